@@ -26,7 +26,8 @@ SOCKETS = {"websocket_max_message_size": FILE_LIMIT}
 
 SLICE = 0.25  # seconds
 
-TEMPLATES = Path(__file__).parent / "templates" / "app"
+PACKAGE = Path(__file__).parent
+TEMPLATES = PACKAGE / "templates" / "app"
 TITLE = "permtest: compare two systems"
 
 #: The extensions of Lab that a page may load: those that draw widgets.
@@ -35,6 +36,13 @@ EXTENSIONS += [f"@voila-dashboards/widgets-manager{version}" for version in (7, 
 
 #: Whom a page may ask: this server alone. Voila writes scripts and styles into its pages.
 POLICY = "default-src 'self' 'unsafe-inline' data: blob: ws://127.0.0.1:{}"
+
+
+def notebooks_folder(package: Path = PACKAGE) -> Path:
+    """The notebooks and their data: beside the package in a checkout, else within it."""
+    beside = package.parent / "notebooks"
+    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
+    return beside if checkout else package / "notebooks"
 
 
 async def _get_msg_in_slices(channel: Any, timeout: float | None = None) -> dict[str, Any]:

@@ -112,26 +112,6 @@ def test_every_control_changes_the_answer():
     assert app.found.difference == 4
 
 
-def test_the_page_says_which_of_several_systems_are_compared():
-    app = app_of(("scores.csv", b"id,s1,s2,s3\n" + b"".join(b"%d,1,2,0\n" % k for k in range(9))))
-    assert "3 systems; s1 and s2 are compared" in app.detail.value
-    app.choices.b.value = "s3"
-    assert "3 systems; s1 and s3 are compared" in app.detail.value
-    assert "permtest leaderboard compares all" in app.detail.value
-
-
-def test_systems_get_the_names_that_a_person_gives_them():
-    app = app_of(("scores.csv", WIDE))
-    app.choices.called_a.value = f"Base {NASTY}"
-    assert app.found.names[0].startswith("Base <script>")
-    assert "Base &lt;script&gt;" in app.detail.value
-    app.choices.a.value = "new"
-    app.choices.b.value = "old"
-    assert app.choices.called_b.value.startswith("Base ")  # the name goes with the system
-    app.choices.called_b.value = ""
-    assert app.found.names == ("new", "old")
-
-
 def test_a_score_is_asked_for_where_there_are_several():
     names = ("old", "new")
     files = [
@@ -395,11 +375,3 @@ def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp
         with pytest.raises(FileExistsError):
             run(**how)
     assert out.read_bytes() == before
-
-
-def test_a_bad_cell_is_named():
-    app = ComparisonApp()
-    bad = (("new.csv", b"id,score\n1,1\n2,n/a?\n"), ("old.csv", b"id,score\n1,1\n2,0\n"))
-    app.files.upload.value = upload(*bad)
-    assert "new.csv, line 3, column &#x27;score&#x27;" in app.sentence.value
-    assert app.found is None

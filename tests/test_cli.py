@@ -147,40 +147,7 @@ def test_a_metric_that_is_sampled_says_why(answer, run, folder):
     assert out.splitlines()[2].split() == ["system", *columns, "BLEU"]
 
 
-@pytest.mark.parametrize(
-    ("text", "argv", "expected"),
-    [
-        ("2 0 0 2\n1 2 0 1\n2 0 2 2\n", "--metric f1", {"names": ["A", "B"], "pvalue": 0.5}),
-        ("3 -2\n-1 0\n", "", {"metric": "mean"}),
-        ("3 -2\n-1 0\n", "--metric sum", {"totals": [2, -2]}),
-        (f"{10**400},0\n{10**400 + 1},1\n", "", {"statistic": 2 * 10**400, "pvalue": 0.5}),
-        ("1,0\n" * 5000, "", {"log10_pvalue": pytest.approx(-4999 * 0.3010299956639812)}),
-    ],
-    ids=["counts", "negative", "sum", "huge", "tiny p"],
-)
-def test_files_without_a_header(answer, run, folder, text, argv, expected):
-    (folder / "plain.txt").write_text(text, encoding="utf-8")
-    assert answer("plain.txt", *argv.split()).items() >= expected.items()
-    out = run("compare", "plain.txt", *argv.split())[1]
-    assert ("   1.00000e+400\n" in out) == ("statistic" in expected)
-    assert ("e-1505\n" in out) == ("log10_pvalue" in expected)
-
-
 # ---- errors ------------------------------------------------------------------------------------
-
-
-def test_too_large_to_compute(run, folder):
-    gaps = [(-1) ** i * (3**i * 10**12 + i) for i in range(40)]
-    lines = "".join(f"{gap},0\n" for gap in gaps)
-    (folder / "wide.csv").write_text(lines, encoding="utf-8")
-    wide = ("compare", "wide.csv", "--metric", "sum")
-    code, out, err = run(*wide, "--method", "dp")
-    assert (code, out) == (2, "")
-    assert err.startswith("permtest compare: error: the null distribution needs")
-    assert "monte_carlo" in err
-    assert run(*wide, "--method", "integer")[0] == 2
-    assert run(*wide)[0] == 0
-    assert run(*wide, "--method", "monte_carlo", "--samples", 9)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """Changed files, read: pairs, or an error that says what to do, and nothing else.
 
-    PYTHONPATH=. python tools/fuzz_readers.py --files 100000 --seed 0
-
-Counts what was refused, what was read as before but for the cells that changed, and what was read
-as something else: another format, other systems, another key, fewer items, with nothing said.
+PYTHONPATH=. python tools/fuzz_readers.py --files 100000 --seed 0
 """
 
 from __future__ import annotations
@@ -21,17 +18,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fuzz.mutations import hostile, valid
+from fuzz.mutations import hostile
 from fuzz.seeds import Case, case, frame_of
 
-from permtest.readers import File, ReadError, describe, recognise
+from permtest.readers import File, ReadError, recognise
 
 #: Seconds that a case may take.
 SLOW = 5.0
 
 
 def pairs_of(chosen: Case, names: list[str], contents: list[bytes], rng: Random) -> Any:
-    """What is read of the files of a case: how, paired by what, how many; and what is said."""
+    """The pairs in the files of a case."""
     made = [File(*both) for both in zip(names, contents, strict=True)]
     gold = made.pop() if chosen.gold == "file" else chosen.gold
     if chosen.format == "frame":
@@ -40,37 +37,22 @@ def pairs_of(chosen: Case, names: list[str], contents: list[bytes], rng: Random)
     a, b = found.systems[:2] if len(found.systems) > 1 else (None, None)
     score = next(iter(found.score_names(a, b)), None) if a is not None else None
     statistic = found.statistics(a, b, score)[0] if a is not None else "sum"
-    pairs = found.pairs(a, b, score=score, statistic=statistic)
-    said = describe(pairs.source, found.format.title)
-    return (found.format.name, pairs.source["paired_by"], len(pairs)), said
+    return found.pairs(a, b, score=score, statistic=statistic)
 
 
 def attempt(number: str) -> str:
     """What became of one case."""
     rng = Random(number)
-    chosen = case(rng)
-    try:
-        before, said_before = pairs_of(chosen, *valid(chosen, rng), rng)
-    except (ReadError, ImportError):
-        before, said_before = None, ""
-    start = time.perf_counter()
+    chosen, start = case(rng), time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            after, said = pairs_of(chosen, *hostile(chosen, rng), rng)
+            pairs_of(chosen, *hostile(chosen, rng), rng)
     except (ReadError, ImportError) as error:
         return "refused" if ";" in str(error) and len(str(error)) <= 1000 else f"BAD WORDS {error}"
     except Exception:
         return f"TRACEBACK {number}\n{traceback.format_exc()}"
-    if time.perf_counter() - start > SLOW:
-        return f"SLOW {number}"
-    if before is None or after == before:
-        return "read as before"
-    return (
-        "read as something else, and said"
-        if said != said_before
-        else f"SILENT {number} {before} {after}"
-    )
+    return "read" if time.perf_counter() - start < SLOW else f"SLOW {number}"
 
 
 def main() -> None:
@@ -83,12 +65,10 @@ def main() -> None:
     numbers = (f"{options.seed}-{i}" for i in range(options.files))
     found: Counter[str] = Counter()
     with get_context("spawn").Pool(options.cores) as pool:
-        for i, outcome in enumerate(pool.imap_unordered(attempt, numbers, chunksize=50), 1):
-            found[outcome.split()[0] if outcome[:3].isupper() else outcome] += 1
-            if outcome[:3].isupper() and found[outcome.split()[0]] <= 20:
+        for outcome in pool.imap_unordered(attempt, numbers, chunksize=50):
+            found[outcome.split()[0]] += 1
+            if outcome[0].isupper() and found[outcome.split()[0]] <= 20:
                 print(outcome, flush=True)
-            if i % 2000 == 0:
-                print(f"{i} files", file=sys.stderr, flush=True)
     for outcome, times in found.most_common():
         print(f"{times:8d} {outcome}")
     sys.exit(any(outcome in found for outcome in ("TRACEBACK", "SLOW", "BAD")))

@@ -10,9 +10,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-import permtest
 from permtest._html import grid, said, together
-from permtest._jupyter import FILE_LIMIT
+from permtest._jupyter import FILE_LIMIT, notebooks_folder
 from permtest.app.parts import Fold, problem, working
 from permtest.readers import File, ReadError, format_of, is_table, recognise
 from permtest.readers.pairing import Evaluation
@@ -49,11 +48,10 @@ def bundled(name: str) -> Path:
     >>> bundled("ud_en_ewt_pos.csv").is_file()
     True
     """
-    package = Path(permtest.__file__).parent
-    for folder in (package.parent / "notebooks", package / "notebooks"):
-        if (folder / "data" / name).is_file():
-            return folder / "data" / name
-    raise FileNotFoundError(f"{name} is missing; install permtest again, with its notebooks")
+    path = notebooks_folder() / "data" / name
+    if not path.is_file():
+        raise FileNotFoundError(f"{name} is missing; install permtest again, with its notebooks")
+    return path
 
 
 class Files:
@@ -109,8 +107,7 @@ class Files:
         columns: list[tuple[str, str | None]] = [NO_COLUMN]
         table = evaluation is not None and is_table(evaluation.format)
         if evaluation is not None and table and not isinstance(gold, File):
-            known = (recognise(*files) if gold else evaluation).preview(1)[0]
-            columns += [(legible(name), name) for name in dict.fromkeys(known)]
+            columns += [(legible(name), name) for name in evaluation.preview(1)[0]]
         self._choose(columns, gold)
         if not files:  # the same ones may be chosen again
             self.upload.value = ()
@@ -130,12 +127,9 @@ class Files:
         right = _file(gold[0]) if gold else self.gold if self._own else None
         right = right if isinstance(right, File) else None
         files = was
-        if was and added:
-            alone, missing = _alone(added)
-            if not (missing and self._missing):
-                again = {one.sha256 for one in added}
-                files = [one for one in was if one.sha256 in again]
-                right = None if alone else right
+        if added and not self._missing:  # another comparison
+            again = {one.sha256 for one in added}
+            files, right = [one for one in was if one.sha256 in again], None
         every = {one.sha256: one for one in (*files, *added)}
         if right is not None:  # it may have been taken for a system
             every.pop(right.sha256, None)
@@ -176,14 +170,6 @@ def _description(evaluation: Evaluation | None) -> str:
     title = evaluation.format.title
     text = said(f"{title[:1].upper()}{title[1:]}; systems: {names}")
     return text + together(grid(cells[0], cells[1:], "The first items"))
-
-
-def _alone(files: Sequence[File]) -> tuple[Evaluation | None, str]:
-    """What files are without any others; nothing if they cannot be read so."""
-    try:
-        return _recognised(files, None)
-    except Exception as error:  # which is said when they are loaded
-        return None, str(error) or "they cannot be read"
 
 
 def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluation | None, str]:

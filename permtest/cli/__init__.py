@@ -26,9 +26,9 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     ),
     "leaderboard": (
         commands.leaderboard,
-        f"what is compared: files --data-set --systems|--system {SCORES} --strata; {READING}; "
+        f"what is compared: files --data-set --systems {SCORES} --strata; {READING}; "
         "tests and output: --baseline --alternative=many --correction --family --alpha "
-        "--samples=max-t --k --seed=hidden --out --json --force --help",
+        "--samples=max-t --seed=hidden --out --json --force --help",
     ),
     "report": (
         commands.report,
@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
         "plan: --delta --sigma --shares --power --alpha --alternative --json --help; "
         f"pilot: pilot file_b --a --b {SCORES}; {READING}",
     ),
-    "formats": (commands.formats, "arguments: format --help"),
+    "formats": (commands.formats, "options: --help"),
     "app": (commands.app, "options: --port --no-browser --help"),
     "lab": (commands.lab, "options: --notebook --port --no-browser --help"),
 }

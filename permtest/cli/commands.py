@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import permtest
 from permtest import __version__
-from permtest._jupyter import SOCKETS, choose_port, serve
+from permtest._jupyter import SOCKETS, choose_port, notebooks_folder, serve
 from permtest._text import aligned
 from permtest.cli.inputs import (
     OTHERWISE,
@@ -260,27 +260,18 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     return found | {"delta": delta, "sigma": stdev(gaps) if args.sigma is None else args.sigma}
 
 
-def formats(args: argparse.Namespace) -> None:
+def formats(_: argparse.Namespace) -> None:
     """List the formats of files that can be compared.
 
-    permtest formats [NAME]
+    permtest formats
 
     Which format a file has is seen from its content; its name does not matter.
 
     For example:
       permtest formats
-      permtest formats table
     """
-    if args.format:
-        kind = FORMATS[args.format]
-        needs = f"pip install 'permtest[{kind.extra}]'" if kind.extra else "nothing more"
-        rows = [("an item holds", kind.rows), ("paired on", kind.pairs_on)]
-        rows += [("gold file", kind.gold), ("needs", needs)]
-        print(f"{kind.title}\n\n{aligned(rows)}\n\n  {kind.example}")
-    else:
-        table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
-        counts = COUNTS.format(metrics=_metrics())
-        print(f"{table}\n\n{counts}\n\npermtest formats NAME shows one, with an example.")
+    table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
+    print(f"{table}\n\n{COUNTS.format(metrics=_metrics())}")
 
 
 def _metrics() -> str:
@@ -349,9 +340,7 @@ def lab(args: argparse.Namespace) -> None:
 
 def find_notebook(name: str) -> Path:
     """The notebook of that name, or the only one whose name begins so."""
-    beside = PACKAGE.parent / "notebooks"  # in a checkout; a wheel has them within the package
-    checkout = beside.is_dir() and (PACKAGE.parent / "pyproject.toml").is_file()
-    folder = beside if checkout else PACKAGE / "notebooks"
+    folder = notebooks_folder(PACKAGE)
     known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
     if not known:
         raise FileNotFoundError(f"there are no notebooks in {folder}; install permtest again")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from permtest.methods import METHODS
 from permtest.pairs import Pairs
-from permtest.readers import FORMATS, describe, recognise
+from permtest.readers import describe, recognise
 from permtest.readers.files import did_you_mean
 from permtest.readers.pairing import MISSING, Evaluation, find_score
 from permtest.score import Score
@@ -117,12 +117,10 @@ OPTIONS: dict[str, Any] = {
     "file_b": ("FILE_B", HIDDEN),
     "files": ("FILE", HIDDEN),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
-    "format": ("NAME", "show one of them in detail", tuple(FORMATS)),
     "--a": ("COL", "system A, by its name or the number of its column; --b COL: system B"),
     "--b": ("COL", HIDDEN),
     "--data-set": ("NAME=FILE", "the file or files of one data set; repeat it for each"),
-    "--systems": ("A,B,...", "the systems to compare; or --system NAME (or its columns) for each"),
-    "--system": ("NAME", HIDDEN),
+    "--systems": ("A,B,...", "the systems to compare, by name or number"),
     "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
     "--score": ("NAME", "which score, if files have several for each item"),
     "--higher-is-better": ("", "or --lower-is-better; default: by the name, otherwise higher"),
@@ -176,7 +174,6 @@ OPTIONS: dict[str, Any] = {
         _count,
         10_000,
     ),
-    "--k": ("K", HIDDEN, _count),  # as it was called before
     "--delta": ("D", "the mean difference per item that you want to find", float),
     "--sigma": ("S", "standard deviation of the differences (clusters: over mean size)", _positive),
     "--shares": ("P", "shares of items that only A, and that only B, has right (0/1 scores)"),
@@ -199,8 +196,8 @@ OPTIONS: dict[str, Any] = {
 
 #: What else `argparse` is told of some.
 MORE: dict[str, dict[str, Any]] = {
-    **{name: {"nargs": "?"} for name in ("file_b", "format")},
-    **{name: {"action": "append"} for name in ("--id", "--system")},
+    "file_b": {"nargs": "?"},
+    "--id": {"action": "append"},
     "files": {"nargs": "*"},
     "pilot": {"dest": "file", "nargs": "?"},
     "--by-order": {"action": "store_const", "const": False, "dest": "id"},
@@ -209,7 +206,6 @@ MORE: dict[str, dict[str, Any]] = {
     "--help": {"action": "help"},
     "--higher-is-better": {"action": "store_const", "const": True, "dest": "higher_is_better"},
     "--lower-is-better": {"action": "store_const", "const": False, "dest": "higher_is_better"},
-    "--k": {"dest": "samples"},
     "--no-clusters": {"action": "store_const", "const": False, "dest": "clusters"},
     "--shares": {"nargs": 2, "type": _share},
 }
@@ -245,7 +241,9 @@ def read_table(
     args: argparse.Namespace, files: Sequence[str], gold: str | None, first: Sequence[str]
 ) -> ScoreTable:
     """The scores of many systems on one data set, in the order of the `first` one."""
-    systems = args.system if args.systems is None else [x.strip() for x in args.systems.split(",")]
+    systems: Sequence[str] | None = None
+    if args.systems is not None:
+        systems = [x.strip() for x in args.systems.split(",")]
     evaluation, entry, score = _recognised(args, files, gold, systems)
     if systems is None and first and set(first) == set(evaluation.systems):
         systems = first

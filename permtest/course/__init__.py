@@ -9,10 +9,9 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from math import isclose
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import permtest
+from permtest._jupyter import notebooks_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +67,7 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    folder = _data_folder()
+    folder = notebooks_folder() / "data"
     path = folder / f"{name}.csv"
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in folder.glob("*.csv")))
@@ -89,13 +88,6 @@ def load(name: str, *endings: str) -> pd.DataFrame:
         else pd.Index([system for system, _ in columns])
     )
     return table
-
-
-def _data_folder() -> Path:
-    """Beside the notebooks of a checkout, or within the installed package."""
-    package = Path(str(files(permtest)))
-    beside = package.parent / "notebooks" / "data"
-    return beside if beside.is_dir() else package / "notebooks" / "data"
 
 
 # ---- exercises ---------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError, StrPath, printable, shown
+from permtest.readers.files import File, ReadError, printable
 from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
-from permtest.readers.shape import SCORE_NAMES, Column, Columns, How, Sheet
+from permtest.readers.shape import Column, Columns, How, Sheet
 from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
 from permtest.readers.tables import Table, load, table_of
 from permtest.statistics import Statistic, lookup
@@ -35,35 +35,10 @@ __all__ = [
 #: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
 Source: TypeAlias = Any
 
-TABLE = Format(
-    "table",
-    "a table",
-    "the scores of both systems in columns: CSV, TSV, Excel, parquet, JSON records, frames",
-    "row",
-    "permtest compare results.csv --a new --b old",
-)
-LONG = Format(
-    "long",
-    "a table with a line for each item and system",
-    "id, system, and one or several scores or counts, in columns with names; perhaps cluster",
-    "id, or another column that differs in every row",
-    "permtest compare results.csv --a new --b old",
-)
-ONE_SYSTEM = Format(
-    "one_system",
-    "a file for each system",
-    "one number; or an id and one or several scores or counts, in columns with names",
-    "id, or another column that differs in every row; the order if there is none",
-    "permtest compare new.txt old.txt",
-)
-PREDICTIONS = Format(
-    "predictions",
-    "predictions beside the right labels",
-    "the right label and the labels that systems predicted: y_true, y_pred_a, y_pred_b",
-    "row; id if each system has its own file",
-    "permtest compare predictions.csv --gold y_true --metric macro_f1",
-    gold="optional",
-)
+TABLE = Format("table", "a table")
+LONG = Format("long", "a table with a line for each item and system")
+ONE_SYSTEM = Format("one_system", "a file for each system")
+PREDICTIONS = Format("predictions", "predictions beside the right labels", "optional")
 
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
@@ -350,7 +325,9 @@ def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
         with suppress(TypeError, OSError, ValueError):
             folder = Path(source).is_dir()
         if folder:
-            folders[str(source)] = {harnesses.task_of(path): path for path in _files_of(source)}
+            folders[str(source)] = {
+                harnesses.task_of(path): path for path in harnesses.files_of(source)
+            }
         found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number + 1)]
     shared = set.intersection(*map(set, folders.values())) if folders else set()
     for name, tasks in folders.items():
@@ -366,12 +343,8 @@ def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
 def _listed(sources: Sequence[Source]) -> Sequence[Source]:
     """The sources in a list of them, or in a mapping of names to frames, where that is the only."""
     several = sources[0] if len(sources) == 1 else None
-    if isinstance(several, dict) and several:
-        if all(map(_is_frame, several.values())):
-            return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
-        if all(isinstance(x, str | PathLike) for x in several.values()):
-            problem = "files below names; pass them as a list, since systems are called as"
-            raise ReadError(f"{problem} their files are")
+    if isinstance(several, dict) and several and all(map(_is_frame, several.values())):
+        return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
     known = isinstance(several, list | tuple) and several
     if known and all(isinstance(x, str | PathLike | File) or _is_frame(x) for x in known):
         return list(known)
@@ -380,21 +353,6 @@ def _listed(sources: Sequence[Source]) -> Sequence[Source]:
 
 def _is_frame(source: Any) -> bool:
     return hasattr(source, "columns") or hasattr(source, "get_columns")
-
-
-def _files_of(folder: StrPath) -> list[Path]:
-    """What a harness wrote into a folder; an error names the folders in it that hold runs."""
-    try:
-        return harnesses.files_of(folder)
-    except ReadError as error:
-        runs = []
-        for inner in sorted(path for path in Path(folder).iterdir() if path.is_dir()):
-            with suppress(ReadError):
-                runs += [shown(str(inner), 200)] if harnesses.files_of(inner) else []
-        if len(runs) < 2:
-            raise
-        problem = f"{error}; it holds the folders of {len(runs)} runs, {', '.join(runs[:10])}: "
-        raise ReadError(f"{problem}name two of these") from None
 
 
 def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How) -> Evaluation:
@@ -412,7 +370,7 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
         gold = load(gold)
     found = []
     for folder, some in opened.items():
-        parts = [one for file in some for one in _loaded(kinds[0], file, gold, files)]
+        parts = [one for file in some for one in _loaded(kinds[0], file, gold)]
         if len(some) > 1:
             tasks = [harnesses.task_of(Path(file.path)) for file in some]
             parts = [joined(dict(zip(tasks, parts, strict=True)), folder)]
@@ -423,16 +381,13 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
     return Evaluation(kinds[0], tuple(found))
 
 
-def _loaded(
-    kind: Format, file: File, gold: Source | None, every: Sequence[File]
-) -> list[SystemScores]:
+def _loaded(kind: Format, file: File, gold: Source | None) -> list[SystemScores]:
     if kind.gold == "none" and gold is not None:
         raise ReadError.at(file.path, f"{kind.title} hold scores; leave gold (--gold) out")
     if kind.gold == "required" and gold is None:
         problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
         raise ReadError.at(file.path, problem)
-    reference = kind.items_of(every) if gold is None else gold
-    return [replace(one, gold=reference) for one in kind.load(file, reference)]
+    return [replace(one, gold=gold) for one in kind.load(file, gold)]
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -459,7 +414,8 @@ def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
         if not alone:
             sheets = [sheet for sheet, _ in keyed([(one, range(len(one))) for one in sheets])]
         found, usual = labels.predictions(sheets, gold)
-        return Evaluation(PREDICTIONS, _side_by_side(found), tuple(usual) if alone else None)
+        meant = tuple(usual) if alone else None
+        return Evaluation(PREDICTIONS, _side_by_side(found), meant, first=head)
     if alone and not head.is_long:
         if head.how.system is not None:
             problem = (
@@ -467,21 +423,20 @@ def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
                 "column that has several"
             )
             raise head.error(problem, None, head.system)
-        return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head)
+        return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head, head)
     own = [(name, sheet, rows) for sheet in sheets for name, rows in sheet.rows_by_system().items()]
     parts, systems = keyed([(sheet, rows) for _, sheet, rows in own]), []
     for (name, *_), (sheet, rows) in zip(own, parts, strict=True):
-        bare = not sheet.ids and sheet.index is None and sheet.how.id is not False
-        if bare and len(rows) < len(sheet):
+        if not sheet.ids and sheet.how.id is not False and len(rows) < len(sheet):
             problem = "a line is an item of one system, but no column says which item; name it "
             raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
         systems.append(sheet.of_system(name, rows))
     kind = LONG if any(sheet.is_long for sheet in sheets) else ONE_SYSTEM
-    return Evaluation(kind, _side_by_side(systems))
+    return Evaluation(kind, _side_by_side(systems), first=head)
 
 
 def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
-    """The systems of several files, all under different names, their scores under the same."""
+    """The systems of several files, all under different names."""
     names = [one.system for one in found]
     if len(set(names)) < len(names):
         files = list(dict.fromkeys(one.file for one in found))
@@ -492,28 +447,4 @@ def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
             [x if known else name for x, name, known in zip(by_file, names, own, strict=True)],
             [None if known else x for x, known in zip(by_file, own, strict=True)],
         )
-    apart = zip(_alike(found), names, strict=True)
-    return tuple(one if one.system == name else replace(one, system=name) for one, name in apart)
-
-
-def _alike(found: Sequence[SystemScores]) -> list[SystemScores]:
-    """Each system's only score under one name, if the columns are called so or like the systems."""
-    names = [next(iter(one.scores)) for one in found]
-    if len(set(names)) == 1 or any(len(one.scores) > 1 or one.counts for one in found):
-        return list(found)
-    both = list(zip(found, names, strict=True))
-    likely = all(x.lower() in (one.system.lower(), one.file.stem.lower()) for one, x in both)
-    if not likely and not {name.lower() for name in names} <= set(SCORE_NAMES):
-        one, name = next((one, name) for one, name in both if name != names[0])
-        problem = f"its only score is column {name!r}, but that of {found[0].file.path} is "
-        problem += f"{names[0]!r}; if these are the same measure, give both columns the same name"
-        raise ReadError.at(one.file.path, problem)
-    return [
-        replace(
-            one,
-            scores={"score": one.scores[name]},
-            columns={"score": one.columns.get(name, "")},
-            notes=(*one.notes, f"The scores of {one.file.name} come from its column {name!r}"),
-        )
-        for one, name in both
-    ]
+    return tuple(replace(one, system=name) for one, name in zip(found, names, strict=True))

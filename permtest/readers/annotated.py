@@ -8,7 +8,6 @@ must have the same words: other tokens are not aligned.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -98,7 +97,6 @@ class Annotated(Format):
 
     kind: type[Any]  # of sentences
     gold: str = "required"
-    names_scores: bool = True
 
     def recognises(self, file: File) -> bool:
         """Whether the file begins as one with such sentences does."""
@@ -136,7 +134,7 @@ class Annotated(Format):
                 paired_by="sent_id" if ids else ORDER,
                 ids=ids,
                 clusters=documents,
-                counts={x: ("tp", "fp", "fn") for x in scores if x.partition(".")[0] == "spans"},
+                counts={x: ("tp", "fp", "fn") for x in scores if x == "spans"},
                 texts=texts,
                 at=[f"line {one.line}" for _, one in both].__getitem__,
                 notes=(*facts, *notes),
@@ -171,19 +169,17 @@ def _paired(
 
 # ---- CoNLL-U -------------------------------------------------------------------------------------
 # Ten columns with a tab between each two, "_" where there is no value. The scores are those of the
-# CoNLL 2018 shared task, but for FEATS, of which it compares universal ones alone, and `las_full`,
-# which is of whole relations (`nsubj:pass`). Punctuation counts; multiword tokens (ID 1-2) and
-# empty nodes (8.1) do not: their words do. "_" is wrong where gold has a value. A score is not
-# offered where a whole column is "_" in either file: it was not annotated, or not predicted.
+# CoNLL 2018 shared task. Punctuation counts; multiword tokens (ID 1-2) and empty nodes (8.1) do
+# not: their words do. "_" is wrong where gold has a value. A score is not offered where a whole
+# column is "_" in either file: it was not annotated, or not predicted.
 # (The library `conllu` takes many times the time, and names no line.)
 
 #: The columns that are read, behind ID, which numbers the words.
 NAMES = ("FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL")
-FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL = range(7)
+UPOS, HEAD, DEPREL = 2, 5, 6
 
 #: Each score, and the columns that it needs.
-SCORES = {"upos": {UPOS}, "xpos": {XPOS}, "feats": {FEATS}, "lemmas": {LEMMA}, "uas": {HEAD}}
-SCORES |= {name: {HEAD, DEPREL} for name in ("las", "las_full")}
+SCORES = {"upos": {UPOS}, "uas": {HEAD}, "las": {HEAD, DEPREL}}
 
 #: The ID of what is no word: a multiword token, or an empty node.
 _NO_WORD = re.compile(r"\d+[-.]\d+", re.ASCII)
@@ -217,42 +213,37 @@ class _Treebank(Sentences):
 
     def columns(self, sentence: Sentence) -> Columns:
         """The columns of the words of a sentence, as `NAMES` has them."""
-        rows = [line.split("\t", 10) for line in sentence.lines]
-        columns, (ids, heads) = list(zip(*rows, strict=False)), _allowed(len(rows))
-        if columns[0] != ids:
-            rows = [row for row in rows if len(row) != 10 or not _NO_WORD.fullmatch(row[0])]
-            columns, (ids, heads) = list(zip(*rows, strict=False)), _allowed(len(rows))
-        usual = set(map(len, rows)) == {10} and columns[0] == ids and heads.issuperset(columns[6])
-        columns, due = columns[1:8], 1
-        if usual and all(map(all, columns)):
-            self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
-            return columns
+        rows = []
         for line, text in enumerate(sentence.lines, sentence.line):
-            id_, *row = cells = text.split("\t", 10)
-            wrong = None if len(cells) == 10 else f"{min(len(cells), 11)} columns"
-            if wrong is None and not _NO_WORD.fullmatch(id_):
-                right = (id_ == str(due), *row[:HEAD], row[HEAD] in heads, row[DEPREL])
-                wrong = next(compress(("ID", *NAMES), map(not_, right)), None)
-                due += 1
-            if wrong is not None:
-                problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
-                raise ReadError.at(self.path, problem, line=line, column=wrong)
-        problem = f"no word in this sentence; {_TEN_COLUMNS}"
-        raise ReadError.at(self.path, problem, line=sentence.line)
+            cells = text.split("\t", 10)
+            if len(cells) != 10:
+                raise self._wrong(text, line, f"{len(cells)} columns")
+            if not _NO_WORD.fullmatch(cells[0]):
+                rows.append((line, text, cells))
+        if not rows:
+            problem = f"no word in this sentence; {_TEN_COLUMNS}"
+            raise ReadError.at(self.path, problem, line=sentence.line)
+        heads = {"0", "_", *map(str, range(1, len(rows) + 1))}
+        for due, (line, text, cells) in enumerate(rows, 1):
+            if cells[0] != str(due) or not all(cells[1:8]) or cells[1 + HEAD] not in heads:
+                good = (cells[0] == str(due), *cells[1 : 1 + HEAD], cells[1 + HEAD] in heads)
+                named = compress(("ID", *NAMES), map(not_, good))
+                raise self._wrong(text, line, next(named, "DEPREL"))
+        columns = list(zip(*(cells[1:8] for *_, cells in rows), strict=True))
+        self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
+        return columns
+
+    def _wrong(self, text: str, line: int, column: str) -> ReadError:
+        problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
+        return ReadError.at(self.path, problem, line=line, column=column)
 
     def judged(self, gold: Columns, system: Columns) -> tuple[int, ...]:
         """How many words there are, and how many are right, in the order of `SCORES`."""
-        both = list(zip(gold, system, strict=True))
-        same = [len(x) if x == y else sum(map(eq, x, y)) for x, y in both]
-        if same[FEATS] < same[FORM]:
-            same[FEATS] = sum(map(_same_features, *both[FEATS]))
-        if same[LEMMA] < same[FORM]:  # where gold has none, any is right
-            same[LEMMA] = sum(x in (y, "_") for x, y in zip(*both[LEMMA], strict=True))
-        arcs = list(compress(zip(*both[DEPREL], strict=True), map(eq, *both[HEAD])))
-        unlike = [(x.partition(":")[0], y.partition(":")[0]) for x, y in arcs if x != y]
-        full = len(arcs) - len(unlike)
-        las = full + sum(x == y for x, y in unlike)
-        return *(same[i] for i in (FORM, UPOS, XPOS, FEATS, LEMMA, HEAD)), las, full
+        tags = sum(map(eq, gold[UPOS], system[UPOS]))
+        both = zip(gold[DEPREL], system[DEPREL], strict=True)
+        arcs = list(compress(both, map(eq, gold[HEAD], system[HEAD])))
+        las = sum(x == y or x.partition(":")[0] == y.partition(":")[0] for x, y in arcs)
+        return len(gold[UPOS]), tags, len(arcs), las
 
     def scored(self, gold: _Treebank, found: Sequence[Any], name: str) -> Scores:
         """The words that are right in each sentence, in each way that both files allow."""
@@ -265,30 +256,17 @@ class _Treebank(Sentences):
             raise ReadError.at(self.path, f"{problem}words; check that files are not mixed up")
         totals = ", ".join(f"{score} {sum(right)}" for score, right in scores.items())
         notes = ["punctuation counts", f"words right in {name}, of {sum(words)}: {totals}"]
-        if lacking := ", ".join(NAMES[i] for i in sorted(self.blank - gold.blank)):
+        if lacking := ", ".join(
+            NAMES[i] for i in (UPOS, HEAD, DEPREL) if i in self.blank - gold.blank
+        ):
             notes.append(f"not scored, because {name} has no values there: {lacking}")
         return scores, notes
-
-
-@lru_cache(maxsize=512)
-def _allowed(words: int) -> tuple[tuple[str, ...], frozenset[str]]:
-    """What the words of a sentence have in ID, and may have in HEAD."""
-    ids = tuple(map(str, range(1, words + 1)))
-    return ids, frozenset(ids) | {"0", "_"}
-
-
-@lru_cache(maxsize=4096)
-def _same_features(gold: str, system: str) -> bool:
-    return set(gold.split("|", 1000)) == set(system.split("|", 1000))
 
 
 CONLLU = Annotated(
     kind=_Treebank,
     name="conllu",
     title="CoNLL-U",
-    rows="a word; an item is a sentence, and its score is the number of right words",
-    pairs_on="sent_id, else order; words are checked",
-    example="permtest compare --gold gold.conllu a.conllu b.conllu --metric las",
 )
 
 # ---- entity tags ---------------------------------------------------------------------------------
@@ -302,9 +280,6 @@ CONLLU = Annotated(
 
 #: What the letters of the schemes mean in IOBES.
 LETTERS = dict(zip("OBIESLUMW", "OBIESESIS", strict=True))
-
-#: Types of which each has a score of its own, at most.
-MOST_TYPES = 100
 
 _TAG = re.compile(r"O|[BIESLUMW](?:-(.{0,200}))?", re.DOTALL)
 
@@ -357,7 +332,7 @@ class _Tagged(Sentences):
         self.width, self.word, self.tag = max(2, len(cells)), 0, -1
         if self.width > 2 and all(one.lines[0].startswith("1\t") for one in self.items):
             self.word, self.tag = 1, 2 if _parsed(cells[2]) else -1
-        self.tags, self.starts = set[str](), Counter[str]()
+        self.tags = set[str]()
 
     @classmethod
     def begins(cls, file: File) -> bool:
@@ -382,55 +357,32 @@ class _Tagged(Sentences):
 
     def columns(self, sentence: Sentence) -> Columns:
         """The words of a sentence, their tags, and the entities that these mark."""
-        rows = list(map(self._cells, sentence.lines))
-        if set(map(len, rows)) == {self.width}:
-            columns = list(zip(*rows, strict=True))
-            words, tags = columns[self.word], columns[self.tag]
-            if all(words) and (self.tags.issuperset(tags) or all(map(_parsed, tags))):
-                self.tags.update(tags)
-                found = entities(tags)
-                self.starts.update([tags[start][0] for start, *_ in found])
-                return words, tags, found
-        good = (len(x) == self.width and x[self.word] and _parsed(x[self.tag]) for x in rows)
-        wrong = next(i for i, fine in enumerate(good) if not fine)
-        problem = f"no word and its tag in {self.width} columns: {shown(' '.join(rows[wrong]))}"
-        raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", line=sentence.line + wrong)
+        rows = []
+        for line, text in enumerate(sentence.lines, sentence.line):
+            cells = self._cells(text)
+            good = len(cells) == self.width and cells[self.word] and _parsed(cells[self.tag])
+            if not good:
+                problem = f"no word and its tag in {self.width} columns: {shown(' '.join(cells))}"
+                raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", line=line)
+            rows.append((cells[self.word], cells[self.tag]))
+        words, tags = zip(*rows, strict=True)
+        self.tags.update(tags)
+        return words, tags, entities(tags)
 
-    def judged(self, gold: Columns, system: Columns) -> tuple[int, list[Counter[str]]]:
-        """How many tags are right; of each type how many entities are right, wrong, missing."""
+    def judged(self, gold: Columns, system: Columns) -> tuple[int, int, int]:
+        """How many entities are right, wrong and missing."""
         right, given = set(gold[2]), set(system[2])
-        parts = (right & given, given - right, right - given)
-        return sum(map(eq, gold[1], system[1])), [Counter([x[2] for x in part]) for part in parts]
+        return len(right & given), len(given - right), len(right - given)
 
-    def scored(self, gold: _Tagged, found: Sequence[Any], name: str) -> Scores:
-        """The entities that are right, wrong and missing in each sentence, and those of a type."""
-        tags, outcomes = zip(*found, strict=True)
-        scores: dict[str, Any] = {
-            "spans": [tuple([part.total() for part in parts]) for parts in outcomes]
-        }
-        types = {kind for hits, _, missed in outcomes for kind in (*hits, *missed)} - {""}
-        for kind in sorted(types) if len(types) <= MOST_TYPES else ():
-            scores[f"spans.{kind}"] = [tuple([part[kind] for part in parts]) for parts in outcomes]
-        if len({gold.scheme(), self.scheme()} - {""}) < 2:
-            scores["tags"] = list(tags)
-        tp, fp, fn = map(sum, zip(*scores["spans"], strict=True))
+    def scored(self, gold: _Tagged, found: Sequence[Any], name: str) -> Scores:  # noqa: ARG002
+        """The entities that are right, wrong and missing in each sentence."""
+        tp, fp, fn = map(sum, zip(*found, strict=True))
         rule = "an entity is right if its first word, last word and type are"
-        return scores, [rule, f"tp {tp}, fp {fp}, fn {fn} in {name}"]
-
-    def scheme(self) -> str:
-        """The scheme of tags with these letters, some at the start of entities; "" if all are O."""
-        letters = {tag[0] for tag in self.tags}
-        for scheme, own in (("BMES", "MW"), ("BILOU", "LU"), ("IOBES", "ES")):
-            if not letters.isdisjoint(own):
-                return scheme
-        return "IOB1" if self.starts["I"] > self.starts["B"] else "IOB2" if self.starts else ""
+        return {"spans": list(found)}, [rule, f"tp {tp}, fp {fp}, fn {fn} in {name}"]
 
 
 SPANS = Annotated(
     kind=_Tagged,
     name="spans",
     title="columns with entity tags",
-    rows="a word and its tag, such as B-PER; an item is a sentence, and its score is tp, fp and fn",
-    pairs_on="sent_id, else order; words are checked",
-    example="permtest compare --gold gold.iob2 a.iob2 b.iob2 --metric spans",
 )

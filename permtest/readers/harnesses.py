@@ -25,7 +25,6 @@ from permtest._checks import optional
 from permtest.decimals import DENOMINATORS
 from permtest.readers.files import (
     DEEP,
-    MEMORY,
     File,
     ReadError,
     StrPath,
@@ -152,7 +151,6 @@ class Harness(Format):
     items: Callable[[Row, Rows, File | None], Iterator[Item]] | None = None
     #: What stands beside records, and they, of a file that is no JSON; None of others.
     unpack: Callable[[File], Callable[[], tuple[Any, Iterable[Any]]] | None] = lambda _: None
-    names_scores: bool = True
 
     def recognises(self, file: File) -> bool:
         """Whether the file begins as the format does."""
@@ -381,10 +379,6 @@ ASKED = "doc.question|doc.query|doc.problem|doc.context|doc.ctx|doc.input|doc.te
 LM_EVAL = Harness(
     name="lm_eval",
     title="lm-evaluation-harness samples",
-    rows="a document's value for each metric and filter",
-    pairs_on="doc_hash (else doc_id), for each filter",
-    example="permtest compare A/samples_gsm8k_*.jsonl B/samples_gsm8k_*.jsonl "
-    "--score exact_match,strict-match",
     first="doc_id doc|doc_id doc_hash|doc_id resps|doc_id filtered_resps",
     ids="doc_hash doc_id",
     scores=_metrics,
@@ -448,51 +442,33 @@ def _unpacked(file: File) -> tuple[Any, Iterable[Any]]:
             log = f"{printable(file.path)}, a log compressed with Zstandard,"
             archive = optional(module, needed_by=log, extra="inspect").ZipFile(BytesIO(file.data))
 
-    def parsed(*names: str) -> Iterator[Any]:
-        """The JSON documents in some members, which must be no larger than they say."""
-        if sum(members[name].file_size for name in names) > MEMORY:
-            problem = f"{names[0]} and others hold more than {MEMORY // 2**20} MiB of JSON"
-            raise ReadError.at(file.path, f"{problem}; split the log")
-        return (_parsed(archive, members[name], f"{file.path}, {name}") for name in names)
+    def parsed(name: str) -> Any:
+        """The JSON document in a member, which must be no larger than it says."""
+        member, place = members[name], f"{file.path}, {name}"
+        check_memory(place, COPIES * member.file_size)
+        with reading(place, "is damaged", "copy the log again"), archive.open(name) as stream:
+            if member.compress_type not in METHODS:
+                raise ValueError(f"it is compressed with method {member.compress_type}")
+            content = BytesIO()
+            shutil.copyfileobj(stream, content, 4096)  # more of a bomb at a time is gigabytes
+            check_json(place, content.getvalue())
+            return parsed_json(content.getvalue().decode())
 
     header = next((name for name in HEADERS if name in members), None)
     if header is None:
         problem = f"is an archive without {HEADERS[0]}, so it is not a log of Inspect"
         raise ReadError.at(file.path, f"{problem}; check which file it is")
     names = [x for x in members if x.startswith("samples/") and x.endswith(".json")]
-    found = next(parsed(SUMMARIES)) if SUMMARIES in members else None
+    found = parsed(SUMMARIES) if SUMMARIES in members else None
     if isinstance(found, list) and len(found) >= len(names):
-        return next(parsed(header)), found
-    return next(parsed(header)), parsed(*names)
-
-
-def _parsed(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: str) -> Any:
-    """The JSON document in a member of an archive."""
-    if member.compress_type not in METHODS:
-        problem = f"is compressed with method {member.compress_type}; {REMEDY}"
-        raise ReadError.at(place, problem)
-    check_memory(place, COPIES * member.file_size)
-    content = BytesIO()
-    with (
-        reading(place, "is damaged", "copy the log again"),
-        archive.open(member.filename) as stream,
-    ):
-        shutil.copyfileobj(stream, content, 4096)  # more of a bomb at a time is gigabytes
-    check_json(place, content.getvalue())
-    try:
-        return parsed_json(content.getvalue().decode())
-    except (RecursionError, ValueError) as error:
-        deep = isinstance(error, RecursionError)
-        raise ReadError.at(place, DEEP if deep else f"not JSON ({error}); {REMEDY}") from None
+        return parsed(header), found
+    check_memory(file.path, sum(members[name].file_size for name in names))
+    return parsed(header), map(parsed, names)
 
 
 INSPECT = Harness(
     name="inspect_ai",
     title="Inspect log",
-    rows="a sample's value for each scorer, in each epoch",
-    pairs_on="id and epoch",
-    example="permtest compare logs/a.eval logs/b.eval --score match",
-    extra="inspect",
     first="version eval.task|version eval.run_id|version eval.eval_id|version eval.model",
     unpack=_log_in,
     records="samples",
@@ -538,10 +514,6 @@ def _trial(row: Row) -> str:
 HELM = Harness(
     name="helm",
     title="HELM per-instance statistics",
-    rows="an instance's value for each statistic, under each perturbation and in each trial",
-    pairs_on="instance_id, perturbation and train_trial_index",
-    example="permtest compare runs/A/per_instance_stats.json runs/B/per_instance_stats.json "
-    "--score exact_match,test",
     first="instance_id stats",
     ids="instance_id",
     scores=_stats,
@@ -582,9 +554,6 @@ def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 PROMPTFOO = Harness(
     name="promptfoo",
     title="promptfoo results",
-    rows="a test's score, success and named scores for each provider and prompt",
-    pairs_on="testIdx",
-    example="permtest compare results.json --a openai:gpt-5 --b anthropic:claude --score success",
     first="testIdx promptIdx|results.results.*|results.*.testIdx results.*.promptIdx",
     records="results.results|results",
     items=_tests,
@@ -592,45 +561,28 @@ PROMPTFOO = Harness(
 )
 
 # ---- Every Eval Ever -----------------------------------------------------------------------------
-# A sample that was scored in several ways has a line for each; evaluations that have samples of
-# their own are a grouping. Some converters count `sample_id` anew in each evaluation.
+# A sample that was scored in several evaluations has a line for each, and scores of their names.
 
 
 def _instances(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
-    kept: list[tuple[Item, list[str]]] = []  # and the evaluation of each
-    for row in rows:
-        item = Item(
+    kept = list(rows)
+    several = len({row.get("evaluation_name", str) for row in kept}) > 1
+    for row in kept:
+        end = f",{row.need('evaluation_name')}" if several else ""
+        yield Item(
             row.place,
             {name: row.get(name, str) for name in ("sample_hash", "sample_id")},
-            [(name, row.get(f"evaluation.{name}")) for name in ("score", "is_correct")],
+            [(name + end, row.get(f"evaluation.{name}")) for name in ("score", "is_correct")],
             row.need("model_id"),
             later("metadata.epoch")(row),
             agree={"reference": row.get("input.reference")},
             text=short(row.get("input.raw")),
         )
-        kept.append((item, [row.get(f"evaluation_{x}", str) or "" for x in ("name", "result_id")]))
-
-    def are_distinct(depth: int) -> bool:
-        """Whether so much of the evaluation tells lines apart."""
-        lines = {(x.system, *x.ids.values(), x.repeat, *names[:depth]) for x, names in kept}
-        return len(lines) == len(kept)
-
-    depth = next(filter(are_distinct, range(3)), 1)
-    several = len({name for _, (name, _) in kept}) > 1
-    for item, names in kept:
-        if depth:
-            item.scores = [(f"{key},{names[depth - 1]}", x) for key, x in item.scores]
-        elif several:
-            item.clusters = {"evaluation": names[0]}
-        yield item
 
 
 EVERY_EVAL_EVER = Harness(
     name="every_eval_ever",
     title="Every Eval Ever instances",
-    rows="a sample's score, and whether it is correct, in each evaluation",
-    pairs_on="sample_hash (else sample_id)",
-    example="permtest compare a_samples.jsonl b_samples.jsonl --score is_correct",
     first="model_id sample_id evaluation|model_id sample_id evaluation_name"
     "|model_id sample_id evaluation_id",
     items=_instances,
@@ -641,37 +593,13 @@ EVERY_EVAL_EVER = Harness(
 # ---- SWE-bench -----------------------------------------------------------------------------------
 # What is absent failed. The leaderboard's `results.json` lists what was resolved, and not all that
 # was tried: it needs the full list of ids, one a line, a list, or objects with `instance_id`. The
-# harness's report names all; `submitted_ids` had predictions, asked for or not. Of
-# `per_instance_details.json` each key is an id.
+# harness's report names all; `submitted_ids` had predictions, asked for or not.
 
 _RESOLVED, _ASKED = ("resolved_ids", "resolved"), ("completed_ids", "generated")
 _FAILED = (
     *("unresolved_ids", "empty_patch_ids", "error_ids", "incomplete_ids", "no_generation"),
     *("no_logs", "no_apply", "install_fail", "reset_failed", "test_errored", "test_timeout"),
 )
-_MADE_UP = "the ids that the files name"
-_INCOMPLETE = (
-    "there is no list of all ids (--gold), so N, shares, intervals and other tests use only "
-    "the items that the files name; the exact p would be the same with all items"
-)
-
-
-def _report(report: Row) -> tuple[set[str], list[str], bool]:
-    """What was resolved, all ids that are named, and whether these are all that was tried."""
-    lists: dict[str, list[Any]] = {}
-    if report.values.keys() & _RESOLVED:
-        known = [name for name in (*_ASKED, *_FAILED, *_RESOLVED) if name in report.values]
-        lists = {name: report.get(name, list) for name in known}
-    else:
-        each = {name: Row.of(report.file, shown(name), x) for name, x in report.values.items()}
-        right = [name for name, one in each.items() if one.get("resolved", bool)]
-        lists = {"generated": list(each), "resolved": right}
-    ids = {key: _ids(names, report) for key, names in lists.items()}
-    resolved = {name for key in _RESOLVED for name in ids.get(key, ())}
-    for key in _FAILED:
-        if both := resolved.intersection(ids.get(key, ())):
-            raise report.error(f"{shown(min(both))} is resolved and in {key}; {REMEDY}")
-    return resolved, list(dict.fromkeys(chain(*ids.values()))), any(x in ids for x in _ASKED)
 
 
 def _ids(values: Sequence[Any], where: Row) -> list[str]:
@@ -680,18 +608,6 @@ def _ids(values: Sequence[Any], where: Row) -> list[str]:
         if not isinstance(value, str) or not value:
             raise where.error(f"{shown(text_of(value))} is not the id of an issue; {REMEDY}")
     return list(dict.fromkeys(map(printable, values)))
-
-
-def ids_of(files: Sequence[File]) -> File | None:
-    """All ids that reports of SWE-bench name, as `gold`; None where each says all that was tried.
-
-    What no report names, no system resolved, and the exact test of the sum is the same without it.
-    """
-    reports = [_report(Row.of(file, "the report", file.document)) for file in files]
-    if all(complete for _, _, complete in reports):
-        return None
-    names = dict.fromkeys(chain(*(every for _, every, _ in reports)))
-    return File(_MADE_UP, "\n".join(names).encode())
 
 
 def _listed_in(gold: File) -> list[str]:
@@ -704,23 +620,27 @@ def _listed_in(gold: File) -> list[str]:
 
 def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
     file = log.file
-    system = "" if file.stem in ("results", "per_instance_details") else printable(file.stem)
+    system = "" if file.stem == "results" else printable(file.stem)
     for row in rows:
-        resolved, ids, complete = _report(row)
-        note = ""
+        ids = {x: _ids(row.get(x, list), row) for x in (*_ASKED, *_FAILED, *_RESOLVED)}
+        resolved = {name for key in _RESOLVED for name in ids[key]}
+        every, note = list(dict.fromkeys(chain(*ids.values()))), ""
+        for key in _FAILED:
+            if both := resolved.intersection(ids[key]):
+                raise row.error(f"{shown(min(both))} is resolved and in {key}; {REMEDY}")
         if gold is not None:
             known = _listed_in(gold)
-            others = set(ids).difference(known)
+            others = set(every).difference(known)
             if wrong := resolved & others:
                 problem = f"resolved {shown(min(wrong))}, which is not in {gold.path}"
                 raise log.error(f"{problem}; give the list of the same data set")
-            ids, note = known, _INCOMPLETE if gold.path == _MADE_UP else ""
             if others:
                 note = f"{len(others)} ids of {file.name} are not in the list and are left out"
-        elif not complete:
+            every = known
+        elif not any(ids[x] for x in _ASKED):
             problem = "lists only the resolved issues; give the full list of"
             raise log.error(f"{problem} ids as gold (--gold), one a line")
-        for name in ids:
+        for name in every:
             right = [("resolved", int(name in resolved))]
             yield Item(shown(name), {"instance_id": name}, right, system, note=note)
 
@@ -728,12 +648,8 @@ def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
 SWE_BENCH = Harness(
     name="swe_bench",
     title="SWE-bench report",
-    rows="whether an issue was resolved",
-    pairs_on="instance_id",
-    example="permtest compare A/results/results.json B/results/results.json --gold ids.txt",
     gold="optional",
-    items_of=ids_of,
-    first="resolved_ids.*|resolved.*|completed_ids.*|*.resolved",
+    first="resolved_ids.*|resolved.*|completed_ids.*",
     items=_issues,
 )
 
@@ -769,10 +685,6 @@ def _details(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
 LIGHTEVAL = Harness(
     name="lighteval",
     title="lighteval details",
-    rows="a document's value for each metric",
-    pairs_on="doc.id (else the order)",
-    example="permtest compare A/details_x.parquet B/details_x.parquet --score em",
-    extra="frames",
     unpack=_details,
     ids="doc.id",
     no_id="",
@@ -800,9 +712,6 @@ def _events(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 OPENAI_EVALS = Harness(
     name="openai_evals",
     title="OpenAI evals log",
-    rows="whether a sample's answer matched, and other metrics of it",
-    pairs_on="sample_id",
-    example="permtest compare gpt-a.jsonl gpt-b.jsonl --score correct",
     first="spec.completion_fns|run_id event_id sample_id type",
     items=_events,
 )
@@ -820,9 +729,6 @@ def _case(row: Row) -> Iterator[tuple[str, Any]]:
 DEEPEVAL = Harness(
     name="deepeval",
     title="deepeval test run",
-    rows="the score of a test case, or of a conversation, for each metric, and its success",
-    pairs_on="name and order",
-    example="permtest compare old/.latest_test_run.json new/.latest_test_run.json --score success",
     first="testRunData.testCases.*.metricsData|testRunData.conversationalTestCases.*.metricsData"
     "|testCases.*.metricsData|conversationalTestCases.*.metricsData",
     records="testRunData.testCases|testCases testRunData.conversationalTestCases"
@@ -850,9 +756,6 @@ def _segments(log: Row, rows: Rows, _: File | None) -> Iterator[Item]:
 SACREBLEU = Harness(
     name="sacrebleu",
     title="sacreBLEU segments",
-    rows="a segment's score, as --sentence-level --format json prints it",
-    pairs_on="order",
-    example="permtest compare a.json b.json",
     first="name score signature",
     items=_segments,
 )
@@ -870,9 +773,6 @@ def _translations(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 COMET = Harness(
     name="comet",
     title="COMET scores",
-    rows="a segment's score for each system, as comet-score --to_json writes it",
-    pairs_on="order",
-    example="permtest compare comet.json --a new.txt --b old.txt",
     first="*.*.COMET|*.*.src *.*.mt",
     items=_translations,
 )
@@ -918,9 +818,6 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
 BATTLES = Harness(
     name="battles",
     title="pairwise judgements (MT-bench, arena)",
-    rows="which of two models won on a question: 1, or 1/2 each for a tie",
-    pairs_on="question_id, turn and repeat",
-    example="permtest compare gpt-4_pair.jsonl --a vicuna-13b --b alpaca-13b",
     first="model_1 model_2 g1_winner|model_a model_b winner",
     items=_battles,
     grouped="question",
@@ -950,9 +847,6 @@ def battles_in(table: Table) -> list[SystemScores]:
 MT_BENCH = Harness(
     name="mt_bench",
     title="MT-bench grades",
-    rows="the grade of a model's answer to a question, in each turn",
-    pairs_on="question_id and turn",
-    example="permtest compare gpt-4_single.jsonl --a vicuna-13b --b alpaca-13b",
     first="question_id model judge score",
     ids="question_id",
     scores=lambda row: [("score", None if row.get("score") == -1 else row.get("score"))],

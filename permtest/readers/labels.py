@@ -43,33 +43,20 @@ def answers_in(cells: Iterable[Any], right: Collection[str]) -> list[str]:
 
 
 def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
-    """The only column of what is right, beside predicted labels and no scores to compare."""
-    found = [i for i in range(sheet.width) if sheet.name(i).lower() in GOLD_NAMES]
-    if len(found) != 1:
-        return None
-    below = not alone or sheet.is_long
-    said = _answers(sheet, range(len(sheet)), found[0], several=not below)
-    answers = [i for i in said if i not in sheet.numeric or "pred" in sheet.name(i).lower()]
-    other = {*answers, *found, *sheet.apart, *(sheet.keys if below else ())}
-    scores = [i for i in sheet.numeric if i not in other]
-    scores = [i for i in scores if NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))]
-    return found[0] if len(answers) > (not below) and len(scores) < 2 - below else None
-
-
-def looks_right(sheet: Sheet, systems: Sequence[SystemScores]) -> int | None:
-    """The column of what may be right, if all systems have labels that occur in it."""
-    gold = sheet.called(GOLD_NAMES)
-    if gold is None:
-        return None
-    answers = {sheet.name(i) for i in _answers(sheet, range(len(sheet)), gold)}
-    return gold if {one.system for one in systems} <= answers else None
+    """The only column called like right labels, beside predictions by name and no scores."""
+    columns = [(i, sheet.name(i).lower()) for i in range(sheet.width)]
+    found = [i for i, name in columns if name in GOLD_NAMES]
+    said = [i for i, name in columns if "pred" in name]
+    several = alone and not sheet.is_long
+    rest = set(sheet.numeric) - {*found, *said, *sheet.apart, *(() if several else sheet.keys)}
+    scores = [i for i in rest if NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))]
+    return found[0] if len(found) == 1 and len(said) > several and not scores else None
 
 
 def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores], list[str]]:
     """The predictions of each system, and the names of the systems that are usually meant."""
     alone, found, usual = len(sheets) == 1, [], []
-    golds = [_gold(sheet, gold, alone) for sheet in sheets]
-    both = list(zip(sheets, golds, strict=True))
+    both = [(sheet, _gold(sheet, gold, alone)) for sheet in sheets]
     every = {label_of(cell) for sheet, right in both for cell in sheet.columns[right]}
     for sheet, right in both:
         wide = alone and not sheet.is_long
@@ -109,13 +96,12 @@ def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
     """The tables with one more column: what the table `gold` says is right of each row's item."""
     plain = replace(how, gold=None, score=None)
     right = Sheet(**vars(gold), how=replace(plain, system=None, repeat=None, clusters=None))
-    given = right.called(GOLD_NAMES)
     rest = [i for i in range(right.width) if i not in right.ids]
-    if given in right.ids or (given is None and len(rest) != 1):
+    given = next((i for i in rest if i == right.called(GOLD_NAMES)), rest[0] if rest else None)
+    if given is None or (len(rest) > 1 and given != right.called(GOLD_NAMES)):
         raise right.error(f"no column has the right labels; call one 'gold'; {right.known()}")
-    answers = gold.columns[rest[0] if given is None else given]
     right.common(range(len(right)))  # which refuses an item that is there twice
-    place, found = {key: row for row, key in enumerate(_item_keys(right))}, []
+    answers, found = dict(zip(_item_keys(right), gold.columns[given], strict=True)), []
     for table in tables:
         sheet, names = Sheet(**vars(table), how=plain), table.names
         if names is None or GOLD in names:
@@ -126,17 +112,18 @@ def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
             lacking = sheet if right.ids else right
             problem = "no column says which item a line is; name it (--id), or pair lines by their "
             raise lacking.error(f"{problem}order (--by-order)")
-        if how.id is False and len(place) != len(keys):
-            problem = f"{len(keys)} lines, but {gold.file.path} has {len(place)}"
+        if how.id is False and len(answers) != len(keys):
+            problem = f"{len(keys)} lines, but {gold.file.path} has {len(answers)}"
             raise sheet.error(f"{problem}; name the columns that pair them (--id)")
-        for row in [row for row, key in enumerate(keys) if key not in place][:1]:
+        for row in [row for row, key in enumerate(keys) if key not in answers][:1]:
             problem = f"{' '.join(keys[row])!r} is not in {gold.file.path}"
             raise sheet.error(f"{problem}; add it there, or remove the line", row, sheet.ids[0])
-        lost = len(place.keys() - set(keys))
-        note = f"{lost} of {len(place)} items of {gold.file.name} are not in {table.file.name}"
-        columns = [*table.columns, [answers[place[key]] for key in keys]]
-        wider = replace(table, names=[*names, GOLD], columns=columns)
-        joined = Sheet.of(wider, replace(how, gold=GOLD))
+        lost = len(answers.keys() - set(keys))
+        note = f"{lost} of {len(answers)} items of {gold.file.name} are not in {table.file.name}"
+        columns = [*table.columns, [answers[key] for key in keys]]
+        joined = Sheet.of(
+            replace(table, names=[*names, GOLD], columns=columns), replace(how, gold=GOLD)
+        )
         found.append(replace(joined, notes=(*joined.notes, *[note] * (lost > 0))))
     return found
 

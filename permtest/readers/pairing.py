@@ -31,8 +31,6 @@ from permtest.readers.files import (
     text_of,
 )
 from permtest.readers.shape import (
-    DERIVED,
-    GOLD_NAMES,
     NO_SYSTEM,
     OF_THE_ITEM,
     OUTPUTS,
@@ -71,75 +69,54 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     """The same with a column as ids that differs in every row and is the same in all parts."""
     sheets = [sheet for sheet, _ in parts]
     head = sheets[0]
-    known = any(sheet.ids or sheet.index is not None for sheet in sheets)
-    if known or head.how.id is False or any(sheet.names is None for sheet in sheets):
+    if head.how.id is False or any(sheet.ids or sheet.names is None for sheet in sheets):
         return list(parts)
     columns = [
         {k: as_ids([sheet.texts[k][row] for row in rows]) for k in sheet.keys}
         for sheet, rows in parts
     ]
     values = [{k: frozenset(cells) for k, cells in own.items()} for own in columns]
-    unique = [
-        {k: some for k, some in own.items() if len(some) == len(every[k])}
-        for own, every in zip(values, columns, strict=True)
-    ]
     found = []  # the columns of all tables that have the same values
-    for i, cells in unique[0].items():
-        same = [[k for k, some in others.items() if some == cells] for others in unique[1:]]
-        if all(same):
-            name = head.name(i).lower()
-            rest = zip(sheets[1:], same, strict=True)
+    for i, cells in values[0].items():
+        same = [[k for k, others in own.items() if others == cells] for own in values[1:]]
+        if len(cells) == len(columns[0][i]) and all(same):
+            name, rest = head.name(i).lower(), zip(sheets[1:], same, strict=True)
             found.append([i, *(min(k, key=lambda x: s.name(x).lower() != name) for s, k in rest)])
     found = [some for some in found if some[0] != head.numbered] or found
     if not found:
-        _check_no_key(sheets, values, unique)
+        _check_no_key(sheets, columns)
         return list(parts)
-    first, *others = found
-    for other in others:
+    first, name = found[0], head.name(found[0][0])
+    for other in found[1:]:
         both = zip(columns, first, other, strict=True)
         pairings = [dict(zip(own[i], own[k], strict=True)) for own, i, k in both]
         if any(one != pairings[0] for one in pairings[1:]):
-            names = f"{head.name(first[0])!r} and {head.name(other[0])!r}"
-            problem = f"columns {names} could both say which item a line is, and pair the items "
-            raise head.error(f"{problem}differently; choose one (--id)")
-    name = head.name(first[0])
+            problem = f"columns {name!r} and {head.name(other[0])!r} could both say which item a "
+            problem += "line is, and pair the items differently; choose one (--id)"
+            raise head.error(problem)
     note = f"items are paired by {name!r}, which differs in every row and is the same in all files"
-    how = [replace(head.how, id=i + 1) for i in first]
+    known: dict[str, Any] = {"known_by": name}
     return [
-        (replace(sheet, how=own, notes=(*sheet.notes, note), known_by=name), rows)
-        for (sheet, rows), own in zip(parts, how, strict=True)
+        (replace(x, how=replace(head.how, id=i + 1), notes=(*x.notes, note), **known), rows)
+        for (x, rows), i in zip(parts, first, strict=True)
     ]
 
 
-def _check_no_key(
-    sheets: Sequence[Sheet],
-    values: Sequence[Mapping[int, frozenset[str]]],
-    unique: Sequence[Mapping[int, frozenset[str]]],
-) -> None:
-    """Refuse columns that may be a key, or are nearly one, before order pairs the items."""
+def _check_no_key(sheets: Sequence[Sheet], columns: Sequence[Mapping[int, list[str]]]) -> None:
+    """Refuse columns that are nearly a key, or one in some files, before order pairs the items."""
     head = sheets[0]
-    named = [i for i in values[0] if head.may_be_key(i)]  # but numbers called like no item
-    for i, sheet, some, alone in (
-        (i, *rest) for i in named for rest in zip(sheets[1:], values[1:], unique[1:], strict=True)
-    ):
-        own, label = values[0][i], head.label(i)
-        k = next((k for k in some if sheet.name(k).lower() == head.name(i).lower()), None)
-        if k is None or (i not in unique[0] and k not in alone):
-            continue
-        alike = {*map(_rough, own)} == {*map(_rough, some[k])}
-        if (shared := len(own & some[k])) or alike:
-            problem = f"{label} may say which item a line is: {shared} of {len(own)} values are in "
-            problem += f"{sheet.file.path} too"
-            if alike and own != some[k]:
-                problem += ", others are written differently"
-            elif gone := len(own) - shared:
-                problem += f", {gone} {'is' if gone == 1 else 'are'} missing there"
-            else:
-                problem += ", but some of them occur twice in one file"
-            problem += "; make them agree, pair by it anyway "
-            raise head.error(f"{problem}(--id {head.name(i)}), or by order (--by-order)")
-    for own_keys, sheet in zip(unique, sheets, strict=True):
-        texts = [i for i in own_keys if i not in sheet.numeric]
+    for i in (i for i in columns[0] if head.may_be_key(i)):  # but numbers called like no item
+        own, name = columns[0][i], head.name(i).lower()
+        for sheet, cells in zip(sheets[1:], columns[1:], strict=True):
+            other = next((cells[k] for k in cells if sheet.name(k).lower() == name), None)
+            if other and (len(set(own)) == len(own) or len(set(other)) == len(other)):
+                shared = len({*own} & {*other})
+                problem = f"{head.label(i)} may say which item a line is: {shared} of "
+                problem += f"{len(set(own))} values are in {sheet.file.path} too; make them agree, "
+                problem += f"pair by it anyway (--id {head.name(i)}), or by order (--by-order)"
+                raise head.error(problem)
+    for sheet, cells in zip(sheets, columns, strict=True):
+        texts = [i for i, x in cells.items() if i not in sheet.numeric and len(set(x)) == len(x)]
         if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
             problem = f"{sheet.label(texts[0])} may say which item a line is, but not all files"
             raise sheet.error(f"{problem} have one; pair lines by their order (--by-order)")
@@ -156,6 +133,7 @@ class Evaluation:
     found: tuple[SystemScores, ...]  # all systems, under names that differ
     usual: tuple[str, ...] | None = None  # those that are meant unless others are named; None: all
     sheet: Sheet | None = None  # the table, where systems are columns of one
+    first: Sheet | None = None  # the first table, for people to look at
     how: How = field(default_factory=How)
 
     @property
@@ -191,7 +169,7 @@ class Evaluation:
             return labels.fitting(used - {""}, self.how.positive)
         counted = [c for name, c in two[0].counts.items() if name in two[1].counts]
         if counted and (score is None or score in two[0].counts):
-            return count_statistics([DERIVED.get(columns, columns) for columns in counted])
+            return count_statistics(counted)
         every = Chosen(two, self._score(two, score, None), [], [range(len(one)) for one in two])
         numbers = [x for column in every.exact() for x in column]
         counts = all(x is None or (x >= 0 and x == int(x)) for x in numbers)
@@ -203,21 +181,15 @@ class Evaluation:
         return next((brief(str(one.texts[one.positions[name]]), 300) for one in known), "")  # type: ignore[index]
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The first items: their ids, scores, and groups."""
-        columns: dict[str, Sequence[Any]] = {}
-        if not self.found and self.sheet is not None:
-            columns = {self.sheet.name(i): self.sheet.texts[i] for i in range(self.sheet.width)}
-        for one in self.found[:1]:
-            numbered = range(1, len(one) + 1)
-            columns = {"item": numbered} if one.ids is None else {one.paired_by: one.ids}
-            columns |= {"gold": one.agree["gold"]} if self.is_labels else {}
-            own = not self.is_labels and self.sheet is None  # whose scores have names
-            beside = [x for x in self.found if x.file is one.file and len(x) == len(one)]
-            for other in [one] if own else beside:
-                columns |= {x if own else other.system: cells for x, cells in other.scores.items()}
-            columns |= {name: one.clusters[name] for name in self.groupings if name in one.clusters}
-        lists = [[x if isinstance(x, tuple) else (x,) for x in c[:rows]] for c in columns.values()]
-        shown = [[brief(", ".join(map(str, x))) for x in cells] for cells in lists]
+        """The first lines of a table; else ids and scores of the first system's first items."""
+        columns: dict[str, Sequence[Any]]
+        if self.first is not None:
+            columns = {self.first.name(i): cells for i, cells in enumerate(self.first.texts)}
+        else:
+            head = self.found[0]
+            columns = {head.paired_by: head.ids or range(1, len(head) + 1), **head.scores}
+        cells = [[text_of(x) for x in column[:rows]] for column in columns.values()]
+        shown = [map(brief, column) for column in cells]
         return tuple(map(brief, columns)), list(zip(*shown, strict=True))
 
     def pairs(
@@ -387,8 +359,7 @@ class Evaluation:
             )
         wanted = [measure.columns for measure in entry.measures]
         if sheet.names is not None:
-            fits = [any(DERIVED.get(c, c) in wanted for c in x.counts.values()) for x in self.found]
-            return [one for one, fit in zip(self.found, fits, strict=True) if fit]
+            return [one for one in self.found if any(c in wanted for c in one.counts.values())]
         columns = [i + 1 for i in range(sheet.width) if i not in sheet.apart]
         half = len(columns) // 2
         if len(columns) == 2 * half and half in map(len, wanted):
@@ -410,24 +381,15 @@ class Evaluation:
             remedy = "add the file of another" if len(some) < 2 else remedy
             return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:
-            problem = f"no system has {entry.layouts()}"
-            single = [one.system for one in self.found if not one.counts]
-            if len(single) == len(self.found) == 2:
-                columns = ", ".join(f"{single[0]}_{count}" for count in entry.columns)
-                needs = f"{entry.name!r} needs columns such as {columns}"
-                return self._error(f"{needs}; this file has one score for each system")
+            columns = ", ".join(f"new_{count}" for count in entry.columns)
+            problem = f"no system has {entry.layouts()}, in columns such as {columns}"
         remedy += ", or add the files of others" * (len(some) < 2)
-        gold, doubt, called = sheet.called(GOLD_NAMES), sheet.usual[1], sheet.names
-        cause, hint = sheet.obstacle() if len(some) < 2 and not doubt else "", ""
-        known = sum(name.lower() in WORDS for name in called or ())
-        bare = known > 1 or (called is None and sheet.width == 4)
+        doubt, called = sheet.usual[1], sheet.names
+        cause = sheet.obstacle() if len(some) < 2 and not doubt else ""
+        bare = sum(x.lower() in WORDS for x in called) > 1 if called else sheet.width == 4
         if bare or any(one.counts for one in self.found):
-            hint += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
-        elif gold is not None and gold not in sheet.numeric:
-            name = sheet.name(gold)
-            hint += f"; if {name!r} holds the right labels, name it as gold (--gold {name})"
-        first, last = ("", cause) if some else (cause, "")
-        return self._error(f"{doubt or problem}{first}; {remedy}; {self._known()}{last}{hint}")
+            cause += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
+        return self._error(f"{doubt or problem}; {remedy}; {self._known()}{cause}")
 
     # ---- scores
 
@@ -439,16 +401,19 @@ class Evaluation:
         names = [name for name in head.scores if all(name in one.scores for one in some)]
         if not names:
             both = " and ".join(f"{', '.join(x.scores)} of {x.system!r}" for x in (head, last))
-            raise ReadError.at(last.file.path, f"no score in common: {both}; score all alike")
+            raise ReadError.at(
+                last.file.path,
+                f"no score in common: {both}; give those of one measure the same name",
+            )
         if entry is not None and entry.columns:
-            own = {DERIVED.get(c, c): name for name, c in head.counts.items() if name in names}
+            own = {c: name for name, c in head.counts.items() if name in names}
             fitting = [own[m.columns] for m in entry.measures if m.columns in own]
             if fitting and wanted is None:
                 return fitting[0]
         elif single := [name for name in names if name not in head.counts]:
             names = single if wanted is None or wanted in single else names
         meant = entry.name if entry is not None else names[0]
-        if wanted is None and self.format.names_scores and meant in OWN_SCORES:
+        if wanted is None and not head.columns and meant in OWN_SCORES:
             wanted = meant
         if wanted is None:
             whole = [name for name in names if name.rpartition(".")[0] not in names]
@@ -535,13 +500,16 @@ class Evaluation:
             return False
         name = self._score(two, score, entry)
         shared = {*keys[0]} & {*keys[1]}
-        runs: list[Any] = []
-        for one, own in zip(two, keys, strict=True):
-            ids = own if None in (two[0].ids, two[1].ids) else one.ids or ()
-            runs.append([key for key, item in zip(ids, own, strict=True) if item in shared])
-        apart = runs[0] != runs[1] and (
-            None in (two[0].ids, two[1].ids) or {*runs[0]} != {*runs[1]}
+        bare = None in (two[0].ids, two[1].ids)
+        mine, theirs = (
+            [
+                run
+                for run, item in zip(x if bare else one.ids or (), x, strict=True)
+                if item in shared
+            ]
+            for one, x in zip(two, keys, strict=True)
         )
+        apart = mine != theirs if bare else {*mine} != {*theirs}
         gone = self.how.missing == "drop" or two[0].paired_by != ROW
         gone = gone and any(_is_missing(x) for one in two for x in one.scores[name])
         if not shared or name in two[0].counts or not (apart or gone):
@@ -602,7 +570,7 @@ class Evaluation:
 
     def _count(self, chosen: Chosen, entry: Statistic) -> None:
         """Cells become numbers, or counts."""
-        some, sheet = chosen.systems, self.sheet
+        some = chosen.systems
         columns = _columns(some, chosen.score, entry)
         if not columns:
             chosen.check_writing(points=self.how.thousands is None)
@@ -614,11 +582,6 @@ class Evaluation:
             chosen.refuse(lambda score: "; ".join(entry.problem(score) or ()), cells)
         if not self.how.same_scale:
             _check_scales(some, cells)
-        gold = None if sheet is None else labels.looks_right(sheet, some)
-        if sheet is not None and gold is not None:
-            key, (a, b, *_) = sheet.key(gold), [one.system for one in some]
-            said = f"--gold {key} scores {a} and {b} against it"
-            chosen.notes.append(f"column {key!r} looks like right answers; {said}")
         chosen.numbers = cells
 
 
@@ -660,10 +623,6 @@ class Chosen:
             raise _nothing_in_common(some)
         self.alone = [[str(x) for x, i in zip(every, y, strict=True) if i is None] for y in rows]
         self.keep(both)
-        first, *others = ({*map(_rough, gone)} for gone in self.alone)
-        if len(others) == 1 and first & others[0]:
-            note = "some ids that are left out agree except for case, folders or leading zeros"
-            self.notes.append(note)
 
     def keep(self, kept: Sequence[int]) -> None:
         """Leave all other items out."""
@@ -892,10 +851,10 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
             problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair "
             problem += "by; both systems must have been scored on the same items, in the same order"
         elif head.ids is not None and one.paired_by != head.paired_by:
-            problem = (
-                f"its items are identified by {one.paired_by}, but those of {head.file.path} by "
-            )
-            problem += f"{head.paired_by}; {_alike(one.paired_by, head.paired_by)}"
+            problem = f"its items are identified by {one.paired_by}, but those of {head.file.path} "
+            problem += f"by {head.paired_by}; if these are ids of the same items, give both one "
+            problem += "name, or evaluate both systems with the same version of the tool; if one "
+            problem += "system has several runs of an item, tell those of the other apart likewise"
         elif {mine := _first_number(one), theirs := _first_number(head)} == {0, 1} and (
             len(one) + (mine or 0) != len(head) + (theirs or 0)  # else the first item is missing
         ):
@@ -908,20 +867,6 @@ def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | 
         return every, [list(range(len(head))) for _ in some]
     every = list(dict.fromkeys(key for one in some for key in one.positions))
     return every, [[one.positions.get(key) for key in every] for one in some]
-
-
-def _alike(one: str, other: str) -> str:
-    """What to do where items are known by different columns."""
-    short, long = sorted((one, other), key=len)
-    if not long.startswith(f"{short} and "):
-        return (
-            "if these are ids of the same items, give both one name, or evaluate both systems with "
-            "the same version of the tool"
-        )
-    return (
-        f"if one system has several runs of each {short}, give the other a column "
-        f"{long.removeprefix(f'{short} and ')!r} too"
-    )
 
 
 def _first_number(one: SystemScores) -> int | None:
@@ -942,22 +887,20 @@ def _rough(name: str) -> str:
 def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
     head = some[0]
     for one in some[1:]:
-        if not head.positions.keys() & one.positions.keys():
+        if head.positions.keys().isdisjoint(one.positions):
             mine, theirs = shown((head.ids or ("",))[0]), shown((one.ids or ("",))[0])
-            problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
-            problem += f"{mine}); "
+            said = "both systems must have been scored on the same items"
             if not {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions)):
-                problem += "the ids agree except for case, folders or zeros; write them alike, "
-            else:
-                problem += "both systems must have been scored on the same items; "
-            remedy = (
-                "name the column that pairs them (--id COL), or pair lines by order (--by-order)"
+                said = "the ids agree except for case, folders or zeros; write them alike"
+            problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
+            problem += (
+                f"{mine}); {said}; name the column that pairs them (--id COL), or pair lines "
             )
-            return ReadError.at(one.file.path, problem + remedy)
+            return ReadError.at(one.file.path, f"{problem}by order (--by-order)")
     fewest = min(some, key=len)
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
-    problem += f"{fewest.system!r}, or, as with battles of two systems at a time, compare two on "
-    problem += f"what both have (permtest compare --a {some[0].system!r} --b {some[1].system!r})"
+    problem += f"{fewest.system!r}, or compare two on what both have (permtest compare --a "
+    problem += f"{some[0].system!r} --b {some[1].system!r})"
     return ReadError.at(fewest.file.path, problem)
 
 
@@ -1020,7 +963,7 @@ def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str
 
 def _columns(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
     """What a score counts, which must suit the statistic; empty where it is one number."""
-    counts = DERIVED.get(some[0].counts.get(name, ()), some[0].counts.get(name, ()))
+    counts = some[0].counts.get(name, ())
     problem = ""
     if entry.columns:
         if entry.average or counts not in [measure.columns for measure in entry.measures]:
@@ -1051,9 +994,6 @@ def _tables(
     arrays = []
     for column in cells:
         table = np.array([[int(count) for count in counts] for counts in column], dtype=object)
-        if chosen.systems[0].counts[chosen.score] != columns:  # those of jiwer
-            hits, wrong, left_out, put_in = table.T
-            table = np.stack([wrong + left_out + put_in, hits + wrong + left_out], axis=1)
         fits = max(map(int, table.ravel()), default=0) < 2**63
         arrays.append(table.astype(np.int64) if fits else table)
     measure = next(m for m in entry.measures if m.columns == columns)

@@ -12,8 +12,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from permtest.readers.files import (
     PROBLEMS,
@@ -110,19 +112,13 @@ IN_FILES = {
 #: What a column may say, in small letters, and the count it then holds.
 WORDS = {word: word for sets in IN_FILES.values() for columns in sets for word in columns}
 WORDS |= dict.fromkeys(("in", "inc", "wrong"), "incorrect")
-JOINTS = ("_", ".", "-", "/", " ")
+JOINTS = "_.-/ "
 
 #: Counts that are of the item, not of a system, so that both may have one column of them.
 OF_THE_ITEM = {"length", "reference_length"}
 
-#: Counts as jiwer and sacreBLEU write them, and those that the statistics take instead.
-DERIVED: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("hits", "substitutions", "deletions", "insertions"): ("errors", "length"),
-    ("counts", "totals", "sys_len", "ref_len"): IN_FILES["bleu"][0],
-}
-
-#: Every set of counts that a statistic takes, or that is made into one, the largest first.
-LAYOUTS = sorted({*DERIVED}.union(*IN_FILES.values()), key=lambda columns: (-len(columns), columns))
+#: Every set of counts that a statistic takes, the largest first.
+LAYOUTS = sorted(set().union(*IN_FILES.values()), key=lambda columns: (-len(columns), columns))
 
 #: Words of a name of a column of numbers that make it one that may say which item a line is.
 KEYS = _set(
@@ -144,14 +140,12 @@ OUTPUTS = _set(
     "completion generation hypothesis mt translation candidate raw extracted parsed said"
 )
 
-#: How columns of labels are called, which are scored by comparing them with right ones.
-LABELS = _set("prediction predictions pred predicted label labels class")
-
 #: How summary rows are called: some words that no item is called, and others that some may be.
 TOTALS = _set("total totals subtotal sum mean average avg")
 SUMMARIES = TOTALS | _set(
     "overall all macro micro weighted std sd median gesamt summe mittelwert durchschnitt"
 )
+_SUMMARY = re.compile("|".join(SUMMARIES), re.IGNORECASE)
 
 
 def words(name: str) -> set[str]:
@@ -162,14 +156,14 @@ def words(name: str) -> set[str]:
 def readings(name: str) -> list[tuple[str, str]]:
     """All ways to read the name of a column as that of a system and a count: crf_TP, wrong hmm."""
     said, found = name.lower(), []
-    for word, count in (WORDS | {word: word for layout in DERIVED for word in layout}).items():
-        room = len(said) > len(word) + 1
+    for word, count in WORDS.items():
+        size = len(word)
         if said == word:
             found.append(("", count))
-        if room and said.endswith(tuple(joint + word for joint in JOINTS)):
-            found.append((name[: -len(word) - 1], count))
-        if room and said.startswith(tuple(word + joint for joint in JOINTS)):
-            found.append((name[len(word) + 1 :], count))
+        if len(said) > size + 1 and said.endswith(word) and said[-size - 1] in JOINTS:
+            found.append((name[: -size - 1], count))
+        if len(said) > size + 1 and said.startswith(word) and said[size] in JOINTS:
+            found.append((name[size + 1 :], count))
     return found
 
 
@@ -291,13 +285,13 @@ class Sheet(Table):
         names = (*TEXT_NAMES, *SYSTEM_NAMES, *ID_NAMES)
         likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
         for i in set(range(self.width)) - set(found):
-            said, cells = tokens(self.name(i)), self.texts[i]
-            judged = not JUDGED.isdisjoint(said)
+            said, cells = tokens(self.name(i)), {x.lower() for x in self.texts[i]} - {""}
             if self.name(i).lower() in names or not OUTPUTS.isdisjoint(said):
                 continue
             # Yes and no may be answers, unless the name speaks of a judgement.
+            judged = not JUDGED.isdisjoint(said)
             pairs = [x for x in VERDICTS if judged or (not likely and x[0] != "yes")]
-            if any(cells) and any(all(x.lower() in (*pair, "") for x in cells) for pair in pairs):
+            if cells and any(cells <= {*pair} for pair in pairs):
                 found.append(i)
         return sorted(found)
 
@@ -305,17 +299,13 @@ class Sheet(Table):
     def ids(self) -> list[int]:
         """The columns that say which item a line is."""
         if self.how.id is not None:
-            named = () if self.how.id is False else as_list(self.how.id)
-            return list(map(self.find, named))
-        found = self.called(ID_NAMES)
-        if found is None:
-            keys = [i for i in range(self.width) if self._is_key(i)][:1]
-            found = next((i for i in keys if self._distinct([i]) == len(self)), None)
-        if found is None and self.how.repeat is not None:
-            each = [self.find(self.how.repeat), *self._whose]
-            text = (i for i in range(self.width) if i not in self.numeric)
-            found = next((i for i in text if self._distinct([i, *each]) == len(self)), None)
-        return [] if found is None else [found]
+            return [] if self.how.id is False else list(map(self.find, as_list(self.how.id)))
+        if (found := self.called(ID_NAMES)) is not None:
+            return [found]
+        if self.index:
+            return [i for i in self.index if i != self.system] or [*self.index]
+        keys = [i for i in range(self.width) if self._is_key(i)][:1]
+        return keys if keys and self._distinct(keys) == len(self) else []
 
     def _distinct(self, columns: Sequence[int]) -> int:
         """How many rows differ in these columns."""
@@ -336,8 +326,9 @@ class Sheet(Table):
     def cluster(self) -> int | None:
         """The column whose values are swapped as a whole."""
         found = self._meant(self.how.clusters, CLUSTER_NAMES)
-        known = found is not None and self.how.clusters is not None
-        return found if known or found is None or self._distinct([found]) > 1 else None
+        if found is None or self.how.clusters is not None:
+            return found
+        return found if self._distinct([found]) > 1 else None
 
     @cached_property
     def repeat(self) -> int | None:
@@ -346,11 +337,12 @@ class Sheet(Table):
             return self.find(self.how.repeat)
         if not self.ids or self.cluster in self.ids:
             return None
+        rows = [*self.ids, *self._whose]
         for column in (self.called([name]) for name in REPEAT_NAMES):
-            if column is not None and column not in self.ids:
-                rows = [*self.ids, *self._whose]
-                if self._distinct(rows) < len(self) == self._distinct([*rows, column]):
-                    return column
+            if column is None or column in self.ids:
+                continue
+            if self._distinct(rows) < len(self) == self._distinct([*rows, column]):
+                return column
         return None
 
     @property
@@ -360,11 +352,11 @@ class Sheet(Table):
     @cached_property
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
-        known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), *self.ids, *self._whose)
+        known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), self.numbered)
         called = [self.name(i).lower() for i in range(self.width)]
         named = {i for i, x in enumerate(called) if x in GROUP_NAMES or x.endswith("_id")}
         named |= {i for i in range(self.width) if self.is_of_item(i)}
-        return named.union(i for i in (*known, self.numbered) if i is not None)
+        return named.union(self.ids, self.index, self._whose, (i for i in known if i is not None))
 
     @cached_property
     def numbered(self) -> int | None:
@@ -400,22 +392,23 @@ class Sheet(Table):
         return name in TEXT_NAMES and name not in GOLD_NAMES
 
     def obstacle(self) -> str:
-        """The first cell that keeps a column from being one of scores, for a message."""
-        found = []
+        """What keeps a column from being one of scores, for a message: no number, or a label."""
+        found, gold = [], self.called(GOLD_NAMES)
+        if gold is not None and gold not in self.numeric:
+            name = self.name(gold)
+            said = f"; if {name!r} holds the right labels, name it as gold (--gold {name}), else "
+            return f"{said}name the file of right answers (--gold)"
         for i in {*range(self.width)} - {*self.apart, *self.numeric, self.system}:
             texts = [x for x in self.texts[i] if kind_of(x) == "text"]
-            odd = [x for x in texts if number_or_none(x) is None]
-            if texts:  # of verdicts mostly, or of numbers, the cell that is none
-                slip = 2 * len(odd) < len(self)
-                text = (odd if slip and odd else texts)[0]
-                place = f"; {self.place(self.texts[i].index(text))}, {self.label(i)}: "
-                said = place + PROBLEMS["text"].format(shown(text))
-                plain = odd == texts and 2 * len({*odd}) <= len(odd)
-                plain = plain and not any(re.search(r"\d", x) for x in odd)
-                if plain or not words(self.name(i)).isdisjoint(LABELS):
-                    said = f"; {self.label(i)} holds labels; name the file or the column of right "
-                    said += "answers (--gold)"
-                found.append((not slip or not odd, re.search(r"\d", text) is None, i, said))
+            slips = [x for x in texts if number_or_none(x) is None]  # among verdicts
+            slips = slips if 2 * len(slips) < len(self) else []
+            number = next((x for x in texts if x in slips or re.search(r"\d", x)), None)
+            if number is not None:
+                said = f"; {self.place(self.texts[i].index(number))}, {self.label(i)}: "
+                found.append((0, i, said + PROBLEMS["text"].format(shown(number))))
+            elif texts:
+                said = f"; {self.label(i)} holds labels; name the file or the column of right "
+                found.append((1, i, f"{said}answers (--gold)"))
         return min(found)[-1] if found else ""
 
     # ---- rows that are no items, and numbers that are written otherwise
@@ -442,6 +435,7 @@ class Sheet(Table):
         return replace(self, columns=columns, notes=(*self.notes, note))
 
     def _without_separators(self, mark: str) -> Sheet:
+        """The same without the separators of thousands, in columns of numbers."""
         point = "," if mark == "." else "."
         grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
         columns = [list(column) for column in self.columns]
@@ -449,13 +443,14 @@ class Sheet(Table):
             text = mark == "." and i not in self.numeric  # but numbers with decimal commas
             text = text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i])
             for row, cell in enumerate(() if text else cells):
-                if isinstance(cell, str) and mark in cell and grouped.fullmatch(cell):
+                if not isinstance(cell, str) or mark not in cell:
+                    continue
+                if grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
-                elif isinstance(cell, str) and mark == "." in cell and is_number(cell):
-                    problem = (
-                        f"{cell!r} has a point that does not separate thousands (--thousands .)"
-                    )
-                    raise self.error(f"{problem}; write numbers alike", row, i)
+                elif mark == "." and is_number(cell):
+                    problem = f"{cell!r} has a point that does not separate thousands "
+                    problem += "(--thousands .); write numbers alike"
+                    raise self.error(problem, row, i)
         return replace(self, columns=columns)
 
     def _of_measure(self) -> Sheet:
@@ -475,7 +470,6 @@ class Sheet(Table):
             self,
             names=[str(wanted) if k == number else x for k, x in enumerate(self.names or ())],
             columns=[[cells[k] for k in rows] for cells in self.columns],
-            index=self.index and [self.index[k] for k in rows],
             place=lambda k: self.place(rows[k]),
             how=replace(self.how, score=None),
         )
@@ -484,20 +478,16 @@ class Sheet(Table):
         """The same without a last row that sums or averages the others, which is said."""
         if self.how.id not in (None, False) or len(self) < 3:
             return self
-        last, text = len(self) - 1, (i for i in range(self.width) if i not in self.numeric)
-        named = [*self.ids, self.called(ID_NAMES), *text]
-        column = next((i for i in named if i is not None), None)
+        last, text = len(self) - 1, [i for i in range(self.width) if i not in self.numeric]
+        column = self.called(ID_NAMES) if self.how.id is False else None
+        column = next(iter([*self.ids, *text]), None) if column is None else column
         if column is None or self.names is None:
             if last > 3 and self.how.id is None and self._sums_up(largest=True):
                 problem = "the last line holds the sums of all others; remove it, or say that lines"
                 raise self.error(f"{problem} are items (--by-order)", last)
             return self
-        texts, called = self.texts[column], []
-        written = "\n".join(texts).lower()
-        if any(word in written for word in SUMMARIES):
-            for row, label in enumerate(texts):  # such as "Total", "macro avg", "Mean:"
-                parts = {x for x in re.findall(r"[^\W_]+", label.lower()) if not x.isdecimal()}
-                called += [row] if len(parts) <= 2 and not SUMMARIES.isdisjoint(parts) else []
+        texts = self.texts[column]
+        called = [row for row, label in enumerate(texts) if _is_summary(label)]
         if (called == [last] or not (called or texts[last])) and self._sums_up():
             note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
             columns = [cells[:-1] for cells in self.columns]
@@ -524,8 +514,8 @@ class Sheet(Table):
         return bool(found) and all(found)
 
     def _check_twice(self) -> None:
-        """Refuse a row that is there twice, where rows have texts that differ otherwise."""
-        if self.names is None or self.index is not None or self.ids or self.how.id is False:
+        """Refuse a row that is there twice, where texts tell nearly all rows apart."""
+        if self.names is None or self.ids or self.how.id is False:
             return
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
         share = [self._distinct([i]) * (2 if self.is_of_item(i) else 1 / 0.9) for i in text]
@@ -533,9 +523,9 @@ class Sheet(Table):
             return
         seen: dict[tuple[str, ...], int] = {}
         for row, cells in enumerate(zip(*self.texts, strict=True)):
-            if seen.setdefault(cells, row) != row:
-                problem = f"the same as {self.place(seen[cells])}; remove it, or say that "
-                raise self.error(f"{problem}lines are items by themselves (--by-order)", row)
+            if (first := seen.setdefault(cells, row)) != row:
+                problem = f"the same as {self.place(first)}; remove it, or say that lines are items"
+                raise self.error(f"{problem} by themselves (--by-order)", row)
 
     # ---- rows of systems
 
@@ -596,30 +586,19 @@ class Sheet(Table):
     def common(self, rows: Sequence[int], taken: Collection[int] = ()) -> dict[str, Any]:
         """What is known of the items of some rows, whatever their scores: ids, groups, texts."""
         ids, by, items, notes = self._identity(rows)
-        swapped, groups = items if items and len({*items}) < len(items) else None, {}
-        for i in range(self.width) if self.names or self.how.clusters else ():
-            kinds = self.kinds[i]
-            if i == self.cluster and i not in taken:
-                missing = "a missing label; write where the item belongs"
-                groups[self.name(i)] = self._labels(i, rows, missing)
-            elif i in taken or i in self.ids or kinds["decimal"]:
-                continue
-            elif not (kinds["number"] and kinds["text"]):
-                labels = self._some(self.texts[i], rows)
-                if 1 < len(set(labels)) < len(labels):
-                    groups[self.name(i)] = labels
-        related = [x for x in groups if x.lower() in RELATED] if swapped is None else []
-        name, own = None, " and ".join(map(self.name, self.ids))
-        if items is not None and (swapped or self._distinct([*self.ids, *self._whose]) < len(self)):
+        once, own = (
+            items is None or len({*items}) == len(items),
+            " and ".join(map(self.name, self.ids)),
+        )
+        groups = self._groups(rows, taken)
+        related = [x for x in groups if x.lower() in RELATED] if once else []
+        if not once or (items and self._distinct([*self.ids, *self._whose]) < len(self)):
             groups[own] = items  # also of a system with a single run of each item
-        if swapped is not None:
-            name = own
+        swapped = None if once else own
         if self.cluster is not None:
-            name = self.name(self.cluster)
-            note = (
-                f"all items with the same {self.key(self.cluster)!r} are swapped together, because "
-            )
-            more = [f"{note}the column has that name (--no-clusters swaps items)"]
+            swapped = self.name(self.cluster)
+            note = f"all items with the same {self.key(self.cluster)!r} are swapped together, "
+            more = [f"{note}because the column has that name (--no-clusters swaps items)"]
         else:
             note = "items of one {!r} may be alike; if they are, swap them together (--clusters {})"
             more = [note.format(x, x) for x in related]
@@ -628,13 +607,27 @@ class Sheet(Table):
             "ids": ids,
             "paired_by": by,
             "clusters": groups,
-            "swapped": name,
+            "swapped": swapped,
             "items": items,
             "items_by": self._known,
             "notes": (*self.notes, *notes, *(more if self.how.clusters is None else ())),
             "at": lambda i: self.place(rows[i]),
             "texts": None if text is None else self._some(self.columns[text], rows),
         }
+
+    def _groups(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
+        """The columns that items may belong to, by name: text or whole numbers that recur."""
+        groups = {}
+        for i in range(self.width) if self.names or self.how.clusters else ():
+            kinds = self.kinds[i]
+            if i == self.cluster and i not in taken:
+                missing = "a missing label; write where the item belongs"
+                groups[self.name(i)] = self._labels(i, rows, missing)
+            elif not (i in taken or i in self.ids or kinds["decimal"]):
+                labels = self._some(self.texts[i], rows)
+                if not (kinds["number"] and kinds["text"]) and 1 < len(set(labels)) < len(labels):
+                    groups[self.name(i)] = labels
+        return groups
 
     @property
     def _known(self) -> str:
@@ -643,18 +636,13 @@ class Sheet(Table):
 
     def _identity(self, rows: Sequence[int]) -> tuple[Any, str, Any, list[str]]:
         """Ids of rows, what they are, the items of which they are repeats, and notes."""
-        if self.ids:
-            nameless = "an item without a name; write one"
-            parts = [as_ids(self._labels(i, rows, nameless)) for i in self.ids]
-            by = self._known
-        elif self.how.repeat is not None:
+        if not self.ids:
+            if self.how.repeat is None:
+                return None, ORDER, None, []
             problem = "tells repeats of an item apart, but no column says which item; name it "
             raise self.error(f"{problem}(--id)", None, self.repeat)
-        elif self.index is not None:
-            parts = [[printable(text_of(self.index[row])) for row in rows]]
-            by = self.index_name or "index"
-        else:
-            return None, ORDER, None, []
+        nameless = "an item without a name; write one"
+        parts, by = [as_ids(self._labels(i, rows, nameless)) for i in self.ids], self._known
         items = parts[0]
         if len(parts) > 1:
             both = zip(*parts, strict=True)
@@ -671,41 +659,29 @@ class Sheet(Table):
         ids = [f"{item} ({told}{repeat})" for item, repeat in zip(items, which, strict=True)]
         by += f" and {self.key(self.repeat)}"
         note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
-        notes = [note] if self.how.clusters is None and not once else []
-        return ids, by, items, notes
+        return ids, by, items, [note] if self.how.clusters is None and not once else []
 
     def _twice(self, items: Sequence[str], rows: Sequence[int], by: str) -> ReadError:
         """The error that two lines are the same item."""
-        number = Counter(items)
-        item = next(item for item in items if number[item] > 1)
+        item = next(item for item, number in Counter(items).items() if number > 1)
         places = [self.place(row) for x, row in zip(items, rows, strict=True) if x == item]
-        remedy, repeats = "remove one", map(self.called, zip(REPEAT_NAMES, strict=True))
-        if self.ids:
-            remedy += f", name one more column of the key (--id {self.key(self.ids[0])} --id COL)"
-        own = [(i,) for i in range(self.width) if self.may_be_key(i) and i not in self.ids]
-        two = combinations([i for i in repeats if i is not None], 2)
-        for some in (*own, *two) if self.ids else ():
-            cells = [[self.texts[i][k] for k in rows] for i in some]
-            if len(set(zip(items, *cells, strict=True))) == len(rows):
-                names = " ".join(f"--id {self.key(k)}" for k in (*self.ids, some[0]))
-                for k in some[1:]:
-                    names += f" --repeat {self.key(k)} --clusters {self.key(self.ids[0])}"
-                remedy = f"name the columns that tell lines apart ({names})"
-                break
-        problem = f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); {remedy}, "
-        problem += "name the column that tells repeats apart (--repeat), or swap them together "
-        return self.error(f"{problem}(--clusters)")
+        key = self.key(self.ids[0])
+        return self.error(
+            f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); remove one, name "
+            f"one more column of the key (--id {key} --id COL), name the column that tells repeats "
+            "apart (--repeat), or swap them together (--clusters)"
+        )
 
     def _agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
         for i in range(self.width) if self.names else ():
             name = self.name(i).lower()
-            free = i not in {*self.ids, *taken, self.system, self.numbered}
-            nested = isinstance(self.columns[i][0], list | dict)
             of_item = not self.kinds[i]["decimal"] and words(name) <= NO_SYSTEM
             plain = i not in self.numeric or of_item or self.may_be_key(i)
-            if free and not nested and plain and OUTPUTS.isdisjoint(tokens(name)):
+            plain &= not isinstance(self.columns[i][0], list | dict)
+            free = i not in {*self.ids, *taken, self.system, self.numbered}
+            if free and plain and OUTPUTS.isdisjoint(tokens(name)):
                 column = [self.texts[i][row] for row in rows]
                 found["agree" if name in TEXT_NAMES else "beside"][name] = column
         for count in OF_THE_ITEM & self._counts.get("", {}).keys() if "" in self._sets else ():
@@ -719,20 +695,15 @@ class Sheet(Table):
         self, system: str, rows: Sequence[int], used: Mapping[Any, Sequence[int]], **known: Any
     ) -> SystemScores:
         """A system whose scores, or sets of counts, are in these columns."""
-        scores, counts, columns = {}, {}, {}
+        scores: dict[str, Any] = {}
+        counts, columns = {}, {}
         for what, own in used.items():
             parts = [self._some(self.columns[i], rows) for i in own]
-            name, labels = what, list(map(self.label, own))
+            name = what
             if isinstance(what, tuple):
-                lists = what[0] == "counts"
-                written = DERIVED[what] if lists else what
-                name, labels = ", ".join(written), labels * (10 if lists else 1)
-                counts[name] = written
-                both = zip(*parts, strict=True)
-                scores[name] = [self._four(row, own) for row in rows] if lists else list(both)
-            else:
-                scores[name] = parts[0]
-            columns[name] = labels
+                name = ", ".join(what)
+                counts[name], parts = what, [list(zip(*parts, strict=True))]
+            scores[name], columns[name] = parts[0], list(map(self.label, own))
         return SystemScores(system, self.file, scores, counts=counts, columns=columns, **known)
 
     def of_system(self, system: str, rows: Sequence[int]) -> SystemScores:
@@ -746,6 +717,8 @@ class Sheet(Table):
         unsure = self.probabilities(gold) if gold in single else []
         if unsure and {gold, *unsure} == set(single):
             raise self.error(PROBABILITIES, None, unsure[0])
+        if gold in single and any("pred" in self.name(i).lower() for i in single):
+            raise self.error(self._may_be_right(gold))
         if not used:
             raise self.error(f"no column of numbers; {self.known()}{self.obstacle()}")
         taken = {*single, *self._counted}
@@ -783,17 +756,6 @@ class Sheet(Table):
         """The columns that are counts of something: of a system that has a full set of them."""
         return {i for sets in self._sets.values() for used in sets.values() for i in used}
 
-    def _four(self, row: int, used: Sequence[int]) -> tuple[Any, ...]:
-        """The counts of sacreBLEU, in lists of four, in one tuple."""
-        parts: list[Any] = []
-        for i in used:
-            cell = self.columns[i][row]
-            four = re.findall(r"\d+", str(cell)) if str(cell).startswith("[") else [cell]
-            if len(four) != (4 if len(parts) < 8 else 1):
-                raise self.error(f"{shown(str(cell))} is not a list of four counts", row, i)
-            parts += four
-        return tuple(parts)
-
     def listed_system(self, wanted: Any, entry: Statistic, option: str) -> SystemScores:
         """The system whose counts are in these columns, listed in the order of the counts."""
         columns = [self.find(one) for one in wanted]
@@ -807,16 +769,10 @@ class Sheet(Table):
             if columns.count(i) > 1:
                 problem = f"{option} lists {self.label(i)} {columns.count(i)} times; list each once"
                 raise self.error(problem)
-            said_of = {word for _, word in ways} & set(WORDS.values())
-            if said_of and count not in said_of:
+            if ways and count not in {word for _, word in ways}:
                 problem = f"{option} lists {self.label(i)} where {count} belongs; list the columns "
                 raise self.error(f"{problem}in the order {', '.join(counts)}, or rename this one")
-        own = [{system for system, _ in ways} for ways in said]
-        if any("" in systems for systems in own):  # a count of the item beside those of the system
-            own = [systems for systems in own if "" not in systems]
-        common = set.intersection(*own) if own and all(own) else set()
-        name = common.pop() if len(common) == 1 else option.upper()
-        return self._system(name, range(len(self)), {counts: columns}, **self._side)
+        return self._system(option.upper(), range(len(self)), {counts: columns}, **self._side)
 
     # ---- systems side by side
 
@@ -839,19 +795,19 @@ class Sheet(Table):
 
     def wide(self) -> list[SystemScores]:
         """The systems of a table that has columns for each."""
-        whose = next(iter(self._whose), None)
         bare = self.names is not None and not self.names[0]
-        rows = self.index or [] if whose is None and not bare else self.texts[whose or 0]
-        models = len(rows) if whose is not None else 2 * sum(map(bool, map(MODELS.search, rows)))
-        once = 1 < len(set(rows)) == len(rows) <= models
-        if once and not self.ids and self.how.id is not False:
+        whose = next(iter([*self._whose, *self.index, *([0] * bare)]), None)
+        rows = [] if whose is None else self.texts[whose]
+        models = len(rows) if self._whose else 2 * sum(map(bool, map(MODELS.search, rows)))
+        known = self.ids and self.ids != [*self.index]
+        if 1 < len(set(rows)) == len(rows) <= models and not known and self.how.id is not False:
             problem = f"a line is a system ({shown(rows[0])}), not an item; transpose the table (in"
             problem += " pandas: frame.set_index(...).T), or pair lines as they are (--by-order)"
             raise self.error(problem, 0, whose)
         side = self._side  # which refuses items that are there twice
         found = [self.column_system(i + 1) for i in self.numeric if i not in self.ids]
-        known = {"", *(one.system for one in found)}
-        for system in (x for x in self._counts if x in self._sets and x not in known):
+        taken = {"", *(one.system for one in found)}
+        for system in (x for x in self._sets if x not in taken):
             found.append(self._system(system, range(len(self)), self._sets[system], **side))
         return found
 
@@ -879,9 +835,7 @@ class Sheet(Table):
         if gold in single and binary == [i for i in single if i != gold]:
             single = binary  # which was judged by it
         if gold in single:
-            name = self.name(gold)
-            problem = f"column {name!r} may hold the right labels, and others predictions: "
-            return [], f"{problem}score them by it (--gold {name}), or name the columns", ()
+            return [], self._may_be_right(gold), ()
         some, doubt = self._family(single)
         if doubt:
             return [], doubt, ()
@@ -898,6 +852,10 @@ class Sheet(Table):
         values = {i: {*map(number_or_none, {*self.texts[i]})} for i in (gold, *some)}
         some = some if values[gold] == {0, 1} else []
         return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
+
+    def _may_be_right(self, gold: int) -> str:
+        problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
+        return f"{problem}score them by it (--gold {self.name(gold)}), or name the columns"
 
     def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
         """The columns of the measure that is meant, or why it is not clear which."""
@@ -931,30 +889,34 @@ class Sheet(Table):
         """The columns but for sums, means and differences of those before them, which are said."""
         kept: list[int] = []
         notes: list[str] = []
-        first: list[float] = []
-        total = [0.0] * len(self)
+        first = total = np.zeros(len(self))
         for i in columns:
-            known = {text: number_or_none(text) for text in dict.fromkeys(self.texts[i])}
-            own = [known[text] or 0.0 for text in self.texts[i]]
-            ways = [("sum", 1.0, 0.0), ("mean", 1 / max(len(kept), 1), 0.0)]
+            known = {text: number_or_none(text) or 0.0 for text in {*self.texts[i]}}
+            own = np.array([known[text] for text in self.texts[i]])
+            ways = [("sum", total), ("mean", total / max(len(kept), 1))]
             if len(kept) == 2:  # total - 2 first = second - first
-                ways += [("difference", 1.0, -2.0), ("difference", -1.0, 2.0)]
+                ways += [("difference", total - 2 * first), ("difference", 2 * first - total)]
             copy = any(self.texts[i] == self.texts[k] for k in kept)
             sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
-            for what, s, t in ways if sure else ():
-                rows = zip(own, total, first, strict=True)
-                if all(abs(x - s * y - t * z) <= 1e-9 * (1 + abs(x)) for x, y, z in rows):
-                    note = f"{self.label(i)} is the {what} of the systems before it, and is taken"
-                    notes.append(f"{note} for no system")
-                    break
+            found = [what for what, made in ways if sure and np.allclose(own, made, 1e-9, 1e-9)]
+            if found:
+                note = f"{self.label(i)} is the {found[0]} of the systems before it, and is taken"
+                notes.append(f"{note} for no system")
             else:
-                kept.append(i)
-                first = first or own
-                total = [x + y for x, y in zip(total, own, strict=True)]
+                first = first if kept else own
+                kept, total = [*kept, i], total + own
         return kept, tuple(notes)
 
 
 # ---- cells ---------------------------------------------------------------------------------------
+
+
+def _is_summary(label: str) -> bool:
+    """Whether a row is called like a summary: "Total", "macro avg", "Mean:"."""
+    if _SUMMARY.search(label) is None:
+        return False
+    parts = {x for x in re.findall(r"[^\W_]+", label.lower()) if not x.isdecimal()}
+    return len(parts) <= 2 and not SUMMARIES.isdisjoint(parts)
 
 
 def as_list(wanted: Any) -> list[Any]:

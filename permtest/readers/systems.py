@@ -24,14 +24,7 @@ class Format:
 
     name: str  # in a word
     title: str  # what it is called in sentences
-    rows: str  # what one item of it holds
-    pairs_on: str  # what pairs the items of two systems
-    example: str  # a command line that reads it
-    extra: str | None = None  # the extra of this package that must be installed
     gold: str = "none"  # or "optional", "required": whether another file says what would be right
-    names_scores: bool = False  # whether a statistic such as "las" means the score of that name
-    #: Makes a gold file of all files of the systems, where none is given.
-    items_of: Callable[[Sequence[File]], File | None] = field(default=lambda _: None, repr=False)
 
     def recognises(self, file: File) -> bool:
         """Whether a file is of this format by its content; quick, and never fails."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import warnings
 import zipfile
 from collections import Counter
@@ -15,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from io import BytesIO, StringIO
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,17 +41,15 @@ SEPARATORS, BLANKS = ("\t", ";", ",", "|"), " "
 #: Columns, and objects of JSON in each other, at most.
 MOST_COLUMNS, DEPTH = 10_000, 8
 
-#: What the place of a cell, and a member of an archive, need in memory, in bytes.
-PER_CELL, PER_MEMBER = 8, 1000
+#: What the place of a cell, a member of an archive, and a byte of a workbook need in memory, in
+#: bytes.
+PER_CELL, PER_MEMBER, PER_BYTE = 8, 1000, 5
 
 #: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
 NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
 
 #: How columns are called that say whose a row is.
 SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
-
-#: A segment as sacreBLEU prints it: BLEU|nrefs:1|case:mixed = 57.9 ...
-SEGMENT = re.compile(r"(\w+)\|\S+ = -?\d")
 
 RECORDS = (
     "write a list of objects, or an object a line, each of one item: in pandas "
@@ -66,15 +63,14 @@ class Table:
 
     A cell is text as it is written, a number, a bool, what JSON has, or None where there is
     nothing. Columns without a name are called ""; without a header, `names` is None. The `index` is
-    what a data frame calls its rows; `place` is what messages call a row, counted from 0; `mark` is
-    what separates the cells of text.
+    the columns that index a data frame; `place` is what messages call a row, counted from 0; `mark`
+    is what separates the cells of text.
     """
 
     file: File
     names: list[str] | None
     columns: list[list[Any]]
-    index_name: str | None = None
-    index: list[str] | None = None
+    index: tuple[int, ...] = ()
     place: Callable[[int], str] = "row {}".format
     mark: str = ""
 
@@ -143,43 +139,26 @@ def _of_text(file: File) -> Table:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n").rstrip(" \n")
     if not text:
         raise ReadError.at(file.path, "the file is empty; write the scores of an item on each line")
-    if (segment := SEGMENT.match(text)) is not None:
-        text = re.sub(rf"(?m)^{segment[1]}\|\S+ = (\S+)(?: .*)?$", r"\1", text)
-    told = re.match(r'"?sep=(.)"?\n', text, re.IGNORECASE)  # a line that is for spreadsheets
-    text = text[told.end() :] if told else text
-    mark = told[1] if told else _separator(text)
+    mark = _separator(text)
     check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
-    reader = _reader(text, mark)
+    rows: list[list[str]] = []
+    starts, reader = [1], _reader(text, mark)
     try:
-        rows, broken = list(reader), None
+        for row in reader:
+            rows.append(row)
+            starts.append(reader.line_num + 1)
     except csv.Error as error:
-        rows, broken = [], error
-    first = 2 if told else 1
-    starts: Sequence[int] = range(first, len(rows) + first)
-    if reader.line_num > len(rows):  # some cells hold line breaks, or one is never closed
-        reader, starts = _reader(text, mark), [first]
-        with suppress(csv.Error):
-            starts.extend(reader.line_num + first for _ in reader)
-    if broken is not None:
-        problem = f"not CSV ({broken}); close every quote, and double the quotes inside a cell"
-        raise ReadError.at(file.path, problem, line=starts[-1])
-    _check_even(file, rows, starts)
-    columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
-    table = Table(file, None, columns, place=lambda row: f"line {starts[row]}", mark=mark)
-    if segment and len(columns) == 1:
-        return replace(table, names=[segment[1]])
-    return _with_header(table)
-
-
-def _check_even(file: File, rows: Sequence[Sequence[str]], starts: Sequence[int]) -> None:
-    """Refuse rows that have more or fewer cells than the first."""
-    width = len(rows[0])
-    for k, row in enumerate(rows) if set(map(len, rows)) != {width} or not width else ():
-        if len(row) != width or not row:
-            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line {starts[0]} has {width}"
+        problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
+        raise ReadError.at(file.path, problem, line=starts[-1]) from None
+    for start, row in zip(starts, rows, strict=False):
+        if len(row) != (width := len(rows[0])) or not row:
+            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
             problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
             problem += "remove the line, or quote cells that contain the separator"
-            raise ReadError.at(file.path, problem, line=starts[k])
+            raise ReadError.at(file.path, problem, line=start)
+    columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
+    place = "line {}".format
+    return _with_header(Table(file, None, columns, (), lambda row: place(starts[row]), mark))
 
 
 def _separator(text: str) -> str:
@@ -243,9 +222,8 @@ def _in_object(file: File, document: dict[str, Any]) -> tuple[list[Any], list[st
     names, rows = lists.get("columns"), lists.get("data")
     if names and rows and isinstance(rows[0], list):
         index, called = lists.get("index", []), [printable(text_of(name)) for name in names]
-        if len(index) == len(rows) and index != list(range(len(rows))) and "id" not in called:
-            rows = [[name, *row] for name, row in zip(index, rows, strict=True)]
-            return rows, ["id", *called]  # as pandas writes its own index
+        if len(index) == len(rows) and index != list(range(len(rows))):  # of pandas
+            return [[name, *row] for name, row in zip(index, rows, strict=True)], ["index", *called]
         return rows, called
     objects = [value for value in lists.values() if value and isinstance(value[0], dict)]
     if len(objects) == 1:
@@ -268,10 +246,10 @@ def _of_rows(
     listed = [row if isinstance(row, list | dict) else [row] for row in rows]
     kinds = [-1 if isinstance(row, dict) else len(row) for row in listed]
     wanted = len(names) if names else kinds[0]
-    if set(kinds) != {wanted}:
-        i = next(i for i, kind in enumerate(kinds) if kind != wanted)
-        problem = f"{shown(text_of(rows[i]))} is not of the same kind as the first; {RECORDS}"
-        raise ReadError.at(file.path, problem, column=place(i))
+    for i, kind in enumerate(kinds):
+        if kind != wanted:
+            problem = f"{shown(text_of(rows[i]))} is not of the same kind as the first; {RECORDS}"
+            raise ReadError.at(file.path, problem, column=place(i))
     if wanted < 0:
         return Table(file, *_flat(file.path, listed), place=place)
     return Table(file, names, [_cells(column) for column in zip(*listed, strict=True)], place=place)
@@ -286,9 +264,6 @@ def _flat(path: str, records: Sequence[Any]) -> tuple[list[str], list[list[Any]]
                 needed = PER_CELL * len(records) + 4 * len(name)
                 check_memory(path, needed * (len(columns) + 1))
                 columns[name] = [None] * len(records)
-            if columns[name][row] is not None:
-                problem = f"there are two values called {shown(name)}; rename one"
-                raise ReadError.at(path, problem, column=f"record {row + 1}")
             columns[name][row] = _cell(value)
     return list(map(printable, columns)), list(columns.values())
 
@@ -345,7 +320,7 @@ def _column(column: Any) -> list[Any]:
 
 
 def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
-    """The names, the columns, the index's name and the index of whatever has columns."""
+    """The names and the columns of whatever has columns, its index first, and where that is."""
     import pandas
 
     if hasattr(frame, "to_frame"):  # a series
@@ -364,31 +339,28 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
         frame = frame.to_pandas(
             types_mapper=lambda kind: None if "dictionary" in str(kind) else pandas.ArrowDtype(kind)
         )
-    bare = isinstance(frame, np.ndarray) and not frame.dtype.names
+    bare, levels = isinstance(frame, np.ndarray) and not frame.dtype.names, 0
     frame = pandas.DataFrame(frame)
     check_memory(path, PER_VALUE * frame.size)
+    if any(frame.index.names) and set(frame.index.names) <= set(frame.columns):
+        frame = frame.reset_index(drop=True)
+    if frame.index.name is not None or not frame.index.equals(pandas.RangeIndex(len(frame))):
+        levels = frame.index.nlevels
+        known = enumerate(frame.index.names)
+        index = [f"level {i}" if levels > 1 and x is None else x or "index" for i, x in known]
+        frame = frame.reset_index(names=index)
     names = [_name(name) for name in frame.columns]
     columns = [_column(frame.iloc[:, i]) for i in range(len(names))]
-    index_name = index = None
-    if frame.index.name is not None or not frame.index.equals(pandas.RangeIndex(len(frame))):
-        keys = [f"level {i}" if x is None else _name(x) for i, x in enumerate(frame.index.names)]
-        levels = [_cells(frame.index.get_level_values(i).tolist()) for i in range(len(keys))]
-        if len(keys) > 1:
-            names, columns = [*keys, *names], [*levels, *columns]
-        own = [i for i, key in enumerate(keys) if key.lower() not in SYSTEM_NAMES] or [0]
-        index_name = ", ".join(keys[i] for i in own) if any(frame.index.names) else None
-        rows = zip(*(levels[i] for i in own), strict=True)
-        index = [", ".join(map(text_of, row)) for row in rows]
-    nested = any(isinstance(cell, dict) for column in columns for cell in column)
-    if nested and len(set(names)) == len(names):
+    if any(isinstance(cell, dict) for column in columns for cell in column):
         rows = zip(*columns, strict=True)
         names, columns = _flat(path, [dict(zip(names, row, strict=True)) for row in rows])
-    return None if bare else names, columns, index_name, index
+    return None if bare else names, columns, tuple(range(levels))
 
 
 def _name(name: Any) -> str:
     """The name of a column; of one with several levels, all of them."""
-    return printable("_".join(map(str, name)) if isinstance(name, tuple) else str(name))
+    several = name if isinstance(name, tuple) else (name,)
+    return printable("_".join(str(x) for x in several if x != ""))
 
 
 # ---- files that are no text ----------------------------------------------------------------------
@@ -430,10 +402,11 @@ def _of_archive(file: File) -> Table:
     check_memory(file.path, PER_MEMBER * file.data.count(b"PK\x01\x02"))
     with reading(file.path, "is a damaged archive"), zipfile.ZipFile(BytesIO(file.data)) as archive:
         sizes = {member.filename: member.file_size for member in archive.infolist()}
-    check_memory(file.path, sum(sizes.values()))
     if "xl/workbook.xml" in sizes:
+        check_memory(file.path, PER_BYTE * sum(sizes.values()))
         return _of_workbook(file)
     if sizes and all(name.endswith(".npy") for name in sizes):
+        check_memory(file.path, sum(sizes.values()))
         return _of_numpy(file)
     problem = f"an archive of {len(sizes)} files and not a workbook; unpack it and name one file"
     raise ReadError.at(file.path, problem)
@@ -441,41 +414,27 @@ def _of_archive(file: File) -> Table:
 
 def _of_workbook(file: File) -> Table:
     """The sheet that the path names, or the only one that is not empty."""
-    openpyxl = optional("openpyxl", needed_by=f"{file.path}, a workbook,", extra="excel")
+    optional("openpyxl", needed_by=f"{file.path}, a workbook,", extra="excel")
+    import pandas
+
+    plain: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
     with reading(file.path, "is a damaged workbook"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what it does not read, such as pictures
-        book = openpyxl.load_workbook(BytesIO(file.data), read_only=True, data_only=True)
-        titles = [sheet.title for sheet in book.worksheets]
-        wanted = [sheet for sheet in book.worksheets if file.sheet in (None, sheet.title)]
-        found = {sheet.title: rows for sheet in wanted if (rows := _rows_of(file, sheet))}
-    if len(found) != 1:
-        problem = f"has the sheets {', '.join(map(shown, titles[:20]))}; name one that is not empty"
+        found = pandas.read_excel(BytesIO(file.data), sheet_name=None, engine="openpyxl", **plain)
+    wanted = {x: one for x, one in found.items() if file.sheet in (None, x) and one.size}
+    if len(wanted) != 1:
+        said = ", ".join(map(shown, [*found][:20]))
         start = file.path.removesuffix(f"#{file.sheet}")
-        raise ReadError.at(file.path, f"{problem} behind a #, as {start}#{titles[0]}")
-    ((title, rows),) = found.items()
-    check_memory(file.path, PER_VALUE * max(map(len, rows)) * len(rows))
-    columns = list(map(list, zip_longest(*rows)))
-    table = Table(file, None, columns, place=lambda i: f"row {i + 1} of sheet {shown(title)}")
-    if [] in rows:
-        raise table.error("is blank; remove it, or write the missing item there", rows.index([]))
+        problem = f"has the sheets {said}; name one that is not empty behind a #, as "
+        raise ReadError.at(file.path, f"{problem}{start}#{next(iter(found))}")
+    ((title, sheet),) = wanted.items()
+    columns = [_cells(sheet[i].tolist()) for i in sheet]
+    place = "row {} of sheet {}".format
+    table = Table(file, None, columns, place=lambda i: place(i + 1, shown(title)))
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        if not any(x not in (None, "") for x in cells):
+            raise table.error("is blank; remove it, or write the missing item there", row)
     return _with_header(table)
-
-
-def _rows_of(file: File, sheet: Any) -> list[list[Any]]:
-    """The rows of a sheet without what is empty at their ends and at its end."""
-    sheet.reset_dimensions()  # what a file says of its size need not be so
-    rows: list[list[Any]] = []
-    size = 0
-    for values in sheet.iter_rows(values_only=True):
-        row = _cells(values)
-        while row and row[-1] in (None, ""):
-            row.pop()
-        rows.append(row)
-        size += 1 + len(row)
-        check_memory(file.path, PER_VALUE * size)
-    while rows and not rows[-1]:
-        rows.pop()
-    return rows
 
 
 _PICKLE = "is a pickle, which could run code when it is read; save the table as CSV or parquet"

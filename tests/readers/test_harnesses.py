@@ -2,11 +2,8 @@
 
 import json
 import math
-import re
 import struct
-import sys
 import zipfile
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 
@@ -14,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permtest.readers import ReadError, harnesses
+from permtest.readers import ReadError, files, harnesses
 from permtest.readers.files import File, as_score
 from permtest.readers.pairing import Evaluation as ItemEvaluation
 from permtest.readers.systems import joined
@@ -37,7 +34,6 @@ KINDS = {
     "deepeval": ("deepeval", made.deepeval, "GEval", "case_{}"),
     "mt_bench": ("mt_bench", made.mt_bench, "score", "{}"),
 }
-PACKED = {"inspect_eval", "lighteval"}
 OTHERS = [
     File("a.csv", b"id,a,b\nx,1,2\n"),
     File("a.jsonl", b'{"id": 1, "a": 0, "b": 1}\n{"id": 2, "a": 1, "b": 1}\n'),
@@ -199,12 +195,9 @@ def test_every_eval_ever_evaluations():
     (one,) = load("every_eval_ever", tuple(rows))
     assert one.scores["score,gsm8k/strict"] == [0, 0]
     assert one.scores["is_correct,gsm8k/loose"] == [1, 1]
-    rows = [instance(1, i, evaluation_result_id=f"r{i}") for i in (0, 1)]
-    assert load("every_eval_ever", tuple(rows))[0].scores["score,r0"] == [0]
-    rows = [instance(1, 0), instance(2, 0, evaluation_name="x", sample_hash=None)]
+    rows = [instance(1, 0), instance(2, 0, sample_hash=None)]
     (one,) = load("every_eval_ever", tuple(rows))
     assert (one.paired_by, one.ids) == ("sample_id", ["1", "2"])
-    assert one.clusters["evaluation"] == ["sums", "x"]
     rows = [instance(i, 1, m, metadata={"epoch": e}) for m in "ab" for e in "12" for i in (1, 2)]
     one, _ = load("every_eval_ever", tuple(rows))
     assert one.ids == ["h1", "h2", "h1 (epoch 2)", "h2 (epoch 2)"]
@@ -222,12 +215,6 @@ def test_swe_bench_what_is_absent_failed():
     for gold in (b"instance_id\nx-1\nx-2\n", b'["x-1", "x-2"]', b'[{"instance_id": "x-1"}, "x-2"]'):
         (one,) = load("swe_bench", leaderboard("a", ["x-2"]), File("ids", gold))
         assert (one.system, one.ids, one.scores) == ("a", ["x-1", "x-2"], {"resolved": [0, 1]})
-    files = leaderboard("a", ["x-1"]), leaderboard("b", ["x-2"], no_logs=["x-3"])
-    gold = harnesses.ids_of(files)
-    (one,) = load("swe_bench", files[0], gold)
-    assert (one.ids, one.scores["resolved"]) == (["x-1", "x-3", "x-2"], [1, 0, 0])
-    assert "there is no list of all ids (--gold)" in one.notes[0]
-    assert harnesses.ids_of([made.swe_bench({1: 1})]) is None
     lists = {"completed_ids": ["a", "b"], "resolved_ids": ["b"], "submitted_ids": ["z"]}
     (one,) = load("swe_bench", lists | {"error_ids": ["d"]}, path="m.run.json")
     assert (one.system, one.ids) == ("m.run", ["a", "b", "d"])
@@ -235,10 +222,6 @@ def test_swe_bench_what_is_absent_failed():
     assert one.notes[0].startswith("1 ids of x.json are not in the list and are left out")
     with pytest.raises(ReadError, match="resolved 'b', which is not in gold"):
         load("swe_bench", lists, File("gold", b"a\ne"))
-    details = {"x-1": {"resolved": True}, "x-2": {"resolved": False}}
-    file = File("m/per_instance_details.json", json.dumps(details).encode())
-    assert FORMATS["swe_bench"].recognises(file)
-    assert load("swe_bench", file)[0].scores == {"resolved": [1, 0]}
 
 
 def test_openai_evals_deepeval_and_lighteval():
@@ -332,7 +315,6 @@ def test_judgements_are_scores_of_both_models():
         ("swe_bench", {"resolved": ["x"]}, r"only the resolved issues; give the full list .* gold"),
         ("swe_bench", {"resolved": ["x"], "no_logs": ["x"]}, "'x' is resolved and in no_logs"),
         ("swe_bench", {"resolved": ["x"], "no_logs": {}}, "'no_logs' is '{}', but"),
-        ("swe_bench", {"x": {"resolved": True}, "y": {"resolved": 1}}, "'y': 'resolved' is '1'"),
         ("swe_bench", b'{"resolved": ["a"], "resolved": ["b"]}', "line 1: 'resolved' is twice"),
         ("helm", b'[{"instance_id": 1, "stats": [], "stats": []}]', "line 1: 'stats' is twice"),
         ("sacrebleu", [{"name": "BLEU", "score": 1.5, "signature": "x"}], "with --sentence-level"),
@@ -418,8 +400,8 @@ PARTS = made.eval_parts([sample(1, 1)])
         ("holds no record", HEADER, 93, bytes),
         ("is a damaged archive", PARTS, 93, lambda data: data[:-30]),
         ("is damaged", PARTS, 93, lambda data: data.replace(b"(\xb5", b"xx")),
-        ("header.json: not JSON", HEADER | {"header.json": b"\xff"}, 93, bytes),
-        ("header.json: JSON that is nested", HEADER | {"header.json": b"[" * 10**5}, 93, bytes),
+        ("header.json: is damaged .*Unicode", HEADER | {"header.json": b"\xff"}, 93, bytes),
+        ("header.json: is damaged .*Recursion", HEADER | {"header.json": b"[" * 10**5}, 93, bytes),
         ("header.json: is damaged .*CRC", PARTS, 0, lambda data: data.replace(b"sums", b"sumx")),
         ("header.json: is damaged .*encrypted", HEADER, 0, flagged),
         ("compressed with method 12", HEADER, zipfile.ZIP_BZIP2, bytes),
@@ -430,67 +412,20 @@ def test_damaged_archives_are_refused(problem, parts, method, change):
         load("inspect_ai", change(made.archive(parts, method).data), path="a.eval")
 
 
-def test_no_byte_that_is_changed_does_any_harm():
-    for file in (made.archive(made.eval_parts([sample(1, "C")]), 93), made.lighteval({1: 1})):
-        name = "inspect_ai" if file.path.endswith("eval") else "lighteval"
-        for at in range(len(file.data)):
-            other = file.data[:at] + bytes([file.data[at] ^ 0xFF]) + file.data[at + 1 :]
-            with suppress(ReadError):
-                load(name, other, path="a.eval")
-
-
 def test_bombs_are_refused(monkeypatch):
     parts = HEADER | {"summaries.json": b"[" + b" " * 10**7 + b"]"}
-    monkeypatch.setattr(harnesses, "MEMORY", 10**6)
+    monkeypatch.setattr(files, "MEMORY", 10**7)
     for method in (8, 93):
         data = made.archive(parts, method).data
-        with pytest.raises(ReadError, match=r"summaries.json and others hold more than 0 MiB"):
+        with pytest.raises(ReadError, match=r"summaries.json: reading it may take"):
             load("inspect_ai", data, path="a.eval")
         at = data.rindex(struct.pack("<I", 10**7 + 2))  # in the list of the members
         data = data[:at] + struct.pack("<I", 1000) + data[at + 4 :]
-        with pytest.raises(ReadError, match=r"summaries.json: (is damaged|not JSON)"):
+        with pytest.raises(ReadError, match=r"summaries.json: is damaged"):
             load("inspect_ai", data, path="a.eval")
-    monkeypatch.setattr(harnesses, "PER_MEMBER", 2**30)
-    with pytest.raises(ReadError, match="GiB of memory"):
-        load("inspect_ai", data, path="a.eval")
-
-
-def test_zstandard_is_asked_for(monkeypatch):
-    file = made.archive(PARTS, 93)
-    monkeypatch.setitem(sys.modules, "backports.zstd.zipfile", None)
-    if sys.version_info < (3, 14):
-        with pytest.raises(ImportError, match=re.escape("pip install 'permtest[inspect]'")):
-            load("inspect_ai", file)
-    assert load("inspect_ai", made.archive(PARTS, 8))[0].ids == ["q1"]
 
 
 # ---- hostile files (more of them in test_hostile.py) ---------------------------------------------
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_breaks_off_is_refused(kind):
-    name, make, *_ = KINDS[kind]
-    data = make({1: 1, 2: 0}).data
-    for end in range(0, len(data), 7):
-        if kind in PACKED or not data[:end].endswith((b"}", b"\n")):
-            with pytest.raises(ReadError) as caught:
-                load(name, data[:end])
-            assert len(str(caught.value)) < 2000
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - PACKED))
-def test_deep_nesting_is_refused(kind):
-    name, make, *_ = KINDS[kind]
-    deep = b'{"deep": ' + b"[" * 20_000 + b"]" * 20_000 + b", "
-    with pytest.raises(ReadError, match="nested too deeply"):
-        load(name, File("x.json", make({1: 1}).data.replace(b"{", deep, 1)))
-
-
-def test_nothing_in_a_name_reaches_the_terminal():
-    (one,) = load("lm_eval", made.lm_eval({1: 1}, "\x1b[2Jevil\u202e"))
-    assert one.system == r"\x1b[2Jevil\u202e"
-    (one,) = load("inspect_ai", made.inspect_json([sample("\x07", 1)], "a\nb"))
-    assert (one.system, one.ids) == (r"a\nb", [r"q\x07"])
 
 
 def test_questions_must_agree_where_there_is_no_hash():

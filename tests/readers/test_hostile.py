@@ -3,7 +3,6 @@
 import os
 import re
 import warnings
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -12,8 +11,9 @@ from permtest.readers import File, ReadError, files, recognise
 
 pytest.importorskip("resource", reason="the limits of a process are POSIX")
 
+import fuzz_readers
 from fuzz.mutations import hostile, valid
-from fuzz.seeds import MAKERS, frame_of
+from fuzz.seeds import MAKERS
 
 #: What terminals obey, what ends a line, and what no encoding can hold.
 BAD = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -28,20 +28,12 @@ def message(error):
     return said
 
 
-def pairs_of(chosen, names, contents, rng):
+def pairs_of(*case):
     """The pairs in the files of a case, or None where they are refused as they may be."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            made = [File(*both) for both in zip(names, contents, strict=True)]
-            gold = made.pop() if chosen.gold == "file" else chosen.gold
-            if chosen.format == "frame":
-                made = [frame_of(one.data, rng) for one in made]
-            found = recognise(*made, gold=gold)
-            for a, b in pairwise(found.systems[:2]):
-                score = next(iter(found.score_names(a, b)), None)
-                for statistic in found.statistics(a, b, score)[:1]:
-                    return found.pairs(a, b, score=score, statistic=statistic)
+            return fuzz_readers.pairs_of(*case)
     except (ReadError, ImportError) as error:
         message(error)
     return None

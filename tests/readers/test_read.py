@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.readers import Evaluation, File, ReadError, describe, read, recognise
+from permtest.readers import Evaluation, File, describe, read, recognise
 from permtest.readers.files import MAX_DIGITS
 from permtest.readers.systems import ORDER, Format, SystemScores
 from tests.readers.texts import assert_refused, columns, exact, file, files
@@ -183,14 +183,6 @@ def test_bad_table(text, options, parts):
     assert_refused(lambda: read(file(text), **options), *parts, start="scores.csv")
 
 
-def test_what_cannot_be_opened(tmp_path):
-    for name in ("nowhere.csv", "x" * 1000, "."):
-        with pytest.raises(ReadError, match=r"no such file|cannot be opened|a folder"):
-            read(tmp_path / name)
-    with pytest.raises(ValueError, match="statistic='f_2' is not known"):
-        read("nowhere.csv", statistic="f_2")  # before the file is opened
-
-
 # ---- clusters ------------------------------------------------------------------------------------
 
 
@@ -299,15 +291,6 @@ def test_names_of_systems():
     assert recognise(both[0], file("id,score\n1,2\n", "q.csv")).systems == ("new", "old", "q")
 
 
-def test_the_only_score_of_each_file_may_be_called_differently():
-    news, olds = "id,new\n1,2\n2,3\n", "id,old\n2,5\n1,4\n"
-    pairs = read(file(news, "New.csv"), file(olds, "old.csv"))
-    assert exact(pairs) == {"1": (2, 4), "2": (3, 5)}
-    assert "The scores of old.csv come from its column 'old'" in pairs.source["notes"]
-    measures = files(news.replace("new", "accuracy"), olds.replace("old", "score"))
-    assert exact(read(*measures)) == exact(pairs)
-
-
 def test_one_of_several_scores():
     first = file("id,acc,f2,doc,lang\n1,1,20,7,en\n2,0,30,7,en\n3,1,1.5,8,en\n", "n.csv")
     second = file("id,acc,f2,doc,lang\n3,1,1,8,en\n2,1,2,7,en\n1,1,3,7,en\n", "o.csv")
@@ -323,7 +306,12 @@ BAD_PAIRS = {
     "no common score": (("id,p,q\n1,2,3\n", "id,r,s\n1,2,3\n"), ["no score in common"]),
     "two measures": (
         ("id,accuracy\n1,2\n", "id,latency_ms\n1,3\n"),
-        ["b.csv", "'latency_ms'", "a.csv", "'accuracy'", "give both columns the same name"],
+        [
+            "b.csv",
+            "latency_ms of 'b'",
+            "accuracy of 'a'",
+            "give those of one measure the same name",
+        ],
     ),
 }
 
@@ -335,7 +323,7 @@ def test_bad_pair_of_files(texts, parts):
 
 # ---- how items are put together, whatever the format ---------------------------------------------
 
-FORMAT = Format("made", "made scores", "", "id", "")
+FORMAT = Format("made", "made scores")
 
 
 def system(name, scores, ids=None, **more):
@@ -381,41 +369,3 @@ def test_what_is_left_out_is_said():
         "made scores: 2 items paired by id; 1 only in A ('w'); 1 without a score ('y'). "
         "Tags were repaired."
     )
-
-
-BAD_SYSTEMS = {
-    "one system": ([system("A", [1])], "A.txt: 1 system ('A'); add the file of another"),
-    "three": ([system(n, [1]) for n in "ABC"], "3 systems ('A', 'B', 'C'); say which two"),
-    "nothing scored": ([system("A", [None]), system("B", [1])], "no item has the score 'acc'"),
-    "disagreement": (
-        [system(n, [1], ["i"], agree={"target": [n]}) for n in "AB"],
-        "'i' has another target ('B') than in A.txt ('A')",
-    ),
-    "clusters": (
-        [system(n, [1], ["i"], clusters={"doc": [n]}, swapped="doc") for n in "AB"],
-        "'i' belongs to doc 'B', but in A.txt to 'A'",
-    ),
-    "counts": (
-        [system(n, {"spans": [(1, 0, 0)]}, counts={"spans": ("tp", "fp", "fn")}) for n in "AB"],
-        "has counts (tp, fp, fn) of each item, but 'sum' takes one number; choose f1 or",
-    ),
-}
-
-
-@pytest.mark.parametrize(("systems", "part"), BAD_SYSTEMS.values(), ids=BAD_SYSTEMS.keys())
-def test_what_cannot_be_paired(systems, part):
-    assert_refused(lambda: paired(*systems), part)
-
-
-def test_systems_and_scores_by_name_number_and_beginning():
-    known = {"acc,none": [1, 0], "acc_norm,none": [0, 0]}
-    evaluation = Evaluation(FORMAT, tuple(system(name, known) for name in ("old", "new", "base")))
-    found = evaluation.pairs("new", 3, score="acc")
-    assert (found.names, found.u.tolist()) == (("new", "base"), [1, 0])
-    assert evaluation.pairs("new", "old", score="acc_norm,none").u.tolist() == [0, 0]
-    for a, b, score, part in (
-        ("nwe", "old", "acc", "no system 'nwe' (did you mean 'new'?)"),
-        ("new", "new", "acc", "a and b are both 'new'"),
-        ("new", "old", "f1", "no score 'f1'; there are acc,none, acc_norm,none"),
-    ):
-        assert_refused(partial(evaluation.pairs, a, b, score=score), part)

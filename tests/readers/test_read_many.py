@@ -5,13 +5,10 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from permtest import compare_many, exact_perm_test, read, read_many
-from permtest.readers import ReadError, recognise
-from permtest.readers import files as readers_files
 from tests.readers import made
 from tests.readers.texts import assert_refused, file, files
 
@@ -76,43 +73,7 @@ def test_columns_that_may_be_runs_are_sent_to_their_own_test():
     assert_refused(lambda: read_many(*both), "2 scores", "runs of one score, see exact_runs_test")
 
 
-@pytest.mark.parametrize("make", [made.lm_eval, made.helm, made.every_eval_ever, made.swe_bench])
-def test_the_folders_of_harnesses(make):
-    found = [make({i: int(i % k == 0) for i in range(9)}, f"m{k}") for k in (2, 3, 4)]
-    several = {"score": "score"} if make is made.every_eval_ever else {}
-    table = read_many(*found, **several)
-    assert (len(set(table.systems)), table.n_items) == (3, 9)
-    assert [sum(row) for row in table.scores.tolist()] == [5, 3, 3]
-    assert len(table.source["files"]) == 3
-    assert len(table.source["notes"]) <= 6
-
-
 # ---- fractions, counts, classes ------------------------------------------------------------------
-
-
-def test_what_is_printed_like_a_third_is_one_for_all_systems():
-    """A third is one in every column, also beside a number that is no fraction."""
-    text = (
-        "id,a,b,c\n1,0.123456789012345,0.333333333333333,0.333333333333333\n"
-        "2,0.333333333333333,0.666666666666667,0.1\n3,0.1,0.333333333333333,0.7\n4,0.7,1,0.2\n"
-    )
-    table = read_many(file(text))
-    third, exact = Fraction(1, 3), scores(table)
-    assert exact["b"] == [third, 2 * third, third, 1]
-    assert exact["a"][:2] == [Fraction(0.123456789012345), third]
-    assert table.rounding.astype(bool).tolist() == [[True, False, False, False], *[[False] * 4] * 2]
-    assert_like_read(table, "mean", file(text))
-    huge = read_many(file(f"id,a,b,c\n1,{10**30},{10**30 + 1},1e-30\n2,0,0,0\n"), systems=[*"abc"])
-    assert scores(huge)["b"] == [10**30 + 1, 0]
-    assert scores(huge)["c"] == [Fraction(1, 10**30), 0]
-
-
-def test_counts_listed_by_column():
-    systems = ["1,2,3", "4,5,6", "7,8,9"]
-    table = read_many(
-        file("3,1,0,2,2,1,1,2,2\n4,0,1,3,1,2,4,1,1\n"), statistic="f1", systems=systems
-    )
-    assert table.scores.tolist()[1] == [[2, 2, 1], [3, 1, 2]]
 
 
 def test_classes_that_few_systems_predict():
@@ -147,13 +108,6 @@ def test_only_items_of_all_systems_are_compared():
     assert source["lacking"] == {"a": 2, "b": 1, "c": 3}
     two = read_many(file(GAPS), systems=["b", "a"])
     assert (two.ids, sorted(two.source["left_out_ids"])) == (("i3", "i2"), ["i1", "i4", "i5"])
-
-
-def test_without_ids_the_order_pairs_and_holes_are_lines():
-    table = read_many(*files("1\n2\n3\n4\n", "1\nnan\nna\n3\n", "4\n3\n2\n1\n"))
-    assert scores(table) == {"a": [1, 4], "b": [1, 3], "c": [4, 1]}
-    assert (table.ids, table.source["left_out_ids"]) == (None, ["line 2", "line 3"])
-    assert table.source["paired_by"] == "order"
 
 
 SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
@@ -237,20 +191,6 @@ def test_lines_that_repeat_items_are_swapped_with_them(kind, tmp_path):
 # ---- which systems -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["epoch", "Epochs", "trial", "seed", "SPLIT", "index", "doc"])
-def test_columns_that_are_no_systems_by_name(name):
-    table = read_many(file(f"{name},a,b,note\n1,2,3,x\n2,0,1,\n"))
-    assert table.systems == ("a", "b")
-    assert table.source["no_systems"] == [name, "note"]
-    assert f"Columns not treated as systems: {name}, note." in table.source["read"]
-    assert read_many(file(f"{name},a\n1,2\n2,0\n"), systems=[name, "a"]).n_items == 2
-
-
-def test_other_columns_beside_counts_are_named():
-    text = "doc,a_errors,b_errors,length,note\nx,1,2,4,y\nz,1,0,4,y\n"
-    assert read_many(file(text), statistic="wer").source["no_systems"] == ["doc", "note"]
-
-
 def test_systems_by_name_and_number_in_the_order_wanted():
     text = "id,n_words,a,b,c\n1,9,1,2,3\n2,8,4,5,6\n"
     assert read_many(file(text), systems=["c", 3]).systems == ("c", "a")
@@ -272,16 +212,6 @@ def test_systems_by_name_and_number_in_the_order_wanted():
         ("id,a,b\n1,2,3\n", {"systems": ["a", "x"]}, "no column 'x'; its columns are"),
         ("id,a,b\n1,2,3\n", {"systems": ["a", "a"]}, r"systems\[1\] = 'a' is a repeat"),
         ("id,a,b\n1,2,3\n", {"systems": ["a", "b", 3]}, r"systems\[2\] = 'b' is a repeat"),
-        ("id,a,b\n1,2,x\n2,3,4\n", {"systems": ["a", "b"]}, "line 2, column 'b': 'x' is not"),
-        ("id,a,b,c\n1,2,1,1\n1,3,4,5\n", {}, r"'1' .*line 2 and line 3"),
-        ("id,a,b,c\n1,2,1,-1\n", {"statistic": "accuracy"}, "column 'c': -1"),
-        ("id,gold,a,b\n1,2,2,1\n", {}, "--gold gold"),
-        ("id,tp,fp,fn\n1,2,1,1\n", {}, "--metric f1"),
-        ("1,2,3,4\n", {}, "--metric f1"),
-        ("a_tp,a_fp,a_fn,b_tp,b_fp,b_fn\n1,2,3,1,1,1\n", {}, "--metric f1"),
-        ("id,system,score\n1,a,2\n1,a,3\n2,b,1\n1,b,1\n", {}, "'1' occurs twice as id"),
-        ("id,system,score\n1,a,2\n1,b,3\n", {"systems": ["a", "z"]}, "no system 'z'"),
-        ("id,system,x,y\n1,a,1,2\n1,b,1,\n1,c,2,1\n", {}, "2 scores"),
         ("id,tp,fp,fn\n1,2,1,1\n", {"statistic": "f1"}, "no system has 3"),
         ("a_tp,a_fp,a_fn,b_tp,b_wrong\n1,2,3,1,1\n", {"statistic": "f1"}, "no score in common"),
     ],
@@ -296,15 +226,3 @@ def test_one_name_is_no_list():
         read_many(file("id,a,b\n1,2,3\n"), systems="ab")
     with pytest.raises(ValueError, match="no file"):
         read_many()
-
-
-def test_memory_is_bounded(monkeypatch):
-    rng = np.random.default_rng(0)
-    cells = rng.integers(0, 9, size=(50, 40)).astype(str)
-    text = "id," + ",".join(f"s{j}" for j in range(40)) + "\n"
-    text += "".join(f"i{i}," + ",".join(row) + "\n" for i, row in enumerate(cells))
-    evaluation = recognise(file(text))
-    assert np.array_equal(evaluation.table().scores, cells.astype(int).T)
-    monkeypatch.setattr(readers_files, "MEMORY", 3 * 40 * 50 * 8 - 1)
-    with pytest.raises(ReadError, match="all systems together: reading it may take"):
-        evaluation.table()

@@ -63,18 +63,10 @@ def _lines(data: bytes) -> Lines:
 
 
 def _archive(rng: Random) -> Case:
-    def members(scores: dict[int, Any], model: str) -> Members:
-        return Members(made.eval_parts([made.sample(i, x) for i, x in scores.items()], model))
-
     scores = _scores(rng)
-    contents = [members(scores, "old"), members(dict.fromkeys(scores, 1), "new")]
-    return Case("inspect_ai", ["a.eval", "b.eval"], contents)
-
-
-def _epochs(rng: Random) -> Case:
-    samples = [made.sample(i % 5, rng.choice("CIPN"), i // 5 + 1) for i in range(10)]
-    logs = [made.inspect_json(samples, name) for name in ("old", "new")]
-    return Case("inspect_ai", ["a.json", "b.json"], [json.loads(one.data) for one in logs])
+    parts = [made.eval_parts([made.sample(i, x) for i, x in one.items()], model)
+             for one, model in ((scores, "old"), (dict.fromkeys(scores, 1), "new"))]  # fmt: skip
+    return Case("inspect_ai", ["a.eval", "b.eval"], list(map(Members, parts)))
 
 
 def _promptfoo(rng: Random) -> Case:
@@ -120,8 +112,7 @@ def _wide(rng: Random) -> Case:
 
 
 def _counts(rng: Random) -> Case:
-    jiwer = ["hits", "substitutions", "deletions", "insertions"]
-    names = rng.choice([["tp", "fp", "fn"], ["errors", "length"], jiwer])
+    names = rng.choice([["tp", "fp", "fn"], ["errors", "length"]])
     header = ["cluster", *(f"{system}_{name}" for system in ("old", "new") for name in names)]
     rows = [[f"d{i // 2}", *(rng.randint(0, 4) for _ in header[1:])] for i in range(6)]
     return Case("table", ["counts.tsv"], [_text([header, *rows], "\t")])
@@ -136,8 +127,7 @@ def _bare(rng: Random) -> Case:
 def _one_each(rng: Random) -> Case:
     rows = [[f"s{i}", rng.randint(0, 3)] for i in range(8)]
     header = rng.choice([["id", "score"], ["id", "tp"]])
-    segments = [f"chrF2|nrefs:1 = {rng.randint(0, 99)}.5" for _ in range(8)]
-    single = "\n".join(rng.choice([segments, [str(number) for _, number in rows]])).encode()
+    single = "\n".join(str(number) for _, number in rows).encode()
     data = rng.choice([_text([header, *rows]), single])
     return Case("one_system", ["old.csv", "new.csv"], [data, data])
 
@@ -171,7 +161,6 @@ def _frame(rng: Random) -> Case:
 
 def frame_of(data: bytes, rng: Random) -> Any:
     """A frame with the columns of a JSON document, as far as it has any; else with its text."""
-    import numpy as np
     import pandas as pd
     import polars as pl
 
@@ -180,22 +169,8 @@ def frame_of(data: bytes, rng: Random) -> Any:
         frame = pd.DataFrame(columns)
         if rng.random() < 0.3:
             return pl.DataFrame(columns, strict=False)
-        if rng.random() < 0.3:
-            return frame.set_index(list(frame.columns[: rng.randint(1, 2)]))
-        if rng.random() < 0.2:
-            numbers = frame.select_dtypes("number").columns
-            kinds = dict.fromkeys(numbers, rng.choice(["float32", "Int64", "category"]))
-            with np.errstate(invalid="ignore"):  # infinity as an integer is no number
-                return frame.astype(kinds)
-        return frame
-    except (
-        ArithmeticError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        pl.exceptions.PolarsError,
-    ):
+        return frame.set_index(list(frame.columns[:1])) if rng.random() < 0.3 else frame
+    except Exception:  # each library has errors of its own
         return pd.DataFrame({"text": data.decode(errors="replace").split("\n")})
 
 
@@ -231,7 +206,6 @@ def _spans(rng: Random) -> Case:
 MAKERS: dict[str, Callable[[Random], Case]] = {
     "lm_eval": _harness("lm_eval", made.lm_eval, _lines),
     "inspect json": _harness("inspect_ai", made.inspect_ai, json.loads),
-    "inspect epochs": _epochs,
     "inspect archive": _archive,
     "every_eval_ever": _harness("every_eval_ever", made.every_eval_ever, _lines),
     "helm": _harness("helm", made.helm, json.loads),
