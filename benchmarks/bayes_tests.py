@@ -36,13 +36,11 @@ def run(draws: int = DRAWS) -> Section:
     times = {
         "quadrature": seconds(lambda: bayes_test(A, B)),
         "interval": seconds(lambda: bayes_test(A, B).difference.interval()),
-        "F2": seconds(lambda: bayes_test(A, B, "f2")),
         "draws": seconds(lambda: algorithm_1(draws)),
     }
     names = {
         "quadrature": "quadrature: permtest.alternatives.bayes_test",
         "interval": "the same, with the credible interval of the difference",
-        "F2": "quadrature, F2",
         "draws": f"{draws:,} draws by NumPy, as in Algorithm 1",
     }
     text = [

@@ -18,7 +18,7 @@ from permtest._html import grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._json import AsFields
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.answer import SMALLEST, rejects
+from permtest.alternatives.answer import rejects
 from permtest.alternatives.counts import score_interval
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
@@ -28,6 +28,7 @@ from permtest.many.corrections import (
     adjusted_pvalues,
     check_correction,
     max_t,
+    named_by_holm,
 )
 from permtest.many.table import ScoreTable, tables_of
 from permtest.measures import Exact, subtract
@@ -479,11 +480,6 @@ class Leaderboard(AsFields):
         joined = {"all data sets": ScoreTable.joined(self._tables)}
         return compare_many(joined, **how, rng=self.seed)
 
-    def _one_sided(self) -> list[Floats]:
-        """P-values for "the first is better", and for the second; (D, P) each."""
-        sides = ("less", "greater") if self.ascending else ("greater", "less")
-        return [_solve(self, side)[0] for side in sides]
-
     def replicability(self, *, alpha: float | None = None) -> Replicability:
         """Count and name the data sets on which one system of each pair is better than the other.
 
@@ -500,26 +496,10 @@ class Leaderboard(AsFields):
         if len(self.data_sets) < 2:
             raise ValueError("replicability needs two data sets or more, but this board has one")
         level = self.alpha / self.first.size if alpha is None else alpha
-        names, pairs = (self.systems, self.data_sets), (self.first, self.second)
-        return Replicability.of(*names, *pairs, *self._one_sided(), alpha=level)
-
-    def combined(self) -> NDArray[np.float64]:
-        """P-values of each pair that combine those of independent data sets, by Fisher's method.
-
-        Each side is combined by itself, and the smaller p doubled: two-sided p-values would let
-        effects of opposite directions add up. As p-values of permutation tests are discrete, the
-        result is valid, and cautious where data sets are small. `overall` instead has an exact test
-        of the mean.
-
-        Returns
-        -------
-        ndarray of shape (P,)
-            In (0, 1], without a correction for the number of pairs.
-        """
-        from scipy.stats import combine_pvalues
-
-        sides = [combine_pvalues(p, axis=0).pvalue for p in self._one_sided()]
-        return np.asarray(np.clip(2 * np.minimum(*sides), SMALLEST, 1.0))
+        check_level(level)
+        sides = ("less", "greater") if self.ascending else ("greater", "less")
+        better = named_by_holm(*(_solve(self, side).pvalue for side in sides), level)
+        return Replicability(self.systems, self.data_sets, self.first, self.second, better, level)
 
     # ---- tables and sentences
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from permtest import _parallel, exact_perm_test
 from permtest.many import ScoreTable
-from permtest.many.corrections import add_heads, count_hits, max_t
+from permtest.many.corrections import max_t
 from permtest.statistics import lookup
 from tests.many import naive_max_t as naive
 from tests.strategies import SCORES, alternatives
@@ -253,40 +253,9 @@ def test_clusters_are_turned_as_a_whole():
     assert np.array_equal(found.adjusted, corrected(folded).adjusted)
 
 
-# ---- parts -------------------------------------------------------------------------------------
-
-
-@settings(max_examples=50)
-@given(
-    st.integers(0, 3), st.integers(1, 300), st.integers(0, 5), st.sampled_from([np.int32, float])
-)
-def test_sums_of_the_rows_that_show_heads(octets, columns, draws, kind):
-    rng = np.random.default_rng(octets + columns)
-    rows = rng.integers(-99, 99, (8 * octets, columns)).astype(kind)
-    bits = rng.integers(0, 256, (octets, draws), dtype=np.uint8)
-    sums = np.ones((draws, columns), dtype=kind)
-    add_heads(rows, bits, sums)
-    heads = np.unpackbits(bits, axis=0, bitorder="little")
-    np.testing.assert_array_equal(sums, 1 + heads.T.astype(kind) @ rows)
-
-
 # ---- arguments ---------------------------------------------------------------------------------
 
 
 def test_what_else_is_refused():
     with pytest.raises(ValueError, match=r"tables\[0\] has counts that add up to"):
         corrected([[(2**50, 1, 0)], [(0, 0, 1)]], statistic="f1")
-
-
-@settings(max_examples=50)
-@given(st.integers(2, 6), st.integers(0, 40), st.booleans())
-def test_labellings_are_counted_whose_maximum_is_extreme(rows, draws, two_sided):
-    rng = np.random.default_rng(rows * draws)
-    sums, (first, second) = rng.integers(-9, 9, (rows, draws)) * 1.0, np.triu_indices(rows, 1)
-    weights, least = rng.random(first.size), np.sort(rng.integers(0, 9, first.size))[::-1] * 1.0
-    gaps = (sums[first] - sums[second]) * 1.0
-    values = (np.abs(gaps) if two_sided else gaps) * weights[:, None]
-    wanted = [(values[h:] >= least[h]).any(axis=0).sum() for h in range(first.size)]
-    hits = np.ones(first.size, dtype=np.int64)
-    count_hits(sums, first, second, weights, least, two_sided, hits)
-    assert (hits - 1).tolist() == wanted
