@@ -259,7 +259,7 @@ EXACT = 2**50
 
 
 class MaxT(NamedTuple):
-    """Adjusted p-values of shape (D, P), whether all labellings were listed, and how many."""
+    """Adjusted p-values, whether all labellings were listed, and how many."""
 
     adjusted: Floats
     exact: bool
@@ -267,7 +267,7 @@ class MaxT(NamedTuple):
 
 
 def max_t(
-    tables: Sequence[ScoreTable],
+    table: ScoreTable,
     first: Ints,
     second: Ints,
     *,
@@ -275,7 +275,7 @@ def max_t(
     K: int = 10_000,
     rng: np.random.Generator,
 ) -> MaxT:
-    """Adjusted p-values of one family of hypotheses: all pairs on all data sets.
+    """Adjusted p-values of one family of hypotheses: all pairs of systems.
 
     Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is its difference
     over the standard deviation of that: for sums the one of the null law, ``sqrt(sum_n d_n**2)``,
@@ -283,29 +283,26 @@ def max_t(
     maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more
     than K are possible, so that all are listed; 1 for a pair that never differs. Ties are decided
     with a tolerance of 1e-12, that can only make p larger; where sums have more digits than
-    floats, with a bound of all roundings. Coins of data sets are independent.
+    floats, with a bound of all roundings.
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
     ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
     """
-    measure, every = _addends(tables)
-    informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)
+    measure, addends = _addends(table)
+    informative = int((addends != addends[:1]).any(axis=(0, 2)).sum())
     listed = informative < 62 and 2**informative <= K
-    a, b = (second, first) if alternative == "less" else (first, second)
-    shift = len(every[0]) * np.arange(len(tables))[:, None]
     family = _Family(
-        2**informative if listed else K,
-        None if listed else seeds(rng),
-        tuple(_Coins.of(x, listed=listed) for x in every),
-        (a + shift).ravel(),
-        (b + shift).ravel(),
+        _Coins.of(addends, listed=listed),
+        *((second, first) if alternative == "less" else (first, second)),
         alternative == "two-sided",
         measure,
-        np.concatenate([x.astype(np.float64).sum(axis=1) for x in every]),
+        addends.astype(np.float64).sum(axis=1),
+        2**informative if listed else K,
+        None if listed else seeds(rng),
     )
     if measure is None:
-        spread = np.concatenate([_spread(x[:, :, 0], first, second) for x in every])
+        spread = _spread(addends[:, :, 0], first, second)
     else:
         spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
         spread[spread <= NEAR] = 0.0
@@ -313,38 +310,33 @@ def max_t(
     seen = family.gaps(family.observed)[:, 0] * weights
     order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
-    off = (np.repeat([x.off for x in family.coins], first.size) * weights)[order]
-    off *= measure is None
+    off = weights[order] * (family.coins.off if measure is None else 0.0)
     off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
     least = seen[order] - TIE * np.abs(seen[order]) - off
     some = family._replace(first=family.first[order], second=family.second[order])
     adjusted = np.ones(spread.size)
     hits = some.total(_hits, "largest differences", measure is not None, weights[order], least)
     adjusted[order] = np.maximum.accumulate(hits / family.seen)
-    return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
+    return MaxT(adjusted, listed, family.size)
 
 
-def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArray]]:
-    """The measure, None for sums, and what is added up, of shape (S, N, m) for each data set."""
-    measure, every = None, []
-    for k, table in enumerate(tables):
-        folded, entry = table.folded, table.statistic
-        if not entry.columns:
-            scores = roomy(folded.scores)
-            scores = scores - scores[:1]  # only differences count, in whatever unit
-            scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
-            short = largest(scores) < EXACT
-            every.append((scores.astype(np.int64) if short else scores)[:, :, None])
-            continue
-        found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
-        measure, counts = found[0][0], np.stack([addends for _, addends, _ in found])
-        if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
-            raise ValueError(
-                f"tables[{k}] has counts that add up to {EXACT} or more, which correction='max_t' "
-                "cannot do; divide them by a power of ten, or choose 'holm'"
-            )
-        every.append(counts)
-    return measure, every
+def _addends(table: ScoreTable) -> tuple[Measure | None, IntArray]:
+    """The measure, None for sums, and what is added up, of shape (S, N, m)."""
+    folded, entry = table.folded, table.statistic
+    if not entry.columns:
+        scores = roomy(folded.scores)
+        scores = scores - scores[:1]  # only differences count, in whatever unit
+        scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
+        short = largest(scores) < EXACT
+        return None, (scores.astype(np.int64) if short else scores)[:, :, None]
+    found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
+    counts = np.stack([addends for _, addends, _ in found])
+    if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
+        raise ValueError(
+            f"the table has counts that add up to {EXACT} or more, which correction='max_t' "
+            "cannot do; divide them by a power of ten, or choose 'holm'"
+        )
+    return found[0][0], counts
 
 
 def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
@@ -422,25 +414,25 @@ def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
 
 
 class _Family(NamedTuple):
-    """All hypotheses: which rows of the sums of all data sets they compare, and how.
+    """All hypotheses: which systems they compare, and how.
 
     There are `size` labellings: all, or, where there is an `origin`, so many random ones besides
-    the observed one. `totals` are the sums of each system, for a `measure`.
+    the observed one. `totals` are the sums of each system, (S, m), for a `measure`.
     """
 
-    size: int
-    origin: np.random.SeedSequence | None
-    coins: tuple[_Coins, ...]
+    coins: _Coins
     first: Ints
     second: Ints
     two_sided: bool
     measure: Measure | None
     totals: Floats
+    size: int
+    origin: np.random.SeedSequence | None
 
     @property
     def observed(self) -> Floats:
-        """The sums of the observed labelling, of shape (D S, m, 1)."""
-        return self._joined([x.observed[:, None] for x in self.coins])
+        """The sums of the observed labelling, of shape (S, m, 1)."""
+        return self.coins.observed.reshape(*self.totals.shape, 1)
 
     @property
     def seen(self) -> int:
@@ -457,19 +449,12 @@ class _Family(NamedTuple):
         return np.asarray(total)
 
     def sums(self, chunk: range) -> Floats:
-        """The sums of a chunk of labellings, (D S, m, labellings)."""
+        """The sums of a chunk of labellings, (S, m, labellings)."""
         if self.origin is None:
-            parts, numbers = [], np.arange(chunk.start, chunk.stop)
-            for one in self.coins:
-                parts.append(one.listed(numbers))
-                numbers >>= len(one.single)
+            found = self.coins.listed(np.arange(chunk.start, chunk.stop))
         else:
-            rng = stream(self.origin, chunk.start)
-            parts = [one.toss(rng, len(chunk)) for one in self.coins]
-        return self._joined(parts)
-
-    def _joined(self, parts: Sequence[Floats]) -> Floats:
-        return np.concatenate([x.reshape(-1, self.totals.shape[1], x.shape[1]) for x in parts])
+            found = self.coins.toss(stream(self.origin, chunk.start), len(chunk))
+        return found.reshape(*self.totals.shape, len(chunk))
 
     def gaps(self, sums: Floats) -> Floats:
         """What is compared of each pair under each labelling, before it is standardised."""

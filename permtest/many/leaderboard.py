@@ -80,7 +80,7 @@ class Leaderboard(AsFields):
         Numbers of items.
     metric : str
         Name of the statistic.
-    alternative, correction, family, alpha, baseline, K
+    alternative, correction, alpha, baseline, K
         As in `compare_many`.
     ascending : bool
         Whether lower is better.
@@ -118,7 +118,6 @@ class Leaderboard(AsFields):
     metric: str
     alternative: str
     correction: str
-    family: str
     alpha: float
     baseline: str | None
     K: int
@@ -127,7 +126,6 @@ class Leaderboard(AsFields):
     sampled: tuple[bool, ...]
     _tables: tuple[ScoreTable, ...] = field(kw_only=True, repr=False)
     _numbers: tuple[int, ...] = field(kw_only=True, repr=False)
-    _is_part: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         for values in vars(self).values():
@@ -145,7 +143,7 @@ class Leaderboard(AsFields):
             whole = name in ("_tables", "_numbers", "n", "sampled", "data_sets")
             if whole or getattr(value, "ndim", 0) == 2:
                 parts[name] = value[k : k + 1]
-        return replace(self, **parts, _is_part=self._is_part or len(self.data_sets) > 1)
+        return replace(self, **parts)
 
     @property
     def score(self) -> Score:
@@ -356,8 +354,7 @@ class Leaderboard(AsFields):
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
-        tests = self.pvalue.size if self.family == "all" else self.first.size
-        tail = self._tail(self.alpha / (1 if self.correction == "none" else tests))
+        tail = self._tail(self.alpha / (1 if self.correction == "none" else self.first.size))
         z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
         found = np.full(len(self.systems), nan)
         for i, j in enumerate(before.tolist()):
@@ -429,40 +426,29 @@ class Leaderboard(AsFields):
 
     # ---- other corrections, several data sets
 
-    def corrected(self, correction: str, family: str | None = None) -> Leaderboard:
+    def corrected(self, correction: str) -> Leaderboard:
         """The same tests with another correction.
 
         Parameters
         ----------
         correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}
-        family : {"each", "all"}, optional
-            Default: as it is.
 
         Returns
         -------
         Leaderboard
         """
         check_correction(correction)
-        family = family or self.family
-        if family == "all" and self._is_part:
-            raise ValueError(
-                "family='all' needs all data sets, but this is part of a board; correct the "
-                "whole board, or use family='each'"
-            )
-        numbers = list(range(len(self.data_sets)))
-        adjusted, sampled = np.empty_like(self.pvalue), np.zeros(len(numbers), dtype=bool)
-        for some in [numbers] if family == "all" else [[k] for k in numbers]:
-            p = self.pvalue[some]
+        adjusted, sampled = np.empty_like(self.pvalue), [False] * len(self.data_sets)
+        for k, (table, p) in enumerate(zip(self._tables, self.pvalue, strict=True)):
             if correction != "max_t":
-                adjusted[some] = adjusted_pvalues(p, correction)
+                adjusted[k] = adjusted_pvalues(p, correction)
                 continue
-            rng = np.random.default_rng([self.seed, 2, self._numbers[some[0]]])
-            tables, pairs = [self._tables[k] for k in some], (self.first, self.second)
-            found = max_t(tables, *pairs, alternative=self.alternative, K=self.K, rng=rng)
+            rng = np.random.default_rng([self.seed, 2, self._numbers[k]])
+            how: dict[str, Any] = {"alternative": self.alternative, "K": self.K, "rng": rng}
+            found = max_t(table, self.first, self.second, **how)
             # What was sampled could fall below p, which is exact.
-            adjusted[some], sampled[some] = np.maximum(found.adjusted, p), not found.exact
-        own = {"correction": correction, "family": family, "sampled": tuple(sampled.tolist())}
-        return replace(self, adjusted=adjusted, **own)  # type: ignore[arg-type]
+            adjusted[k], sampled[k] = np.maximum(found.adjusted, p), not found.exact
+        return replace(self, adjusted=adjusted, correction=correction, sampled=tuple(sampled))
 
     def overall(self) -> Leaderboard:
         """The board of all data sets together, by exact tests as well.
@@ -602,12 +588,12 @@ class Leaderboard(AsFields):
             share = f"{differ} of {counted(total, 'systems')} score{s} {more} than {base}"
         if (clusters := self.n_clusters[k]) is not None:
             where = f" in {counted(clusters, 'clusters')}"
-        close, family = int(self.undecided[k].sum()), ", all data sets together"
+        close = int(self.undecided[k].sum())
         are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
         return (
             f"{name}: " * bool(name)
-            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}"
-            + f"{family * (self.family == 'all')}), over {counted(self.n[k], 'items')}{where}."
+            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}), "
+            + f"over {counted(self.n[k], 'items')}{where}."
             + f"{are} with K = {self.K}." * (close > 0)
         )
 
@@ -716,7 +702,6 @@ def compare_many(
     clusters: Any = None,
     strata: Any = None,
     correction: str = "holm",
-    family: str = "each",
     alpha: float = 0.05,
     ascending: bool | None = None,
     K: int = 10_000,
@@ -746,11 +731,9 @@ def compare_many(
         Groups of items that count alike, however many items they have, as in a mean over subjects
         or languages. Given as `clusters` are; only for "mean".
     correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}, default "holm"
-        How p-values allow for the number of tests. "holm" and, under conditions that
+        How p-values allow for the number of tests on a data set. "holm" and, under conditions that
         `CORRECTIONS` names, "hochberg" and "max_t" control the familywise error; "by" and, under
         such conditions, "bh" the false discovery rate.
-    family : {"each", "all"}, default "each"
-        Whether each data set is corrected by itself, or all tests together.
     alpha : float, default 0.05
         Pairs differ if their adjusted p is at most that.
     ascending : bool, optional
@@ -798,7 +781,6 @@ def compare_many(
     check_level(alpha)
     check_count(K, "K", most=MOST_TESTS, why="fewer draws give p precisely enough")
     check_alternative(alternative)
-    check_option("family", family, ("each", "all"))
     if baseline is None and alternative != "two-sided":
         raise ValueError(
             f"alternative={alternative!r} needs to know which system of a pair should be "
@@ -826,7 +808,6 @@ def compare_many(
         metric=some[0].statistic.name,
         alternative=alternative,
         correction="none",
-        family=family,
         alpha=float(alpha),
         baseline=baseline,
         ascending=not some[0].compared.higher_is_better,

@@ -227,17 +227,14 @@ def test_pairs_that_hang_on_the_random_labellings_are_told():
     assert pt.compare_many(few, correction="max_t", alpha=0.5).sampled == (False,)
 
 
-def test_families_and_corrections():
+def test_each_data_set_is_corrected_by_itself():
     board = pt.compare_many({"x": BIG, "y": {k: v[::2] for k, v in BIG.items()}}, correction="none")
-    together = board.corrected("holm", "all").adjusted
     apart = board.corrected("holm").adjusted
-    assert np.array_equal(together, pt.many.adjusted_pvalues(board.pvalue, "holm"))
     assert np.array_equal(apart[1], pt.many.adjusted_pvalues(board.pvalue[1], "holm"))
-    assert np.all(together >= apart)
     assert np.all(board.corrected("bh").adjusted <= apart)
 
 
-def test_replicability_and_combined_tests_look_at_both_sides():
+def test_replicability_looks_at_both_sides():
     rng = np.random.default_rng(0)
     base = rng.integers(0, 2, 80)
     up, down = base | (rng.random(80) < 0.3), base & (rng.random(80) < 0.7)
@@ -291,7 +288,6 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         ({"a": [1, 2], "b": [1, 2]}, {"baseline": "c"}, "baseline='c' is not a system"),
         ({"a": [1, 2], "b": [1, 2]}, {"alternative": "greater"}, "name a baseline"),
         ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonf"}, "correction='bonf' is not known"),
-        ({"a": [1, 2], "b": [1, 2]}, {"family": "some"}, "family='some' is not known"),
         ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
         ({"a": [1, 2], "b": [1, 2]}, {"K": -1}, "K = -1 is below 0"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": "doc"}, "clusters='doc' is no column"),
@@ -391,10 +387,6 @@ def test_parts_of_a_board_keep_their_random_numbers():
     parts = {"x": BIG, "y": {k: v[::2] for k, v in BIG.items()}}
     board = pt.compare_many(parts, correction="max_t", K=500, rng=0)
     assert np.array_equal(board["y"].corrected("max_t").adjusted, board.adjusted[1:])
-    together = board.corrected("holm", "all")
-    assert np.array_equal(together["y"].adjusted, together.adjusted[1:])
-    with pytest.raises(ValueError, match="family='all' needs all data sets"):
-        together["y"].corrected("holm")
 
 
 def test_scores_that_no_kernel_counts_come_in_small_blocks(monkeypatch):
