@@ -180,7 +180,7 @@ class MetricPosterior(Posterior):
         # The smaller tail is computed: the larger one, nearly 1, is NaN in a browser.
         below = x < log(self.a / self.b)
         y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
-        right, tail = y > 0, np.asarray(expit(-np.abs(y)))
+        right, tail = np.greater(y, 0), np.asarray(expit(-np.abs(y)))
         tail[right] = betainc(b[right], a[right], tail[right])
         tail[~right] = betaincc(a[~right], b[~right], tail[~right])
         with np.errstate(divide="ignore", invalid="ignore"):

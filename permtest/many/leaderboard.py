@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
-from math import ceil, inf, isfinite, isnan, lcm, nan, sqrt
+from math import ceil, inf, isfinite, isnan, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, cast
 
@@ -484,7 +483,8 @@ class Leaderboard(AsFields):
         level = self.alpha / self.first.size if alpha is None else alpha
         check_level(level)
         sides = ("less", "greater") if self.ascending else ("greater", "less")
-        better = named_by_holm(*(_solve(self, side).pvalue for side in sides), level)
+        first, second = (_solve(self, side).pvalue for side in sides)
+        better = named_by_holm(first, second, level)
         return Replicability(self.systems, self.data_sets, self.first, self.second, better, level)
 
     # ---- tables and sentences
@@ -725,8 +725,7 @@ def compare_many(
         One-sided only with a baseline; "greater": the others score more than it.
     clusters : str or array_like of shape (N,), optional
         What each item belongs to, such as its document, or the prompt that several epochs are of:
-        whole clusters are swapped. The name of a column, or labels; for several data sets a name,
-        or a mapping of data sets to labels.
+        whole clusters are swapped. Labels, or the name of a column, as for several data sets.
     strata : str or array_like of shape (N,), optional
         Groups of items that count alike, however many items they have, as in a mean over subjects
         or languages. Given as `clusters` are; only for "mean".
@@ -840,12 +839,6 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
 
 def _differences(exact: Sequence[Exact], first: Ints, second: Ints) -> Floats:
     """The difference of each pair, rounded once."""
-    if all(isinstance(x, Fraction) for x in exact):
-        common = lcm(*(x.denominator for x in exact))
-        wholes = [int(x * common) for x in exact]
-        if max(map(abs, wholes)) < 2**52 and common < 2**53:  # without an object for each pair
-            numbers = np.array(wholes, dtype=np.int64)
-            return np.asarray((numbers[first] - numbers[second]) / common)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     return np.array([float(subtract(exact[i], exact[j])) for i, j in pairs])
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mlxtend.evaluate import combined_ftest_5x2cv, paired_ttest_5x2cv
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -152,21 +151,12 @@ def naive_block(d, rho1, rho2):
     return d.mean() / math.sqrt(d.var(ddof=1) * of_mean / of_sample), df
 
 
-@given(tables(7), st.sampled_from(["two-sided", "greater", "less"]), st.integers(-20, 20))
-def test_kfold_is_scipys_paired_t(tables, alternative, hundredths):
-    a, b = tables
-    found = alt.kfold_t(a, b, alternative=alternative, delta=hundredths / 100)
-    peer = stats.ttest_rel(a, b + hundredths / 100, alternative=alternative)
-    close([found.statistic, found.pvalue], [peer.statistic, peer.pvalue], 1e-9)
-    expected = np.add(peer.confidence_interval(0.9), hundredths / 100)
-    close(found.confidence_interval(0.9), expected, 1e-9)
-    assert found.details["df"] == 6
-
-
 @given(tables(5, 2), st.sampled_from([(0.4, 0.4), (0.5, 0.5), (0.0, 0.25), (0.25, 0.375)]))
 def test_statistics_are_spelled_out(tables, rho):
     a, b = tables
     d = a - b
+    found, peer = alt.kfold_t(a.ravel(), b.ravel()), stats.ttest_rel(a.ravel(), b.ravel())
+    close([found.statistic, found.pvalue], [peer.statistic, peer.pvalue], 1e-9)
     for options, ratio in (({}, 1), ({"test_train_ratio": 1 / 9}, 1 / 9)):
         found = alt.corrected_resampled_t(a, b, **options)
         close(found.statistic, d.mean() / math.sqrt((1 / 10 + ratio) * d.var(ddof=1)), 1e-9)
@@ -181,46 +171,6 @@ def test_statistics_are_spelled_out(tables, rho):
     found = alt.block_3x2_t(a[:3], b[:3], rho=rho)
     close([found.statistic, found.details["df"]], [t, df], 1e-9)
     close(found.pvalue, 2 * stats.t.sf(abs(t), df), 1e-9)
-
-
-def test_blocked_t_has_the_two_plain_forms():
-    a, b = example((3, 2))
-    d = (a - b).ravel()
-    plain, cautious = alt.block_3x2_t(a, b), alt.block_3x2_t(a, b, rho=(0.5, 0.5))
-    close(plain.statistic, d.mean() / math.sqrt(d.var()), 1e-10)
-    close(cautious.statistic, d.mean() / math.sqrt(d.var() * 7 / 5), 1e-10)
-    assert plain.details["df"] == cautious.details["df"] == 5
-    grid = [(i / 10, 0.25 + j / 20) for i in range(6) for j in range(6)]
-    errors = [alt.block_3x2_t(a, b, rho=rho).details["standard_error"] for rho in grid]
-    assert np.argmax(errors) == grid.index((0.5, 0.5))
-
-
-class Scripted:
-    """Learns nothing; the scorer takes the next score of its name."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def fit(self, _x, _y):
-        return self
-
-
-@pytest.mark.parametrize(
-    ("peer", "ours"),
-    [(paired_ttest_5x2cv, alt.five_by_two_t), (combined_ftest_5x2cv, alt.five_by_two_f)],
-)
-def test_five_by_two_is_that_of_mlxtend(peer, ours):
-    a, b = example((5, 2))
-    queues = {"a": iter(a.ravel()), "b": iter(b.ravel())}
-    expected = peer(
-        estimator1=Scripted("a"),
-        estimator2=Scripted("b"),
-        X=np.zeros((8, 1)),
-        y=np.array([0, 1] * 4),
-        scoring=lambda model, _x, _y: next(queues[model.name]),
-        random_seed=0,
-    )
-    close([ours(a, b).statistic, ours(a, b).pvalue], expected, 1e-9)
 
 
 @pytest.mark.parametrize(("test", "shape"), TESTS)
@@ -244,39 +194,6 @@ def test_sides_intervals_names_and_thresholds(test, shape):
         assert (math.isinf(low), math.isinf(high)) == (side == "less", side == "greater")
         for end in filter(math.isfinite, (low, high)):
             close(test(a, b, alternative=side, delta=end).pvalue, 0.1, 1e-9)
-
-
-def test_f_may_reject_every_delta():
-    """Why it has no interval."""
-    d = np.array([[0.0, 0.01], [9, 9.01], [-9, -9.01], [5, 5.01], [-5, -5.01]])
-    assert max(alt.five_by_two_f(d, 0 * d, delta=x).pvalue for x in range(-9, 10)) < 0.05
-
-
-def differences(rho1, rho2, m, size, seed):
-    """Normal differences of m x 2 folds, rho1 within and rho2 between rows."""
-    covariance = np.kron(np.eye(m), np.full((2, 2), rho1 - rho2)) + rho2
-    np.fill_diagonal(covariance, 1.0)
-    rng = np.random.default_rng(seed)
-    return rng.multivariate_normal(np.zeros(2 * m), covariance, size, method="cholesky").round(6)
-
-
-def level(test, rows, **options):
-    """Share of p <= .05."""
-    return np.mean([test(d, 0 * d, **options).pvalue <= 0.05 for d in rows])
-
-
-def test_levels_where_folds_overlap():
-    k = 10
-    rows = differences(1 / k, 1 / k, k // 2, 1000, seed=1)
-    root = math.sqrt((1 + (k - 1) / k) / (1 - 1 / k))  # how much too small its standard error is
-    exact = 2 * stats.t.sf(stats.t.isf(0.025, k - 1) / root, k - 1)
-    assert 0.12 < level(alt.kfold_t, rows) == pytest.approx(exact, abs=0.03)
-    assert level(alt.corrected_resampled_t, rows) == pytest.approx(0.05, abs=0.02)
-    for rho in ((0.4, 0.4), (0.25, 0.375)):
-        rows = differences(*rho, 3, 800, seed=2).reshape(-1, 3, 2)
-        assert level(alt.block_3x2_t, rows, rho=rho) == pytest.approx(0.05, abs=0.024)
-    rows = differences(0.5, 0.5, 3, 800, seed=3).reshape(-1, 3, 2)
-    assert level(alt.block_3x2_t, rows) > 0.06 > level(alt.block_3x2_t, rows, rho=(0.5, 0.5))
 
 
 @pytest.mark.parametrize(("test", "shape"), TESTS)
