@@ -55,7 +55,7 @@ REPORTED = (
 # ---- posteriors --------------------------------------------------------------------------------
 
 
-class Posterior(AsSentence):
+class Posterior:
     """Methods that the posteriors of metrics and of differences share."""
 
     _quantile: Callable[[float, bool], float]
@@ -80,7 +80,7 @@ class Posterior(AsSentence):
 
 
 @dataclass(frozen=True, eq=False)
-class MetricPosterior(Posterior):
+class MetricPosterior(Posterior, AsSentence):
     """The posterior of a metric, given counts: a frozen distribution on [0, 1].
 
     Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
@@ -240,7 +240,7 @@ class MetricPosterior(Posterior):
 
 
 @dataclass(frozen=True, eq=False)
-class DifferencePosterior(Posterior):
+class DifferencePosterior(Posterior, AsSentence):
     """The posterior of model B's metric minus model A's, from -1 to 1.
 
     Parameters

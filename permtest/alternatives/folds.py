@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 from itertools import pairwise
-from math import log, log1p, nan, sqrt
+from math import inf, log, log1p, nan, sqrt
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -620,9 +620,7 @@ class BlockRegularizedCV:
         if len(frame) != n:
             raise ValueError(f"{name} has {len(frame)} entries for {n} items")
         numeric = frame.select_dtypes("float" if name == "y" else "number")
-        bad = frame.isna() | (numeric.abs() >= 1e100).reindex(
-            columns=frame.columns, fill_value=False
-        )
+        bad = frame.isna() | frame.isin([inf, -inf])
         for row, column in np.argwhere(bad.to_numpy())[:1]:
             entry = frame.iloc[row, column]
             raise ValueError(f"{name}, row {row}: {entry} cannot be balanced; remove or replace it")
