@@ -31,6 +31,10 @@ IN_R = {
     "Wilcoxon, exact": "wilcox.exact(a, b, paired = TRUE, exact = TRUE, alternative = side)",
     "Wilcoxon, exact, zeros ranked": "pvalue(wilcoxsign_test(a ~ b, distribution = exact(), "
     "zero.method = 'Pratt', alternative = side))",
+    "Wilcoxon, normal": "wilcox.test(a, b, paired = TRUE, exact = FALSE, correct = FALSE, "
+    "alternative = side)",
+    "Wilcoxon, normal, corrected": "wilcox.test(a, b, paired = TRUE, exact = FALSE, "
+    "alternative = side)",
     "exact permutation test of the mean": "perm.test(round(k * a), round(k * b), "
     "paired = TRUE, exact = TRUE, alternative = side)",
     "McNemar, exact": "binom.test(m[1, 2], m[1, 2] + m[2, 1], alternative = side)",
@@ -39,10 +43,11 @@ IN_R = {
     "chi-squared": "chisq.test(w, correct = FALSE)",
     "chi-squared, Yates": "chisq.test(w)",
     "z of two proportions": "prop.test(w, correct = FALSE, alternative = side)",
+    "Fisher's exact": "fisher.test(w, alternative = side)",
 }
 #: Those of right and wrong answers, those with an interval for the same, and those without sides.
-BINARY = tuple(IN_R)[7:]
-WITH_INTERVAL = ("paired t", "two-sample t", "Welch's t")
+BINARY = tuple(IN_R)[9:]
+WITH_INTERVAL = ("paired t", "two-sample t", "Welch's t", "z of two proportions")
 TWO_SIDED = ("McNemar, chi-squared", "McNemar, corrected", "chi-squared", "chi-squared, Yates")
 
 
@@ -83,6 +88,8 @@ def ours(a: list[float], b: list[float], side: Any) -> dict[str, Any]:
         "sign": alt.sign,
         "Wilcoxon, exact": alt.wilcoxon,
         "Wilcoxon, exact, zeros ranked": partial(alt.wilcoxon, zero_method="pratt"),
+        "Wilcoxon, normal": partial(alt.wilcoxon, method="approx"),
+        "Wilcoxon, normal, corrected": partial(alt.wilcoxon, method="approx", correction=True),
         "exact permutation test of the mean": alt.permutation_mean,
     }
     made: dict[str, Callable[..., Any]] = {k: partial(test, a, b) for k, test in found.items()}
@@ -96,7 +103,8 @@ def ours(a: list[float], b: list[float], side: Any) -> dict[str, Any]:
             "McNemar, corrected": partial(alt.mcnemar, *discordant, method="chi2-corrected"),
             "chi-squared": partial(alt.chi_squared, table),
             "chi-squared, Yates": partial(alt.chi_squared, table, correction=True),
-            "z of two proportions": partial(alt.two_proportion_z, *shares),
+            "z of two proportions": partial(alt.two_proportion_z, *shares, interval="wald"),
+            "Fisher's exact": partial(alt.fisher_exact, table),
         }
     return {name: test(alternative=side) for name, test in made.items()}
 

@@ -14,7 +14,7 @@ from permtest.alternatives.bayes import (
     posterior,
 )
 from permtest.alternatives.compare import AnswerTable, compare_all
-from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
+from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
 from permtest.alternatives.folds import (
     BlockPartition,
     BlockRegularizedCV,
@@ -46,6 +46,7 @@ __all__ = [
     "chi_squared",
     "compare_all",
     "corrected_resampled_t",
+    "fisher_exact",
     "five_by_two_f",
     "five_by_two_t",
     "independent_t",

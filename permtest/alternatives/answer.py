@@ -84,6 +84,9 @@ INDEPENDENT = ("independent folds", "equal folds", "normal differences")
 CORRELATED = ("correlated folds", *INDEPENDENT[1:])
 ROWS |= {
     "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, COUNTS),
+    "fisher_exact": Row(
+        "Fisher's exact test", "odds ratio", PROPORTIONS, "exact", (ITEMS, SYSTEMS)
+    ),
     "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
     "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
     "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),

@@ -6,6 +6,7 @@ SciPy and statsmodels have neither Tango's interval, nor the mid-p, nor one-side
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
 from typing import Any, Literal, TypeAlias, get_args
@@ -14,20 +15,25 @@ import numpy as np
 
 from permtest._checks import check_option, count
 from permtest.alternatives.answer import (
+    ROWS,
     AlternativeResult,
     Names,
     PairedSample,
+    as_threshold,
     one_sided,
     result_of,
     tail_level,
 )
-from permtest.alternatives.parametric import normal_pvalue, normal_quantile
+from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
 from permtest.pairs import Pairs
 from permtest.result import clopper_pearson
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
+
+#: Which interval for a difference of proportions.
+ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
 
 # ---- paired --------------------------------------------------------------------------------------
 
@@ -38,6 +44,7 @@ def mcnemar(
     *,
     method: McNemarMethod = "exact",
     n: int | None = None,
+    interval: Literal["score", "wald"] = "score",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -54,6 +61,8 @@ def mcnemar(
     n : int, optional
         Number of items, for the difference of the accuracies. Without it the estimate is the
         difference of the shares of b and c among the b + c items that tell.
+    interval : {"score", "wald"}
+        With `n`: that of Tango (1998), or the textbook one, which is too short for few items.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
     names : as in `paired_t`
@@ -61,8 +70,8 @@ def mcnemar(
     Returns
     -------
     AlternativeResult
-        With `n`, Tango's interval (1998) excludes 0 where the p of "chi2" is small. Without, the
-        interval takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
+        With `n`, Tango's interval excludes 0 where the p of "chi2" is small. Without, the interval
+        takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
 
     Notes
     -----
@@ -76,6 +85,7 @@ def mcnemar(
     (0.04138946533203125, 0.026604)
     """
     check_option("method", method, get_args(McNemarMethod))
+    check_option("interval", interval, ("score", "wald"))
     b, c = count(b, "b"), count(c, "c")
     size = b + c if n is None else count(n, "n")
     if size < b + c:
@@ -86,6 +96,9 @@ def mcnemar(
     ends: Any = partial(score_ends, b, c, size, alternative)
     if n is None:
         ends = partial(_conditional, b, c, method, alternative)
+    elif interval == "wald":
+        error = sqrt(max(b + c - gap**2 / size, 0.0)) / size if size else inf
+        ends = partial(around, gap / max(size, 1), error, alternative, normal_quantile)
     return result_of(
         "mcnemar" if method == "exact" else f"mcnemar_{method}",
         alternative=alternative,
@@ -207,7 +220,10 @@ def two_proportion_z(
     x2: int,
     n2: int,
     *,
+    pooled: bool = True,
+    interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
+    delta: float = 0.0,
     names: Names = None,
 ) -> AlternativeResult:
     """z-test of two proportions, which it assumes to be independent of each other.
@@ -216,13 +232,16 @@ def two_proportion_z(
     ----------
     x1, n1, x2, n2 : int
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
-    alternative, names : as in `paired_t`
+    pooled : bool, default True
+        Whether the standard error is that of one common proportion; only for ``delta=0``.
+    interval : {"newcombe", "wald"}
+        For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
+    alternative, delta, names : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
-        The standard error is that of one common proportion, and the interval Newcombe's, of Wilson
-        intervals for both. `details` has both proportions.
+        `details` has both proportions.
 
     Raises
     ------
@@ -232,7 +251,8 @@ def two_proportion_z(
     Notes
     -----
     Two systems on the same items are not independent: `mcnemar` uses that. If both proportions are
-    0, or both 1, there is no evidence: p = 1. Cost: none. Source: Yeh (2000), sec. 2.1.
+    0 or 1, there is no standard error: p = 1 if they differ by `delta`, and otherwise an error is
+    raised. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -240,21 +260,33 @@ def two_proportion_z(
     >>> round(alt.two_proportion_z(85, 100, 75, 100).pvalue, 6)
     0.0771
     """
+    threshold = float(as_threshold(delta))
+    if not -1 < threshold < 1:
+        raise ValueError(f"delta={delta} must lie between -1 and 1, as a difference of proportions")
     x1, n1, x2, n2 = (count(v, s) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2")))
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    common = (x1 + x2) / (n1 + n2)
-    variance = common * (1 - common) * (1 / n1 + 1 / n2)
-    z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
-    found = {"alternative": alternative, "names": names, "statistic": z}
-    return _unpaired("two_proportion_z", (x1, n1, x2, n2), z, **found)
+    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
+    if pooled and threshold == 0:
+        variance = common * (1 - common) * (1 / n1 + 1 / n2)
+    gap = (x1 * n2 - x2 * n1) / (n1 * n2) - threshold
+    if variance == 0 and gap != 0:
+        raise ValueError(
+            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so "
+            "their difference has no standard error; use pooled=True with delta=0"
+        )
+    z = gap / sqrt(variance) if variance else 0.0
+    found = {"alternative": alternative, "names": names, "statistic": z, "delta": threshold}
+    return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, z, **found)
 
 
 def chi_squared(
     table: Any,
     *,
     correction: bool = False,
+    interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -266,7 +298,7 @@ def chi_squared(
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     correction : bool, default False
         Whether to apply Yates' continuity correction, which makes p larger, as a rule too large.
-    alternative, names : as in `two_proportion_z`
+    interval, alternative, names : as in `two_proportion_z`
         One-sided tests take the signed root of chi-squared.
 
     Returns
@@ -301,18 +333,53 @@ def chi_squared(
     root = float(gap) / sqrt(margins / n) if margins else 0.0
     found = {"alternative": alternative, "names": names, "statistic": root**2}
     test = "chi_squared_yates" if correction else "chi_squared"
-    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), root, **found)
+    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), interval, root, **found)
+
+
+def fisher_exact(
+    table: Any, *, alternative: Alternative = "two-sided", names: Names = None
+) -> AlternativeResult:
+    """Fisher's exact test of a 2x2 table, which assumes that its rows are independent.
+
+    Parameters
+    ----------
+    table, alternative, names : as in `chi_squared`
+        Two-sided: tables that are at most as likely count, as in SciPy and R.
+
+    Returns
+    -------
+    AlternativeResult
+        SciPy's ``fisher_exact``. The interval is Newcombe's.
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> round(alt.fisher_exact([[85, 15], [75, 25]]).pvalue, 6)
+    0.11088
+    """
+    from scipy import stats
+
+    base = chi_squared(table, alternative=alternative, names=names)
+    found = stats.fisher_exact(np.asarray(table), alternative=alternative)
+    shown = {"test": "fisher_exact", **ROWS["fisher_exact"]._asdict()}
+    shown["assumptions"] = base.assumptions[:2]
+    return replace(base, statistic=found.statistic, pvalue=float(found.pvalue), **shown)
 
 
 def _unpaired(
-    test: str, counts: tuple[int, int, int, int], root: float, **found: Any
+    test: str, counts: tuple[int, int, int, int], interval: str, root: float, **found: Any
 ) -> AlternativeResult:
     """The test of x1 of n1 and x2 of n2 items; `root` is normal under the null hypothesis."""
     x1, n1, x2, n2 = counts
     for i, n in ((1, n1), (2, n2)):
         if n == 0:
             raise ValueError(f"system {i} has no items, so it has no proportion")
+    check_option("interval", interval, get_args(ProportionInterval))
     p1, p2, common, side = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2), found["alternative"]
+    ends: Any = partial(_newcombe, (p1, n1), (p2, n2), side)
+    if interval == "wald":
+        error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
+        ends = partial(around, p1 - p2, error, side, normal_quantile)
     least = min(n1, n2) * min(common, 1 - common)
     return result_of(
         test,
@@ -320,7 +387,7 @@ def _unpaired(
         n=n1 + n2,
         estimate=p1 - p2,
         details={"p1": p1, "p2": p2, "least_expected": least},
-        _interval=partial(_newcombe, (p1, n1), (p2, n2), side),
+        _interval=ends,
         **found | {"names": found["names"] or ("a", "b")},
     )
 

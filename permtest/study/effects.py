@@ -309,7 +309,7 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     ranks = SignedRanks.of(d, "wilcox")
-    z, plus, total = ranks.z, ranks.plus, ranks.plus + ranks.minus
+    z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
     details["r_observations"] = z / sqrt(2 * sample.n)
     details["rank_biserial"] = (plus - ranks.minus) / total

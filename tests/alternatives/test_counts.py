@@ -24,15 +24,19 @@ def found(result):
     return result.statistic, result.pvalue
 
 
-@pytest.mark.parametrize(("numbers", "exact", "chi2", "edwards", "midp"), known.MCNEMAR, ids=str)
-def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp):
+@pytest.mark.parametrize(
+    ("numbers", "exact", "chi2", "edwards", "midp", "wald"), known.MCNEMAR, ids=str
+)
+def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp, wald):
     b, c, n = numbers
     assert alt.mcnemar(b, c).pvalue == exactly(exact[0])
     assert alt.mcnemar(b, c, alternative="greater").pvalue == exactly(exact[1])
     assert found(alt.mcnemar(b, c, method="chi2")) == exactly(chi2)
     assert found(alt.mcnemar(b, c, method="chi2-corrected")) == exactly(edwards)
     assert alt.mcnemar(b, c, method="midp").pvalue == exactly(midp)
-    assert alt.mcnemar(np.int8(b), float(c), n=n).estimate == (b - c) / n
+    result = alt.mcnemar(np.int8(b), float(c), n=n, interval="wald")
+    assert result.estimate == (b - c) / n
+    assert result.confidence_interval() == pytest.approx(wald, rel=1e-12, abs=1e-15)
 
 
 @given(counts, counts)
@@ -65,15 +69,24 @@ def test_conditional_interval_excludes_0_where_p_is_small(b, c, level):
             assert (low <= 0 <= high) == (result.pvalue > 1 - level), method
 
 
-@pytest.mark.parametrize(("numbers", "pooled", "yates", "newcombe"), known.PROPORTIONS, ids=str)
-def test_proportions_have_the_known_answers(numbers, pooled, yates, newcombe):
+@pytest.mark.parametrize(
+    ("numbers", "pooled", "unpooled", "yates", "fisher", "wald", "newcombe"),
+    known.PROPORTIONS,
+    ids=str,
+)
+def test_proportions_have_the_known_answers(
+    numbers, pooled, unpooled, yates, fisher, wald, newcombe
+):
     x1, n1, x2, n2 = numbers
     table = [[x1, n1 - x1], [x2, n2 - x2]]
     assert found(alt.two_proportion_z(*numbers)) == exactly(pooled)
+    assert found(alt.two_proportion_z(*numbers, pooled=False)) == exactly(unpooled)
     result, corrected = alt.chi_squared(table), alt.chi_squared(table, correction=True)
     assert found(result) == exactly((pooled[0] ** 2, pooled[1]))
     assert found(corrected) == exactly(yates)
     assert result.confidence_interval() == exactly(newcombe)
+    assert alt.chi_squared(table, interval="wald").confidence_interval() == exactly(wald)
+    assert alt.fisher_exact(table).pvalue == exactly(fisher)
 
 
 two_by_two = st.tuples(*[st.integers(0, 40)] * 4).filter(lambda t: t[0] + t[1] and t[2] + t[3])
@@ -97,6 +110,11 @@ def test_chi_squared_and_z_are_those_of_scipy_and_statsmodels(cells, alternative
         assert found(alt.chi_squared(table, correction=correction)) == close(peer[:2])
     ends = confint_proportions_2indep(x1, x1 + y1, x2, x2 + y2, method="newcomb")
     assert alt.chi_squared(table).confidence_interval() == close(ends)
+
+
+def test_a_threshold_for_two_proportions():
+    assert found(alt.two_proportion_z(60, 100, 50, 100, delta=0.1)) == pytest.approx((0, 1))
+    assert alt.two_proportion_z(5, 5, 5, 5).pvalue == 1
 
 
 def likeliest_score(b, c, n, delta):
@@ -144,6 +162,7 @@ def test_score_interval_covers_the_difference():
         (lambda: alt.mcnemar(1, 2.5), "c = 2.5 must be a whole number"),
         (lambda: alt.mcnemar(1, True), "c = True must be a whole number"),
         (lambda: alt.mcnemar(1, 2, n=2), "n=2 is less than b"),
+        (lambda: alt.mcnemar(1, 2, n=4, interval="exact"), "interval='exact' is not known"),
         (lambda: alt.mcnemar(1, 2, method="chi"), "method='chi' is not known; choose one of"),
         (
             lambda: alt.mcnemar(1, 2, alternative="less").confidence_interval(0.3),
@@ -151,6 +170,9 @@ def test_score_interval_covers_the_difference():
         ),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
+        (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=0.5), "both proportions are 0 or 1"),
+        (lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False), "both proportions are 0 or 1"),
+        (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=5), "delta=5 must lie between -1 and 1"),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\] = -1 is below 0"),
     ],

@@ -27,7 +27,7 @@ from tests.alternatives import known
 
 DATA = {"plain": known.PLAIN, "tied": known.TIED}
 SIDES = ("two-sided", "greater", "less")
-ZEROS = ("wilcox", "pratt")
+ZEROS = ("wilcox", "pratt", "zsplit")
 sides = st.sampled_from(SIDES)
 differences = st.lists(st.integers(-4, 4), min_size=1, max_size=9)
 
@@ -56,14 +56,14 @@ def test_wilcoxon_equals_enumeration(d, alternative, zero_method, delta):
     assert result.pvalue == pytest.approx(float(expected), rel=1e-12)
     zeros, n = moved.count(0), len(d)
     ranked = {"wilcox": range(1, n - zeros + 1), "pratt": range(zeros + 1, n + 1)}
-    total = sum(ranked[zero_method])
+    total = sum(ranked.get(zero_method, range(1, n + 1)))
     assert result.statistic + result.details["W-"] == total
     assert result.details["n_zero"] == zeros
 
 
 @pytest.mark.parametrize("name", DATA)
 def test_tests_have_the_known_answers(name):
-    (plus, minus, z, ties), exact, centre, interval = known.WILCOXON[name]
+    (plus, minus, z, ties), exact, approximate, corrected, centre, interval = known.WILCOXON[name]
     a, b = DATA[name]
     for alternative, p, of_signs in zip(SIDES, exact, known.SIGN[name], strict=True):
         assert alt.wilcoxon(a, b, alternative=alternative).pvalue == pytest.approx(p, rel=1e-13)
@@ -71,8 +71,23 @@ def test_tests_have_the_known_answers(name):
     result = alt.wilcoxon(a, b)
     found = (result.statistic, *(result.details[key] for key in ("W-", "z", "tie_sum")))
     assert found == pytest.approx((plus, minus, z, ties), rel=1e-13)
+    rough = alt.wilcoxon(a, b, method="approx")
+    assert (rough.pvalue, rough.method) == (pytest.approx(approximate), "normal approximation")
+    assert alt.wilcoxon(a, b, method="approx", correction=True).pvalue == pytest.approx(corrected)
     assert result.estimate == pytest.approx(centre, rel=1e-14)
     assert result.confidence_interval() == pytest.approx(interval, rel=1e-13, abs=1e-15)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=2, max_size=25).filter(any), sides, st.booleans())
+@settings(max_examples=60)
+def test_approximation_is_scipys(d, alternative, correction):
+    for zero_method in ("wilcox", "pratt"):
+        options = {"zero_method": zero_method, "correction": correction}
+        peer = stats.wilcoxon(d, method="asymptotic", alternative=alternative, **options)
+        found = alt.wilcoxon(d, [0] * len(d), method="approx", alternative=alternative, **options)
+        if correction and alternative == "two-sided" and abs(found.details["z"]) < 1e-9:
+            continue  # SciPy moves W+ beyond its mean, or not, by the sign of a zero
+        assert found.pvalue == pytest.approx(peer.pvalue, rel=1e-11)
 
 
 @pytest.mark.parametrize("alternative", SIDES)
@@ -93,18 +108,30 @@ def test_float_noise_breaks_no_ties():
 
 
 @pytest.mark.parametrize("zero_method", ZEROS)
+@pytest.mark.parametrize("method", ["exact", "approx"])
 @pytest.mark.parametrize("alternative", SIDES)
-def test_nothing_to_rank(zero_method, alternative):
-    options = {"zero_method": zero_method, "alternative": alternative}
-    assert alt.wilcoxon([1, 2], [1, 2], **options).pvalue == 1
+def test_nothing_to_rank(zero_method, method, alternative):
+    options = {"zero_method": zero_method, "method": method, "alternative": alternative}
+    for correction in (False, True):
+        assert alt.wilcoxon([1, 2], [1, 2], correction=correction, **options).pvalue == 1
     one = alt.wilcoxon([1], [0], zero_method=zero_method)
     assert (alt.sign([1, 2], [1, 2]).pvalue, one.pvalue) == (1, 1)
     assert one.confidence_interval() == (-inf, inf)
 
 
-def test_unknown_options():
-    with pytest.raises(ValueError, match=r"is not known; choose one of 'wilcox'"):
-        alt.wilcoxon([1, 2], [2, 1], zero_method="drop")
+def test_size():
+    rng = np.random.default_rng(0)
+    d = rng.choice([-1, 1], 100_000, p=[0.49, 0.51]) * rng.permutation(100_000)
+    result = alt.wilcoxon(d, np.zeros(100_000, int))
+    assert result.method == "exact"
+    p = 2 * stats.norm.sf(abs(result.details["z"]))
+    assert result.pvalue == pytest.approx(p, rel=1e-2)
+
+
+@pytest.mark.parametrize("options", [{"zero_method": "drop"}, {"method": "fast"}])
+def test_unknown_options(options):
+    with pytest.raises(ValueError, match=r"is not known; choose one of '(wilcox|exact)'"):
+        alt.wilcoxon([1, 2], [2, 1], **options)
 
 
 # ---- the sign test ------------------------------------------------------------------------------
@@ -236,6 +263,14 @@ def test_every_sum_is_found_at_its_rank(steps, diagonal):
         assert hodges_lehmann_sum(array, diagonal=diagonal) == middle(map(Fraction, sums))
 
 
+def test_sums_at_the_edge_of_machine_integers_and_of_many_differences():
+    assert kth_walsh(np.array([1 - 2**60, 2**60 - 1, 0]), [1, 2, 6]) == [
+        *(2 - 2**61, 1 - 2**60, 2**61 - 2)
+    ]
+    many = np.random.default_rng(0).integers(-(10**9), 10**9, 10**5)
+    assert abs(hodges_lehmann_sum(many)) < 2 * 10**7
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 9, 29, 30, 31, 75, 120])
 @pytest.mark.parametrize("alpha", [0.5, 0.125, 0.05, 0.025, 1e-7])
 def test_quantiles_of_the_law_of_ranks(n, alpha):
@@ -246,3 +281,11 @@ def test_quantiles_of_the_law_of_ranks(n, alpha):
     below = sum(counts[:k])
     assert below <= Fraction(alpha) * 2**n < below + counts[k]
     assert error == pytest.approx(below / 2**n, rel=1e-12)
+
+
+def test_a_hundred_thousand_ranks():
+    n = 10**5
+    k, error = signed_rank_quantile(n, 0.025)
+    assert 0 < 0.025 - error < 1e-7
+    sd = (n * (n + 1) * (2 * n + 1) / 24) ** 0.5
+    assert abs(k - (n * (n + 1) / 4 - 1.959963984540054 * sd)) < 1e-4 * sd
