@@ -102,7 +102,7 @@ def rejections(boards: Sequence[Scores], rng: Generator) -> Iterator[list[NDArra
     pvalues = pt.exact_perm_test(u, v, axis=1).pvalue.reshape(len(boards), -1)
     for scores, p in zip(boards, pvalues, strict=True):
         board = ScoreTable(names, scores, pt.STATISTICS["sum"])
-        adjusted = max_t([board], first, second, K=K, rng=rng).adjusted[0]
+        adjusted = max_t(board, first, second, K=K, rng=rng).adjusted
         yield [p <= ALPHA, holm(p), adjusted <= ALPHA]
 
 

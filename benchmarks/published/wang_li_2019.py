@@ -161,8 +161,9 @@ def misprints() -> list[Figure]:
 def partition() -> list[Figure]:
     """Table 1: three ways to pair four blocks."""
     found = alt.BlockRegularizedCV(3, rng=0).partition(np.zeros(400))
-    shared = float(found.overlap[0, 2])
-    parts = [found.blocks[train] for train, _ in found.splits()][::2]
+    training = [train for train, _ in found.splits()][::2]
+    shared = np.intersect1d(*training[:2]).size / found.blocks.size
+    parts = [found.blocks[train] for train in training]
     pairs = sorted(tuple(sorted({int(b) + 1 for b in part})) for part in parts)
     # Which half of a pairing is called the first does not matter: take the one without block 4.
     halves = sorted(p if 4 not in p else tuple({1, 2, 3, 4} - set(p)) for p in pairs)

@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
 from math import isfinite, nan, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_sum
-from permtest._checks import check_level, count, pandas
+from permtest._checks import check_level, count
 from permtest._html import grid, said, together
 from permtest._json import AsJson
 from permtest._progress import progress
@@ -48,10 +48,6 @@ from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.score import counted
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: A test of one's data, waiting to be made with `alternative=`; arguments of tests by `Row.takes`.
 Job: TypeAlias = Callable[..., AlternativeResult]
@@ -313,9 +309,6 @@ class AnswerTable(AsJson):
     def __iter__(self) -> Iterator[Answer]:
         return iter(self.answers)
 
-    def __len__(self) -> int:
-        return len(self.answers)
-
     def __getitem__(self, test: str) -> Answer:
         for answer in self.answers:
             if answer.test == test:
@@ -338,10 +331,6 @@ class AnswerTable(AsJson):
         """Everything as plain numbers, strings, lists and None."""
         facts = {x.name: finite(getattr(self, x.name)) for x in fields(self)}
         return facts | {"names": list(self.names), "answers": self.rows()}
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame with one row a test, indexed by the names of the tests."""
-        return pandas().DataFrame(self.rows()).set_index("test")
 
     def correlation_text(self) -> str:
         """What assuming independence would do (Yeh's point); empty for counts."""

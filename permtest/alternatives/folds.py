@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 from itertools import pairwise
-from math import log, log1p, nan, sqrt
+from math import inf, log, log1p, nan, sqrt
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +19,32 @@ from permtest._rng import RNG, as_generator
 from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
 from permtest.alternatives.parametric import student
 from permtest.pairs import cluster_numbers
-from permtest.statistics import Alternative, MeanOfRatios, Statistic, lookup
+from permtest.statistics import Alternative
 
 Floats: TypeAlias = NDArray[np.float64]
 Array: TypeAlias = NDArray[Any]
 
-#: Accuracy is no count statistic elsewhere; here it is made of these.
-ACCURACY = Statistic(
-    name="accuracy",
-    title="accuracy",
-    about="correct / all",
-    measures=(
-        MeanOfRatios(("correct", "wrong"), ((1, 0),), ((0, 1),)),
-        MeanOfRatios(("tp", "fp", "fn", "tn"), ((1, 0, 0, 1),), ((0, 1, 1, 0),)),
-    ),
-)
 
-#: Names of metrics that have posteriors, besides other F-scores.
-KNOWN = ("precision", "recall", "f1", "jaccard", "specificity", "accuracy")
+class Ratio(NamedTuple):
+    """A metric: hits / (hits + misses), by how often each column counts among them."""
 
-#: Cells of a confusion matrix, and those that an item is in for a model that errs where others do
-#: not.
-OPPOSITES = {"tp": "fn", "fn": "tp", "fp": "tn", "tn": "fp", "correct": "wrong", "wrong": "correct"}
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    hits: tuple[int, ...]
+    misses: tuple[int, ...]
+
+
+CONFUSION = ("tp", "fp", "fn")
+METRICS = {
+    "precision": Ratio("precision", "precision", CONFUSION, (1, 0, 0), (0, 1, 0)),
+    "recall": Ratio("recall", "recall", CONFUSION, (1, 0, 0), (0, 0, 1)),
+    "f1": Ratio("f1", "F1", CONFUSION, (2, 0, 0), (0, 1, 1)),
+    "accuracy": Ratio("accuracy", "accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
+}
+
+#: In which column an item is for a model that errs where others do not.
+OPPOSITES = {"tp": "fn", "fn": "tp", "fp": "fp", "correct": "wrong", "wrong": "correct"}
 
 #: Partitions that a cross-validation may have; more rows are rather something else.
 MOST = 50
@@ -58,17 +62,14 @@ class FoldCounts:
     Parameters
     ----------
     table : ndarray of shape (folds, columns)
-        Counts, none negative; read-only.
-    columns : tuple of str
-        What is counted: "tp", "fp", "fn", or "tp", "fp", "fn", "tn", or "correct", "wrong".
-    metric : Statistic
+        Counts, none negative.
+    metric : Ratio
         What they are counted for.
 
     Examples
     --------
-    >>> from permtest import STATISTICS
     >>> from permtest.alternatives import FoldCounts
-    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], STATISTICS["f1"])
+    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], "f1")
     >>> counts.columns, counts.n_folds, counts.totals.tolist()
     (('tp', 'fp', 'fn'), 2, [118.0, 42.0, 38.0])
     >>> round(counts.value, 3)
@@ -76,56 +77,58 @@ class FoldCounts:
     """
 
     table: Floats
-    columns: tuple[str, ...]
-    metric: Statistic
+    metric: Ratio
 
     @classmethod
-    def of(cls, counts: Any, metric: Statistic, name: str = "counts") -> FoldCounts:
-        """Validate an array of shape (..., columns), or a frame or mapping; `name` is for errors.
+    def of(cls, counts: Any, metric: str, name: str = "counts") -> FoldCounts:
+        """Validate an array of shape (folds, columns), or a frame or mapping; `name` is for errors.
 
         Raises ValueError if there are no folds or other columns, or at the first number that is no
         count.
         """
-        layouts = [ratio.columns for ratio in ratios(metric)]
-        wanted = " or ".join(f"{len(layout)}: {', '.join(layout)}" for layout in layouts)
-        keys = counts.keys() if hasattr(counts, "keys") else getattr(counts, "columns", ())
+        if metric not in METRICS:
+            close = get_close_matches(f"{metric}".lower(), METRICS, 1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise ValueError(
+                f"metric={metric!r} has no posterior here{hint}; choose one of "
+                f"{', '.join(map(repr, METRICS))}"
+            )
+        ratio, columns = METRICS[metric], METRICS[metric].columns
+        keys = counts.keys() if hasattr(counts, "keys") else ()
         if any(isinstance(key, str) for key in keys):
-            layouts = [layout for layout in layouts if set(layout) <= set(keys)]
-            if not layouts:
-                raise ValueError(f"{name} has columns {', '.join(keys)}, but needs {wanted}")
-            columns = max(layouts, key=len)
-            named = (plain_array(counts[column], f"{name}[{column!r}]") for column in columns)
-            counts = plain_array([np.atleast_1d(x).tolist() for x in named], name).T
+            if not set(columns) <= set(keys):
+                raise ValueError(
+                    f"{name} has columns {', '.join(map(str, keys))}, but needs "
+                    f"{', '.join(columns)}"
+                )
+            named = (np.atleast_1d(counts[column]).tolist() for column in columns)
+            counts = plain_array([*named], name).T
         array = plain_array(counts, name, "numbers, of shape (folds, columns)")
-        fits = [layout for layout in layouts if array.ndim and len(layout) == array.shape[-1]]
-        if array.ndim not in (1, 2, 3) or not array.size or not fits:
+        if array.ndim not in (1, 2) or not array.size or array.shape[-1] != len(columns):
             raise ValueError(
-                f"{name} must have shape (folds, {wanted}) for {metric.title}, got {array.shape}"
+                f"{name} must have shape (folds, {len(columns)}: {', '.join(columns)}) for "
+                f"{ratio.title}, got {array.shape}"
             )
-        columns, cells = fits[0], array.reshape(-1, array.shape[-1])
-        plain = cells.dtype.kind in "iuf" or np.vectorize(_is_number, otypes=[bool])(cells)
-        good = np.where(plain, cells, -1)
-        for fold, column in np.argwhere(~((good >= 0) & (good <= LARGEST)))[:1]:
-            raise ValueError(
-                f"{name}[{fold}] has {columns[column]} = {cells[fold, column]}; counts are numbers "
-                f"from 0 to {LARGEST:g}"
-            )
-        table = cells.astype(np.float64)
-        if metric is ACCURACY and len(columns) > 2:
-            columns, table = ACCURACY.columns, np.stack([table[:, [0, 3]], table[:, 1:3]], 1).sum(2)
-        table.flags.writeable = False
-        return cls(table, columns, metric)
+        cells = array.reshape(-1, len(columns))
+        for k, cell in enumerate(cells.ravel().tolist()):
+            plain = isinstance(cell, Real) and not isinstance(cell, bool)
+            if not plain or not 0 <= cell <= LARGEST:
+                fold, column = divmod(k, len(columns))
+                raise ValueError(
+                    f"{name}[{fold}] has {columns[column]} = {cell}; counts are numbers from 0 to "
+                    f"{LARGEST:g}"
+                )
+        return cls(cells.astype(np.float64), ratio)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is counted."""
+        return self.metric.columns
 
     @property
     def n_folds(self) -> int:
         """Number of folds."""
         return len(self.table)
-
-    @property
-    def weights(self) -> Floats:
-        """(2, columns): how often each cell counts among the hits of the metric, and its misses."""
-        found = next(ratio for ratio in ratios(self.metric) if ratio.columns == self.columns)
-        return np.array([found.hits[0], found.misses[0]], dtype=np.float64)
 
     @property
     def totals(self) -> Floats:
@@ -135,52 +138,12 @@ class FoldCounts:
     @property
     def value(self) -> float:
         """The metric of the summed counts; NaN for 0 / 0."""
-        hits, misses = map(float, self.weights @ self.totals)
+        hits, misses = (float(x @ self.totals) for x in (self.metric.hits, self.metric.misses))
         return hits / (hits + misses) if hits + misses else nan
 
     def gold(self) -> Floats:
         """The number of things to find in every fold: tp + fn, or correct + wrong."""
-        return np.asarray(self.table[:, [x not in ("fp", "tn") for x in self.columns]].sum(axis=1))
-
-
-def metric_of(metric: str | Statistic) -> Statistic:
-    """The ratio of counts called `metric`; ValueError if it is not one ratio of cells."""
-    if metric == "accuracy":
-        return ACCURACY
-    try:
-        found = lookup(metric)
-    except ValueError:
-        found = None
-    if found is None or not found.columns or found.average or not ratios(found):
-        close = get_close_matches(f"{metric}".lower(), KNOWN, 1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise ValueError(
-            f"metric={metric!r} is not a ratio of tp, fp, fn and tn{hint}; there are posteriors "
-            f"of {', '.join(map(repr, KNOWN))} and of F-scores with any other beta, as 'f2'"
-        )
-    return found
-
-
-def ratios(metric: Statistic) -> list[MeanOfRatios]:
-    """The forms of a metric that have a posterior.
-
-    They are one ratio of the cells of a confusion matrix, in which all hits count alike, and misses
-    in one way or in two.
-    """
-    return [
-        measure
-        for measure in metric.measures
-        if isinstance(measure, MeanOfRatios)
-        and len(measure.hits) == 1
-        and measure.whole
-        and OPPOSITES.keys() >= set(measure.columns)
-        and len(set(measure.hits[0]) - {0}) == 1
-        and len(set(measure.misses[0]) - {0}) in (1, 2)
-    ]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_ | np.timedelta64)
+        return np.asarray(self.table[:, [x != "fp" for x in self.columns]].sum(axis=1))
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
@@ -539,19 +502,13 @@ class BlockPartition:
     Examples
     --------
     >>> partition = BlockRegularizedCV(3, rng=0).partition(range(8))
-    >>> partition.design, partition.overlap[0].tolist()
-    (((0, 1), (0, 2), (1, 2)), [0.5, 0.0, 0.25, 0.25, 0.25, 0.25])
+    >>> partition.design, [train.size for train, _ in partition.splits()]
+    (((0, 1), (0, 2), (1, 2)), [4, 4, 4, 4, 4, 4])
     """
 
     blocks: Array
     design: tuple[tuple[int, ...], ...]
     balance: dict[str, Array]
-
-    @property
-    def overlap(self) -> Array:
-        """Items that two training sets share, as a share of all, (2m, 2m), in order of `splits`."""
-        sets = np.array([np.isin(range(self.blocks.size), train) for train, _ in self.splits()])
-        return np.asarray(sets @ sets.T.astype(float) / self.blocks.size)
 
     def splits(self) -> Iterator[tuple[Array, Array]]:
         """Training and validation items of both folds of each partition, in ascending order."""
@@ -663,9 +620,7 @@ class BlockRegularizedCV:
         if len(frame) != n:
             raise ValueError(f"{name} has {len(frame)} entries for {n} items")
         numeric = frame.select_dtypes("float" if name == "y" else "number")
-        bad = frame.isna() | (numeric.abs() >= 1e100).reindex(
-            columns=frame.columns, fill_value=False
-        )
+        bad = frame.isna() | frame.isin([inf, -inf])
         for row, column in np.argwhere(bad.to_numpy())[:1]:
             entry = frame.iloc[row, column]
             raise ValueError(f"{name}, row {row}: {entry} cannot be balanced; remove or replace it")

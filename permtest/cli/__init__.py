@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     "leaderboard": (
         commands.leaderboard,
         f"what is compared: files --data-set --systems {SCORES} --strata; {READING}; "
-        "tests and output: --baseline --alternative=many --correction --family --alpha "
+        "tests and output: --baseline --alternative=many --correction --alpha "
         "--samples=max-t --seed=hidden --out --json --force --help",
     ),
     "report": (

@@ -72,7 +72,7 @@ def leaderboard(args: argparse.Namespace) -> None:
     for name, (some, gold) in _files(args).items():
         first = next(iter(tables.values())).systems if tables else ()
         tables[name] = read_table(args, some, gold, first)
-    named = ("baseline", "alternative", "family", "alpha")
+    named = ("baseline", "alternative", "alpha")
     how = {name: getattr(args, name) for name in named} | {"K": args.samples, "rng": args.seed or 0}
     board = compare_many(tables, correction=args.correction.replace("-", "_"), **how)
     # Classes may be others elsewhere.

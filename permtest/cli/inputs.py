@@ -162,12 +162,6 @@ OPTIONS: dict[str, Any] = {
         _CORRECTIONS,
         "holm",
     ),
-    "--family": (
-        "WHAT",
-        "correct each data set by itself, or all together",
-        ("each", "all"),
-        "each",
-    ),
     "--samples=max-t": (
         "K",
         "how many max-t draws, from --seed N; default: %(default)s",

@@ -13,17 +13,16 @@ between systems matter, and items that differ alike, up to the sign, need not be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, largest, roomy
-from permtest._checks import check_level
-from permtest._html import grid, said, together
-from permtest._jit import Floats, Ints, compiled_or
+from permtest._html import grid, together
+from permtest._jit import Floats, Ints
 from permtest._json import AsFields
 from permtest._parallel import in_parallel
 from permtest._progress import progress
@@ -33,9 +32,6 @@ from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
 from permtest.question import NEAR, TIE
 from permtest.statistics import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Correction(NamedTuple):
@@ -146,7 +142,7 @@ def _as_pvalues(pvalue: Any) -> Floats:
 
 # ---- several data sets -------------------------------------------------------------------------
 
-#: Pairs that are shown; all are in `Replicability.to_frame`.
+#: Pairs that are shown; all are in `Replicability.rows`.
 MOST_SHOWN = 20
 HEADER = ("first", "second", "first is better on", "second is better on")
 
@@ -165,7 +161,7 @@ class Replicability(AsFields):
     names.
 
     Made by `Leaderboard.replicability`. ``print(found)`` lines up the first pairs,
-    ``found["new", "old"]`` is the part about one pair, and ``found.to_frame()`` has them all.
+    and ``found["new", "old"]`` is the part about one pair.
 
     Parameters
     ----------
@@ -190,48 +186,13 @@ class Replicability(AsFields):
     better: NDArray[np.int8]
     alpha: float
 
-    @classmethod
-    def of(
-        cls,
-        systems: tuple[str, ...],
-        data_sets: tuple[str, ...],
-        first: Any,
-        second: Any,
-        greater: Floats,
-        less: Floats,
-        *,
-        alpha: float,
-    ) -> Replicability:
-        """Name data sets, from p-values, (D, P), that the first, and that the second is better.
-
-        Half of `alpha` is for each direction.
-        """
-        check_level(alpha)
-        holm = [
-            np.apply_along_axis(adjusted_pvalues, 0, p) if p.size else p for p in (greater, less)
-        ]
-        named = [rejects(p, alpha / 2).astype(np.int8) for p in holm]
-        i, j = (np.array(x, dtype=np.int64) for x in (first, second))
-        return cls(systems, data_sets, i, j, named[0] - named[1], alpha)
-
-    def __post_init__(self) -> None:
-        self.better.flags.writeable = False
-
-    def __len__(self) -> int:
-        return self.first.size
-
     def __getitem__(self, pair: tuple[str, str]) -> Replicability:
-        try:
-            i, j = map(self.systems.index, pair)
-        except (TypeError, ValueError):
-            known = ", ".join(self.systems)
-            raise KeyError(f"{pair!r} are not two of the systems, which are {known}") from None
         for turn, a, b in ((1, self.first, self.second), (-1, self.second, self.first)):
-            where = np.flatnonzero((a == i) & (b == j))[:1]
-            if where.size:
-                better = turn * self.better[:, where]
-                return replace(self, first=a[where], second=b[where], better=better)
-        raise KeyError(f"{pair[0]!r} and {pair[1]!r} have not been compared")
+            for p, both in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+                if pair == tuple(self.systems[i] for i in both):
+                    better = turn * self.better[:, [p]]
+                    return replace(self, first=a[[p]], second=b[[p]], better=better)
+        raise KeyError(f"{pair!r} have not been compared; there are {', '.join(self.systems)}")
 
     @property
     def first_better(self) -> Ints:
@@ -252,68 +213,53 @@ class Replicability(AsFields):
             "ones by Holm's correction"
         )
 
-    def named(self, pair: int, sign: int) -> tuple[str, ...]:
-        """The data sets on which the first (1) or second (-1) system of a pair is found better."""
-        return tuple(self.data_sets[d] for d in np.flatnonzero(self.better[:, pair] == sign))
-
-    def rows(self) -> Iterator[tuple[str, str, str, str]]:
+    def rows(self) -> list[tuple[str, ...]]:
         """Both systems of each pair, and on how many and which data sets each is better."""
-        for pair, (i, j) in enumerate(zip(self.first, self.second, strict=True)):
-            both = [self.named(pair, sign) for sign in (1, -1)]
+        found = []
+        for i, j, better in zip(self.first, self.second, self.better.T, strict=True):
+            both = [[self.data_sets[d] for d in np.flatnonzero(better == x)] for x in (1, -1)]
             cells = [f"{len(x)}" + f" ({', '.join(x)})" * bool(x) for x in both]
-            yield self.systems[i], self.systems[j], cells[0], cells[1]
-
-    def _shown(self) -> tuple[list[tuple[str, ...]], str]:
-        """The first rows of the table, and how many more there are."""
-        more = len(self) - MOST_SHOWN
-        note = f"and {more} more pairs, all in to_frame()" if more > 0 else ""
-        return [row for row, _ in zip(self.rows(), range(MOST_SHOWN), strict=False)], note
+            found.append((self.systems[i], self.systems[j], *cells))
+        return found
 
     def __str__(self) -> str:
-        rows, note = self._shown()
-        return "\n".join(
-            [f"{self.heading()}.", "", aligned([HEADER, *rows]), *filter(None, [note])]
-        )
+        rows = self.rows()
+        more = len(rows) - MOST_SHOWN
+        note = [f"and {more} more pairs, all in rows()"] if more > 0 else []
+        return "\n".join([f"{self.heading()}.", "", aligned([HEADER, *rows[:MOST_SHOWN]]), *note])
 
     def _repr_html_(self) -> str:
-        rows, note = self._shown()
-        return together(grid(HEADER, rows, self.heading()), said(note))
+        return together(grid(HEADER, self.rows()[:MOST_SHOWN], self.heading()))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields and both counts as plain numbers, strings and lists."""
         counts = {"first_better": self.first_better, "second_better": self.second_better}
         return super().to_dict() | {name: x.tolist() for name, x in counts.items()}
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each pair; names of data sets are joined by commas."""
-        import pandas as pd
 
-        names = np.array(self.systems, dtype=object)
-        columns: dict[str, Any] = {"first": names[self.first], "second": names[self.second]}
-        for side, sign in (("first", 1), ("second", -1)):
-            columns[f"{side}_better"] = getattr(self, f"{side}_better")
-            named = (self.named(pair, sign) for pair in range(len(self)))
-            columns[f"{side}_better_on"] = [", ".join(found) for found in named]
-        return pd.DataFrame(columns)
+def named_by_holm(greater: Floats, less: Floats, alpha: float) -> NDArray[np.int8]:
+    """On which data sets the first (1) or second (-1) system is better, from p of either, (D, P).
+
+    Half of `alpha` is for each direction.
+    """
+    adjusted = [np.apply_along_axis(adjusted_pvalues, 0, p) for p in (greater, less)]
+    first, second = (rejects(p, alpha / 2).astype(np.int8) for p in adjusted)
+    return np.asarray(first - second)
 
 
 # ---- max-T -------------------------------------------------------------------------------------
 
 #: From so many on, a binomial number takes less time than a coin for each item.
 MANY = 100
-#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values
-#: that are held at a time; of very many pairs, those of `LEAST` labellings, if they are no more.
-BLOCK, ITEMS, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**18, 16, 2**23
-#: Columns whose partial sums fit the cache next to the processor, and labellings looked at abreast.
-WIDTH, ABREAST = 128, 16
-#: Differences that a kernel looks at in some tenths of a second.
-QUICK = 2**28
-#: Sums below these are exact in int32 and in float64.
-SHORT, EXACT = 2**30, 2**50
+#: Labellings of one stream of random numbers; items whose coins are drawn, and added up, at a time;
+#: values that are held at a time; of very many pairs, those of `LEAST` labellings, if no more.
+BLOCK, ITEMS, ADDED, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**12, 2**18, 16, 2**23
+#: Sums below this are exact in float64.
+EXACT = 2**50
 
 
 class MaxT(NamedTuple):
-    """Adjusted p-values of shape (D, P), whether all labellings were listed, and how many."""
+    """Adjusted p-values, whether all labellings were listed, and how many."""
 
     adjusted: Floats
     exact: bool
@@ -321,7 +267,7 @@ class MaxT(NamedTuple):
 
 
 def max_t(
-    tables: Sequence[ScoreTable],
+    table: ScoreTable,
     first: Ints,
     second: Ints,
     *,
@@ -329,7 +275,7 @@ def max_t(
     K: int = 10_000,
     rng: np.random.Generator,
 ) -> MaxT:
-    """Adjusted p-values of one family of hypotheses: all pairs on all data sets.
+    """Adjusted p-values of one family of hypotheses: all pairs of systems.
 
     Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is its difference
     over the standard deviation of that: for sums the one of the null law, ``sqrt(sum_n d_n**2)``,
@@ -337,78 +283,64 @@ def max_t(
     maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more
     than K are possible, so that all are listed; 1 for a pair that never differs. Ties are decided
     with a tolerance of 1e-12, that can only make p larger; where sums have more digits than
-    floats, with a bound of all roundings. Coins of data sets are independent.
+    floats, with a bound of all roundings.
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
     ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
     """
-    measure, every = _addends(tables)
-    informative = sum(int((x != x[:1]).any(axis=(0, 2)).sum()) for x in every)
+    measure, addends = _addends(table)
+    informative = int((addends != addends[:1]).any(axis=(0, 2)).sum())
     listed = informative < 62 and 2**informative <= K
-    a, b = (second, first) if alternative == "less" else (first, second)
-    shift = len(every[0]) * np.arange(len(tables))[:, None]
     family = _Family(
-        2**informative if listed else K,
-        None if listed else seeds(rng),
-        tuple(_Coins.of(x, listed=listed) for x in every),
-        (a + shift).ravel(),
-        (b + shift).ravel(),
+        _Coins.of(addends, listed=listed),
+        *((second, first) if alternative == "less" else (first, second)),
         alternative == "two-sided",
         measure,
-        np.concatenate([x.astype(np.float64).sum(axis=1) for x in every]),
+        addends.astype(np.float64).sum(axis=1),
+        2**informative if listed else K,
+        None if listed else seeds(rng),
     )
     if measure is None:
-        spread = np.concatenate([_spread(x[:, :, 0], first, second) for x in every])
+        spread = _spread(addends[:, :, 0], first, second)
     else:
-        squares = family.total(_squares, "spread of all pairs")
-        spread = np.sqrt(squares / family.seen)
+        spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
         spread[spread <= NEAR] = 0.0
     weights = 1 / np.where(spread > 0, spread, 1.0)
     seen = family.gaps(family.observed)[:, 0] * weights
     order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
-    off = (np.repeat([x.off for x in family.coins], first.size) * weights)[order]
-    off *= measure is None
+    off = weights[order] * (family.coins.off if measure is None else 0.0)
     off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
     least = seen[order] - TIE * np.abs(seen[order]) - off
     some = family._replace(first=family.first[order], second=family.second[order])
     adjusted = np.ones(spread.size)
-    hits = some.total(_hits, "largest differences", weights[order], least)
+    hits = some.total(_hits, "largest differences", measure is not None, weights[order], least)
     adjusted[order] = np.maximum.accumulate(hits / family.seen)
-    return MaxT(adjusted.reshape(len(tables), -1), listed, family.size)
+    return MaxT(adjusted, listed, family.size)
 
 
-def _addends(tables: Sequence[ScoreTable]) -> tuple[Measure | None, list[IntArray]]:
-    """The measure, None for sums, and what is added up, of shape (S, N, m) for each data set."""
-    measure, every = None, []
-    for k, table in enumerate(tables):
-        folded, entry = table.folded, table.statistic
-        if not entry.columns:
-            scores = roomy(folded.scores)
-            scores = scores - scores[:1]  # only differences count, in whatever unit
-            scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
-            short = largest(scores) < EXACT
-            every.append((scores.astype(np.int64) if short else scores)[:, :, None])
-            continue
-        found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
-        measure, counts = found[0][0], np.stack([addends for _, addends, _ in found])
-        if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
-            raise ValueError(
-                f"tables[{k}] has counts that add up to {EXACT} or more, which correction='max_t' "
-                "cannot do; divide them by a power of ten, or choose 'holm'"
-            )
-        every.append(counts)
-    return measure, every
+def _addends(table: ScoreTable) -> tuple[Measure | None, IntArray]:
+    """The measure, None for sums, and what is added up, of shape (S, N, m)."""
+    folded, entry = table.folded, table.statistic
+    if not entry.columns:
+        scores = roomy(folded.scores)
+        scores = scores - scores[:1]  # only differences count, in whatever unit
+        scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
+        short = largest(scores) < EXACT
+        return None, (scores.astype(np.int64) if short else scores)[:, :, None]
+    found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
+    counts = np.stack([addends for _, addends, _ in found])
+    if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
+        raise ValueError(
+            f"the table has counts that add up to {EXACT} or more, which correction='max_t' "
+            "cannot do; divide them by a power of ten, or choose 'holm'"
+        )
+    return found[0][0], counts
 
 
 def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
     """The standard deviation of the sum of each pair; 0 if and only if it never differs."""
-    if float(largest(scores)) ** 2 * scores.shape[1] < 2**50:  # no float is rounded, in any order
-        floats = scores.astype(np.float64)
-        products = floats @ floats.T
-        own = np.diag(products)
-        return np.sqrt(own[first] + own[second] - 2 * products[first, second])
     squares, step = np.empty(first.size), max(1, CELLS // max(scores.shape[1], 1))
     for start in range(0, first.size, step):
         part = slice(start, start + step)
@@ -421,13 +353,12 @@ def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
 class _Coins(NamedTuple):
     """How to draw the sums of a data set: rows of differences from system 0, a coin for each item.
 
-    `single` has `size` rows with a coin each, filled up to a multiple of eight, and `grouped` rows
-    with as many coins as `counts` says. `observed` are the sums of the observed labelling, `whole`
-    those where all coins show heads. `off` is by how much a difference of two sums may be rounded.
+    `single` are rows with a coin each, and `grouped` rows with as many coins as `counts` says.
+    `observed` are the sums of the observed labelling, `whole` those where all coins show heads.
+    `off` is by how much a difference of two sums may be rounded.
     """
 
-    single: NDArray[Any]
-    size: int
+    single: Floats
     grouped: Floats
     counts: Ints
     observed: Floats
@@ -446,27 +377,27 @@ class _Coins(NamedTuple):
         many = (counts >= MANY) & (not listed)
         reach = float((counts @ np.abs(rows)).max(initial=0.0))
         off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
-        size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
-        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems * m), dtype=kind)
-        single[:size] = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
-        add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
-        return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
+        single = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
+        return cls(single, rows[many], counts[many], net @ rows, counts @ rows, off)
 
     def toss(self, rng: np.random.Generator, draws: int) -> Floats:
         """Random sums, of shape (C, draws)."""
-        heads = np.zeros((draws, self.whole.size), dtype=self.single.dtype)
+        heads = np.zeros((draws, self.whole.size))
         for start in range(0, len(self.single), ITEMS):
             rows = self.single[start : start + ITEMS]
-            add_heads(rows, rng.integers(0, 256, (len(rows) // 8, draws), dtype=np.uint8), heads)
-        total = heads.astype(np.float64)
+            octets = rng.integers(0, 256, (-(-len(rows) // 8), draws), dtype=np.uint8)
+            for i in range(0, len(rows), ADDED):
+                some = rows[i : i + ADDED]
+                coins = np.unpackbits(octets[i // 8 : (i + ADDED) // 8], axis=0, bitorder="little")
+                heads += coins[: len(some)].T.astype(np.float64) @ some
         for row, count in zip(self.grouped, self.counts.tolist(), strict=True):
-            total += rng.binomial(count, 0.5, draws)[:, None] * row
-        return (2 * total - self.whole).T
+            heads += rng.binomial(count, 0.5, draws)[:, None] * row
+        return np.asarray(2 * heads - self.whole).T
 
     def listed(self, numbers: Ints) -> Floats:
         """The sums of labellings by number, whose bits are the coins; none may be grouped."""
-        bits = numbers[:, None] >> np.arange(self.size) & 1
-        return np.asarray(2.0 * (bits @ self.single[: self.size]) - self.whole).T
+        bits = numbers[:, None] >> np.arange(len(self.single)) & 1
+        return np.asarray(2.0 * (bits @ self.single) - self.whole).T
 
 
 def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
@@ -483,25 +414,25 @@ def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
 
 
 class _Family(NamedTuple):
-    """All hypotheses: which rows of the sums of all data sets they compare, and how.
+    """All hypotheses: which systems they compare, and how.
 
     There are `size` labellings: all, or, where there is an `origin`, so many random ones besides
-    the observed one. `totals` are the sums of each system, for a `measure`.
+    the observed one. `totals` are the sums of each system, (S, m), for a `measure`.
     """
 
-    size: int
-    origin: np.random.SeedSequence | None
-    coins: tuple[_Coins, ...]
+    coins: _Coins
     first: Ints
     second: Ints
     two_sided: bool
     measure: Measure | None
     totals: Floats
+    size: int
+    origin: np.random.SeedSequence | None
 
     @property
     def observed(self) -> Floats:
-        """The sums of the observed labelling, of shape (D S, m, 1)."""
-        return self._joined([x.observed[:, None] for x in self.coins])
+        """The sums of the observed labelling, of shape (S, m, 1)."""
+        return self.coins.observed.reshape(*self.totals.shape, 1)
 
     @property
     def seen(self) -> int:
@@ -512,25 +443,18 @@ class _Family(NamedTuple):
         """The sum of what a function finds about each hypothesis in all labellings."""
         chunks = [range(x, min(x + BLOCK, self.size)) for x in range(0, self.size, BLOCK)]
         every = in_parallel(_over_chunk, chunks, self, function, how)
-        total = function(self, self.observed, *how) * float(self.origin is not None)
+        total = function(self.gaps(self.observed), *how) * float(self.origin is not None)
         for part in progress(every, total=len(chunks), what=what):
             total += part
         return np.asarray(total)
 
     def sums(self, chunk: range) -> Floats:
-        """The sums of a chunk of labellings, (D S, m, labellings)."""
+        """The sums of a chunk of labellings, (S, m, labellings)."""
         if self.origin is None:
-            parts, numbers = [], np.arange(chunk.start, chunk.stop)
-            for one in self.coins:
-                parts.append(one.listed(numbers))
-                numbers >>= one.size
+            found = self.coins.listed(np.arange(chunk.start, chunk.stop))
         else:
-            rng = stream(self.origin, chunk.start)
-            parts = [one.toss(rng, len(chunk)) for one in self.coins]
-        return self._joined(parts)
-
-    def _joined(self, parts: Sequence[Floats]) -> Floats:
-        return np.concatenate([x.reshape(-1, self.totals.shape[1], x.shape[1]) for x in parts])
+            found = self.coins.toss(stream(self.origin, chunk.start), len(chunk))
+        return found.reshape(*self.totals.shape, len(chunk))
 
     def gaps(self, sums: Floats) -> Floats:
         """What is compared of each pair under each labelling, before it is standardised."""
@@ -549,93 +473,21 @@ class _Family(NamedTuple):
 def _over_chunk(
     chunk: range, family: _Family, function: Callable[..., Any], how: Sequence[Any]
 ) -> Any:
-    sums = family.sums(chunk)
-    cells = max(family.first.size * sums.shape[1], 1)
-    step = max(QUICK // cells, ABREAST)  # so that Ctrl-C need not wait long
-    if family.measure is not None:  # whose differences are all held at a time
-        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
-    return sum(function(family, sums[..., i : i + step], *how) for i in range(0, len(chunk), step))
+    sums, pairs = family.sums(chunk), max(family.first.size, 1)
+    cells = pairs * sums.shape[1]
+    step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
+    parts = (family.gaps(sums[..., i : i + step]) for i in range(0, len(chunk), step))
+    return sum(function(gaps, *how) for gaps in parts)
 
 
-def _squares(family: _Family, sums: Floats) -> Floats:
-    return np.asarray(np.square(family.gaps(sums)).sum(axis=1))
+def _squares(gaps: Floats) -> Floats:
+    return np.asarray(np.square(gaps).sum(axis=1))
 
 
-def _hits(family: _Family, sums: Floats, weights: Floats, least: Floats) -> Ints:
+def _hits(gaps: Floats, rounded: bool, weights: Floats, least: Floats) -> Ints:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    rows, pairs, two_sided = sums[:, 0], (family.first, family.second), family.two_sided
-    if family.measure is not None:  # whose differences are held against a row of zeros
-        gaps = family.gaps(sums)
-        gaps += NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
-        rows, number = np.vstack([gaps, np.zeros((1, gaps.shape[1]))]), np.arange(len(gaps))
-        pairs, two_sided = (number, np.full_like(number, len(gaps))), False
-    hits = np.zeros(weights.size, dtype=np.int64)
-    count_hits(np.ascontiguousarray(rows), *pairs, weights, least, two_sided, hits)
-    return hits
-
-
-def _count_hits(
-    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
-) -> None:
-    """`count_hits` in NumPy."""
-    highest = np.full(sums.shape[1], -np.inf)
-    for h in range(first.size - 1, -1, -1):
-        gap = sums[first[h]] - sums[second[h]]
-        np.fmax(highest, (np.abs(gap) if two else gap) * weights[h], out=highest)
-        hits[h] += np.count_nonzero(highest >= least[h])
-
-
-@compiled_or(_count_hits)
-def count_hits(
-    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
-) -> None:
-    """Add to ``hits[h]`` the labellings whose maximum from pair h on is ``least[h]`` or more.
-
-    The value of a pair is the weighted difference of two rows of `sums`, a column a labelling, and
-    its magnitude where `two` sides count. Some labellings at a time, which makes use of vectors.
-    """
-    highest = np.empty(ABREAST)
-    for left in range(0, sums.shape[1], ABREAST):
-        width = min(ABREAST, sums.shape[1] - left)
-        highest[:] = -np.inf
-        for h in range(first.size - 1, -1, -1):
-            a, b = sums[first[h], left : left + width], sums[second[h], left : left + width]
-            count = 0
-            for x in range(width):
-                value = (abs(a[x] - b[x]) if two else a[x] - b[x]) * weights[h]
-                if value > highest[x]:
-                    highest[x] = value
-                count += highest[x] >= least[h]
-            hits[h] += count
-
-
-def _add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
-    """`add_heads` in NumPy."""
-    for eight, chosen in zip(rows.reshape(-1, 8, rows.shape[1]), bits, strict=True):
-        table = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
-        for row in eight:
-            table = np.concatenate([table, table + row])
-        sums += table.take(chosen, axis=0)
-
-
-@compiled_or(_add_heads)
-def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
-    """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
-
-    The coin of row ``8 k + i`` is bit i of ``bits[k]``, and the number of rows a multiple of 8. The
-    256 sums of eight rows are made once, for all columns.
-    """
-    table = np.zeros((256, WIDTH), dtype=rows.dtype)
-    for left in range(0, rows.shape[1], WIDTH):
-        width = min(WIDTH, rows.shape[1] - left)
-        for k in range(bits.shape[0]):
-            for i in range(8):
-                row = rows[8 * k + i, left : left + width]
-                for v in range(2**i):
-                    without, there = table[v], table[2**i + v]
-                    for x in range(width):
-                        there[x] = without[x] + row[x]
-            for b in range(bits.shape[1]):
-                part, total = table[bits[k, b]], sums[b, left : left + width]
-                for x in range(width):
-                    total[x] += part[x]
+    if rounded:
+        gaps = gaps + NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
+    values = gaps * weights[:, None]
+    highest = np.maximum.accumulate(values[::-1], axis=0)[::-1]
+    return np.asarray((highest >= least[:, None]).sum(axis=1))

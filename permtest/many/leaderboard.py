@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
-from math import ceil, inf, isfinite, isnan, lcm, nan, sqrt
+from math import ceil, inf, isfinite, isnan, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +17,7 @@ from permtest._html import grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._json import AsFields
 from permtest._rng import RNG, as_generator
-from permtest.alternatives.answer import SMALLEST, rejects
+from permtest.alternatives.answer import rejects
 from permtest.alternatives.counts import score_interval
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
@@ -28,6 +27,7 @@ from permtest.many.corrections import (
     adjusted_pvalues,
     check_correction,
     max_t,
+    named_by_holm,
 )
 from permtest.many.table import ScoreTable, tables_of
 from permtest.null.grouping import TABLE
@@ -78,7 +78,7 @@ class Leaderboard(AsFields):
         Numbers of items.
     metric : str
         Name of the statistic.
-    alternative, correction, family, alpha, baseline, K
+    alternative, correction, alpha, baseline, K
         As in `compare_many`.
     ascending : bool
         Whether lower is better.
@@ -116,7 +116,6 @@ class Leaderboard(AsFields):
     metric: str
     alternative: str
     correction: str
-    family: str
     alpha: float
     baseline: str | None
     K: int
@@ -125,7 +124,6 @@ class Leaderboard(AsFields):
     sampled: tuple[bool, ...]
     _tables: tuple[ScoreTable, ...] = field(kw_only=True, repr=False)
     _numbers: tuple[int, ...] = field(kw_only=True, repr=False)
-    _is_part: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         for values in vars(self).values():
@@ -143,7 +141,7 @@ class Leaderboard(AsFields):
             whole = name in ("_tables", "_numbers", "n", "sampled", "data_sets")
             if whole or getattr(value, "ndim", 0) == 2:
                 parts[name] = value[k : k + 1]
-        return replace(self, **parts, _is_part=self._is_part or len(self.data_sets) > 1)
+        return replace(self, **parts)
 
     @property
     def score(self) -> Score:
@@ -354,8 +352,7 @@ class Leaderboard(AsFields):
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
-        tests = self.pvalue.size if self.family == "all" else self.first.size
-        tail = self._tail(self.alpha / (1 if self.correction == "none" else tests))
+        tail = self._tail(self.alpha / (1 if self.correction == "none" else self.first.size))
         z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
         found = np.full(len(self.systems), nan)
         for i, j in enumerate(before.tolist()):
@@ -427,40 +424,29 @@ class Leaderboard(AsFields):
 
     # ---- other corrections, several data sets
 
-    def corrected(self, correction: str, family: str | None = None) -> Leaderboard:
+    def corrected(self, correction: str) -> Leaderboard:
         """The same tests with another correction.
 
         Parameters
         ----------
         correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}
-        family : {"each", "all"}, optional
-            Default: as it is.
 
         Returns
         -------
         Leaderboard
         """
         check_correction(correction)
-        family = family or self.family
-        if family == "all" and self._is_part:
-            raise ValueError(
-                "family='all' needs all data sets, but this is part of a board; correct the "
-                "whole board, or use family='each'"
-            )
-        numbers = list(range(len(self.data_sets)))
-        adjusted, sampled = np.empty_like(self.pvalue), np.zeros(len(numbers), dtype=bool)
-        for some in [numbers] if family == "all" else [[k] for k in numbers]:
-            p = self.pvalue[some]
+        adjusted, sampled = np.empty_like(self.pvalue), [False] * len(self.data_sets)
+        for k, (table, p) in enumerate(zip(self._tables, self.pvalue, strict=True)):
             if correction != "max_t":
-                adjusted[some] = adjusted_pvalues(p, correction)
+                adjusted[k] = adjusted_pvalues(p, correction)
                 continue
-            rng = np.random.default_rng([self.seed, 2, self._numbers[some[0]]])
-            tables, pairs = [self._tables[k] for k in some], (self.first, self.second)
-            found = max_t(tables, *pairs, alternative=self.alternative, K=self.K, rng=rng)
+            rng = np.random.default_rng([self.seed, 2, self._numbers[k]])
+            how: dict[str, Any] = {"alternative": self.alternative, "K": self.K, "rng": rng}
+            found = max_t(table, self.first, self.second, **how)
             # What was sampled could fall below p, which is exact.
-            adjusted[some], sampled[some] = np.maximum(found.adjusted, p), not found.exact
-        own = {"correction": correction, "family": family, "sampled": tuple(sampled.tolist())}
-        return replace(self, adjusted=adjusted, **own)  # type: ignore[arg-type]
+            adjusted[k], sampled[k] = np.maximum(found.adjusted, p), not found.exact
+        return replace(self, adjusted=adjusted, correction=correction, sampled=tuple(sampled))
 
     def overall(self) -> Leaderboard:
         """The board of all data sets together, by exact tests as well.
@@ -478,11 +464,6 @@ class Leaderboard(AsFields):
         joined = {"all data sets": ScoreTable.joined(self._tables)}
         return compare_many(joined, **how, rng=self.seed)
 
-    def _one_sided(self) -> list[Floats]:
-        """P-values for "the first is better", and for the second; (D, P) each."""
-        sides = ("less", "greater") if self.ascending else ("greater", "less")
-        return [_solve(self, side)[0] for side in sides]
-
     def replicability(self, *, alpha: float | None = None) -> Replicability:
         """Count and name the data sets on which one system of each pair is better than the other.
 
@@ -499,26 +480,11 @@ class Leaderboard(AsFields):
         if len(self.data_sets) < 2:
             raise ValueError("replicability needs two data sets or more, but this board has one")
         level = self.alpha / self.first.size if alpha is None else alpha
-        names, pairs = (self.systems, self.data_sets), (self.first, self.second)
-        return Replicability.of(*names, *pairs, *self._one_sided(), alpha=level)
-
-    def combined(self) -> NDArray[np.float64]:
-        """P-values of each pair that combine those of independent data sets, by Fisher's method.
-
-        Each side is combined by itself, and the smaller p doubled: two-sided p-values would let
-        effects of opposite directions add up. As p-values of permutation tests are discrete, the
-        result is valid, and cautious where data sets are small. `overall` instead has an exact test
-        of the mean.
-
-        Returns
-        -------
-        ndarray of shape (P,)
-            In (0, 1], without a correction for the number of pairs.
-        """
-        from scipy.stats import combine_pvalues
-
-        sides = [combine_pvalues(p, axis=0).pvalue for p in self._one_sided()]
-        return np.asarray(np.clip(2 * np.minimum(*sides), SMALLEST, 1.0))
+        check_level(level)
+        sides = ("less", "greater") if self.ascending else ("greater", "less")
+        first, second = (_solve(self, side).pvalue for side in sides)
+        better = named_by_holm(first, second, level)
+        return Replicability(self.systems, self.data_sets, self.first, self.second, better, level)
 
     # ---- tables and sentences
 
@@ -621,12 +587,12 @@ class Leaderboard(AsFields):
             share = f"{differ} of {counted(total, 'systems')} score{s} {more} than {base}"
         if (clusters := self.n_clusters[k]) is not None:
             where = f" in {counted(clusters, 'clusters')}"
-        close, family = int(self.undecided[k].sum()), ", all data sets together"
+        close = int(self.undecided[k].sum())
         are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
         return (
             f"{name}: " * bool(name)
-            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}"
-            + f"{family * (self.family == 'all')}), over {counted(self.n[k], 'items')}{where}."
+            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}), "
+            + f"over {counted(self.n[k], 'items')}{where}."
             + f"{are} with K = {self.K}." * (close > 0)
         )
 
@@ -735,7 +701,6 @@ def compare_many(
     clusters: Any = None,
     strata: Any = None,
     correction: str = "holm",
-    family: str = "each",
     alpha: float = 0.05,
     ascending: bool | None = None,
     K: int = 10_000,
@@ -759,17 +724,14 @@ def compare_many(
         One-sided only with a baseline; "greater": the others score more than it.
     clusters : str or array_like of shape (N,), optional
         What each item belongs to, such as its document, or the prompt that several epochs are of:
-        whole clusters are swapped. The name of a column, or labels; for several data sets a name,
-        or a mapping of data sets to labels.
+        whole clusters are swapped. Labels, or the name of a column, as for several data sets.
     strata : str or array_like of shape (N,), optional
         Groups of items that count alike, however many items they have, as in a mean over subjects
         or languages. Given as `clusters` are; only for "mean".
     correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}, default "holm"
-        How p-values allow for the number of tests. "holm" and, under conditions that
+        How p-values allow for the number of tests on a data set. "holm" and, under conditions that
         `CORRECTIONS` names, "hochberg" and "max_t" control the familywise error; "by" and, under
         such conditions, "bh" the false discovery rate.
-    family : {"each", "all"}, default "each"
-        Whether each data set is corrected by itself, or all tests together.
     alpha : float, default 0.05
         Pairs differ if their adjusted p is at most that.
     ascending : bool, optional
@@ -817,7 +779,6 @@ def compare_many(
     check_level(alpha)
     check_count(K, "K", most=MOST_TESTS, why="fewer draws give p precisely enough")
     check_alternative(alternative)
-    check_option("family", family, ("each", "all"))
     if baseline is None and alternative != "two-sided":
         raise ValueError(
             f"alternative={alternative!r} needs to know which system of a pair should be "
@@ -845,7 +806,6 @@ def compare_many(
         metric=some[0].statistic.name,
         alternative=alternative,
         correction="none",
-        family=family,
         alpha=float(alpha),
         baseline=baseline,
         ascending=not some[0].compared.higher_is_better,
@@ -878,12 +838,6 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
 
 def _differences(exact: Sequence[Exact], first: Ints, second: Ints) -> Floats:
     """The difference of each pair, rounded once."""
-    if all(isinstance(x, Fraction) for x in exact):
-        common = lcm(*(x.denominator for x in exact))
-        wholes = [int(x * common) for x in exact]
-        if max(map(abs, wholes)) < 2**52 and common < 2**53:  # without an object for each pair
-            numbers = np.array(wholes, dtype=np.int64)
-            return np.asarray((numbers[first] - numbers[second]) / common)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     return np.array([float(subtract(exact[i], exact[j])) for i, j in pairs])
 

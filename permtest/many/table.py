@@ -363,25 +363,13 @@ def _of_counts(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
 def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreTable]:
     """The table of each data set, "" being the name of one alone; options as in `compare_many`."""
     if not isinstance(table, Mapping) or not any(_is_table(x, statistic) for x in table.values()):
-        if any(isinstance(labels, Mapping) for labels in options.values()):
-            raise TypeError("clusters and strata are mappings, but there is one data set only")
         return {"": _table(table, statistic, options, "table")}
-    names = [str(name) for name in table]
-    if len(set(names)) != len(names):
-        raise ValueError(f"data sets have the same name: {', '.join(names)}; names must differ")
-    for key, labels in options.items():
-        if isinstance(labels, Mapping) and set(labels) != set(table):
-            raise ValueError(
-                f"{key} is for the data sets {', '.join(map(str, labels))}, but there are "
-                f"{', '.join(names)}; give labels for each, and for no others"
-            )
     found: dict[str, ScoreTable] = {}
     for name, one in table.items():
         if not _is_table(one, statistic):
             kind = type(one).__name__
             raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
-        own = {k: x[name] if isinstance(x, Mapping) else x for k, x in options.items()}
-        found[str(name)] = _table(one, statistic, own, f"table[{name!r}]")
+        found[str(name)] = _table(one, statistic, options, f"table[{name!r}]")
     _check_alike(found)
     return found
 

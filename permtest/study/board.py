@@ -208,8 +208,7 @@ class BoardDocument(Document):
             "level": f"{board.alpha:g}",
         }
         if several:
-            family = "all data sets" if board.family == "all" else "those of one data set"
-            rows["tests corrected together"] = family
+            rows["tests corrected together"] = "those of one data set"
         if board.correction == "max_t":
             rows["random labellings"] = str(board.K)
         if board.correction == "max_t" or "monte_carlo" in board.method:

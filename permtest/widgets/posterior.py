@@ -9,14 +9,13 @@ import ipywidgets
 import numpy as np
 
 from permtest.alternatives.bayes import BayesTestResult, bayes_test
-from permtest.alternatives.folds import FoldCounts, block_weight, metric_of, ratios
+from permtest.alternatives.folds import METRICS, FoldCounts, block_weight
 from permtest.plots import plot_difference, plot_posteriors
 from permtest.widgets.frame import Explorer, beside, choice, slider
 
 Ends: TypeAlias = tuple[float, float]
 
 COUNTS = {"tp": "right (tp)", "fp": "wrong (fp)", "gold": "to be found"}
-METRICS = ("precision", "recall", "f1", "f2", "f0.5")
 PRIORS = (0.5, 1.0, 2.0, 10.0)
 WIDEST = 0.05  # half of a region of practical equivalence, unless a wider one is asked for
 
@@ -49,11 +48,10 @@ class PosteriorExplorer(Explorer):
 
     def __init__(self, a: Any = (80, 20, 30), b: Any = (88, 18, 22), **options: Any) -> None:
         first = bayes_test(a, b, **options)
-        cells = {"tp", "fp", "fn"}
-        if cells not in [set(ratio.columns) for ratio in ratios(metric_of(first.metric))]:
+        if first.metric == "accuracy":
             raise ValueError(
-                f"metric={first.metric!r} needs more than tp, fp, fn, but the sliders have only "
-                "these"
+                "metric='accuracy' needs right and wrong items, but the sliders have only tp, fp "
+                "and fn; choose 'precision', 'recall' or 'f1'"
             )
         self._kept: dict[str, Any] = {"threshold": first.threshold, "names": first.names}
         self._limits = _close_up(first)
@@ -97,10 +95,8 @@ class PosteriorExplorer(Explorer):
         for (low, high), ends in zip(self._limits, _ends(result), strict=True):
             if min(ends) < low or max(ends) > high:
                 self._limits = _close_up(result)
-        quick = result.posterior_a.shifts.size == 1  # F-beta is too slow while a slider moves
-        for bar in (*self.counts.values(), self.rope):
-            bar.continuous_update = quick
-        for count, *uses in zip(COUNTS, *result.counts_a.weights, strict=True):
+        of = result.counts_a.metric
+        for count, *uses in zip(COUNTS, of.hits, of.misses, strict=True):
             for letter in "ab":
                 self.counts[f"{count}_{letter}"].disabled = not any(uses)
         alt = "Posteriors of {} and {}, and of their difference".format(*result.names)
@@ -118,7 +114,7 @@ class PosteriorExplorer(Explorer):
 
 def _choices(first: BayesTestResult) -> dict[str, Any]:
     """The other controls, at what was asked for."""
-    metrics = {metric_of(x).title: x for x in dict.fromkeys((*METRICS, first.metric))}
+    metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
     m = 3 if first.n_folds % 2 else first.n_folds // 2
     designs = {first.weight: "as given", 1.0: "a hold-out set"}
     designs |= {block_weight(m): f"{m} x 2 cross-validation", 1 / (2 * m): "the same, cautious"}

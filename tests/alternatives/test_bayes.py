@@ -4,7 +4,6 @@ import json
 import math
 from itertools import pairwise
 
-import mpmath
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,18 +12,16 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 from permtest import alternatives as alt
-from permtest.statistics import MeanOfRatios, Statistic
 from tests import naive
 from tests.alternatives import known
 
 A, B = [90, 10, 20], [95, 9, 15]
 FOLDS_A = [[10, 2, 3], [9, 3, 2], [8, 4, 1], [10, 2, 2], [9, 3, 3], [11, 1, 4]]
 FOLDS_B = [[12, 2, 1], [10, 3, 2], [9, 3, 1], [11, 2, 2], [11, 2, 2], [12, 1, 2]]
-SINGLE = ("precision", "recall", "f1", "jaccard", "specificity")
-METRICS = (*SINGLE, "f2", "f0.5")
+METRICS = ("precision", "recall", "f1")
 TAILS = [1e-12, 1e-3, 0.025, 0.5, 0.975, 1 - 1e-3]
 counts = st.sampled_from([0, 1, 3, 30, 400]).flatmap(lambda top: st.integers(0, top))
-cells = st.tuples(counts, counts, counts, counts)
+cells = st.tuples(counts, counts, counts)
 priors = st.sampled_from([0.5, 1.0, 2.0])
 
 
@@ -45,23 +42,6 @@ def test_density_and_tails_in_ball_arithmetic(metric, prior, seen, value, answer
     assert found == pytest.approx(answers, rel=3e-10, abs=0)
 
 
-@given(cells, priors, st.sampled_from(["precision", "recall", "specificity"]))
-@settings(max_examples=40)
-def test_ratios_of_two_cells_are_beta(seen, prior, metric):
-    a, b = naive.hits_and_misses(metric, *(cell + prior for cell in seen))
-    law, peer = alt.posterior(seen, metric, prior=prior), stats.beta(a, b)
-    t = peer.ppf(TAILS)
-    assert law.ppf(TAILS) == pytest.approx(t, rel=1e-10, abs=0)
-    assert 1 - law.isf(TAILS) == pytest.approx(stats.beta(b, a).ppf(TAILS), rel=1e-9, abs=1e-15)
-    inner = t[(t > 0) & (t < 1)]
-    for name in ("pdf", "cdf", "sf"):
-        twin = getattr(peer, name)(inner)
-        assert getattr(law, name)(inner) == pytest.approx(twin, rel=1e-9, abs=0)
-    assert (law.mean(), law.var()) == pytest.approx((peer.mean(), peer.var()), rel=1e-11)
-    if min(a, b) > 1:
-        assert law.mode() == pytest.approx((a - 1) / (a + b - 2), rel=1e-13, abs=1e-15)
-
-
 @given(st.tuples(counts, counts, counts), priors)
 @settings(max_examples=40)
 def test_f1_has_the_printed_density_and_interval(seen, prior):
@@ -73,28 +53,15 @@ def test_f1_has_the_printed_density_and_interval(seen, prior):
     assert np.log(law.pdf(t[finite])) == pytest.approx(logs[finite], rel=1e-11, abs=1e-10)
     odds = stats.betaprime(a, b).ppf([0.975, 0.025])
     assert law.interval() == pytest.approx(2 / (2 + odds), rel=1e-9)
-    jaccard = alt.posterior(seen, "jaccard", prior=prior)
-    assert law.cdf(t) == pytest.approx(jaccard.cdf(t / (2 - t)), rel=1e-11)
-
-
-@pytest.mark.parametrize(("metric", "beta"), [("f2", 2), ("f0.5", 0.5), ("f1", 1)])
-def test_f_scores_are_ratios_of_gamma_variables(metric, beta):
-    law = alt.posterior((40, 6, 3), metric)
-    for t in (0.3, 0.8, 0.97):
-        twin = float(naive.f_density(t, 41, 7, 4, beta))
-        assert law.pdf(t) == pytest.approx(twin, rel=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(
-    "seen", [(3, 1, 0, 2), (500, 20, 90, 40), (10**6, 10**5, 2 * 10**5, 10**6)]
-)
+@pytest.mark.parametrize("seen", [(3, 1, 0), (500, 20, 90), (10**6, 10**5, 2 * 10**5)])
 def test_a_law_agrees_with_itself(metric, seen):
     law, q = alt.posterior(seen, metric), np.array([1e-12, 1e-4, 0.3, 0.5, 0.9])
     assert law.cdf(law.ppf(q)) == pytest.approx(q, rel=1e-9, abs=0)
-    x = law.isf(q)  # next to 1 the spacing of floats is all that is lost
-    assert law.sf(x) == pytest.approx(q, rel=1e-9, abs=1e-15 + 2e-16 * law.pdf(x).max())
-    pieces = [*law.ppf([1e-13, 0.01, 0.5]), *law.isf([0.01, 1e-13])]
+    assert law.sf(law.ppf(1 - q[2:])) == pytest.approx(q[2:], rel=1e-9)
+    pieces = [*law.ppf([1e-13, 0.01, 0.5, 0.99]), law.interval(1 - 2e-13)[1]]
 
     def integral(function):
         return sum(integrate.quad(function, *ends, epsabs=1e-13)[0] for ends in pairwise(pieces))
@@ -103,22 +70,9 @@ def test_a_law_agrees_with_itself(metric, seen):
     mean = integral(lambda t: t * law.pdf(t))
     assert law.mean() == pytest.approx(mean, rel=1e-11)
     assert law.var() == pytest.approx(integral(lambda t: (t - mean) ** 2 * law.pdf(t)), rel=1e-9)
-    assert law.median() == law.ppf(0.5)
     assert law.cdf(law.interval(0.8)) == pytest.approx([0.1, 0.9], abs=3e-12)
     around = law.mode() + np.array([-1e-4, 0, 1e-4]) * law.std()
     assert np.argmax(law.pdf(around)) == 1
-    drawn = law.rvs(4000, rng=1)
-    assert stats.kstest(drawn, law.cdf).pvalue > 1e-4
-    assert (drawn == law.rvs(4000, rng=1)).all()
-
-
-@pytest.mark.parametrize("prior", [1, 0.5])
-def test_moments_of_rare_hits(prior):
-    law, twin = alt.posterior([0, 0, 10**6], "recall", prior=prior), (prior, 10**6 + prior)
-    assert (law.mean(), law.var()) == pytest.approx(stats.beta(*twin).stats("mv"), rel=1e-12)
-    # With next to no fp, F2 is a function of recall.
-    f2, recall = (alt.posterior([10**6, 0, 10**6], metric) for metric in ("f2", "recall"))
-    assert f2.mean() == pytest.approx(5 * recall.mean() / (4 + recall.mean()), rel=3e-6)
 
 
 def test_ends_and_shapes():
@@ -127,33 +81,30 @@ def test_ends_and_shapes():
     assert law.cdf([-1, 0, 1, 2]).tolist() == [0, 0, 1, 1]
     assert law.sf([-1, 0, 1, 2]).tolist() == [1, 1, 0, 0]
     for n in (0.5, 5.532, 40, 10**6):
-        for metric in ("precision", "f2"):
+        for metric in ("precision", "f1"):
             assert alt.posterior([0, n, 9 * n], metric).mode() == 0
         assert alt.posterior([n, 0, 0], "f1", prior=0.5).mode() > 0.5
         assert alt.posterior([n, 0, 0], "precision").mode() == 1
     jeffreys = alt.posterior([0, 3, 0], "precision", prior=0.5)
     assert (jeffreys.pdf(0), jeffreys.mode()) == (math.inf, 0)
     assert math.isnan(alt.posterior([0, 0, 0], "precision", prior=0.5).mode())
-    laws = [alt.posterior([4, 2, 1], metric) for metric in ("f1", "f2")]
-    for both, low in ((laws[0], 0), (laws[1], 0), (alt.bayes_test(A, B).difference, -1)):
-        assert (both.ppf([0, 1]).tolist(), both.isf([0, 1]).tolist()) == ([low, 1], [1, low])
+    for both, low in ((alt.posterior([4, 2, 1]), 0), (alt.bayes_test(A, B).difference, -1)):
+        assert both.ppf([0, 1]).tolist() == [low, 1]
         assert np.isnan(both.ppf([-1.1, 1.1, math.nan])).all()
         assert np.isnan([both.pdf(math.nan), both.cdf(math.nan), both.sf(math.nan)]).all()
-        for method in (both.pdf, both.cdf, both.sf, both.ppf, both.isf):
+        for method in (both.pdf, both.cdf, both.sf, both.ppf):
             assert method(np.full((2, 3), 0.5)).shape == (2, 3)
             assert method([]).shape == (0,)
             assert np.ndim(method(0.5)) == 0
         with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"):
             both.interval(1)
-    assert laws[1].rvs((2, 3), rng=0).shape == (2, 3)
     text = "f1: mode 0.8543, mean 0.8499, 95% credible interval 0.7945 to 0.897"
     assert str(alt.posterior(A)).startswith(text)
 
 
-def test_accuracy_has_one_prior_for_right_and_one_for_wrong():
-    cells, shares = alt.posterior([4, 1, 2, 3], "accuracy"), alt.posterior([7, 3], "accuracy")
-    assert cells.interval() == shares.interval()
-    assert cells.interval() == pytest.approx(stats.beta(8, 4).interval(0.95), rel=1e-12)
+def test_accuracy_is_of_right_and_wrong():
+    found = alt.posterior([7, 3], "accuracy").interval()
+    assert found == pytest.approx(stats.beta(8, 4).interval(0.95), rel=1e-12)
 
 
 # ---- two models --------------------------------------------------------------------------------
@@ -180,22 +131,12 @@ def test_probabilities_in_ball_arithmetic(metric, prior, a, b, margin, p, q):
     assert np.abs(np.subtract(got, (p, q))).max() <= 2e-12
 
 
-@given(cells, cells, st.sampled_from([1, 2]), st.sampled_from(SINGLE))
+@given(cells, cells, st.sampled_from([1, 2]), st.sampled_from(METRICS))
 @settings(max_examples=40)
 def test_whole_priors_have_exact_fractions(a, b, prior, metric):
     first, second = (naive.hits_and_misses(metric, *(x + prior for x in c)) for c in (a, b))
     found, exact = alt.bayes_test(a, b, metric, prior), naive.better(*second, *first)
     close((found.p_h1, found.p_h0), (float(exact), float(1 - exact)))
-
-
-@pytest.mark.parametrize("margin", [0, 0.02, 0.3])
-@pytest.mark.parametrize(("metric", "gain"), [("recall", 1), ("f1", 2)])
-def test_margins_against_mpmath(metric, gain, margin):
-    laws = [naive.hits_and_misses(metric, *(x + 0.5 for x in c)) for c in [(14, 3, 2), (12, 1, 5)]]
-    with mpmath.workdps(25):
-        twins = [float(naive.ahead(*pair, margin, gain)) for pair in (laws, laws[::-1])]
-    found = alt.bayes_test([12, 1, 5], [14, 3, 2], metric, 0.5, rope=margin)
-    close((found.p_b_better, found.p_a_better), twins)
 
 
 @given(cells, cells, st.sampled_from([0.5, 1.0]), st.sampled_from(METRICS), st.integers(1, 9))
@@ -207,12 +148,11 @@ def test_symmetries(a, b, prior, metric, more):
     same = alt.bayes_test(a, a, metric, prior)
     assert same.p_h0 == same.p_h1 == pytest.approx(0.5, abs=1e-12)
     assert (same.accepted, same.decision) == ("H0", "undecided")
-    mirror = {"precision": "recall", "recall": "precision", "f2": "f0.5", "f0.5": "f2"}
-    if metric != "specificity":
-        assert alt.bayes_test(a, (b[0] + more, *b[1:]), metric, prior).p_h1 >= found.p_h1 - 1e-13
-        tables = [(x[0], x[2], x[1], x[3]) for x in (a, b)]
-        other = alt.bayes_test(*tables, mirror.get(metric, metric), prior).p_h1
-        assert other == pytest.approx(found.p_h1, rel=1e-11, abs=1e-13)
+    mirror = {"precision": "recall", "recall": "precision"}
+    assert alt.bayes_test(a, (b[0] + more, *b[1:]), metric, prior).p_h1 >= found.p_h1 - 1e-13
+    tables = [(x[0], x[2], x[1]) for x in (a, b)]
+    other = alt.bayes_test(*tables, mirror.get(metric, metric), prior).p_h1
+    assert other == pytest.approx(found.p_h1, rel=1e-11, abs=1e-13)
 
 
 def test_folds_are_added_and_weighted():
@@ -274,21 +214,11 @@ def test_rope_and_threshold_decide():
     assert found.p_equivalent == pytest.approx(p, rel=1e-3, abs=0), "a quadrature, too"
 
 
-@pytest.mark.parametrize("metric", ["f1", "precision", "f2"])
-def test_random_draws_agree(metric):
-    found = alt.bayes_test(A, B, metric)
-    drawn = found.sampled(200_000, rng=0)
-    assert drawn == found.sampled(200_000, rng=0)
-    assert abs(drawn.p_h1 - found.p_h1) <= 4.5 * drawn.standard_error
-    assert drawn.standard_error == pytest.approx(math.sqrt(drawn.p_h0 * drawn.p_h1 / 200_000))
-
-
 def test_difference():
     gap = alt.bayes_test(A, B).difference
     q = np.array([1e-12, 0.025, 0.4, 0.9])
     assert gap.cdf(gap.ppf(q)) == pytest.approx(q, rel=1e-9, abs=0)
-    assert gap.sf(gap.isf(q)) == pytest.approx(q, rel=1e-9, abs=0)
-    assert gap.cdf([*gap.interval(0.9), gap.median()]) == pytest.approx([0.05, 0.95, 0.5])
+    assert gap.cdf(gap.interval(0.9)) == pytest.approx([0.05, 0.95])
     for d in (-0.05, 0.0, 0.001, 0.1):
         step = 1e-4
         ends = gap.cdf([d - 2 * step, d - step, d + step, d + 2 * step])
@@ -320,7 +250,7 @@ def test_far_tails_keep_their_digits(a, b):
     assert 0 < gap.sf(0) < gap.sf(-1e-9) < gap.sf(0) * (1 + 1e-5)
     far = alt.bayes_test([10**5, 0, 10**4], [9 * 10**4, 0, 2 * 10**4], "recall").difference
     q = np.array([1e-10, 1e-15, 1e-40])
-    assert far.sf(far.isf(q)) == pytest.approx(q, rel=1e-9, abs=0)
+    assert far.cdf(far.ppf(q)) == pytest.approx(q, rel=1e-9, abs=0)
 
 
 def test_words_json_and_notes():
@@ -353,17 +283,8 @@ def test_columns_and_metrics_of_ones_own():
     plain = alt.bayes_test(A, B)
     found = alt.bayes_test(table, {"tp": 95, "fn": 15, "fp": 9})
     assert (found.p_h0, found.p_h1) == (plain.p_h0, plain.p_h1)
-    assert alt.bayes_test([*A, 1000], [*B, 900]).p_h1 == plain.p_h1, "tn have no part in F1"
     same = alt.bayes_test([5, 3], [4, 4], "accuracy", prior=2)
     assert same.p_h1 == alt.bayes_test([5, 0, 3], [4, 0, 4], "recall", prior=2).p_h1
-    ratio = MeanOfRatios(("tp", "fp", "fn"), ((1, 0, 0),), ((0, 3, 0),))
-    found = alt.bayes_test(
-        A, B, Statistic(name="mine", title="My ratio", about="tp / (tp + 3 fp)", measures=(ratio,))
-    )
-    # It rises with precision.
-    assert found.p_h1 == pytest.approx(alt.bayes_test(A, B, "precision").p_h1, rel=1e-12)
-    assert str(found).startswith("My ratio is 0.75 for A")
-    assert found.conservative.p_h1 == found.p_h1
 
 
 @pytest.mark.parametrize(
@@ -372,10 +293,9 @@ def test_columns_and_metrics_of_ones_own():
         (r"folds_a\[1\] has fp = -5", ([[1, 2, 3], [4, -5, 6]], B), {}),
         (r"folds_b\[0\] has fn = nan", (A, [1, 2, math.nan]), {}),
         (r"numbers from 0 to 1e", ([2 * 10**10, 0, 0], B), {}),
-        (r"folds_a has 1 folds of .*folds_b has 2", (A, [B, B]), {}),
-        (r"folds_a has .*tn.*folds_b", ([*A, 5], B), {}),
+        (r"folds_b has 2 folds, folds_a has 1", (A, [B, B]), {}),
         (r"3 folds are not an m x 2 cross-validation; pass weight=", ([A] * 3, [B] * 3), {}),
-        (r"metric='mcc' is not a ratio", (A, B), {"metric": "mcc"}),
+        (r"metric='mcc' has no posterior", (A, B), {"metric": "mcc"}),
         (r"rope=1 must lie in \[0, 1\)", (A, B), {"rope": 1}),
         (r"rope=nan must be finite", (A, B), {"rope": math.nan}),
         (r"rope='x'", (A, B), {"rope": "x"}),
@@ -395,12 +315,6 @@ def test_columns_and_metrics_of_ones_own():
 def test_errors_name_the_argument(message, folds, options):
     with pytest.raises((TypeError, ValueError), match=message):
         alt.bayes_test(*folds, **options)
-
-
-@pytest.mark.parametrize("draws", [0, 1.5, True])
-def test_draws_are_a_whole_number(draws):
-    with pytest.raises((TypeError, ValueError), match=f"draws ?= ?{draws!r} must be"):
-        alt.bayes_test(A, B).sampled(draws)
 
 
 # ---- pairs -------------------------------------------------------------------------------------
@@ -423,8 +337,9 @@ def test_the_pair_is_nearly_that_of_a_dirichlet_law(cells):
     assert found.correlation == pytest.approx(np.corrcoef(odds)[0, 1], abs=0.02 + 1 / none)
 
 
-@pytest.mark.parametrize(("metric", "draws"), [("f1", 2000), ("precision", 2000), ("f2", 200)])
-def test_a_copula_is_what_it_is_called(metric, draws):
+@pytest.mark.parametrize("metric", ["f1", "precision"])
+def test_a_copula_is_what_it_is_called(metric):
+    draws = 2000
     law = alt.bayes_test(A, B, metric, rope=0.02, paired=[88, 5, 13]).paired
     gap, r = law.difference, law.correlation
     z = np.random.default_rng(3).multivariate_normal([0, 0], [[1, r], [r, 1]], draws).T
@@ -435,8 +350,6 @@ def test_a_copula_is_what_it_is_called(metric, draws):
         assert abs(event.mean() - p) < 4.5 * math.sqrt(p * (1 - p) / draws)
     alone = alt.bayes_test(A, B, metric)
     assert law.p_h1 > alone.p_h1 + 0.05
-    if metric == "f2":
-        return
     grid = np.linspace(-0.6, 0.6, 241)
     density = gap.pdf(grid) * 0.005
     assert (density.sum(), density @ grid) == pytest.approx((1, gap.mean()), rel=1e-9)
@@ -464,13 +377,6 @@ def test_copulas_of_unlike_laws_are_sums_over_normal_scores(a, b, r):
     assert gap.sf(ends) + gap.cdf(ends) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("counts", [A, [9, 0, 1], [10**6, 10**5, 10**5]])
-def test_models_that_share_everything_are_equal(counts):
-    found = alt.bayes_test(counts, counts, paired=counts)
-    assert found.paired.p_h1 == pytest.approx(0.5, abs=1e-9)
-    assert 0.6 < found.paired.correlation <= 0.999
-
-
 def test_rows_say_how_models_correlate():
     rng = np.random.default_rng(2)
     found = rng.random((400, 3, 1)) < [0.8, 0.3, 0.3]
@@ -488,15 +394,3 @@ def test_rows_say_how_models_correlate():
     assert json.loads(folds.to_json())["paired"]["trusted"] is False
     assert alt.bayes_test(FOLDS_A, FOLDS_A, paired=True).paired.p_h1 == pytest.approx(0.5)
     assert alt.bayes_test(A, B, paired=False).paired is None
-
-
-def test_rows_have_the_posterior_mean_of_a_correlation():
-    """Jeffreys' approximation beside the law of a sample correlation."""
-    rho = np.linspace(-0.9999, 0.9999, 4001)
-    a, b = np.array(FOLDS_A), np.array(FOLDS_B)
-    found = alt.bayes_test(a, b, "recall", paired=True).paired.correlation
-    u, v = (x[:, 0] - x[:, 0].sum() / x[:, [0, 2]].sum() * x[:, [0, 2]].sum(1) for x in (a, b))
-    r, n = u @ v / math.sqrt(u @ u * (v @ v)), 6
-    likelihood = (1 - rho**2) ** ((n - 1) / 2) * (1 - rho * r) ** (1.5 - n)
-    likelihood *= special.hyp2f1(0.5, 0.5, n - 0.5, (1 + rho * r) / 2)
-    assert found == pytest.approx(likelihood @ rho / likelihood.sum(), abs=0.02)

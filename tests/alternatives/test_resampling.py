@@ -148,27 +148,6 @@ def test_the_studentised_mean_holds_its_level_where_percentiles_do_not():
         assert 0.015 < rejections(lambda rng: rng.normal(size=40), statistic=statistic) < 0.095
 
 
-def test_defaults_seeds_and_names():
-    u, v = [3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5]
-    first, again, other = (alt.bootstrap(u, v, rng=x) for x in (7, np.random.default_rng(7), 8))
-    assert first.pvalue == again.pvalue != other.pvalue
-    assert first.confidence_interval() == again.confidence_interval()
-    assert alt.bootstrap(Pairs.of(u, v, ("x", "y"))).names == ("x", "y")
-    assert first.to_dict()["details"]["interval"] == "studentised"
-    median = alt.bootstrap(u, v, statistic="median", rng=0)
-    assert median.details["interval"] == "percentile"
-    assert (median.test, median.n_samples, median.method) == ("bootstrap_median", 10_000, "sampled")
-    assert median.estimate == 1
-
-
-@pytest.mark.parametrize("interval", INTERVALS)
-def test_differences_that_a_threshold_rounds_away(interval):
-    d = np.arange(9) * 1e-20
-    r = alt.bootstrap(d, zeros(d), delta=0.5, K=99, rng=0, interval=interval)
-    assert (r.pvalue, r.alternative) == (0.02, "two-sided")
-    assert r.to_dict()["pvalue"] == 0.02
-
-
 def test_resamples_without_spread_make_infinite_t():
     d = [0, 0, 0, 0, 1]
     r = alt.bootstrap(d, [0] * 5, rng=0, K=2000)

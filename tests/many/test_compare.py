@@ -120,19 +120,6 @@ def test_counts_are_compared_by_a_measure():
     assert np.array_equal(several.pvalue, np.repeat(board.pvalue, 2, axis=0))
 
 
-def test_frames_of_counts_are_systems_and_no_data_sets():
-    rng = np.random.default_rng(2)
-    frames = {
-        name: pd.DataFrame(rng.integers(0, 5, (9, 4)), columns=["id", "fn", "tp", "fp"])
-        for name in "ab"
-    }
-    board = pt.compare_many(frames, statistic="f1")
-    single = pt.exact_perm_test(frames["a"], frames["b"], statistic="f1")
-    assert (board.systems, board.pvalue[0, 0]) == (("a", "b"), single.pvalue)
-    several = pt.compare_many({"x": frames, "y": frames}, statistic="f1")
-    assert several.data_sets == ("x", "y")
-
-
 def test_error_rates_are_ranked_from_the_smallest():
     table = {"bad": [[3, 9], [4, 9]], "good": [[0, 9], [1, 9]], "middle": [[2, 9], [3, 9]]}
     board = pt.compare_many(table, statistic="wer", correction="none")
@@ -182,19 +169,12 @@ def test_all_data_sets_together():
     )
     pooled = pt.compare_many(parts, statistic="sum").overall()
     assert pooled.pvalue[0, 0] == pt.exact_perm_test(table["a"], table["b"]).pvalue
-    apart = pt.compare_many(parts, clusters={"x": [1, 1], "y": [1, 1, 2, 2]}).overall()
+    labels = {"x": {"doc": [1, 1]}, "y": {"doc": [1, 1, 2, 2]}}
+    apart = pt.compare_many({k: parts[k] | labels[k] for k in "xy"}, clusters="doc").overall()
     weights = [2, 2, 1, 1, 1, 1]
     a, b = ([w * x for w, x in zip(weights, table[s], strict=True)] for s in "ab")
     sums = [[x[0] + x[1], x[2] + x[3], x[4] + x[5]] for x in (a, b)]
     assert apart.pvalue[0, 0] == float(naive.count_pvalue(*sums, abs))
-
-
-def test_classes_of_data_sets_are_not_mixed_up():
-    rng = np.random.default_rng(1)
-    x, y = rng.integers(0, 4, (2, 6, 2, 3)), rng.integers(0, 4, (2, 6, 2, 3))
-    parts = {"x": dict(zip("ab", x, strict=True)), "y": dict(zip("ab", y, strict=True))}
-    with pytest.raises(ValueError, match="statistic='macro_f1' counts classes"):
-        pt.compare_many(parts, statistic="macro_f1").overall()
 
 
 def test_one_data_set_of_several_is_a_board_of_its_own():
@@ -206,6 +186,8 @@ def test_one_data_set_of_several_is_a_board_of_its_own():
     again = pt.compare_many(other)
     assert np.array_equal(alone.adjusted, again.adjusted)
     assert alone.result("a", "b").pvalue == again.result("a", "b").pvalue
+    parts = pt.compare_many({"x": BIG, "y": other}, correction="max_t", K=500, rng=0)
+    assert np.array_equal(parts["y"].corrected("max_t").adjusted, parts.adjusted[1:])
     with pytest.raises(ValueError, match=r"data_set=None must be one of 'all', 'some'"):
         board.places()
     with pytest.raises(ValueError, match=r"data_set='none'"):
@@ -227,17 +209,7 @@ def test_pairs_that_hang_on_the_random_labellings_are_told():
     assert pt.compare_many(few, correction="max_t", alpha=0.5).sampled == (False,)
 
 
-def test_families_and_corrections():
-    board = pt.compare_many({"x": BIG, "y": {k: v[::2] for k, v in BIG.items()}}, correction="none")
-    together = board.corrected("holm", "all").adjusted
-    apart = board.corrected("holm").adjusted
-    assert np.array_equal(together, pt.many.adjusted_pvalues(board.pvalue, "holm"))
-    assert np.array_equal(apart[1], pt.many.adjusted_pvalues(board.pvalue[1], "holm"))
-    assert np.all(together >= apart)
-    assert np.all(board.corrected("bh").adjusted <= apart)
-
-
-def test_replicability_and_combined_tests_look_at_both_sides():
+def test_replicability_looks_at_both_sides():
     rng = np.random.default_rng(0)
     base = rng.integers(0, 2, 80)
     up, down = base | (rng.random(80) < 0.3), base & (rng.random(80) < 0.7)
@@ -271,8 +243,6 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
         ({"a": [1, 2]}, {}, r"table has 1 system\(s\)"),
         ({"a": [1, 2], "b": [1]}, {}, r"table\['b'\] has 1 scores and table\['a'\] 2"),
         ({"a": [1, 2], "b": [1, None]}, {}, r"table\['b'\]\[1\] = None is missing"),
-        ({"a": [1, 2], "b": [1, float("nan")]}, {}, r"table\['b'\]\[1\] = nan is missing"),
-        ({"a": [1, 2], "b": ["x", "y"]}, {}, r"table\['b'\]\[0\] = 'x' is not a number"),
         (
             {"a": [1, 2], "b": [1, 2]},
             {"statistic": "f1"},
@@ -284,14 +254,10 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
             "'holm' controls the same error",
         ),
         ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"table\['b'\]\[1\] = -1 is be"),
-        ({"a": [[1, 2]], "b": [[1, 2]]}, {}, r"table\['a'\] .* has shape \(1, 2\)"),
         ({"a": [1, 2], "b": [1, 2]}, {"systems": ["a", "c"]}, "no system 'c'; it has a, b"),
         ({"a": [1, 2], "b": [1, 2]}, {"systems": "ab"}, "systems='ab' must be a list"),
-        ({"a": [1, 2], "b": [1, 2]}, {"systems": ["a", "a"]}, "several systems with the same name"),
         ({"a": [1, 2], "b": [1, 2]}, {"baseline": "c"}, "baseline='c' is not a system"),
         ({"a": [1, 2], "b": [1, 2]}, {"alternative": "greater"}, "name a baseline"),
-        ({"a": [1, 2], "b": [1, 2]}, {"correction": "bonf"}, "correction='bonf' is not known"),
-        ({"a": [1, 2], "b": [1, 2]}, {"family": "some"}, "family='some' is not known"),
         ({"a": [1, 2], "b": [1, 2]}, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
         ({"a": [1, 2], "b": [1, 2]}, {"K": -1}, "K = -1 is below 0"),
         ({"a": [1, 2], "b": [1, 2]}, {"clusters": "doc"}, "clusters='doc' is no column"),
@@ -303,8 +269,7 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
             "strata are averaged, but statistic='sum'",
         ),
         ({"x": {"a": [1], "b": [2]}, "y": {"a": [1], "c": [2]}}, {}, "'y' has the systems a, c"),
-        ({"x": {"a": [1], "b": []}}, {}, r"table\['x'\]\['b'\] has 0 scores"),
-        ({"a": [[1, 2, 3]], "b": [[1, 2]]}, {"statistic": "f1"}, r"table\['b'\]"),
+        ({"a": [], "b": []}, {}, "table has no items; a comparison needs one"),
     ],
 )
 def test_bad_tables_are_refused(table, options, message):
@@ -323,15 +288,6 @@ def test_frames_with_other_columns_need_names():
         pt.compare_many({"a": frame["a"], "b": frame["b"].iloc[::-1]})
 
 
-def test_labels_belong_to_the_rows_of_the_scores():
-    frame = pd.DataFrame({"a": [5, 0, 3, 3], "b": [3, 0, 5, 0]}, index=list("qrst"))
-    labels = pd.Series([1, 1, 2, 2], index=list("qsrt"))
-    for key in ("clusters", "strata"):
-        with pytest.raises(ValueError, match="different indexes"):
-            pt.compare_many(frame, **{key: labels})
-        pt.compare_many(frame, **{key: labels.reindex(frame.index)})
-
-
 def test_a_score_table_has_options_of_its_own():
     table = pt.ScoreTable.of(BIG, statistic="sum")
     for one in (table, {"x": table, "y": table}):
@@ -342,43 +298,14 @@ def test_a_score_table_has_options_of_its_own():
         assert pt.compare_many(one, statistic="sum").metric == "sum"
 
 
-def test_a_later_change_of_the_scores_changes_no_result():
-    scores = np.array([[5, 0, 3, 3], [3, 0, 5, 0]])
-    table = {"a": scores[0], "b": scores[1]}
-    board = pt.compare_many(table)
-    direct = pt.compare_many(pt.ScoreTable(("a", "b"), scores, pt.STATISTICS["mean"]))
-    before = board.result("a", "b").pvalue
-    scores[:] = 0
-    assert board.result("a", "b").pvalue == direct.result("a", "b").pvalue == before
-    with pytest.raises(ValueError, match="read-only"):
-        pt.ScoreTable.of(table).scores[0, 0] = 1
-
-
-@pytest.mark.parametrize(
-    ("systems", "scores", "message"),
-    [
-        (("a",), [[1]], "must be two or more names that differ"),
-        (("a", "a"), [[1], [2]], "must be two or more names that differ"),
-        (("a", "b"), [[1.5], [2]], "dtype float64 must be integers"),
-        (("a", "b"), [[1]], r"scores of shape \(1, 1\)"),
-    ],
-)
-def test_tables_are_checked_however_they_are_made(systems, scores, message):
-    with pytest.raises(ValueError, match=message):
-        pt.ScoreTable(systems, np.array(scores), pt.STATISTICS["mean"])
-
-
 def test_data_sets_go_together_or_are_refused():
     one = {"a": [1, 2], "b": [2, 2]}
     kinds = ["f1", "f2"]
     counts = {"a": [[0, 0, 0]], "b": [[1, 0, 0]]}
     x, y = (pt.ScoreTable.of(counts, statistic=kind) for kind in kinds)
     for table, options, message in (
-        ({1: one, "1": one}, {}, "data sets have the same name"),
         ({"x": one, "y": None}, {}, r"table\['y'\] must be a table"),
-        ({"x": one, "y": one}, {"clusters": {"x": [1, 2]}}, "clusters is for the data sets x, but"),
         ({"x": x, "y": y}, {}, "compared by 'f2', but 'x' by 'f1'"),
-        (one, {"clusters": {"x": [1, 2]}}, "clusters and strata are mappings"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             pt.compare_many(table, **options)
@@ -387,39 +314,8 @@ def test_data_sets_go_together_or_are_refused():
         pt.compare_many(layouts, statistic="f1").overall()
 
 
-def test_parts_of_a_board_keep_their_random_numbers():
-    parts = {"x": BIG, "y": {k: v[::2] for k, v in BIG.items()}}
-    board = pt.compare_many(parts, correction="max_t", K=500, rng=0)
-    assert np.array_equal(board["y"].corrected("max_t").adjusted, board.adjusted[1:])
-    together = board.corrected("holm", "all")
-    assert np.array_equal(together["y"].adjusted, together.adjusted[1:])
-    with pytest.raises(ValueError, match="family='all' needs all data sets"):
-        together["y"].corrected("holm")
-
-
-def test_scores_that_no_kernel_counts_come_in_small_blocks(monkeypatch):
-    real = leaderboard.compare_rows
-    rng = np.random.default_rng(1)
-    table = {name: rng.integers(0, 10**6, 8) for name in "abcd"}
-    blocks = []
-    monkeypatch.setattr(
-        leaderboard, "compare_rows", lambda *a, **k: blocks.append(k["step"]) or real(*a, **k)
-    )
-    board = pt.compare_many(table)
-    assert blocks == [2]
-    for k, a, b in each_pair(board):
-        assert board.pvalue[0, k] == float(naive.pvalue(table[a].tolist(), table[b].tolist()))
-
-
 def test_too_many_pairs_are_refused_before_anything_is_computed():
     systems = {str(i): [0, 1] for i in range(4500)}
     with pytest.raises(MemoryError, match=r"10,122,750 tests are more than 10,000,000"):
         pt.compare_many(systems)
     assert len(pt.compare_many(systems, baseline="0", correction="none")) == 4499
-
-
-def test_one_item_and_none():
-    board = pt.compare_many({"a": [1], "b": [0], "c": [1]})
-    assert board.pvalue.tolist() == [[1, 1, 1]]
-    with pytest.raises(ValueError, match="table has no items; a comparison needs one"):
-        pt.compare_many({"a": [], "b": []})

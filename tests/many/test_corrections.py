@@ -62,13 +62,6 @@ def test_statsmodels_finds_the_same(correction, peer):
 
 
 @pytest.mark.parametrize("correction", MADE)
-def test_what_is_smaller_than_any_float_stays_above_0(correction):
-    found = adjusted_pvalues([SMALLEST, 0.5, SMALLEST], correction)
-    assert 0 < SMALLEST <= found[0] == found[2] <= 6 * SMALLEST
-    assert found[1] >= 0.5
-
-
-@pytest.mark.parametrize("correction", MADE)
 def test_shapes_stay_and_all_is_one_family(correction):
     p = np.random.default_rng(0).random((2, 3, 4))
     found = adjusted_pvalues(p, correction)
@@ -77,12 +70,6 @@ def test_shapes_stay_and_all_is_one_family(correction):
     assert adjusted_pvalues(np.empty((2, 0)), correction).shape == (2, 0)
     assert adjusted_pvalues([0.25], correction).tolist() == [0.25]
     assert adjusted_pvalues([1], correction).tolist() == [1.0]
-
-
-def test_no_correction_returns_a_copy():
-    p = np.array([0.5, 0.1])
-    adjusted_pvalues(p, "none")[0] = 1
-    assert p.tolist() == [0.5, 0.1]
 
 
 @pytest.mark.parametrize("name", ["Holm", "bonferroni", None, ["holm"]])
@@ -104,9 +91,3 @@ def test_max_t_needs_the_scores():
 def test_what_is_no_pvalue_is_named(bad, correction):
     with pytest.raises(ValueError, match=rf"^pvalue\[1, 0\] = {bad} must lie in \(0, 1\]"):
         adjusted_pvalues([[0.5, 0.1], [bad, bad]], correction)
-
-
-@pytest.mark.parametrize("bad", [["0.5"], [None], [True], [0.5j]])
-def test_what_is_no_number_is_refused(bad):
-    with pytest.raises(TypeError, match=r"^pvalue holds"):
-        adjusted_pvalues(bad)

@@ -91,7 +91,7 @@ def test_counts_are_compared_by_their_measure():
     assert found.interval_about == "percentiles of 10,000 paired bootstrap resamples"
     assert found.answers["paired_bootstrap"].result.pvalue == row.result.pvalue
     assert [answer.test for answer in found.answers] == ["exact", "paired_bootstrap"]
-    assert len(overview(SPANS, statistic="recall").answers) == 5
+    assert len([*overview(SPANS, statistic="recall").answers]) == 5
 
 
 def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():

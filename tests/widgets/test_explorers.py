@@ -181,9 +181,9 @@ def test_what_is_imported(code, wanted):
         (lambda: widgets.PowerExplorer([2, 2], [1, 1]), ValueError, "all 2 differences are 1"),
         (lambda: widgets.PosteriorExplorer((1, 2.5, 3)), ValueError, "sliders need whole ones"),
         (
-            lambda: widgets.PosteriorExplorer((1, 2, 3, 4), (1, 2, 3, 4), metric="specificity"),
+            lambda: widgets.PosteriorExplorer((1, 2), (1, 2), metric="accuracy"),
             ValueError,
-            "'specificity' needs more than tp, fp, fn",
+            "metric='accuracy' needs right and wrong items",
         ),
         (lambda: widgets.two_systems(1), ValueError, "must"),
         (lambda: widgets.two_systems(0, n=2), ValueError, "must"),
