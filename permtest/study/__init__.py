@@ -15,7 +15,6 @@ from permtest.study.describe import (
     unit_sizes,
 )
 from permtest.study.effects import (
-    BELONGS_TO,
     EffectSize,
     cohen_d,
     cohen_h,
@@ -23,7 +22,6 @@ from permtest.study.effects import (
     hedges_g,
     hodges_lehmann,
     odds_ratio,
-    phi,
     risk_difference,
     wilcoxon_r,
     win_loss,
@@ -51,7 +49,6 @@ from permtest.study.power import (
 from permtest.study.recommend import Recommendation, recommend
 
 __all__ = [
-    "BELONGS_TO",
     "SAMPLES",
     "Description",
     "EffectSize",
@@ -76,7 +73,6 @@ __all__ = [
     "minimum_detectable_effect",
     "odds_ratio",
     "overview",
-    "phi",
     "power_curve",
     "power_curve_normal",
     "power_t",

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, atanh, inf, pi, sqrt, tanh
+from math import asin, inf, pi, sqrt
 from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_count, check_level
-from permtest._html import facts, together
+from permtest._checks import check_level
+from permtest._html import AsSentence
 from permtest._integers import IntArray
-from permtest._json import AsJson
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
-from permtest.alternatives.compare import TESTS
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
@@ -26,9 +24,6 @@ from permtest.alternatives.ranks import (
 )
 from permtest.interval import ConfidenceInterval
 from permtest.study.describe import checked_sample
-
-#: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {name: row.effect for name, row in TESTS.items()}
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -44,7 +39,6 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
-    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -58,7 +52,7 @@ PRIOR = 25
 
 
 @dataclass(frozen=True)
-class EffectSize(AsJson):
+class EffectSize(AsSentence):
     """How large a difference is.
 
     Parameters
@@ -137,15 +131,6 @@ class EffectSize(AsJson):
         details = {key: finite(value) for key, value in self.details.items()}
         found = {"value": finite(self.value), "interval": ends, "names": list(self.names)}
         return shown | found | {"details": details}
-
-    def _repr_html_(self) -> str:
-        rows = {
-            self.title: f"{self.value:.6g}",
-            "95% interval": f"{interval_text(self.confidence_interval())} ({self.method})",
-            "n": f"{self.n}",
-            "size": self.interpretation,
-        }
-        return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
 
 
 def effect_sizes(
@@ -411,8 +396,8 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
 
     Notes
     -----
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
-    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, and the
+    numbers of items right for one system alone.
 
     Examples
     --------
@@ -421,15 +406,10 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    sample, (both, b, c, neither) = _answers(a, b, names)
+    sample, (both, b, c, _) = _answers(a, b, names)
     n = sample.n
     p, q = (both + b) / n, (both + c) / n
-    (low, high), (under, over) = wilson(p, n), wilson(q, n)
-    r = _correlation(both, b, c, neither, n / 2)
-    down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
-    up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
     details = {"p1": p, "p2": q, "b": b, "c": c}
-    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
     interval = mcnemar(b, c, n=n).confidence_interval
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
@@ -465,110 +445,41 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(
-    a: Any,
-    b: Any = None,
-    x2: int | None = None,
-    n2: int | None = None,
-    *,
-    names: tuple[str, str] | None = None,
-) -> EffectSize:
+def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
     """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
 
     Parameters
     ----------
-    a, b
-        As in `risk_difference`: both systems answered the same items. Or, of systems that were
-        tested on different items, how many answers of the first are right, and how many it gave.
-    x2, n2 : int, optional
-        The same two numbers of the second system, where systems have different items.
-    names : tuple of two str, optional
-        The names of the two systems.
+    a, b, names
+        As in `risk_difference`.
 
     Notes
     -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance for pairs is
+    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance is
     (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
-    one half larger than they are, so that it is defined and below 1; for different items it is
-    1 / n1 + 1 / n2.
+    one half larger than they are, so that it is defined and below 1.
 
     Examples
     --------
     >>> from permtest.study import cohen_h
     >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
     0.4027
-    >>> round(cohen_h(85, 100, 75, 100).value, 4)
-    0.2518
     """
-    details = {}
-    if x2 is None:
-        sample, (both, b, c, neither) = _answers(a, b, names)
-        n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
-        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
-        error = sqrt((2 - 2 * details["r12"]) / n)
-    else:
-        n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
-        x1, x2 = check_count(a, "x1", least=0, most=n1), check_count(x2, "x2", least=0, most=n2)
-        n, names, shares = n1 + n2, names or ("a", "b"), (x1 / n1, x2 / n2)
-        error = sqrt(1 / n1 + 1 / n2)
+    sample, counts = _answers(a, b, names)
+    both, only_a, only_b, neither = (x + 0.5 for x in counts)
+    of_a, of_b = both + only_a, both + only_b
+    margins = of_a * (only_b + neither) * of_b * (only_a + neither)
+    r12 = (both * neither - only_a * only_b) / sqrt(margins)
+    shares = [(of_x - 1) / sample.n for of_x in (of_a, of_b)]
+    error = sqrt((2 - 2 * r12) / sample.n)
     value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
-    details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
+    details = {"r12": r12, "p1": shares[0], "p2": shares[1], "standard_error": error}
 
     def interval(confidence_level: float) -> tuple[float, float]:
         half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
-    return EffectSize("cohen_h", value, n, names, details, interval)
-
-
-def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
-    """Phi: the correlation in a table of two by two counts.
-
-    Parameters
-    ----------
-    table : array_like of shape (2, 2)
-        Counts: a row for each system, and columns of right and wrong answers.
-    names : tuple of two str, default ("a", "b")
-        What the rows are called.
-
-    Notes
-    -----
-    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
-
-    Examples
-    --------
-    >>> from permtest.study import phi
-    >>> phi([[85, 15], [75, 25]]).value
-    0.125
-    """
-    cells = np.asarray(table)
-    if cells.shape != (2, 2):
-        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
-    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
-    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
-        raise ValueError("table has an empty row or column, so there is no correlation")
-    value, n = _correlation(*counts), sum(counts)
-    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
-    centre = _correlation(p, q, r, s)
-    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
-    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
-    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
-    error = sqrt(max(variance, 0.0) / (p + q + r + s))
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
-        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
-        return min(low, value), max(high, value)
-
-    details = {"chi_squared": n * value**2, "standard_error": error}
-    return EffectSize("phi", value, n, names, details, interval)
-
-
-def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
-    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
-    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
-    return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
+    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
 
 
 def _answers(

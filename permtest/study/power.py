@@ -6,9 +6,8 @@ function of yours, each is tested, and the share that is rejected is the rate.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, log10
 from typing import Any, TypeAlias
@@ -18,14 +17,12 @@ from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
-from permtest._html import grid, said, together
+from permtest._html import AsSentence
 from permtest._integers import roomy
-from permtest._json import AsJson
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
 from permtest.alternatives.answer import (
-    OF_COUNTS,
     SMALLEST,
     TITLES,
     PairedSample,
@@ -34,21 +31,19 @@ from permtest.alternatives.answer import (
     check_magnitude,
     rejects,
 )
-from permtest.alternatives.counts import corrected_root, mcnemar_pvalue, wilson
+from permtest.alternatives.counts import mcnemar_pvalue, wilson
 from permtest.alternatives.parametric import normal_pvalue, t_pvalue
 from permtest.alternatives.resampling import check_resamples
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
-from permtest.study.document import Table
-from permtest.study.plan import MCNEMAR
 
-#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; all tests that
-#: have a name; and those of pairs that `measured_rates` knows.
-OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
-TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *OF_COUNTS)
-PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
+#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; those of 0 and 1
+#: by McNemar's method; and all that have a name.
+OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "bootstrap_mean")
+MCNEMAR = {"mcnemar": "exact", "mcnemar_midp": "midp", "mcnemar_chi2": "chi2"}
+TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *MCNEMAR)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
 #: resamples of a bootstrap, those that a user's function tests one by one, and those whose exact
@@ -73,14 +68,8 @@ Test: TypeAlias = "str | Callable[[Any, Any], Any]"
 Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
 
 
-class _Simulated(AsJson):
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers, strings, lists and dicts."""
-        return dict(json.loads(json.dumps(asdict(self))))  # type: ignore[call-overload]
-
-
 @dataclass(frozen=True)
-class PowerCurve(_Simulated):
+class PowerCurve(AsSentence):
     """The power of a test against the number of pairs, as `power_curve` makes it.
 
     Parameters
@@ -139,11 +128,6 @@ class PowerCurve(_Simulated):
             f"{self.alternative}, {self.experiments} samples by {self.method}). "
             f"{reach if enough else 'No size here has a power of 80%'}."
         )
-
-    def _repr_html_(self) -> str:
-        found = zip(self.sizes, self.power, self.intervals, strict=True)
-        rows = ((f"{n}", f"{p:.3f}", f"{low:.3f} to {high:.3f}") for n, p, (low, high) in found)
-        return together(said(str(self)), grid(("pairs", "power", "95% interval"), rows))
 
 
 def power_curve(
@@ -213,17 +197,17 @@ def power_curve(
         )
     check_option("method", method, ("bootstrap", "normal"))
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    how |= {"rng": rng, "K": K}
+    how |= {"test": test, "sizes": sizes, "rng": rng, "K": K}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
     check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
     mean = sample.mean if true is None else float(true)
     if method == "normal":
         if sample.n < 2 or sample.deviation == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
-        return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
+        return power_curve_normal(mean, sample.deviation, sample.n, **how)
     draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
     rounded = draw.rounded if test == "exact" else 0.0
-    return _curve(test, draw, sizes, sample.n, (method, mean, rounded), **how)
+    return _curve(draw, sample.n, method=method, delta=mean, rounded=rounded, **how)
 
 
 def power_curve_normal(
@@ -261,19 +245,29 @@ def power_curve_normal(
     mean, deviation = check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
     middle = float(np.clip(PER_DEVIATION * mean / deviation, -FINEST, FINEST))
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    how |= {"test": test, "sizes": sizes, "rng": rng, "K": K}
 
     def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
         d = generator.normal(middle, PER_DEVIATION, (size, n))
         return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
 
     rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
-    return _curve(test, draw, sizes, n, ("normal", mean, rounded), **how, rng=rng, K=K)
+    return _curve(draw, n, method="normal", delta=mean, rounded=rounded, **how)
 
 
 def _curve(
-    test: Test, draw: Draw, sizes: Any, n: int | None, told: Any, rng: RNG, **how: Any
+    draw: Draw,
+    n: int | None,
+    *,
+    test: Test,
+    sizes: Any,
+    rng: RNG,
+    method: str,
+    delta: float,
+    rounded: float,
+    **how: Any,
 ) -> PowerCurve:
-    """The rate at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
+    """The rate at each size, up to `n` where `sizes` is a number."""
     if np.ndim(sizes):
         if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
             raise ValueError("sizes is empty; name at least one")
@@ -291,11 +285,11 @@ def _curve(
         found.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how))
     power, intervals = zip(*((x[name], x.intervals[name]) for x in found), strict=True)
     asked = name, how["alpha"], how["alternative"], how["experiments"]
-    return PowerCurve(tuple(chosen), power, intervals, *asked, *told)
+    return PowerCurve(tuple(chosen), power, intervals, *asked, method, delta, rounded)
 
 
 @dataclass(frozen=True)
-class RejectionRates(_Simulated):
+class RejectionRates(AsSentence):
     """How often each test rejected, in the same data sets; ``found["exact"]`` is one rate.
 
     Parameters
@@ -329,20 +323,12 @@ class RejectionRates(_Simulated):
         """Tests that reject more often than `alpha`, by more than chance explains."""
         return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
 
-    @property
-    def _table(self) -> Table:
-        shares = zip(self.rates.items(), self.intervals.values(), strict=True)
-        rows = ((x, f"{p:.4f}", f"{low:.4f} to {high:.4f}") for (x, p), (low, high) in shares)
-        level = f"p <= {self.alpha:g} ({self.alternative})"
-        caption = f"Share of {self.experiments} data sets of {self.n} pairs with {level}"
-        return Table(("test", "rate", "95% interval"), tuple(rows), caption)
-
     def __str__(self) -> str:
-        return str(self._table)
-
-    def _repr_html_(self) -> str:
-        table = self._table
-        return together(grid(table.head, table.rows, table.caption))
+        shares = ", ".join(f"{test} {rate:.4f}" for test, rate in self.rates.items())
+        return (
+            f"Share of {self.experiments} data sets of {self.n} pairs with p <= {self.alpha:g} "
+            f"({self.alternative}): {shares}."
+        )
 
 
 def rejection_rates(
@@ -482,7 +468,7 @@ def measured_rates(
         raise ValueError(f"differences has {n} elements, but resampling them needs 2")
     binary = bool(np.isin(np.abs(steps), (0, scale)).all())
     for test in tests:
-        check_option("test", test, PAIRED)
+        check_option("test", test, [x for x in TESTS if x != "independent_t"])
         if test.startswith("mcnemar") and not binary:
             raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
     how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "n": n, "K": RESAMPLES}
@@ -592,10 +578,10 @@ def pvalues(
     Parameters
     ----------
     test : str or callable
-        "exact", "paired_t", "independent_t", "normal_z", "independent_z", "bootstrap_mean", "sign",
-        "wilcoxon", "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp",
-        "mcnemar_chi2", "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two
-        rows that returns p, or a result with `pvalue`: any of `alternatives`.
+        "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean", "sign", "wilcoxon",
+        "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp" and
+        "mcnemar_chi2". Or a function of two rows that returns p, or a result with `pvalue`: any of
+        `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative, rng, K
@@ -637,7 +623,7 @@ def pvalues(
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
     check_option("test", test, TESTS)
-    for name, scores in (("a", first), ("b", second)) if test in OF_COUNTS else ():
+    for name, scores in (("a", first), ("b", second)) if test in MCNEMAR else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
     if test == "exact":
@@ -690,46 +676,34 @@ def _rounded(a: NDArray[Any], b: Any) -> NDArray[Any]:
     return d if d.dtype == np.int64 or not top else np.round(d, 12 - ceil(log10(top)))
 
 
-def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
-    """Twice the midranks of each row, zeros left out, with their signs."""
+def _of_rows(
+    test: str, d: NDArray[Any], alternative: str, K: int, rng: np.random.Generator, b: Any
+) -> Any:
+    """p of each row of differences; `b` are the second scores, for the test without pairs."""
     from scipy.stats import rankdata
 
-    ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
-    return np.asarray(np.rint(2 * np.sign(d) * ranks), dtype=np.int64)
-
-
-def _of_rows(
-    test: str, d: NDArray[Any], alternative: str, K: int, rng: np.random.Generator, b: Any = None
-) -> Any:
-    """p of each row of differences; `b` are the second scores, for tests without pairs."""
-    if test in MCNEMAR:
+    if test == "sign" or test in MCNEMAR:
         wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
-        return mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative)
-    if test.startswith("wilcoxon"):
-        ranks = _signed_ranks(d)
+        return mcnemar_pvalue(wins, losses, MCNEMAR.get(test, "exact"), alternative)
+    if test.startswith("wilcoxon"):  # by twice the midranks of each row, zeros left out
+        ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
+        steps = np.rint(2 * np.sign(d) * ranks).astype(np.int64)
         if test == "wilcoxon":
-            return _exact(ranks, alternative)
-        z = ranks.sum(axis=1) / np.maximum(np.linalg.norm(ranks.astype(float), axis=1), 1)
+            return _exact(steps, alternative)
+        z = steps.sum(axis=1) / np.maximum(np.linalg.norm(steps.astype(float), axis=1), 1)
         return normal_pvalue(z, alternative)
     n = d.shape[1]
-    if test in OF_COUNTS:
-        lead, right = d.sum(axis=1), (d + 2.0 * b).sum(axis=1)
-        gap = corrected_root(lead, float(test == "chi_squared_yates"), alternative)
-        variance = right * (1 - right / (2 * n))
-        # Where all answers are right, or all wrong, there is nothing to see.
-        z = gap / np.sqrt(np.where(variance > 0, variance, np.inf))
-        return normal_pvalue(z, alternative)
     if n < 2:
         raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
     variance, df = d.var(axis=1, ddof=1), n - 1
-    if test.startswith("independent"):
+    if test == "independent_t":
         variance, df = (b + d).var(axis=1, ddof=1) + b.var(axis=1, ddof=1), 2 * (n - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = d.mean(axis=1) / np.sqrt(variance / n)
     t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
-    return normal_pvalue(t, alternative) if test[-1] == "z" else t_pvalue(t, df, alternative)
+    return normal_pvalue(t, alternative) if test == "normal_z" else t_pvalue(t, df, alternative)
 
 
 def _studentised(
