@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import asin, ceil, inf, log2, sqrt
+from math import asin, ceil, log2, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -223,8 +223,7 @@ def _normal_size(
     """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
     quantile = NormalDist().inv_cdf
     z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    n = ((z * null + quantile(power) * true) / gap) ** 2
-    return _smallest(lambda size: size >= n, 1)
+    return max(ceil(((z * null + quantile(power) * true) / gap) ** 2), 1)
 
 
 def exact_power(
@@ -359,11 +358,10 @@ def outlook(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    limit: float = inf,
     target: float = 0.8,
     unit: str = "units",
 ) -> Outlook:
-    """What power a test of such differences has, none beyond `limit`, and what a study needs.
+    """What power a test of such differences has, and what a study needs.
 
     Where all are -1, 0 or 1, they are taken for those of scores of 0 and 1.
     """
@@ -390,10 +388,6 @@ def outlook(
     if n < least:
         power, detectable = 0.0, None
         problem = f"{counted(n, unit)} cannot give a p of {alpha:g} or less; you need {least}"
-    elif detectable is not None and abs(detectable) > limit:
-        detectable = None
-        shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
-        problem = f"no difference is large enough that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
 
 
