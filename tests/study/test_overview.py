@@ -223,8 +223,7 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert found.exact.pvalue_text(10) in text
     assert found.exact.pvalue_text() in found.to_latex().replace(r" \times 10^", "e")
     keys = ["finding", "test", "items", "answers", "effects", "power", "data", "cite"]
-    counts = ["measures"] * bool(pairs.columns)
-    assert [part.key for part in found.sections] == [*keys[:4], *counts, *keys[4:]]
+    assert [part.key for part in found.sections] == keys
     assert escape(found.sentence()) in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
@@ -255,7 +254,7 @@ HOSTILE = [
 
 
 def plain_tex(text: str) -> str:
-    """What remains of LaTeX once its commands, escapes and formulas are taken out."""
+    """What remains of LaTeX once its commands, escapes, letters and formulas are taken out."""
     text = re.sub(r"\\\\$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\\[%_&#${}]", "", text).replace("$p$", "p")
     text = re.sub(r"\$[-+\d.,]*(\\times|\\approx|\\le)?( 10\^\{-?\d+\})?\$", "", text)
@@ -265,7 +264,7 @@ def plain_tex(text: str) -> str:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_latex_takes_no_name_for_a_command(name):
     table = overview(Pairs.of(NEW, OLD, (name, "[other]"))).to_latex()
-    assert table.isascii()
+    assert all(letter <= "ž" for letter in table)
     assert re.findall(r"^ +(.*) & .* \\\\$", table, re.MULTILINE)[1:3] != []
     body = [line for line in table.splitlines() if not line.startswith("%")]
     rows = [line for line in body if line.endswith(r"\\")]
@@ -308,9 +307,9 @@ def test_refusals(pairs, options, error, message):
         overview(pairs, **options)
 
 
-def test_items_that_are_left_out_are_counted_and_lists_of_them_end_in_dots():
+def test_items_that_are_left_out_are_counted_and_listed():
     known = {"left_out": 7, "left_out_ids": list("abcde"), "dropped": 2, "dropped_ids": ["f", "g"]}
     found = overview(replace(SCORES, source={**known, "unmatched": [5, 0]}))
     assert found.sentence().startswith("On 12 items (7 items left out), new scores")
     rows = dict(found["data"].tables[0].rows)
-    assert (rows["left_out_ids"], rows["dropped_ids"]) == ("a, b, c, d, e, ...", "f, g")
+    assert (rows["left_out_ids"], rows["dropped_ids"]) == ("a, b, c, d, e", "f, g")

@@ -46,9 +46,8 @@ def test_a_study_says_what_an_overview_says(pair):
     study, found = run_study(*pair, config(), names=names), overview(Pairs.of(*pair, names))
     shared = study.parts.keys() & found.parts.keys()
     assert shared > {"finding", "test", "items", "effects", "power"}
-    for key in shared - {"answers", "data", "power"}:
+    for key in shared - {"answers", "data"}:
         assert str(study[key]) == str(found[key])
-    assert study["power"].tables[0] == found["power"].tables[0]
 
 
 @pytest.mark.parametrize("metric", ["mean", "median"])
@@ -89,12 +88,10 @@ def test_tests_are_chosen_by_name_or_by_recommendation():
     assert run_study(*ANSWERS, config()).decisions().keys() == set(TITLES) - set(OF_ORDER)
 
 
-def test_power_can_be_asked_for_another_difference_and_law():
-    more = {"power_sizes": [10, 40], "power_method": "normal", "power_delta": 0.0}
-    chosen = config(**more, power_experiments=400, delta=0.5, alternative="less")
-    curve = run_study(NEW, OLD, chosen).curve
-    # the truth is 0, and the null hypothesis 0.5: "less" is right
-    assert (curve.sizes, curve.method, curve.delta) == ((10, 40), "normal", -0.5)
+def test_power_can_be_asked_for_another_law_and_is_that_of_a_threshold():
+    more = {"power_sizes": [10, 40], "power_method": "normal", "alternative": "less"}
+    curve = run_study(NEW, OLD, config(**more, power_experiments=400, delta=2.0)).curve
+    assert (curve.sizes, curve.method, curve.delta) == ((10, 40), "normal", -0.75)
     assert curve.power[1] > 0.5
 
 
@@ -107,10 +104,9 @@ def test_counts_are_studied_by_their_measure(tmp_path):
     found = run_study(pairs, config=config(statistic="f1", K=10_000))
     other = overview(pairs, statistic="f1")
     assert found.exact.pvalue == other.exact.pvalue
-    keys = ["finding", "data", "test", "items", "answers", "measures", "power", "repeat", "cite"]
+    keys = ["finding", "data", "test", "items", "answers", "power", "repeat", "cite"]
     assert list(found.parts) == keys
     assert "are left out" in found["data"].sentence
-    assert str(found["measures"]) == str(other["measures"])
     path = tmp_path / "study.yml"
     path.write_text(found.attachments["study.yml"])
     assert run_study(pairs, config=StudyConfig.from_yaml(path)).to_json() == found.to_json()
@@ -184,7 +180,6 @@ OTHER = {
     "seed": 7,
     "a": "new: <x>",
     "b": 2,
-    "names": ["new", "old"],
     "higher_is_better": False,
     "statistic": "f1",
     "alternative": "greater",
@@ -196,14 +191,12 @@ OTHER = {
     "unit_size": 15,
     "unit_metric": "median",
     "unit_shuffle": 3,
-    "unit_remainder": "keep",
+    "unit_remainder": "drop",
     "unit_tolerance": 1e-05,
-    "unit_sizes": [1, 5, 10],
     "power_test": "paired_t",
     "power_method": "normal",
     "power_sizes": [20, 40],
     "power_experiments": 10,
-    "power_delta": 0.25,
     "plan_power": 0.9,
 }
 
@@ -232,15 +225,12 @@ WRONG = [
     ({"seed": -1}, "seed = -1 is below 0"),
     ({"unit_size": True}, "unit_size = True must be a whole number"),
     ({"unit_metric": "mode"}, "unit_metric='mode' is not known; choose one of 'mean', 'median'"),
-    ({"unit_sizes": [5, 1]}, "unit_sizes=[5, 1] must be different numbers in ascending order"),
-    ({"unit_sizes": [1, 1]}, "unit_sizes=[1, 1] must be different numbers"),
     ({"alpha": 5}, "alpha must lie in (0, 1), got 5"),
     ({"alpha": "5e-2"}, "alpha='5e-2' must be a number"),
     ({"delta": float("nan")}, "delta=nan must be finite"),
     ({"tests": ["sgin"]}, "tests='sgin' is not known; choose one of 'exact'"),
     ({"tests": "sign"}, "tests='sign' must be 'recommended' or a list of tests"),
     ({"power_test": "sgin"}, "power_test='sgin' is not known"),
-    ({"names": ["a", "a"]}, "names=['a', 'a'] must be two different names"),
     ({"higher_is_better": "yes"}, "higher_is_better='yes' must be true or false"),
 ]
 
@@ -253,7 +243,6 @@ def test_errors_name_the_option_and_what_is_allowed(values, message):
 
 FILES = {
     "not a mapping": ("- seed\n", "must be a mapping"),
-    "twice": ("seed: 1\nseed: 2\n", "'seed' occurs twice; remove one"),
     "no YAML": ("seed: [1\n", "line 2"),
     "an object": ("seed: !!python/object/apply:os.getcwd []\n", "could not determine"),
     "not UTF-8": (b"seed: \xff\n", "utf-8"),

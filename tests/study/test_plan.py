@@ -1,7 +1,7 @@
 """Sample sizes against known answers, statsmodels, a direct search, and simulation."""
 
 from fractions import Fraction
-from math import ceil, comb, inf
+from math import ceil, comb
 
 import numpy as np
 import pytest
@@ -111,7 +111,6 @@ def test_size_for_mcnemar_is_known_and_right_in_simulation():
         (lambda: sample_size_mcnemar(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
         (lambda: exact_power(0.1, 0.2, 0), ValueError, "n=0 must be at least 1"),
         (lambda: exact_power(0.1, 0.2, 10**12), ValueError, "sample_size_mcnemar is as good"),
-        (lambda: exact_power(0.1, 0.2, 9, test="t"), ValueError, "test='t' is not known"),
         (lambda: exact_power(0.7, 0.6, 9), ValueError, "more than 1"),
         (lambda: exact_power_n(0.2, 0.2), ValueError, "p_b - p_c is 0"),
         (lambda: exact_power_n(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
@@ -176,23 +175,14 @@ def test_the_outlook_is_what_the_functions_say(alternative):
 
 
 @pytest.mark.parametrize(
-    ("d", "limit", "power", "detectable", "needed", "problem"),
+    ("d", "power", "detectable", "needed", "problem"),
     [
-        (
-            [1, 2, 3, 4, 5],
-            inf,
-            0.0,
-            False,
-            6,
-            "5 units cannot give a p of 0.05 or less; you need 6",
-        ),
-        ([1, -1, 2, -2, 1, -1], inf, 0.05, True, None, "delta is 0"),
-        ([0.5, -0.9] * 5, 0.1, None, False, True, "no difference is large enough that 10 units"),
+        ([1, 2, 3, 4, 5], 0, False, 6, "5 units cannot give a p of 0.05 or less; you need 6"),
+        ([1, -1, 2, -2, 1, -1], 0.05, True, None, "delta is 0"),
     ],
 )
-def test_what_no_study_finds_is_told(d, limit, power, detectable, needed, problem):
-    found = outlook(d, limit=limit)
+def test_what_no_study_finds_is_told(d, power, detectable, needed, problem):
+    found = outlook(d)
     assert found.problem.startswith(problem)
     assert (found.detectable is not None) == detectable
-    assert found.needed == needed or needed is True
-    assert power is None or found.power == pytest.approx(power)
+    assert (found.needed, found.power) == (needed, pytest.approx(power))

@@ -143,7 +143,6 @@ def test_a_curve_can_be_read():
     assert str(curve_of(0.3)).endswith("No size here has a power of 80%.")
     assert str(curve_of(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
     assert json.loads(curve.to_json())["intervals"] == [[0.3 - 0.02, 0.3 + 0.02], [0.83, 0.87]]
-    assert curve._repr_html_().count("<tr>") == 3
 
 
 @pytest.mark.parametrize(
@@ -182,7 +181,6 @@ SINGLE = {
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
     "normal_z": normal_z,
-    "independent_z": partial(normal_z, correlation=0.0),
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
 }
@@ -220,17 +218,12 @@ def test_rows_of_answers_are_tests_of_their_counts(alternative):
     a, b = drawn("answers", (40, 14), 1)
     a[0], b[0] = 1, 1
     a[1:20] |= drawn("answers", (19, 14), 2)[0]
-    how, n = {"alternative": alternative}, a.shape[1]
+    how = {"alternative": alternative}
     pairs = [*zip((a > b).sum(axis=1).tolist(), (a < b).sum(axis=1).tolist(), strict=True)]
-    totals = [*zip(a.sum(axis=1).tolist(), b.sum(axis=1).tolist(), strict=True)]
-    tables = [[[x, n - x], [y, n - y]] for x, y in totals]
     expected = {
         "mcnemar": [alt.mcnemar(*x, method="exact", **how) for x in pairs],
         "mcnemar_midp": [alt.mcnemar(*x, method="midp", **how) for x in pairs],
         "mcnemar_chi2": [alt.mcnemar(*x, method="chi2", **how) for x in pairs],
-        "two_proportion_z": [alt.two_proportion_z(x, n, y, n, **how) for x, y in totals],
-        "chi_squared": [alt.chi_squared(x, correction=False, **how) for x in tables],
-        "chi_squared_yates": [alt.chi_squared(x, correction=True, **how) for x in tables],
     }
     for test, single in expected.items():
         p = [result.pvalue for result in single]
@@ -320,11 +313,9 @@ def test_rates_can_be_read():
     options = {"n": 12, "experiments": 200, "rng": 5}
     rates = rejection_rates(["exact", "bootstrap_mean"], no_difference, **options)
     assert rates == rejection_rates(["exact", "bootstrap_mean"], no_difference, **options)
-    head, columns, *lines = str(rates).splitlines()
-    assert head == "Share of 200 data sets of 12 pairs with p <= 0.05 (two-sided):"
-    assert {line.index("0.") for line in lines} == {columns.index("rate")}
+    start = "Share of 200 data sets of 12 pairs with p <= 0.05 (two-sided): exact 0."
+    assert str(rates).startswith(start)
     assert rates.to_dict()["rates"]["exact"] == rates["exact"]
-    assert rates._repr_html_().count("<tr>") == 3
     interval = stats.binomtest(round(200 * rates["exact"]), 200).proportion_ci(method="wilson")
     assert rates.intervals["exact"] == pytest.approx(tuple(interval), abs=1e-12)
 
