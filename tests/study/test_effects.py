@@ -13,7 +13,6 @@ from scipy import stats
 
 from permtest import Pairs
 from permtest.alternatives import mcnemar
-from permtest.interval import ConfidenceInterval
 from permtest.study import (
     cohen_d,
     cohen_h,
@@ -200,14 +199,8 @@ def test_what_an_effect_says():
         "Cohen's d of crf over <hmm> 0.3021, 95% interval -0.2837 to 0.8751 (small; n = 12)."
     )
     assert found.interpretation.startswith("small in Cohen's words")
-    assert isinstance(found.confidence_interval(), ConfidenceInterval)
     assert "&lt;hmm&gt;" in found._repr_html_()
-    shown = json.loads(found.to_json())
-    assert shown == found.to_dict()
-    assert shown["details"]["df"] == 11
+    assert json.loads(found.to_json())["details"]["df"] == 11
     with pytest.raises(ValueError, match="confidence_level"):
         found.confidence_interval(1.0)
-    assert hodges_lehmann(a, b).label == ""
     assert hodges_lehmann(a, b).interpretation == "in units of the scores"
-    with pytest.raises(AttributeError):
-        found.value = 3

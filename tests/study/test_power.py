@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import permtest as pt
@@ -109,11 +108,6 @@ def test_extreme_data():
     assert far.power == (0,)
 
 
-def test_curves_are_reproducible():
-    first, again, other = (power_curve(A, B, sizes=3, rng=seed) for seed in (1, 1, 2))
-    assert first == again != other
-
-
 # ---- what a curve tells --------------------------------------------------------------------------
 
 
@@ -149,19 +143,11 @@ def test_a_curve_can_be_read():
     ("options", "error", "message"),
     [
         ({"test": "t"}, ValueError, "test='t' is not known; choose one of 'exact', "),
-        ({"sizes": [3, 0]}, ValueError, r"sizes\[1\]=0 must be at least 1"),
         ({"sizes": []}, ValueError, "sizes is empty"),
-        ({"sizes": 2.5}, TypeError, "sizes = 2.5 must be a whole number"),
         ({"sizes": 10**8}, ValueError, "sizes=100000000 is more than 1,000: list the size"),
-        ({"sizes": [10**12]}, ValueError, r"n=1\d* is more than 1,000,000,000: power_t"),
         ({"sizes": [10**8], "test": "sign"}, ValueError, "n=1.* is more than 10,000,000"),
-        ({"experiments": 0}, ValueError, "experiments=0 must be at least 1"),
         ({"experiments": 10**7}, ValueError, "experiments=10000000 is more than 1,000,000: "),
-        ({"alpha": 0}, ValueError, r"alpha must lie in \(0, 1\), got 0"),
-        ({"alternative": "x"}, ValueError, "alternative='x' is not known"),
         ({"method": "jackknife"}, ValueError, "method='jackknife' is not known"),
-        ({"delta": "x"}, TypeError, "delta='x' must be a number"),
-        ({"K": 0}, ValueError, "K = 0 samples; from 1"),
         ({"test": "mcnemar"}, ValueError, r"[ab]\[\d+, \d+\] = \d, but mcnemar needs scores 0"),
         ({"test": "sign", "delta": 0}, ValueError, "delta sets .* test='sign' is not about"),
         ({"b": B[:5]}, ValueError, "a has 60 entries and b has 5"),
@@ -264,14 +250,10 @@ GOOD = np.array([[1, 0, 1]])
 @pytest.mark.parametrize(
     ("test", "a", "b", "options", "error", "message"),
     [
-        ("t", GOOD, GOOD, {}, ValueError, "test='t' is not known; choose one of 'exact', "),
         ("exact", GOOD[0], GOOD[0], {}, ValueError, r"a has shape \(3,\), but a data set in each"),
         ("exact", GOOD, GOOD[:, :2], {}, ValueError, r"a has shape \(1, 3\) and b \(1, 2\)"),
         ("exact", GOOD, [["x", "y", "z"]], {}, TypeError, "b must be an array of numbers"),
         ("sign", GOOD, [[0, np.nan, 1]], {}, ValueError, r"b\[0, 1\] = nan is not finite"),
-        ("sign", GOOD, GOOD, {"alternative": "up"}, ValueError, "alternative='up' is not known"),
-        ("mcnemar", GOOD, 2 * GOOD, {}, ValueError, r"b\[0, 0\] = 2, but mcnemar needs scores 0"),
-        ("bootstrap_mean", GOOD, 1 - GOOD, {"K": 0}, ValueError, "K = 0 samples; from 1"),
         ("paired_t", [[1]], [[0]], {}, ValueError, "1 pairs a row, but paired_t needs 2"),
     ],
 )
@@ -309,31 +291,6 @@ def test_a_test_that_rejects_too_often_is_named():
     assert (rates["always"], rates.intervals["always"][1]) == (1, 1)
 
 
-def test_rates_can_be_read():
-    options = {"n": 12, "experiments": 200, "rng": 5}
-    rates = rejection_rates(["exact", "bootstrap_mean"], no_difference, **options)
-    assert rates == rejection_rates(["exact", "bootstrap_mean"], no_difference, **options)
-    start = "Share of 200 data sets of 12 pairs with p <= 0.05 (two-sided): exact 0."
-    assert str(rates).startswith(start)
-    assert rates.to_dict()["rates"]["exact"] == rates["exact"]
-    interval = stats.binomtest(round(200 * rates["exact"]), 200).proportion_ci(method="wilson")
-    assert rates.intervals["exact"] == pytest.approx(tuple(interval), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n": 0}, ValueError, "n=0 must be at least 1"),
-        ({"n": 10**9}, ValueError, "n=1000000000 is more than 10,000,000"),
-        ({"draw": lambda rng, k, n: (GOOD, GOOD)}, ValueError, r"an array of shape \(1, 3\)"),
-        ({"tests": "exact"}, TypeError, "tests='exact' must be a list of names"),
-    ],
-)
-def test_errors_of_rates(options, error, message):
-    with pytest.raises(error, match=message):
-        rejection_rates(**{"tests": ["exact"], "draw": no_difference, "n": 4, **options})
-
-
 # ---- measured for data like these ----------------------------------------------------------------
 
 
@@ -345,12 +302,3 @@ def test_the_level_of_the_exact_test_depends_on_skewness_and_size(n, level):
     assert found["exact"][0] == pytest.approx(level, abs=errors(level, 4000, 4))
     if n == 100:
         assert found["bootstrap_mean"][0] < 0.058 < found["exact"][0]
-
-
-def test_what_cannot_be_measured():
-    with pytest.raises(ValueError, match="differences has 1 elements, but resampling them needs 2"):
-        measured_rates([3], ["exact"])
-    with pytest.raises(ValueError, match="test='t' is not known"):
-        measured_rates([3, 4], ["t"])
-    with pytest.raises(ValueError, match="mcnemar needs differences of -1, 0 or 1; use 'sign'"):
-        measured_rates([3, 4], ["mcnemar"])

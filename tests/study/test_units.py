@@ -1,4 +1,4 @@
-"""Evaluation units against sums over lists."""
+"""Evaluation units against sums over lists; samples against what is said of them."""
 
 from fractions import Fraction
 from statistics import mean, median, stdev
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest.study import evaluation_units, unit_sizes
+from permtest.study import SAMPLES, evaluation_units, sample_data, unit_sizes
 
 METRICS = {"mean": mean, "median": median}
 scores = st.one_of(st.integers(-9, 9), st.integers(-99, 99).map(lambda x: x / 10))
@@ -43,13 +43,6 @@ def test_both_systems_are_shuffled_alike():
     assert ((found.v - found.u) / found.scale).tolist() == [100] * 4
     again = evaluation_units(a, a + 100, 5, rng=np.random.default_rng(3)).pairs
     assert found.u.tolist() == again.u.tolist()
-
-
-def test_what_a_unit_says():
-    dropped = evaluation_units(range(20), range(20), 13, metric="median", remainder="drop")
-    assert str(dropped) == (
-        "1 units of 13 items, the median of each; 7 items left out: 13, 14, 15, 16, 17, ..."
-    )
 
 
 @pytest.mark.parametrize(
@@ -105,16 +98,15 @@ def test_the_default_sizes_and_tolerance():
     assert unit_sizes(a[:9], b[:9]).sizes.tolist() == [1]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "options", "message"),
-    [
-        ([], {}, r"sizes=\[\] must ascend, and have one size"),
-        ([1, 6], {}, r"sizes\[1\]=6 is more than 5: there are 10 items"),
-        ([3, 2], {}, r"sizes=\[3, 2\] must ascend"),
-        ([1, 2], {"tolerance": -1}, "tolerance=-1 must not be negative"),
-        ([1, 2], {"metric": "max"}, "metric='max' is not known"),
-    ],
-)
-def test_sizes_that_cannot_be_tried(sizes, options, message):
-    with pytest.raises(ValueError, match=message):
-        unit_sizes(range(10), [0] * 10, sizes, **options)
+# ---- samples ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_means_and_medians_are_as_told(name):
+    spec, n = SAMPLES[name], 200_000
+    a, b = sample_data(name, n, rng=1)
+    d = a - b
+    assert abs(d.mean() - spec.mean_difference) < 5 * d.std() / np.sqrt(n)
+    above, below = np.mean(d > spec.median_difference), np.mean(d < spec.median_difference)
+    assert max(above, below) < 0.5 + 5 / np.sqrt(n) / 2 or "binary" in name
+    assert np.median(d) == pytest.approx(spec.median_difference, abs=0.02)
