@@ -154,11 +154,6 @@ class Document(AsJson):
         """The section of that key; the others are not made."""
         return self.parts[key]()
 
-    @property
-    def problems(self) -> dict[str, str]:
-        """Section -> why it has no result, or not all of it; all of them are made for it."""
-        return {part.key: part.problem for part in self.sections if part.problem}
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None."""
         sections = self.sections

@@ -267,7 +267,7 @@ class Overview(Document):
 
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
-        """Of the difference; None where `problems` says why."""
+        """Of the difference; None where its section says why."""
         answer, times = self._first[0], self.per_unit
         if answer.interval is None:
             why = answer.problem or "the test has no interval at this level"
@@ -376,7 +376,7 @@ class Overview(Document):
 
     @cached_property
     def power(self) -> Outlook | None:
-        """Power of such a test, and the size of another study; None where `problems` says why."""
+        """Power of such a test, and the size of another study; None where its section says why."""
         unit = self.unit
         items = self.items if unit == "items" else item_scores(self.units, self.statistic)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
@@ -618,7 +618,7 @@ def overview(
     -------
     Overview
         Its `exact` test has been made; the rest is computed when it is first asked for. A part
-        that the data are unfit for is None or empty, and `problems` says why.
+        that the data are unfit for is None or empty, and its section says why.
 
     Raises
     ------

@@ -325,7 +325,7 @@ def run_study(
     -------
     Study
         Each part of it is computed when it is first asked for; one that the data are unfit for is
-        left out, and `problems` says why.
+        left out, and its section says why.
 
     Raises
     ------

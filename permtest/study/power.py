@@ -50,8 +50,8 @@ TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *MCNEMAR)
 #: tests a processor makes before it asks for more.
 AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 50
 
-#: The most pairs in a data set that is drawn, and in one of which only the counts are drawn.
-MOST, MOST_COUNTED = 10**7, 10**9
+#: The most pairs in a data set that is drawn.
+MOST = 10**7
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
@@ -142,7 +142,6 @@ def power_curve(
     alpha: float = 0.05,
     alternative: str = "two-sided",
     rng: RNG = None,
-    K: int = 1000,
 ) -> PowerCurve:
     """How the power of a test grows with the number of pairs like these.
 
@@ -157,7 +156,7 @@ def power_curve(
         As in `pvalues`.
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
-        sizes themselves, up to ten million, or 10^9 for "exact" by bootstrap.
+        sizes themselves, up to ten million.
     experiments : int, default 2000
         Number of samples of each size, up to a million.
     method : {"bootstrap", "normal"}
@@ -170,8 +169,6 @@ def power_curve(
     alternative : {"two-sided", "greater", "less"}
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
-    K : int, default 1000
-        Number of resamples of the bootstrap.
 
     Notes
     -----
@@ -197,7 +194,7 @@ def power_curve(
         )
     check_option("method", method, ("bootstrap", "normal"))
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    how |= {"test": test, "sizes": sizes, "rng": rng, "K": K}
+    how |= {"test": test, "sizes": sizes, "rng": rng}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
     check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
     mean = sample.mean if true is None else float(true)
@@ -221,7 +218,6 @@ def power_curve_normal(
     alpha: float = 0.05,
     alternative: str = "two-sided",
     rng: RNG = None,
-    K: int = 1000,
 ) -> PowerCurve:
     """`power_curve` without any data: for normal differences of known mean and deviation.
 
@@ -232,7 +228,7 @@ def power_curve_normal(
         test rounds to multiples of an eighth of it.
     n : int, optional
         The largest size; needed where `sizes` is a number.
-    test, sizes, experiments, alpha, alternative, rng, K
+    test, sizes, experiments, alpha, alternative, rng
         As in `power_curve`.
 
     Examples
@@ -245,7 +241,7 @@ def power_curve_normal(
     mean, deviation = check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
     middle = float(np.clip(PER_DEVIATION * mean / deviation, -FINEST, FINEST))
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    how |= {"test": test, "sizes": sizes, "rng": rng, "K": K}
+    how |= {"test": test, "sizes": sizes, "rng": rng}
 
     def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
         d = generator.normal(middle, PER_DEVIATION, (size, n))
@@ -359,8 +355,10 @@ def rejection_rates(
     experiments : int, default 2000
         Number of data sets, up to a million, drawn a thousand at a time, or fewer; within
         ``joblib.parallel_config`` by its workers, with the same rates.
-    alpha, alternative, rng, K
+    alpha, alternative, rng
         As in `power_curve`.
+    K : int, default 1000
+        Number of resamples of the bootstrap.
 
     Examples
     --------
@@ -379,8 +377,7 @@ def rejection_rates(
     total = check_count(experiments, "experiments", most=10**6, why=why)
     law = draw if isinstance(draw, _Resampling) else None
     alone = law if [*named.values()] == ["exact"] else None  # so that no rows have to be drawn
-    most = MOST_COUNTED if alone else MOST
-    check_count(n, "n", most=most, why="power_t and exact_power have formulas")
+    check_count(n, "n", most=MOST, why="power_t and exact_power have formulas")
     for test in named.values():
         if not callable(test):
             check_option("test", test, TESTS)
@@ -420,7 +417,6 @@ def measured_rates(
     tests: Sequence[str],
     *,
     alpha: float = 0.05,
-    alternative: str = "two-sided",
     repetitions: int = 1000,
     rng: RNG = 0,
 ) -> dict[str, tuple[float, float]]:
@@ -432,8 +428,8 @@ def measured_rates(
         Differences of scores, at least two.
     tests : sequence of str
         Paired tests as `pvalues` has them; McNemar's where all differences are -1, 0 or 1.
-    alpha, alternative
-        As in `power_curve`.
+    alpha
+        As in `power_curve`; tests are two-sided.
     repetitions : int, default 1000
         Number of resamples; but no more than two million over N, or a hundred if that is less.
     rng : numpy.random.Generator, int or None, default 0
@@ -462,7 +458,6 @@ def measured_rates(
     True
     """
     check_level(alpha)
-    check_alternative(alternative)
     steps, scale = as_scaled(differences, "differences")
     if (n := steps.size) < 2:
         raise ValueError(f"differences has {n} elements, but resampling them needs 2")
@@ -471,7 +466,7 @@ def measured_rates(
         check_option("test", test, [x for x in TESTS if x != "independent_t"])
         if test.startswith("mcnemar") and not binary:
             raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
-    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "n": n, "K": RESAMPLES}
+    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES}
     how["experiments"] = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
     how["rng"] = as_generator(rng)
     # The same test under another name, which sees the samples of its relatives or is quicker.
@@ -585,7 +580,7 @@ def pvalues(
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative, rng, K
-        As in `power_curve`.
+        As in `rejection_rates`.
 
     Returns
     -------

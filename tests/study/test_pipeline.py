@@ -130,7 +130,7 @@ def test_clusters_are_the_units():
     assert "12 items in 6 clusters" in found["units"].sentence
     for key in ("data", "assumptions", "recommendation"):  # which speak of what was compared
         assert "pairs" not in str(found[key]).replace("of pairs", "")
-    assert found.problems == {}
+    assert found.to_dict()["problems"] == {}
     alone = run_study(Pairs.of(NEW, OLD), config=config())
     digests = [one["repeat"].data["provenance"]["scores_sha256"] for one in (found, alone)]
     assert digests[0] != digests[1]
@@ -157,9 +157,10 @@ UNFIT = {
 @pytest.mark.parametrize(("a", "b", "keys"), UNFIT.values(), ids=UNFIT)
 def test_a_part_that_cannot_be_made_says_why(a, b, keys):
     found = run_study(a, b, config())
-    assert found.problems.keys() == keys
+    problems = found.to_dict()["problems"]
+    assert problems.keys() == keys
     text = " ".join(str(found).split())
-    for why in found.problems.values():
+    for why in problems.values():
         assert why.startswith("Not everything could be computed: ")
         assert why in text
     json.loads(found.to_json(), parse_constant=pytest.fail)
