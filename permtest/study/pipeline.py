@@ -62,10 +62,8 @@ class StudyConfig:
         By how much A is ahead under the null hypothesis, per item.
     alpha : float
         Level of all tests; intervals have a confidence of 1 - alpha.
-    tests : list of str, "recommended" or None
+    tests : list of str or None
         Tests beside the exact one; None for all that apply.
-    rule : {"exact", "manual"}
-        Whether tests are recommended by level and power, or by the table of NLPStatTest.
     K : int
         Resamples of each bootstrap test.
     unit_size : int
@@ -113,8 +111,7 @@ class StudyConfig:
     alternative: Alternative = "two-sided"
     delta: float = 0.0
     alpha: float = 0.05
-    tests: str | tuple[str, ...] | None = None
-    rule: Literal["exact", "manual"] = "exact"
+    tests: tuple[str, ...] | None = None
     K: int = 10_000
     unit_size: int = 1
     unit_metric: Literal["mean", "median"] = "mean"
@@ -137,9 +134,7 @@ class StudyConfig:
         check_level(self.plan_power, "plan_power")
         lookup(self.statistic)
         check_option("power_test", self.power_test, TESTS)
-        if isinstance(self.tests, str) and self.tests != "recommended":
-            raise ValueError(f"tests={self.tests!r} must be 'recommended' or a list of tests")
-        for test in () if isinstance(self.tests, str) else self.tests or ():
+        for test in self.tests or ():
             check_option("tests", test, TITLES)
 
     @classmethod
@@ -199,12 +194,14 @@ def _check(value: Any, name: str, kind: Any) -> None:
             raise TypeError(f"{name}={value!r} must be true or false")
     elif float in kinds:
         check_finite(value, name)
+    elif tuple[str, ...] in kinds and not isinstance(value, tuple):
+        raise TypeError(f"{name}={value!r} must be a list of names")
     elif isinstance(value, tuple) and int in kinds:
         for size in value:
             check_count(size, name)
     elif int in kinds and str not in kinds:
         check_count(value, name, least=0)
-    elif not isinstance(value, (str, int) if int in kinds else (str, tuple)):
+    elif tuple[str, ...] not in kinds and not isinstance(value, (str, int)):
         raise TypeError(f"{name}={value!r} must be text")
 
 
@@ -251,17 +248,8 @@ class Study(Overview):
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
-        """Which tests suit these scores, by the rule of the plan; None for counts."""
-        if self.pairs.columns:
-            return None
-        return recommend(self.units, alpha=self.alpha, rule=self.config.rule)
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The tests that were asked for, or that are recommended."""
-        if self.config.tests != "recommended" or self.recommendation is None:
-            return super().chosen
-        return tuple(x for x in self.recommendation.names() if x in self.applicable)
+        """Which tests suit these scores; None for counts."""
+        return None if self.pairs.columns else recommend(self.units, alpha=self.alpha)
 
     @cached_property
     def unit_sizes(self) -> UnitSizes | None:
@@ -361,7 +349,7 @@ def run_study(
         chosen.alternative,
         chosen.alpha,
         chosen.seed,
-        None if isinstance(chosen.tests, str) else chosen.tests,
+        chosen.tests,
         delta=chosen.delta,
         K=chosen.K,
         target=chosen.plan_power,

@@ -75,16 +75,11 @@ def test_a_difference_under_the_null_hypothesis(delta):
     assert f"the hypothesis that new is ahead by {delta:g}" in found.sentence()
 
 
-def test_tests_are_chosen_by_name_or_by_recommendation():
+def test_tests_are_chosen_by_name():
     some = run_study(NEW, OLD, config(tests=["sign", "wilcoxon"]))
     assert [answer.test for answer in some.answers] == ["exact", "sign", "wilcoxon"]
-    suited = run_study(NEW, OLD, config(tests="recommended"))
-    names = suited.recommendation.names()
-    assert [answer.test for answer in suited.answers] == ["exact", *(set(names) - {"exact"})]
     with pytest.raises(ValueError, match="'mcnemar' does not apply here"):
         run_study(NEW, OLD, config(tests=["mcnemar"]))
-    threshold = run_study(*ANSWERS, config(tests="recommended", delta=0.1))
-    assert threshold.decisions().keys().isdisjoint(OF_COUNTS)
     assert run_study(*ANSWERS, config()).decisions().keys() == set(TITLES) - set(OF_ORDER)
 
 
@@ -181,7 +176,6 @@ OTHER = {
     "delta": -0.5,
     "alpha": 1e-05,
     "tests": ["sign", "wilcoxon"],
-    "rule": "manual",
     "K": 99,
     "unit_size": 15,
     "unit_metric": "median",
@@ -219,7 +213,7 @@ WRONG = [
     ({"unit_metric": "mode"}, "unit_metric='mode' is not known; choose one of 'mean', 'median'"),
     ({"alpha": "5e-2"}, "alpha='5e-2' must be a number"),
     ({"tests": ["sgin"]}, "tests='sgin' is not known; choose one of 'exact'"),
-    ({"tests": "sign"}, "tests='sign' must be 'recommended' or a list of tests"),
+    ({"tests": "sign"}, "tests='sign' must be a list of names"),
     ({"power_test": "sgin"}, "power_test='sgin' is not known"),
     ({"higher_is_better": "yes"}, "higher_is_better='yes' must be true or false"),
 ]
