@@ -24,7 +24,7 @@ def report_files(
     Parameters
     ----------
     document : Document
-        What `study.overview`, `study.run_study` or `study.board_document` returns.
+        What `study.overview` or `study.run_study` returns, or the document of a leaderboard.
     formats : iterable of str, optional
         Some of "html" (a page that needs nothing else), "md" (with figures beside it), "tex" (a
         table), "json", "png" and "svg" (one picture); of a leaderboard also "csv" and "parquet"

@@ -4,11 +4,9 @@
 what there is to say about one comparison, of counts too.
 """
 
-from permtest.study.board import board_document
 from permtest.study.describe import (
     SAMPLES,
     Description,
-    dependence,
     describe,
     evaluation_units,
     sample_data,
@@ -17,14 +15,10 @@ from permtest.study.describe import (
 from permtest.study.effects import (
     EffectSize,
     cohen_d,
-    cohen_h,
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    odds_ratio,
-    risk_difference,
     wilcoxon_r,
-    win_loss,
 )
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, StudyConfig, run_study
@@ -58,10 +52,7 @@ __all__ = [
     "RejectionRates",
     "Study",
     "StudyConfig",
-    "board_document",
     "cohen_d",
-    "cohen_h",
-    "dependence",
     "describe",
     "effect_sizes",
     "evaluation_units",
@@ -71,7 +62,6 @@ __all__ = [
     "hodges_lehmann",
     "measured_rates",
     "minimum_detectable_effect",
-    "odds_ratio",
     "overview",
     "power_curve",
     "power_curve_normal",
@@ -79,7 +69,6 @@ __all__ = [
     "pvalues",
     "recommend",
     "rejection_rates",
-    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -87,5 +76,4 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
-    "win_loss",
 ]

@@ -220,26 +220,10 @@ def checked_sample(
 
 
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
-    """Evidence against independent items: correlated neighbours, or several documents.
+    """Evidence against independent items: correlated neighbours, or names of several documents.
 
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        Of the scores, in the order of the items.
-    ids : sequence of N str, optional
-        What the items are called. Names such as "doc3-s12" tell documents.
-
-    Returns
-    -------
-    str
-        Sentences, or nothing. Neighbours resemble each other where their correlation exceeds
-        2 / sqrt(N), as it does in one of 40 samples by chance.
-
-    Examples
-    --------
-    >>> from permtest.study import dependence
-    >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
-    Neighbouring differences are correlated (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
+    Neighbours resemble each other where their correlation exceeds 2 / sqrt(N), as it does in one of
+    40 samples by chance.
     """
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):

@@ -365,48 +365,18 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 # ---- wins, and right and wrong answers ----------------------------------------------------------
 
 
-def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """How much more often the first system wins than loses: P(A > B) - P(B > A).
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`; a single pair is enough.
-
-    Examples
-    --------
-    >>> from permtest.study import win_loss
-    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
-    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
-    """
-    sample = PairedSample.of(a, b, names=names)
+def win_loss(a: Any, b: Any = None) -> EffectSize:
+    """How much more often the first system wins than loses: P(A > B) - P(B > A)."""
+    sample = PairedSample.of(a, b)
     n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
     details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
     interval = mcnemar(wins, losses, n=n).confidence_interval
     return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """The difference of two shares of right answers to the same questions.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
-
-    Notes
-    -----
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, and the
-    numbers of items right for one system alone.
-
-    Examples
-    --------
-    >>> from permtest.study import risk_difference
-    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
-    >>> found.value, found.details["b"], found.details["c"]
-    (0.4, 2, 0)
-    """
-    sample, (both, b, c, _) = _answers(a, b, names)
+def risk_difference(a: Any, b: Any = None) -> EffectSize:
+    """The difference of two shares of right answers to the same questions."""
+    sample, (both, b, c, _) = _answers(a, b)
     n = sample.n
     p, q = (both + b) / n, (both + c) / n
     details = {"p1": p, "p2": q, "b": b, "c": c}
@@ -414,26 +384,9 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
-def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """b / c: how many items the first system alone gets right for each that only the second does.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `risk_difference`; one item at least is right for one system alone.
-
-    Notes
-    -----
-    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
-    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
-
-    Examples
-    --------
-    >>> from permtest.study import odds_ratio
-    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
-    2.0
-    """
-    sample, (_, b, c, _) = _answers(a, b, names)
+def odds_ratio(a: Any, b: Any = None) -> EffectSize:
+    """b / c, McNemar's conditional odds ratio, with the interval of Clopper and Pearson."""
+    sample, (_, b, c, _) = _answers(a, b)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair, so there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
@@ -445,27 +398,13 @@ def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+def cohen_h(a: Any, b: Any = None) -> EffectSize:
     """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
 
-    Parameters
-    ----------
-    a, b, names
-        As in `risk_difference`.
-
-    Notes
-    -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance is
-    (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
-    one half larger than they are, so that it is defined and below 1.
-
-    Examples
-    --------
-    >>> from permtest.study import cohen_h
-    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
-    0.4027
+    Its variance is (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four
+    numbers are taken one half larger than they are, so that it is defined and below 1.
     """
-    sample, counts = _answers(a, b, names)
+    sample, counts = _answers(a, b)
     both, only_a, only_b, neither = (x + 0.5 for x in counts)
     of_a, of_b = both + only_a, both + only_b
     margins = of_a * (only_b + neither) * of_b * (only_a + neither)
@@ -482,11 +421,9 @@ def cohen_h(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
 
 
-def _answers(
-    a: Any, b: Any, names: tuple[str, str] | None
-) -> tuple[PairedSample, tuple[int, int, int, int]]:
+def _answers(a: Any, b: Any) -> tuple[PairedSample, tuple[int, int, int, int]]:
     """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
-    sample = PairedSample.of(a, b, names=names)
+    sample = PairedSample.of(a, b)
     u, v = sample.pairs.u, sample.pairs.v
     if not sample.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")

@@ -49,8 +49,8 @@ MOST_ITEMS = 20
 #: Tests of ranks and medians.
 OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
 
-#: Resamples, and as many where more than so many distinct differences make them slow.
-RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
+#: Resamples, and as many of more units than are quickly resampled.
+RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 10_000
 
 #: Measures of single items that differ by less are the same.
 CLOSE = 1e-12
@@ -487,14 +487,6 @@ class Overview(Document):
         return f"Not everything could be computed: {why}." if why else ""
 
     @cached_property
-    def _distinct(self) -> int:
-        """How many different units there are, on which the time of most tests depends."""
-        if not self.units.columns:
-            return int(np.unique(PairedSample(self.units).differences).size)
-        both = [x.reshape(len(x), -1).astype(np.float64) for x in (self.units.u, self.units.v)]
-        return len(np.unique(np.concatenate(both, axis=1), axis=0))
-
-    @cached_property
     def _first(self) -> tuple[Answer, str]:
         """The test whose interval is shown, and where the interval comes from."""
         if (shares := score_interval(self.pairs, self.alternative)) is not None:
@@ -520,7 +512,7 @@ class Overview(Document):
             delta=self.delta,
             tests=tests,
             confidence_level=self.confidence_level,
-            K=self.K or (RESAMPLES if self._distinct <= CHEAP else FEWER),
+            K=self.K or (RESAMPLES if len(self.units) <= CHEAP else FEWER),
             rng=self._stream(1),
         )
 

@@ -15,15 +15,12 @@ from permtest import Pairs
 from permtest.alternatives import mcnemar
 from permtest.study import (
     cohen_d,
-    cohen_h,
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    odds_ratio,
-    risk_difference,
     wilcoxon_r,
-    win_loss,
 )
+from permtest.study.effects import cohen_h, odds_ratio, risk_difference, win_loss
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,
