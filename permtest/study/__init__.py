@@ -28,7 +28,6 @@ from permtest.study.plan import (
     minimum_detectable_effect,
     power_t,
     sample_size,
-    sample_size_mcnemar,
     sample_size_proportions,
 )
 from permtest.study.power import (
@@ -36,7 +35,6 @@ from permtest.study.power import (
     RejectionRates,
     measured_rates,
     power_curve,
-    power_curve_normal,
     pvalues,
     rejection_rates,
 )
@@ -64,7 +62,6 @@ __all__ = [
     "minimum_detectable_effect",
     "overview",
     "power_curve",
-    "power_curve_normal",
     "power_t",
     "pvalues",
     "recommend",
@@ -72,7 +69,6 @@ __all__ = [
     "run_study",
     "sample_data",
     "sample_size",
-    "sample_size_mcnemar",
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",

@@ -326,7 +326,7 @@ def evaluation_units(
     def in_units(scores: IntArray) -> IntArray:
         x = with_room(scores[order[: n - rest]], parts).reshape(-1, size)
         if metric == "mean":
-            return x.sum(axis=1)
+            return np.asarray(x.sum(axis=1))
         x = np.sort(x, axis=1)
         return x[:, (size - 1) // 2] + x[:, size // 2]
 

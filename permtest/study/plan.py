@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import asin, ceil, log2, sqrt
+from math import ceil, log2, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -15,7 +15,6 @@ from permtest._checks import (
     check_count,
     check_finite,
     check_level,
-    check_option,
     check_share,
 )
 from permtest.score import counted
@@ -153,11 +152,11 @@ def sample_size_proportions(
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    method: str = "pooled",
 ) -> int:
     """How many items each of two systems needs, if they are tested on different items.
 
-    A normal approximation. On the same items they need fewer as a rule: `sample_size_mcnemar`.
+    A normal approximation for the z test with the pooled variance. On the same items they need
+    fewer as a rule: `exact_power_n`.
 
     Parameters
     ----------
@@ -165,65 +164,19 @@ def sample_size_proportions(
         The true accuracies, different, in [0, 1].
     power, alpha, alternative
         As in `sample_size`.
-    method : {"pooled", "cohen_h"}, default "pooled"
-        The z test with the pooled variance, or the test of the difference of arcsines.
 
     Examples
     --------
     >>> from permtest.study import sample_size_proportions
-    >>> sample_size_proportions(0.85, 0.8), sample_size_proportions(0.85, 0.8, method="cohen_h")
-    (906, 903)
+    >>> sample_size_proportions(0.85, 0.8)
+    906
     """
     p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
     _check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
-    check_option("method", method, ("pooled", "cohen_h"))
-    gap, mean = p1 - p2, (p1 + p2) / 2
+    quantile, mean = NormalDist().inv_cdf, (p1 + p2) / 2
     null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
-    if method == "cohen_h":
-        gap, null, true = 2 * asin(sqrt(p1)) - 2 * asin(sqrt(p2)), sqrt(2), sqrt(2)
-    return _normal_size(gap, null, true, power, alpha, alternative)
-
-
-def sample_size_mcnemar(
-    p_b: float,
-    p_c: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-) -> int:
-    """How many items McNemar's test needs, if two systems are tested on the same items.
-
-    The normal approximation of Connor (1987), for the test without a correction; the exact test
-    needs a few items more: `exact_power_n`.
-
-    Parameters
-    ----------
-    p_b, p_c : float
-        Shares of all items that the first system alone, and the second alone, gets right; different
-        ones.
-    power, alpha, alternative
-        As in `sample_size`.
-
-    Examples
-    --------
-    >>> from permtest.study import sample_size_mcnemar
-    >>> sample_size_mcnemar(0.06, 0.03)
-    783
-    """
-    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
-    _check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
-    true = sqrt(max(both - gap * gap, 0.0))
-    return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
-
-
-def _normal_size(
-    gap: float, null: float, true: float, power: float, alpha: float, alternative: str
-) -> int:
-    """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
-    quantile = NormalDist().inv_cdf
     z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    return max(ceil(((z * null + quantile(power) * true) / gap) ** 2), 1)
+    return max(ceil(((z * null + quantile(power) * true) / (p1 - p2)) ** 2), 1)
 
 
 def exact_power(
@@ -238,8 +191,8 @@ def exact_power(
 
     Parameters
     ----------
-    p_b, p_c
-        As in `sample_size_mcnemar`, but they may be equal.
+    p_b, p_c : float
+        Shares of all items that the first system alone, and the second alone, gets right.
     n : int
         Number of items, up to 10^9.
     alpha, alternative
@@ -257,7 +210,7 @@ def exact_power(
     >>> round(exact_power(0.15, 0.1, 1000), 4)
     0.8763
     """
-    size = check_count(n, "n", most=10**9, why="sample_size_mcnemar is as good as exact there")
+    size = check_count(n, "n", most=10**9, why="nobody has so many")
     return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
 
 
@@ -277,7 +230,7 @@ def exact_power_n(
     Parameters
     ----------
     p_b, p_c, power, alpha, alternative
-        As in `exact_power` and `sample_size`.
+        As in `exact_power` and `sample_size`; the shares are different.
 
     Examples
     --------
@@ -290,7 +243,9 @@ def exact_power_n(
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
-            raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
+            raise ValueError(
+                f"it takes more than {MOST_EXACT:,} items to find so small a difference"
+            )
         return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
     crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)

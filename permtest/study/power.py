@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil, gcd, log10
 from typing import Any, TypeAlias
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
-from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
+from permtest._checks import check_count, check_level, check_option
 from permtest._html import AsSentence
 from permtest._integers import roomy
 from permtest._parallel import in_parallel
@@ -60,9 +61,6 @@ SMALL, PER_DEVIATION, PER_MAGNITUDE, FINEST = 100, 8, 16, 1000
 #: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
 MOST_RANKED, RESAMPLES = 50, 399
 
-#: A bootstrap of more pairs resamples cells, a sixteenth of a standard deviation wide.
-LONG = 20_000
-
 Floats: TypeAlias = NDArray[np.float64]
 Test: TypeAlias = "str | Callable[[Any, Any], Any]"
 Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
@@ -87,9 +85,10 @@ class PowerCurve(AsSentence):
 
     Examples
     --------
-    >>> from permtest.study import power_curve_normal
-    >>> power_curve_normal(0.5, 1.0, sizes=[10, 100], experiments=200, rng=0).power[1] > 0.9
-    True
+    >>> from permtest.study import power_curve
+    >>> curve = power_curve([3, 5, 4, 6], [2, 5, 3, 4], sizes=[10, 40], experiments=200, rng=0)
+    >>> curve.power[1] > 0.9, len(curve.intervals)
+    (True, 2)
     """
 
     sizes: tuple[int, ...]
@@ -160,7 +159,8 @@ def power_curve(
     experiments : int, default 2000
         Number of samples of each size, up to a million.
     method : {"bootstrap", "normal"}
-        Draw pairs with replacement, or differences from the normal law with their mean and spread.
+        Draw pairs with replacement, or differences from the normal law with their mean and spread,
+        which the exact test rounds to multiples of an eighth of the spread.
     delta : float or Fraction, optional
         The true mean difference in the samples, if not that of the data: 0 makes the curve that of
         the level. For tests of the mean, and functions.
@@ -193,95 +193,48 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, ("bootstrap", "normal"))
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    how |= {"test": test, "sizes": sizes, "rng": rng}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
     check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
     mean = sample.mean if true is None else float(true)
+    draw: Draw
     if method == "normal":
         if sample.n < 2 or sample.deviation == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
-        return power_curve_normal(mean, sample.deviation, sample.n, **how)
-    draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
-    rounded = draw.rounded if test == "exact" else 0.0
-    return _curve(draw, sample.n, method=method, delta=mean, rounded=rounded, **how)
-
-
-def power_curve_normal(
-    delta: float,
-    sigma: float,
-    n: int | None = None,
-    *,
-    test: Test = "exact",
-    sizes: int | Sequence[int] = 20,
-    experiments: int = 2000,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-    rng: RNG = None,
-) -> PowerCurve:
-    """`power_curve` without any data: for normal differences of known mean and deviation.
-
-    Parameters
-    ----------
-    delta, sigma : float
-        The true mean difference, and the standard deviation of the differences, which the exact
-        test rounds to multiples of an eighth of it.
-    n : int, optional
-        The largest size; needed where `sizes` is a number.
-    test, sizes, experiments, alpha, alternative, rng
-        As in `power_curve`.
-
-    Examples
-    --------
-    >>> from permtest.study import power_curve_normal
-    >>> curve = power_curve_normal(0.1, 0.5, sizes=[100, 200, 300], rng=0)
-    >>> 170 < curve.needed(0.8) < 230
-    True
-    """
-    mean, deviation = check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
-    middle = float(np.clip(PER_DEVIATION * mean / deviation, -FINEST, FINEST))
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    how |= {"test": test, "sizes": sizes, "rng": rng}
-
-    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
-        d = generator.normal(middle, PER_DEVIATION, (size, n))
-        return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
-
-    rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
-    return _curve(draw, n, method="normal", delta=mean, rounded=rounded, **how)
-
-
-def _curve(
-    draw: Draw,
-    n: int | None,
-    *,
-    test: Test,
-    sizes: Any,
-    rng: RNG,
-    method: str,
-    delta: float,
-    rounded: float,
-    **how: Any,
-) -> PowerCurve:
-    """The rate at each size, up to `n` where `sizes` is a number."""
-    if np.ndim(sizes):
-        if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
-            raise ValueError("sizes is empty; name at least one")
-    elif n is None:
-        raise ValueError(f"sizes={sizes} needs a largest size; list the sizes instead")
+        draw = partial(_normal, test == "exact", mean / sample.deviation)
+        unit = sample.deviation / PER_DEVIATION
     else:
-        # One pair says nothing about spread; where there are more, the curve begins at two.
-        number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
-        evenly = {check_count(n, "n") * k // number for k in range(1, number + 1)}
-        chosen = sorted(size for size in evenly if size >= min(2, n))
+        draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
+        unit = draw.rounded
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
-    origin, found = seeds(as_generator(rng)), list[RejectionRates]()
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    chosen, origin = _sizes(sizes, sample.n), seeds(as_generator(rng))
+    found: list[RejectionRates] = []
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
         generator = stream(origin, size)
         found.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how))
     power, intervals = zip(*((x[name], x.intervals[name]) for x in found), strict=True)
-    asked = name, how["alpha"], how["alternative"], how["experiments"]
-    return PowerCurve(tuple(chosen), power, intervals, *asked, method, delta, rounded)
+    asked = {"test": name, "method": method, "delta": mean, **how}
+    return PowerCurve(tuple(chosen), power, intervals, rounded=unit * (test == "exact"), **asked)
+
+
+def _sizes(sizes: Any, n: int) -> list[int]:
+    """The sizes that are asked for, or so many up to `n`."""
+    if np.ndim(sizes):
+        if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
+            raise ValueError("sizes is empty; name at least one")
+        return chosen
+    # One pair says nothing about spread; where there are more, the curve begins at two.
+    number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
+    return sorted({n * k // number for k in range(1, number + 1)} - {0, 1} or {n})
+
+
+def _normal(
+    rounded: bool, lead: float, rng: np.random.Generator, size: int, n: int
+) -> tuple[Any, Any]:
+    """Normal differences with that mean, in deviations, of which eight are a unit."""
+    middle = float(np.clip(PER_DEVIATION * lead, -FINEST, FINEST))
+    d = rng.normal(middle, PER_DEVIATION, (size, n))
+    return np.rint(d).astype(np.int64) if rounded else d, np.zeros((size, n), np.int64)
 
 
 @dataclass(frozen=True)
@@ -446,9 +399,9 @@ def measured_rates(
     test, they have random signs instead, as a shift would leave no ties. A test of something else
     than the mean may be right to reject centred differences more often than alpha.
 
-    All tests of some thousand pairs take about a second together, and those of 200 000 less than
-    twenty, as the exact test looks at differences on a lattice (see `power_curve`), that of signed
-    ranks is a normal approximation beyond 50 pairs, and the bootstrap has 399 resamples.
+    All tests of some thousand pairs take about a second together, as the exact test looks at
+    differences on a lattice (see `power_curve`), that of signed ranks is a normal approximation
+    beyond 50 pairs, and the bootstrap has 399 resamples.
 
     Examples
     --------
@@ -594,8 +547,7 @@ def pvalues(
     differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
     rounding does not look at signs, so that the level of the test holds.
 
-    "bootstrap_mean" is studentised; all data sets share their K resamples. Of more than 20 000
-    pairs it resamples the differences rounded to sixteenths of their standard deviation.
+    "bootstrap_mean" is studentised; all data sets share their K resamples.
 
     Examples
     --------
@@ -704,7 +656,7 @@ def _of_rows(
 def _studentised(
     d: NDArray[Any], t: Floats, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:
-    """p of t among those of resamples of the centred rows: the same ones for all, or of cells."""
+    """p of t among those of resamples of the centred rows, the same ones for all."""
     n, beyond = d.shape[1], np.ones((2, len(d)))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
     # Rows that are sorted alike would do alike in the resamples that they share.
@@ -712,33 +664,20 @@ def _studentised(
     seen = np.clip(t, -1e300, 1e300)[:, None]
     slack = 1e-9 * (1 + np.abs(seen))
 
-    def count(rows: slice, x: Floats, weights: Floats) -> None:
+    firsts = range(0, K, each := max(AT_ONCE // max(n, len(d)), 1))
+    for first in progress(firsts, total=len(firsts), what="resamples"):
+        size = min(each, K - first)
+        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(items.ravel().astype(np.intp), minlength=n * size)
+        weights = times.reshape(size, n).T / n
         gap = x @ weights
         error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
         # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
         gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
         with np.errstate(divide="ignore", invalid="ignore"):
             star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-        beyond[0, rows] += np.count_nonzero(star >= seen[rows] - slack[rows], axis=1)
-        beyond[1, rows] += np.count_nonzero(star <= seen[rows] + slack[rows], axis=1)
-
-    if n > LONG:
-        for i, row in enumerate(x):
-            cells, times = np.unique(np.rint(PER_MAGNITUDE * row), return_counts=True)
-            middle, each = cells @ times / n, max(AT_ONCE // cells.size, 1)
-            for first in range(0, K, each):
-                drawn = rng.multinomial(n, times / n, min(each, K - first)).T / n
-                count(slice(i, i + 1), (cells - middle)[None] / PER_MAGNITUDE, drawn)
-    else:
-        firsts = range(0, K, each := max(AT_ONCE // max(n, len(d)), 1))
-        for first in progress(firsts, total=len(firsts), what="resamples"):
-            size = min(each, K - first)
-            items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-            drawn = (
-                np.bincount(items.ravel().astype(np.intp), minlength=n * size).reshape(size, n).T
-                / n
-            )
-            count(slice(None), x, drawn)
+        beyond[0] += np.count_nonzero(star >= seen - slack, axis=1)
+        beyond[1] += np.count_nonzero(star <= seen + slack, axis=1)
     above, below = beyond
     both = np.minimum(2 * np.minimum(above, below), K + 1)
     return {"greater": above, "less": below}.get(alternative, both) / (K + 1)
