@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from platform import python_version
 from typing import Any
 
@@ -83,9 +84,10 @@ def citation() -> str:
 
 
 def computed_with(*others: str) -> dict[str, str]:
-    """The versions of this package, of others, and of Python."""
+    """The versions of this package, of others where they are there, and of Python."""
     found = {"permtest": str(import_module("permtest").__version__)}
-    return found | {x: python_version() if x == "python" else version(x) for x in others}
+    there = [x for x in others if x == "python" or find_spec(x)]
+    return found | {x: python_version() if x == "python" else version(x) for x in there}
 
 
 # ---- the comparison ----------------------------------------------------------------------------
