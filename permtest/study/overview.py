@@ -46,11 +46,16 @@ Floats = NDArray[np.float64]
 #: The most items that are listed.
 MOST_ITEMS = 20
 
+#: Tests that take long where more than `MANY` differences are distinct, as the interval of the
+#: exact test does.
+SLOW = ("permutation_median", "wilcoxon", "bootstrap_mean", "bootstrap_median", "paired_bootstrap")
+MANY = 30_000
+
 #: Tests of ranks and medians.
 OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
 
 #: Resamples, and as many of more units than are quickly resampled.
-RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 10_000
+RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
 
 #: Measures of single items that differ by less are the same.
 CLOSE = 1e-12
@@ -341,10 +346,19 @@ class Overview(Document):
     @cached_property
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
-        order = ["exact", *(test for test in self.chosen if test != "exact")]
+        slow = SLOW if self._is_slow and self.tests is None else ()
+        if slow:
+            self._notes["answers"] = (
+                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; to "
+                "run them, name them in overview(tests=...)"
+            )
+        order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
         first = self._first[0]
         found = {first.test: first}
-        if self.exact.n_samples is not None:  # with the same random labellings
+        if self._is_slow and first.test != "exact":  # without its interval
+            made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
+            found["exact"] = Answer("exact", made, None, ())
+        elif self.exact.n_samples is not None:  # with the same random labellings
             drawn = randomisation(self.units, **self._how)
             found["exact"] = Answer("exact", drawn, None, ())
         table = self._compared([x for x in order if x not in found] or [first.test])
@@ -487,6 +501,19 @@ class Overview(Document):
         return f"Not everything could be computed: {why}." if why else ""
 
     @cached_property
+    def _distinct(self) -> int:
+        """How many different units there are, on which the time of most tests depends."""
+        if not self.units.columns:
+            return int(np.unique(PairedSample(self.units).differences).size)
+        both = [x.reshape(len(x), -1).astype(np.float64) for x in (self.units.u, self.units.v)]
+        return len(np.unique(np.concatenate(both, axis=1), axis=0))
+
+    @property
+    def _is_slow(self) -> bool:
+        """Whether single scores have more than `MANY` distinct differences."""
+        return not self.pairs.columns and self._distinct > MANY
+
+    @cached_property
     def _first(self) -> tuple[Answer, str]:
         """The test whose interval is shown, and where the interval comes from."""
         if (shares := score_interval(self.pairs, self.alternative)) is not None:
@@ -496,12 +523,14 @@ class Overview(Document):
             ends = ConfidenceInterval(*shares(level), level)
             about = "Tango's score interval for paired shares"
             return Answer("exact", made, ends, checks), about
-        test = "paired_bootstrap" if self.pairs.columns else "exact"
+        other = "paired_bootstrap" if self.pairs.columns else "paired_t"
+        test = other if self.pairs.columns or self._is_slow else "exact"
         answer = self._compared([test])[test]
+        n = answer.result.n_samples if answer.result else 0
         if self.pairs.columns:
-            n = answer.result.n_samples if answer.result else 0
             return answer, f"percentiles of {n or 0:,} paired bootstrap resamples"
-        return answer, "all shifts that the exact test does not reject"
+        title = "exact test" if test == "exact" else answer.title
+        return answer, f"all shifts that the {title} does not reject"
 
     def _compared(self, tests: list[str]) -> AnswerTable:
         """Some rows of the table of tests, which are the same whichever others are made."""
@@ -512,7 +541,7 @@ class Overview(Document):
             delta=self.delta,
             tests=tests,
             confidence_level=self.confidence_level,
-            K=self.K or (RESAMPLES if len(self.units) <= CHEAP else FEWER),
+            K=self.K or (RESAMPLES if self._distinct <= CHEAP else FEWER),
             rng=self._stream(1),
         )
 
@@ -583,7 +612,7 @@ def overview(
     rng : numpy.random.Generator, int or None, default 0
         For the bootstrap tests, and where an exact p is out of reach.
     tests : sequence of str, optional
-        Other tests, by their names in `compare_all`. Default: all that apply.
+        Other tests, by their names in `compare_all`. Default: all that apply and are quick.
 
     Returns
     -------
@@ -598,7 +627,7 @@ def overview(
 
     Notes
     -----
-    Cost of all parts: about a second for thousands of items, a minute for 200 000 different scores.
+    Cost of all parts: about a second for thousands of items, some seconds for 200 000.
 
     Examples
     --------

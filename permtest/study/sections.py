@@ -255,6 +255,7 @@ def answers(found: Any) -> Section:
         limits="These tests are one piece of evidence, not several; decide by the test that you "
         "chose beforehand. Choosing a test by its p-value invalidates the significance "
         "level.",
+        problem=found.problem("answers"),
         data={"answers": data},
     )
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
@@ -14,7 +15,7 @@ import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import compare_all, mcnemar
 from permtest.study import effect_sizes, exact_power, exact_power_n, overview, power_t, sample_size
-from permtest.study.overview import item_scores
+from permtest.study.overview import SLOW, item_scores
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 RNG = np.random.default_rng(5)
@@ -148,6 +149,17 @@ def test_effects_and_power_are_those_of_the_study():
     assert points.power.power == pytest.approx(power_t(12, d.mean(), d.std(ddof=1), **how))
     assert points.power.needed == sample_size(d.mean(), d.std(ddof=1), **how)
     assert power_t(12, points.power.detectable, d.std(ddof=1), **how) == pytest.approx(0.8)
+
+
+def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
+    monkeypatch.setattr(sys.modules["permtest.study.overview"], "MANY", 3)
+    found = overview(SCORES)
+    assert not set(SLOW) & {answer.test for answer in found.answers}
+    assert all(test in found["answers"].problem for test in SLOW)
+    assert "paired t-test" in found.interval_about
+    assert found.interval == compare_all(SCORES)["paired_t"].interval
+    asked = overview(SCORES, tests=["wilcoxon"])
+    assert [answer.test for answer in asked.answers] == ["exact", "wilcoxon"]
 
 
 def test_a_seed_repeats_what_is_sampled():
