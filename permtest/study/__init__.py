@@ -15,10 +15,15 @@ from permtest.study.describe import (
 from permtest.study.effects import (
     EffectSize,
     cohen_d,
+    cohen_h,
     effect_sizes,
     hedges_g,
     hodges_lehmann,
+    odds_ratio,
+    phi,
+    risk_difference,
     wilcoxon_r,
+    win_loss,
 )
 from permtest.study.overview import Overview, overview
 from permtest.study.pipeline import Study, StudyConfig, run_study
@@ -28,6 +33,7 @@ from permtest.study.plan import (
     minimum_detectable_effect,
     power_t,
     sample_size,
+    sample_size_mcnemar,
     sample_size_proportions,
 )
 from permtest.study.power import (
@@ -51,6 +57,7 @@ __all__ = [
     "Study",
     "StudyConfig",
     "cohen_d",
+    "cohen_h",
     "describe",
     "effect_sizes",
     "evaluation_units",
@@ -60,16 +67,21 @@ __all__ = [
     "hodges_lehmann",
     "measured_rates",
     "minimum_detectable_effect",
+    "odds_ratio",
     "overview",
+    "phi",
     "power_curve",
     "power_t",
     "pvalues",
     "recommend",
     "rejection_rates",
+    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
+    "sample_size_mcnemar",
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
+    "win_loss",
 ]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, inf, pi, sqrt
+from math import asin, atanh, inf, pi, sqrt, tanh
 from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_level
-from permtest._html import AsSentence
+from permtest._checks import check_count, check_level
+from permtest._html import facts, together
 from permtest._integers import IntArray
+from permtest._json import AsJson
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
+from permtest.alternatives.compare import TESTS
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
@@ -24,6 +26,9 @@ from permtest.alternatives.ranks import (
 )
 from permtest.interval import ConfidenceInterval
 from permtest.study.describe import checked_sample
+
+#: Which effect size says how large the difference is that a test finds.
+BELONGS_TO = {name: row.effect for name, row in TESTS.items()}
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -39,6 +44,7 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
+    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -52,7 +58,7 @@ PRIOR = 25
 
 
 @dataclass(frozen=True)
-class EffectSize(AsSentence):
+class EffectSize(AsJson):
     """How large a difference is.
 
     Parameters
@@ -131,6 +137,15 @@ class EffectSize(AsSentence):
         details = {key: finite(value) for key, value in self.details.items()}
         found = {"value": finite(self.value), "interval": ends, "names": list(self.names)}
         return shown | found | {"details": details}
+
+    def _repr_html_(self) -> str:
+        rows = {
+            self.title: f"{self.value:.6g}",
+            "95% interval": f"{interval_text(self.confidence_interval())} ({self.method})",
+            "n": f"{self.n}",
+            "size": self.interpretation,
+        }
+        return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
 
 
 def effect_sizes(
@@ -365,28 +380,80 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 # ---- wins, and right and wrong answers ----------------------------------------------------------
 
 
-def win_loss(a: Any, b: Any = None) -> EffectSize:
-    """How much more often the first system wins than loses: P(A > B) - P(B > A)."""
-    sample = PairedSample.of(a, b)
+def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """How much more often the first system wins than loses: P(A > B) - P(B > A).
+
+    Parameters
+    ----------
+    a, b, names
+        As in `cohen_d`; a single pair is enough.
+
+    Examples
+    --------
+    >>> from permtest.study import win_loss
+    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
+    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
+    """
+    sample = PairedSample.of(a, b, names=names)
     n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
     details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
     interval = mcnemar(wins, losses, n=n).confidence_interval
     return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def risk_difference(a: Any, b: Any = None) -> EffectSize:
-    """The difference of two shares of right answers to the same questions."""
-    sample, (both, b, c, _) = _answers(a, b)
+def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """The difference of two shares of right answers to the same questions.
+
+    Parameters
+    ----------
+    a, b, names
+        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
+
+    Notes
+    -----
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
+    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
+
+    Examples
+    --------
+    >>> from permtest.study import risk_difference
+    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
+    >>> found.value, found.details["b"], found.details["c"]
+    (0.4, 2, 0)
+    """
+    sample, (both, b, c, neither) = _answers(a, b, names)
     n = sample.n
     p, q = (both + b) / n, (both + c) / n
+    (low, high), (under, over) = wilson(p, n), wilson(q, n)
+    r = _correlation(both, b, c, neither, n / 2)
+    down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
+    up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
     details = {"p1": p, "p2": q, "b": b, "c": c}
+    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
     interval = mcnemar(b, c, n=n).confidence_interval
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
-def odds_ratio(a: Any, b: Any = None) -> EffectSize:
-    """b / c, McNemar's conditional odds ratio, with the interval of Clopper and Pearson."""
-    sample, (_, b, c, _) = _answers(a, b)
+def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """b / c: how many items the first system alone gets right for each that only the second does.
+
+    Parameters
+    ----------
+    a, b, names
+        As in `risk_difference`; one item at least is right for one system alone.
+
+    Notes
+    -----
+    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
+    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
+
+    Examples
+    --------
+    >>> from permtest.study import odds_ratio
+    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
+    2.0
+    """
+    sample, (_, b, c, _) = _answers(a, b, names)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair, so there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
@@ -398,32 +465,117 @@ def odds_ratio(a: Any, b: Any = None) -> EffectSize:
     return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
 
 
-def cohen_h(a: Any, b: Any = None) -> EffectSize:
+def cohen_h(
+    a: Any,
+    b: Any = None,
+    x2: int | None = None,
+    n2: int | None = None,
+    *,
+    names: tuple[str, str] | None = None,
+) -> EffectSize:
     """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
 
-    Its variance is (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four
-    numbers are taken one half larger than they are, so that it is defined and below 1.
+    Parameters
+    ----------
+    a, b
+        As in `risk_difference`: both systems answered the same items. Or, of systems that were
+        tested on different items, how many answers of the first are right, and how many it gave.
+    x2, n2 : int, optional
+        The same two numbers of the second system, where systems have different items.
+    names : tuple of two str, optional
+        The names of the two systems.
+
+    Notes
+    -----
+    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance for pairs is
+    (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
+    one half larger than they are, so that it is defined and below 1; for different items it is
+    1 / n1 + 1 / n2.
+
+    Examples
+    --------
+    >>> from permtest.study import cohen_h
+    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
+    0.4027
+    >>> round(cohen_h(85, 100, 75, 100).value, 4)
+    0.2518
     """
-    sample, counts = _answers(a, b)
-    both, only_a, only_b, neither = (x + 0.5 for x in counts)
-    of_a, of_b = both + only_a, both + only_b
-    margins = of_a * (only_b + neither) * of_b * (only_a + neither)
-    r12 = (both * neither - only_a * only_b) / sqrt(margins)
-    shares = [(of_x - 1) / sample.n for of_x in (of_a, of_b)]
-    error = sqrt((2 - 2 * r12) / sample.n)
+    details = {}
+    if x2 is None:
+        sample, (both, b, c, neither) = _answers(a, b, names)
+        n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
+        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+        error = sqrt((2 - 2 * details["r12"]) / n)
+    else:
+        n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
+        x1, x2 = check_count(a, "x1", least=0, most=n1), check_count(x2, "x2", least=0, most=n2)
+        n, names, shares = n1 + n2, names or ("a", "b"), (x1 / n1, x2 / n2)
+        error = sqrt(1 / n1 + 1 / n2)
     value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
-    details = {"r12": r12, "p1": shares[0], "p2": shares[1], "standard_error": error}
+    details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
 
     def interval(confidence_level: float) -> tuple[float, float]:
         half = error * normal_quantile(tail_level("two-sided", confidence_level))
         return max(value - half, -pi), min(value + half, pi)
 
-    return EffectSize("cohen_h", value, sample.n, sample.names, details, interval)
+    return EffectSize("cohen_h", value, n, names, details, interval)
 
 
-def _answers(a: Any, b: Any) -> tuple[PairedSample, tuple[int, int, int, int]]:
+def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
+    """Phi: the correlation in a table of two by two counts.
+
+    Parameters
+    ----------
+    table : array_like of shape (2, 2)
+        Counts: a row for each system, and columns of right and wrong answers.
+    names : tuple of two str, default ("a", "b")
+        What the rows are called.
+
+    Notes
+    -----
+    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
+    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
+
+    Examples
+    --------
+    >>> from permtest.study import phi
+    >>> phi([[85, 15], [75, 25]]).value
+    0.125
+    """
+    cells = np.asarray(table)
+    if cells.shape != (2, 2):
+        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
+    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
+    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
+        raise ValueError("table has an empty row or column, so there is no correlation")
+    value, n = _correlation(*counts), sum(counts)
+    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
+    centre = _correlation(p, q, r, s)
+    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
+    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
+    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
+    error = sqrt(max(variance, 0.0) / (p + q + r + s))
+
+    def interval(confidence_level: float) -> tuple[float, float]:
+        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
+        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
+        return min(low, value), max(high, value)
+
+    details = {"chi_squared": n * value**2, "standard_error": error}
+    return EffectSize("phi", value, n, names, details, interval)
+
+
+def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
+    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
+    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
+    return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
+
+
+def _answers(
+    a: Any, b: Any, names: tuple[str, str] | None
+) -> tuple[PairedSample, tuple[int, int, int, int]]:
     """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
-    sample = PairedSample.of(a, b)
+    sample = PairedSample.of(a, b, names=names)
     u, v = sample.pairs.u, sample.pairs.v
     if not sample.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")

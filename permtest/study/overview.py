@@ -39,6 +39,7 @@ from permtest.study import sections
 from permtest.study.document import Document, Figure, Section, Table, number, percent
 from permtest.study.effects import EffectSize, effect_sizes
 from permtest.study.plan import Outlook, outlook
+from permtest.study.recommend import Recommendation, recommend
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -370,17 +371,30 @@ class Overview(Document):
         return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property
+    def recommendation(self) -> Recommendation | None:
+        """Which tests suit single scores like these; None for counts, and where it takes long."""
+        if self.pairs.columns or self._is_slow:
+            return None
+        return recommend(self.units, alpha=self.alpha)
+
+    @cached_property
     def effects(self) -> tuple[EffectSize, ...]:
         """How large the difference is, on scales that do not depend on the number of units."""
         return () if self.pairs.columns else effect_sizes(self.units)
 
     @cached_property
     def power(self) -> Outlook | None:
-        """Power of such a test, and the size of another study; None where its section says why."""
-        unit = self.unit
+        """Power of such a test, and the size of another study; None where `problems` says why."""
+        pairs, unit, limit = self.pairs, self.unit, inf  # the largest difference that there can be
+        if self.statistic.columns:
+            measure = self.statistic.measure(pairs)[0]
+            if not isinstance(measure, MeanOfRatios) or measure.whole:
+                limit = 2.0 if isinstance(measure, Matthews) else 1.0
+        elif min(pairs.u.min(), pairs.v.min()) >= 0:
+            limit = 1.0 if max(pairs.u.max(), pairs.v.max()) <= pairs.scale else inf
         items = self.items if unit == "items" else item_scores(self.units, self.statistic)
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
-        how |= {"target": self.target, "unit": unit}
+        how |= {"limit": limit, "target": self.target, "unit": unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.problem:
             self._notes["power"] = found.problem
@@ -421,6 +435,10 @@ class Overview(Document):
         found = {True: "rejects", False: "does not reject", None: "cannot decide"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
+    def citation(self, style: str = "text") -> str:
+        """What to cite, the method and the software: as "text", or as "bibtex"."""
+        return sections.citation(style)
+
     def score_text(self, value: float | None) -> str:
         """What a system scores: whole sums as they are, ratios and means with four digits."""
         if value is None:
@@ -456,7 +474,9 @@ class Overview(Document):
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a comparison."""
-        keys = ("finding", "test", "items", "answers", "effects", "power", "data", "cite")
+        spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
+        keys = ["finding", "test", "items", "answers", *["measures"] * spans]
+        keys += ["effects", "power", "data", "cite"]
         return {key: partial(getattr(sections, key), self) for key in keys}
 
     @property

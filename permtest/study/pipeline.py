@@ -276,8 +276,8 @@ class Study(Overview):
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections of a study: those of the data and of the plan around those of the test."""
-        keys = "finding data units assumptions recommendation test items answers effects curve "
-        keys += "power repeat cite"
+        keys = "finding data units assumptions recommendation test items answers measures effects "
+        keys += "curve power repeat cite"
         makers = (_data, _units, _assumptions, _recommendation, _curve, _repeat)
         found = dict(super().parts)
         found |= {make.__name__[1:]: partial(make, self) for make in makers}

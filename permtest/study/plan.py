@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2, sqrt
+from math import asin, ceil, inf, log2, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -15,8 +15,11 @@ from permtest._checks import (
     check_count,
     check_finite,
     check_level,
+    check_option,
     check_share,
 )
+from permtest.alternatives.answer import rejects
+from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.score import counted
 from permtest.statistics import check_alternative
 
@@ -26,6 +29,10 @@ MOST, MOST_EXACT = 10**15, 10**6
 #: Numbers of items that are looked at together; and how far from the mean numbers of discordant
 #: items matter to `exact_power`: so many standard deviations, and so many more.
 AT_ONCE, REACH = 128, (9.0, 40.0)
+
+#: The methods of McNemar's test that have an exact power; for 0/1 scores the first three are one.
+MCNEMAR = {"mcnemar": "exact", "exact": "exact", "sign": "exact", "mcnemar_midp": "midp"}
+MCNEMAR |= {"mcnemar_chi2": "chi2"}
 
 
 # ---- paired t tests ------------------------------------------------------------------------------
@@ -152,11 +159,11 @@ def sample_size_proportions(
     power: float = 0.8,
     alpha: float = 0.05,
     alternative: str = "two-sided",
+    method: str = "pooled",
 ) -> int:
     """How many items each of two systems needs, if they are tested on different items.
 
-    A normal approximation for the z test with the pooled variance. On the same items they need
-    fewer as a rule: `exact_power_n`.
+    A normal approximation. On the same items they need fewer as a rule: `sample_size_mcnemar`.
 
     Parameters
     ----------
@@ -164,19 +171,66 @@ def sample_size_proportions(
         The true accuracies, different, in [0, 1].
     power, alpha, alternative
         As in `sample_size`.
+    method : {"pooled", "cohen_h"}, default "pooled"
+        The z test with the pooled variance, or the test of the difference of arcsines.
 
     Examples
     --------
     >>> from permtest.study import sample_size_proportions
-    >>> sample_size_proportions(0.85, 0.8)
-    906
+    >>> sample_size_proportions(0.85, 0.8), sample_size_proportions(0.85, 0.8, method="cohen_h")
+    (906, 903)
     """
     p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
     _check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
-    quantile, mean = NormalDist().inv_cdf, (p1 + p2) / 2
+    check_option("method", method, ("pooled", "cohen_h"))
+    gap, mean = p1 - p2, (p1 + p2) / 2
     null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
+    if method == "cohen_h":
+        gap, null, true = 2 * asin(sqrt(p1)) - 2 * asin(sqrt(p2)), sqrt(2), sqrt(2)
+    return _normal_size(gap, null, true, power, alpha, alternative)
+
+
+def sample_size_mcnemar(
+    p_b: float,
+    p_c: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+) -> int:
+    """How many items McNemar's test needs, if two systems are tested on the same items.
+
+    The normal approximation of Connor (1987), for the test without a correction; the exact test
+    needs a few items more: `exact_power_n`.
+
+    Parameters
+    ----------
+    p_b, p_c : float
+        Shares of all items that the first system alone, and the second alone, gets right; different
+        ones.
+    power, alpha, alternative
+        As in `sample_size`.
+
+    Examples
+    --------
+    >>> from permtest.study import sample_size_mcnemar
+    >>> sample_size_mcnemar(0.06, 0.03)
+    783
+    """
+    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
+    _check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
+    true = sqrt(max(both - gap * gap, 0.0))
+    return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
+
+
+def _normal_size(
+    gap: float, null: float, true: float, power: float, alpha: float, alternative: str
+) -> int:
+    """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
+    quantile = NormalDist().inv_cdf
     z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    return max(ceil(((z * null + quantile(power) * true) / (p1 - p2)) ** 2), 1)
+    n = ((z * null + quantile(power) * true) / gap) ** 2
+    return _smallest(lambda size: size >= n, 1)
 
 
 def exact_power(
@@ -186,17 +240,21 @@ def exact_power(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
+    test: str = "mcnemar",
 ) -> float:
-    """Power of the exact test of scores that are 0 or 1, without simulation.
+    """Power for scores that are 0 or 1, without simulation: to 1e-12.
 
     Parameters
     ----------
-    p_b, p_c : float
-        Shares of all items that the first system alone, and the second alone, gets right.
+    p_b, p_c
+        As in `sample_size_mcnemar`, but they may be equal.
     n : int
         Number of items, up to 10^9.
     alpha, alternative
         As in `power_t`.
+    test : str, default "mcnemar"
+        "mcnemar", which for such scores is "exact" and "sign" too, "mcnemar_midp" or
+        "mcnemar_chi2".
 
     Notes
     -----
@@ -210,8 +268,8 @@ def exact_power(
     >>> round(exact_power(0.15, 0.1, 1000), 4)
     0.8763
     """
-    size = check_count(n, "n", most=10**9, why="nobody has so many")
-    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
+    size = check_count(n, "n", most=10**9, why="sample_size_mcnemar is as good as exact there")
+    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative, test)[0])
 
 
 def exact_power_n(
@@ -221,6 +279,7 @@ def exact_power_n(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
+    test: str = "mcnemar",
 ) -> int:
     """How many items `exact_power` needs to reach a power; at most a million.
 
@@ -229,8 +288,8 @@ def exact_power_n(
 
     Parameters
     ----------
-    p_b, p_c, power, alpha, alternative
-        As in `exact_power` and `sample_size`; the shares are different.
+    p_b, p_c, power, alpha, alternative, test
+        As in `exact_power` and `sample_size`.
 
     Examples
     --------
@@ -243,10 +302,8 @@ def exact_power_n(
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
-            raise ValueError(
-                f"it takes more than {MOST_EXACT:,} items to find so small a difference"
-            )
-        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
+            raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
+        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative, test) >= power
 
     crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
@@ -268,23 +325,37 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
 
 
 def _powers(
-    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
+    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str, test: str
 ) -> NDArray[np.float64]:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.stats import binom
+    from scipy.special import betainc, gammaln, xlog1py, xlogy
 
     both, share = _discordant(p_b, p_c)
+    check_level(alpha)
     check_alternative(alternative)
-    two, level = alternative == "two-sided", check_level(alpha)
+    check_option("test", test, MCNEMAR)
     fewest, most = int(numbers.min()), int(numbers.max())
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-    # The fewest wins of m with a tail of half of alpha, but for roundings. Both sides are alike.
-    least = binom.isf(level * (1 + 1e-11) / (1 + two), m, 0.5) + 1
+    # The fewest wins of m that reject, by bisection; m + 1 if none do. Both sides are alike.
+    two = alternative == "two-sided"
+    none, least = m // 2 if two else np.full_like(m, -1), m + 1
+    while np.any(least - none > 1):
+        wins = np.maximum((none + least) // 2, 0)
+        p = mcnemar_pvalue(wins, m - wins, MCNEMAR[test], "two-sided" if two else "greater")
+        extreme, open_ = rejects(p, alpha), least - none > 1
+        least = np.where(open_ & extreme, wins, least)
+        none = np.where(open_ & ~extreme, wins, none)
+    # P(wins >= least), and the same for losses, by the incomplete beta function.
+    some, shape = (least > 0) & (least <= m), (np.maximum(least, 1), np.maximum(m - least + 1, 1))
     sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
-    found = sum(binom.sf(least - 1, m, x) for x in sides)
-    return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ found, 0.0, 1.0))
+    found = sum(np.where(some, betainc(*shape, x), least <= 0) for x in sides)
+    n = numbers[:, None]
+    logs = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
+    logs = logs + xlogy(m, both) + xlog1py(np.maximum(n - m, 0), -both)
+    shares = np.where(m <= n, np.exp(logs), 0.0)  # but for what rounds alike in all of them
+    return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
 
 
 # ---- the next study ------------------------------------------------------------------------------
@@ -313,10 +384,11 @@ def outlook(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
+    limit: float = inf,
     target: float = 0.8,
     unit: str = "units",
 ) -> Outlook:
-    """What power a test of such differences has, and what a study needs.
+    """What power a test of such differences has, none beyond `limit`, and what a study needs.
 
     Where all are -1, 0 or 1, they are taken for those of scores of 0 and 1.
     """
@@ -343,6 +415,10 @@ def outlook(
     if n < least:
         power, detectable = 0.0, None
         problem = f"{counted(n, unit)} cannot give a p of {alpha:g} or less; you need {least}"
+    elif detectable is not None and abs(detectable) > limit:
+        detectable = None
+        shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
+        problem = f"no difference is large enough that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
 
 

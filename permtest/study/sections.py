@@ -7,6 +7,7 @@ the key of its section.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -15,15 +16,20 @@ from typing import Any
 
 import numpy as np
 
+from permtest._checks import check_option
 from permtest.alternatives.answer import TITLES, finite
 from permtest.alternatives.compare import TESTS
 from permtest.pairs import Pairs
+from permtest.statistics import lookup
 from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
 
 #: Rows of the table of where the scores come from.
 ROWS = 60
+
+#: The measures of the same counts that stand beside each other.
+MEASURES = ("precision", "recall", "f1")
 
 #: A null distribution with more cells, or a joint one with more points, is not drawn as it is.
 MOST_CELLS, MOST_POINTS = 5 * 10**6, 10**7
@@ -74,9 +80,12 @@ BIBTEX = f"""\
 """
 
 
-def citation() -> str:
-    """The method and the software."""
+def citation(style: str = "text") -> str:
+    """The method and the software, as "text" or as "bibtex"."""
+    check_option("style", style, ("text", "bibtex"))
     own = computed_with()["permtest"]
+    if style == "bibtex":
+        return BIBTEX.replace("VERSION", own)
     return (
         f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
         f"The permtest developers. {SOFTWARE}, version {own}. {HOME}."
@@ -231,25 +240,49 @@ def items(found: Any) -> Section:
 
 
 def answers(found: Any) -> Section:
-    """Other tests, side by side."""
+    """Other tests, with the level and the power that they have on data like these."""
     table, decided = found.answers, found.decisions()
-    rows, data = [], []
+    rates, rows, data = getattr(found.recommendation, "rates", {}), [], []
     for answer, facts in zip(table, table.rows(), strict=True):
-        decision = decided[answer.test]
-        cells = [answer.title, answer.result.pvalue_text() if answer.result else "-"]
-        cells += [{True: "yes", False: "no", None: "-"}[decision], span(answer.interval)]
+        decision = {True: "yes", False: "no", None: "-"}[decided[answer.test]]
+        measured = rates.get(answer.test, ())
+        p = answer.result.pvalue_text() if answer.result else "-"
+        cells = [answer.title, p, decision, span(answer.interval)]
+        cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
         assumed = found.in_units(answer.assumptions_text)
         rows.append((*cells, assumed))
-        facts |= {"rejects": decision, "assumptions": assumed}
+        facts |= {"rejects": decided[answer.test], "assumptions": assumed}
+        facts |= dict(zip(("level", "power"), measured, strict=False))
         data.append({key: value for key, value in facts.items() if key != "seconds"})
+    made = [one for one in decided.values() if one is not None]
+    alike = f"{'Both' if len(made) == 2 else f'All {len(made)}'} tests reach the same decision."
+    if len(set(made)) > 1:
+        reject = "rejects" if sum(made) == 1 else "reject"
+        alike = f"{sum(made)} of {len(made)} tests {reject}. The tests that disagree ask different "
+        alike += "questions or make assumptions that do not hold."
+    of_sums = " by comparing clusters"
+    of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
+    simulated = (
+        " Level and power are the shares of simulated data sets like these in which a "
+        f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
+        "observed difference. Only some tests were measured."
+    )
+    scale = " Their intervals are per item; the interval of the difference is for the sum."
+    left_out = (
+        " Tests of ranks and medians are left out, because they add nothing for scores of 0 and 1."
+    )
+    left_out *= "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None
     level = f"{percent(table.confidence_level)} interval"
     level += ", per item" * (found.unit == "clusters" and not found.pairs.columns)
-    head = ("test", "p", "rejects", level, "assumptions")
+    head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
     alt = "p-values of all tests side by side, with the intervals of what they estimate"
     return Section(
         key="answers",
         heading="Other tests",
-        sentence=f"{_about_answers(found)} {table.correlation_text()}".rstrip(),
+        sentence=f"On {found.amount}, other tests answer the same question"
+        f"{of_sums * (found.unit == 'clusters')}.{scale * (found.per_unit != 1)}"
+        f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} "
+        f"{table.correlation_text()}".rstrip(),
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="These tests are one piece of evidence, not several; decide by the test that you "
@@ -260,26 +293,43 @@ def answers(found: Any) -> Section:
     )
 
 
-def _about_answers(found: Any) -> str:
-    """What the table of tests is about, and whether they agree."""
-    decided = found.decisions()
-    made = [one for one in decided.values() if one is not None]
-    of_sums = " by comparing clusters" * (found.unit == "clusters")
-    if of_sums and not found.pairs.columns:
-        of_sums += " (their sums, divided by the mean size of a cluster)"
-    said = [f"On {found.amount}, other tests answer the same question{of_sums}."]
-    if found.per_unit != 1:
-        said.append("Their intervals are per item; the interval of the difference is for the sum.")
-    if "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None:
-        said.append("Tests of ranks and medians are left out, because they add nothing for scores")
-        said.append("of 0 and 1.")
-    if len(set(made)) > 1:
-        said.append(f"{sum(made)} of {len(made)} tests reject{'s' * (sum(made) == 1)}. The tests")
-        said.append("that disagree ask different questions or make assumptions that do not hold.")
-    elif len(made) > 1:
-        said.append(f"{'Both' if len(made) == 2 else f'All {len(made)}'} tests reach the same")
-        said.append("decision.")
-    return " ".join(said)
+def measures(found: Any) -> Section:
+    """Precision, recall and F1 side by side, with their Bayes tests."""
+    from permtest.alternatives import bayes_test
+
+    (a, b), rows, data = found.names, [], {}
+    leans = "cautious if both are judged on the same items"
+    if found.unit == "clusters":
+        leans = "overconfident if decisions within a cluster are alike"
+    # Of the two models of `bayes_test`, the second one is the one that may be better.
+    pairs = found.pairs if found.unit == "items" else found.pairs.by_cluster()
+    old, new = pairs.v[:, :3], pairs.u[:, :3]
+    for name in MEASURES:
+        same = found.statistic.name == name
+        one = found if same else replace(found, statistic=lookup(name))
+        bayes = bayes_test(old, new, name, weight=1, paired=len(pairs) > 1, names=(b, a))
+        cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
+        p = one.p_text.removeprefix("p ").removeprefix("= ")
+        paired = bayes.paired.chances()["b"] if bayes.paired else "-"
+        rows.append((one.measured, *cells, p, bayes.chances()["b"], paired))
+        facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
+        facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
+        data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
+    level = f"{percent(found.confidence_level)} interval"
+    heads = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
+    return Section(
+        key="measures",
+        heading="Precision, recall and F1",
+        sentence="The table has the exact test of each measure on the same counts, and the "
+        f"probability that {a} is better, given the counts and a flat prior.",
+        tables=(Table(heads, tuple(rows)),),
+        limits="Neither probability is 1 - p: they are about the systems, and p is about the "
+        "data. Both assume that all decisions are independent of each other. The first one "
+        f"also assumes that the two systems are independent, which makes it {leans}. The "
+        f"paired one estimates from the {found.unit} how the systems correlate, for which "
+        "it needs 30 or more.",
+        data={"measures": data},
+    )
 
 
 def effects(found: Any) -> Section:
@@ -321,12 +371,28 @@ def effects(found: Any) -> Section:
 
 def power(found: Any) -> Section:
     """The power of the test, and the size that another study needs."""
-    plan, rows = found.power, []
+    plan, rows, shown, apart = found.power, [], {}, ""
     if plan is not None:
         share, t = percent(plan.target), "paired t test, for nearly normal means"
-        computed = "exact, for scores of 0 and 1" if plan.method.startswith("exact") else t
-        text = "above 0.999" if 0.9995 <= plan.power < 1 else f"{plan.power:.3f}"
-        rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, computed))
+        binary = plan.method.startswith("exact")
+        computed = "exact, for scores of 0 and 1" if binary else t
+        chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
+        # The number that stands beside the exact test among the other tests, where there is one.
+        if "exact" in rates and found.alternative == "two-sided" and not found.delta:
+            drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
+            if binary:
+                apart = (
+                    f" The power is exact; the powers among the other tests are shares of {drawn}."
+                )
+            elif plan.power > 0:
+                chance, method = rates["exact"][1], f"exact test of {drawn}"
+                apart = (
+                    " The power is measured, as among the other tests; the formula of the t test, "
+                )
+                apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
+        shown = vars(plan) | {"power": chance, "power_method": method}
+        text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
+        rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, method))
         if plan.detectable is not None:
             seen = number(abs(plan.detectable * found.per_unit))
             what = f"smallest difference detectable with {share} power at n = {plan.n:,}"
@@ -338,11 +404,11 @@ def power(found: Any) -> Section:
         key="power",
         heading="Power, and the next study",
         sentence=f"Power is how often a test at the level {number(found.alpha)} finds a difference "
-        "between systems like these." * bool(rows),
+        f"between systems like these.{apart}" * bool(rows),
         tables=(Table(("", "value", "method"), tuple(rows)),) if rows else (),
         limits=PLANNING * bool(rows),
         problem=found.problem("power"),
-        data={"power": vars(plan) if plan else None},
+        data={"power": shown or None},
     )
 
 
@@ -351,7 +417,12 @@ def data(found: Any) -> Section:
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
-    told = ((legible(str(key)), doc.plain(x)) for key, x in pairs.source.items() if _says(x))
+    source = pairs.source
+    told = (
+        (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
+        for key, x in source.items()
+        if _says(x)
+    )
     rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
     read = (
         "The table shows what the reader recorded about the files."
@@ -374,6 +445,14 @@ def _says(value: Any) -> bool:
         return value.strip().lower() not in ("", "none")
     value = list(value.values()) if isinstance(value, Mapping) else value
     return any(map(_says, value)) if isinstance(value, list | tuple) else value not in (None, 0)
+
+
+def _is_cut(source: Mapping[str, Any], key: str) -> bool:
+    """Whether a reader counted more items than it kept the ids of."""
+    if key not in ("unmatched_ids", "dropped_ids", "left_out_ids"):
+        return False
+    number = np.sum(source.get(key.removesuffix("_ids"), 0))
+    return bool(number > sum(len(x) if isinstance(x, list) else 1 for x in source[key]))
 
 
 def gold_doubt(pairs: Pairs) -> str:
@@ -401,6 +480,6 @@ def cite(found: Any) -> Section:
         key="cite",
         heading="How to cite this",
         sentence=f"{citation()} Computed with {made}; seed {found.seed}.",
-        code=BIBTEX.replace("VERSION", computed_with()["permtest"]),
+        code=citation("bibtex"),
         data={"citation": citation()},
     )

@@ -56,4 +56,6 @@ PROSPECTIVE_PROPORTIONS = {
     (0.85, 0.8): (905.3657779642249, 902.3434422516946),
     (0.92, 0.915): (47527.7122775212, 47518.543465652154),
 }
+#: p_b, p_c and the n of Connor's formula, before rounding up
+PROSPECTIVE_MCNEMAR = (0.06, 0.03, 782.5259552102937)
 # fmt: on

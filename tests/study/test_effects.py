@@ -1,6 +1,7 @@
 """Effect sizes against known answers, definitions and, for intervals, against simulation."""
 
 import json
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
 from math import sqrt
 from statistics import median
@@ -13,14 +14,21 @@ from scipy import stats
 
 from permtest import Pairs
 from permtest.alternatives import mcnemar
+from permtest.alternatives.answer import TITLES
+from permtest.interval import ConfidenceInterval
 from permtest.study import (
     cohen_d,
+    cohen_h,
     effect_sizes,
     hedges_g,
     hodges_lehmann,
+    odds_ratio,
+    phi,
+    risk_difference,
     wilcoxon_r,
+    win_loss,
 )
-from permtest.study.effects import cohen_h, odds_ratio, risk_difference, win_loss
+from permtest.study.effects import BELONGS_TO
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,
@@ -143,12 +151,36 @@ def answers(both, b, c, neither):
     return np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts)
 
 
+def newcombe(a, b):
+    """The risk difference with its other interval."""
+    found = risk_difference(a, b)
+    ends = [found.details[f"newcombe_{end}"] for end in ("low", "high")]
+    return replace(found, _interval=lambda level: ends)
+
+
 @pytest.mark.parametrize("counts", PROPORTIONS)
 def test_cohen_h_is_known(counts):
     """Of as many items for both systems, some of which have more in all of the vectors."""
     x1, n1, x2, n2 = counts
     a, b = np.arange(n1 * n2) < x1 * n2, np.arange(n1 * n2) < x2 * n1
     assert cohen_h(a, b).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
+    assert cohen_h(*counts).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
+
+
+def test_phi_is_the_root_of_chi_squared_and_its_interval_holds_it():
+    for table in ([[85, 15], [75, 25]], [[3, 5], [8, 0]], [[10, 0], [0, 10]]):
+        found, plain = phi(table), stats.chi2_contingency(table, correction=False)[0]
+        assert found.value**2 == pytest.approx(plain / np.sum(table))
+        low, high = found.confidence_interval()
+        assert -1 <= low <= found.value <= high <= 1
+    with pytest.raises(ValueError, match="empty row or column"):
+        phi([[0, 5], [0, 3]])
+
+
+def test_the_interval_of_newcombe_is_the_published_one():
+    """Newcombe (1998), table II, method 10: 36, 12, 2, 0."""
+    found = newcombe(*answers(36, 12, 2, 0)).confidence_interval()
+    assert found == pytest.approx((0.0569, 0.3404), abs=5e-5)
 
 
 @given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 25))
@@ -182,6 +214,7 @@ def test_scores_suit_their_effects():
     assert [effect.name for effect in effect_sizes(Pairs.of([1, 0], [0, 0]))] == binary
     equal = [effect.name for effect in effect_sizes(Pairs.of([2, 3], [2, 3]))]
     assert equal == ["hodges_lehmann", "win_loss"], "what is not defined is left out"
+    assert set(BELONGS_TO) == set(TITLES)
     with pytest.raises(ValueError, match="must be 0 or 1"):
         risk_difference([1, 2], [0, 1])
 
@@ -196,8 +229,14 @@ def test_what_an_effect_says():
         "Cohen's d of crf over <hmm> 0.3021, 95% interval -0.2837 to 0.8751 (small; n = 12)."
     )
     assert found.interpretation.startswith("small in Cohen's words")
+    assert isinstance(found.confidence_interval(), ConfidenceInterval)
     assert "&lt;hmm&gt;" in found._repr_html_()
-    assert json.loads(found.to_json())["details"]["df"] == 11
+    shown = json.loads(found.to_json())
+    assert shown == found.to_dict()
+    assert shown["details"]["df"] == 11
     with pytest.raises(ValueError, match="confidence_level"):
         found.confidence_interval(1.0)
+    assert hodges_lehmann(a, b).label == ""
     assert hodges_lehmann(a, b).interpretation == "in units of the scores"
+    with pytest.raises(AttributeError):
+        found.value = 3

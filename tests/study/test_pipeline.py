@@ -99,7 +99,8 @@ def test_counts_are_studied_by_their_measure(tmp_path):
     found = run_study(pairs, config=config(statistic="f1", K=10_000))
     other = overview(pairs, statistic="f1")
     assert found.exact.pvalue == other.exact.pvalue
-    keys = ["finding", "data", "test", "items", "answers", "power", "repeat", "cite"]
+    keys = ["finding", "data", "test", "items", "answers", "measures", "power"]
+    keys += ["repeat", "cite"]
     assert list(found.parts) == keys
     assert "are left out" in found["data"].sentence
     path = tmp_path / "study.yml"

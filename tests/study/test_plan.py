@@ -1,12 +1,13 @@
 """Sample sizes against known answers, statsmodels, a direct search, and simulation."""
 
 from fractions import Fraction
-from math import ceil, comb
+from math import ceil, comb, inf
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from permtest.study import (
@@ -15,10 +16,11 @@ from permtest.study import (
     minimum_detectable_effect,
     power_t,
     sample_size,
+    sample_size_mcnemar,
     sample_size_proportions,
 )
 from permtest.study.plan import outlook
-from tests.study.known import PROSPECTIVE_PROPORTIONS, PROSPECTIVE_T
+from tests.study.known import PROSPECTIVE_MCNEMAR, PROSPECTIVE_PROPORTIONS, PROSPECTIVE_T
 
 LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
 sides = pytest.mark.parametrize("alternative", LARGER)
@@ -71,9 +73,19 @@ def test_the_effect_that_a_size_can_find_is_the_inverse(alternative):
 
 @pytest.mark.parametrize("shares", PROSPECTIVE_PROPORTIONS)
 def test_sizes_for_proportions_are_known(shares):
-    pooled, _ = PROSPECTIVE_PROPORTIONS[shares]
+    pooled, arcsine = PROSPECTIVE_PROPORTIONS[shares]
     assert sample_size_proportions(*shares) == ceil(pooled)
+    assert sample_size_proportions(*shares, method="cohen_h") == ceil(arcsine)
     assert sample_size_proportions(*shares[::-1], alternative="less") < ceil(pooled)
+
+
+def test_size_for_mcnemar_is_known_and_right_in_simulation():
+    p_b, p_c, expected = PROSPECTIVE_MCNEMAR
+    assert sample_size_mcnemar(p_b, p_c) == ceil(expected)
+    n = sample_size_mcnemar(0.12, 0.05)
+    b, c, _ = np.random.default_rng(3).multinomial(n, [0.12, 0.05, 0.83], 20_000).T
+    rejected = (b - c) ** 2 >= stats.chi2.isf(0.05, 1) * (b + c)
+    assert np.mean(rejected) == pytest.approx(0.8, abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +94,26 @@ def test_sizes_for_proportions_are_known(shares):
         (lambda: sample_size(0, 1), ValueError, "delta is 0"),
         (lambda: sample_size(0.1, 0), ValueError, "sigma=0 must be above 0"),
         (lambda: sample_size("x", 1), TypeError, "delta='x' must be a number"),
+        (lambda: sample_size(float("nan"), 1), ValueError, "delta=nan must be finite"),
+        (lambda: sample_size(1, 1, power=1), ValueError, "power must lie in .*, got 1"),
         (lambda: sample_size(1, 1, power=0.05), ValueError, "power=0.05 must exceed alpha=0.05"),
+        (lambda: sample_size(1, 1, alpha=0), ValueError, "alpha must lie in .*, got 0"),
+        (lambda: sample_size(1, 1, alternative="more"), ValueError, "alternative='more'"),
         (lambda: sample_size(-1, 1, alternative="greater"), ValueError, "wrong sign"),
         (lambda: sample_size(1e-9, 1), ValueError, "you would need more than"),
         (lambda: power_t(1, 1, 1), ValueError, "n=1 must be at least 2: a single pair"),
+        (lambda: power_t(5, 10**400, 1), ValueError, "delta is too large for a float"),
+        (lambda: power_t(2.5, 1, 1), TypeError, "n = 2.5 must be a whole number"),
         (lambda: sample_size_proportions(85, 80), ValueError, "p1=85 .* not percent"),
         (lambda: sample_size_proportions(0.5, 0.5), ValueError, "p1 - p2 is 0"),
+        (lambda: sample_size_proportions(0.5, 0.4, method="z"), ValueError, "method='z'"),
+        (lambda: sample_size_mcnemar(0.7, 0.6), ValueError, "more than 1"),
+        (lambda: sample_size_mcnemar(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
+        (lambda: exact_power(0.1, 0.2, 0), ValueError, "n=0 must be at least 1"),
+        (lambda: exact_power(0.1, 0.2, 10**12), ValueError, "sample_size_mcnemar is as good"),
+        (lambda: exact_power(0.1, 0.2, 9, test="t"), ValueError, "test='t' is not known"),
         (lambda: exact_power(0.7, 0.6, 9), ValueError, "more than 1"),
-        (lambda: exact_power(0.1, 0.2, 10**12), ValueError, "n=1000000000000 is more than"),
+        (lambda: exact_power_n(0.2, 0.2), ValueError, "p_b - p_c is 0"),
         (lambda: exact_power_n(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
         (lambda: exact_power_n(0.1, 0.1001), ValueError, "more than 1,000,000 items"),
         (lambda: outlook([1, 1, 1]), ValueError, "all differences are equal"),
@@ -152,14 +176,23 @@ def test_the_outlook_is_what_the_functions_say(alternative):
 
 
 @pytest.mark.parametrize(
-    ("d", "power", "detectable", "needed", "problem"),
+    ("d", "limit", "power", "detectable", "needed", "problem"),
     [
-        ([1, 2, 3, 4, 5], 0, False, 6, "5 units cannot give a p of 0.05 or less; you need 6"),
-        ([1, -1, 2, -2, 1, -1], 0.05, True, None, "delta is 0"),
+        (
+            [1, 2, 3, 4, 5],
+            inf,
+            0.0,
+            False,
+            6,
+            "5 units cannot give a p of 0.05 or less; you need 6",
+        ),
+        ([1, -1, 2, -2, 1, -1], inf, 0.05, True, None, "delta is 0"),
+        ([0.5, -0.9] * 5, 0.1, None, False, True, "no difference is large enough that 10 units"),
     ],
 )
-def test_what_no_study_finds_is_told(d, power, detectable, needed, problem):
-    found = outlook(d)
+def test_what_no_study_finds_is_told(d, limit, power, detectable, needed, problem):
+    found = outlook(d, limit=limit)
     assert found.problem.startswith(problem)
     assert (found.detectable is not None) == detectable
-    assert (found.needed, found.power) == (needed, pytest.approx(power))
+    assert found.needed == needed or needed is True
+    assert power is None or found.power == pytest.approx(power)
