@@ -63,7 +63,6 @@ RESULTS = [
     study.cohen_d(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED).section(),
-    study.evaluation_units(NEW, OLD, 2, **NAMED),
     study.overview(PAIRS),
     study.overview(PAIRS)["test"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),

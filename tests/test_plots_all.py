@@ -28,7 +28,7 @@ MANY = {f"the system with number {i}": RNG.binomial(1, 0.4 + 0.01 * i, 60) for i
 BITS = RNG.binomial(1, 0.6, (2, 90))
 POSTERIOR = bayes_test([90, 10, 20], [95, 9, 15], names=("old", "new"), rope=0.01)
 CURVES = [
-    study.power_curve_normal(0.3, 1.0, sizes=[20, 60, 100], experiments=100, rng=0, test=test)
+    study.power_curve(A, B, sizes=[20, 60, 100], experiments=100, rng=0, test=test)
     for test in ("exact", "sign")
 ]
 

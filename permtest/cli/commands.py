@@ -63,7 +63,7 @@ def leaderboard(args: argparse.Namespace) -> None:
       permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
     """
     from permtest.many import compare_many
-    from permtest.study.board import BoardDocument, board_document
+    from permtest.study.board import BoardDocument
 
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
@@ -79,7 +79,7 @@ def leaderboard(args: argparse.Namespace) -> None:
     by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
     overall = board.overall() if len(tables) > 1 and not by_class else None
     sources = {name: table.source for name, table in tables.items()}
-    document = board_document(board, overall=overall, sources=sources, seed=args.seed or 0)
+    document = BoardDocument(board, overall, sources, seed=args.seed or 0)
     text = "" if args.json else f"{document}\n\nscore  {direction(board.score)}"
     finish(text, document, args)
 

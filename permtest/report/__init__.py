@@ -6,8 +6,7 @@ An overview, a study and a leaderboard are all written by `write_report`.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def report_files(
     Parameters
     ----------
     document : Document
-        What `study.overview`, `study.run_study` or `study.board_document` returns.
+        What `study.overview` or `study.run_study` returns, or the document of a leaderboard.
     formats : iterable of str, optional
         Some of "html" (a page that needs nothing else), "md" (with figures beside it), "tex" (a
         table), "json", "png" and "svg" (one picture); of a leaderboard also "csv" and "parquet"
@@ -115,7 +114,14 @@ def write_report(
         files |= {name: text.encode() for name, text in document.attachments.items()}
     _check_free(place, files, overwrite)
     place.mkdir(parents=True, exist_ok=True)
-    return _write(place, files, overwrite)
+    for name, data in files.items():  # under another name first, so that none is half written
+        hidden = place / f".{name}.{secrets.token_hex(4)}"
+        try:
+            hidden.write_bytes(data)
+            hidden.replace(place / name)
+        finally:
+            hidden.unlink(missing_ok=True)
+    return tuple(place / name for name in files)
 
 
 def destination(
@@ -146,21 +152,3 @@ def _check_free(folder: Path, names: Iterable[str], overwrite: bool) -> None:
             raise FileExistsError(f"{place}: this is a folder")
         if not overwrite:
             raise FileExistsError(f"{place}: the file exists")
-
-
-def _write(folder: Path, files: Mapping[str, bytes], overwrite: bool) -> tuple[Path, ...]:
-    """Write all files under other names, then rename them one by one."""
-    token = secrets.token_hex(4)
-    hidden = {name: folder / f".{name}.{token}" for name in files}
-    try:
-        for name, data in files.items():
-            with hidden[name].open("xb") as file:
-                file.write(data)
-        _check_free(folder, () if overwrite else files, overwrite=False)
-        for name, path in hidden.items():
-            path.replace(folder / name)
-    finally:
-        for path in hidden.values():
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-    return tuple(folder / name for name in files)

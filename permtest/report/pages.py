@@ -50,7 +50,7 @@ def content(
     if kind == "json":
         return (document.to_json(indent=2) + "\n").encode()
     if kind == "tex":
-        return document.to_latex().encode("ascii")
+        return document.to_latex().encode()
     if kind in ("csv", "parquet"):
         frame = document.frame()  # type: ignore[attr-defined]
         if kind == "csv":

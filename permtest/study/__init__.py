@@ -4,18 +4,15 @@
 what there is to say about one comparison, of counts too.
 """
 
-from permtest.study.board import board_document
 from permtest.study.describe import (
     SAMPLES,
     Description,
-    dependence,
     describe,
     evaluation_units,
     sample_data,
     unit_sizes,
 )
 from permtest.study.effects import (
-    BELONGS_TO,
     EffectSize,
     cohen_d,
     cohen_h,
@@ -44,14 +41,12 @@ from permtest.study.power import (
     RejectionRates,
     measured_rates,
     power_curve,
-    power_curve_normal,
     pvalues,
     rejection_rates,
 )
 from permtest.study.recommend import Recommendation, recommend
 
 __all__ = [
-    "BELONGS_TO",
     "SAMPLES",
     "Description",
     "EffectSize",
@@ -61,10 +56,8 @@ __all__ = [
     "RejectionRates",
     "Study",
     "StudyConfig",
-    "board_document",
     "cohen_d",
     "cohen_h",
-    "dependence",
     "describe",
     "effect_sizes",
     "evaluation_units",
@@ -78,7 +71,6 @@ __all__ = [
     "overview",
     "phi",
     "power_curve",
-    "power_curve_normal",
     "power_t",
     "pvalues",
     "recommend",

@@ -35,7 +35,11 @@ UNPRINTED = {"alike", "p before", "adjusted before", "items to separate", "same"
 
 @dataclass(frozen=True, eq=False)
 class BoardDocument(Document):
-    """The document that `board_document` returns: the ranking on each data set, and the tests."""
+    """A leaderboard as a document: the ranking on each data set, and the tests.
+
+    `overall` is what ``board.overall()`` returns, `sources` has the ``source`` of what `read_many`
+    returned for each data set, and `seed` is what `compare_many` was given as ``rng``.
+    """
 
     board: Leaderboard
     overall: Leaderboard | None = None
@@ -331,38 +335,3 @@ def _cut(header: tuple[str, ...], cells: list[tuple[Any, ...]]) -> Table:
     rows = tuple(tuple(cell and legible(cell, VALUE) for cell in row) for row in shown)
     more = len(cells) - MOST_ROWS
     return Table(header, rows, f"and {more} more rows" if more > 0 else "")
-
-
-def board_document(
-    board: Leaderboard,
-    *,
-    overall: Leaderboard | None = None,
-    sources: Mapping[str, Mapping[str, Any]] | None = None,
-    seed: int | None = None,
-) -> BoardDocument:
-    """A leaderboard as a document, for `permtest.report.write_report`.
-
-    Parameters
-    ----------
-    board : Leaderboard
-        Of `compare_many`.
-    overall : Leaderboard, optional
-        What ``board.overall()`` returns, to stand before the others.
-    sources : mapping of str to dict, optional
-        Data set -> the ``source`` of what `read_many` returned.
-    seed : int, optional
-        What `compare_many` was given as ``rng``. Default: what the board drew from it.
-
-    Returns
-    -------
-    BoardDocument
-
-    Examples
-    --------
-    >>> from permtest import compare_many
-    >>> from permtest.study import board_document
-    >>> board = compare_many({"new": [1, 1, 1, 0], "old": [0, 1, 0, 0], "base": [0, 0, 0, 0]})
-    >>> board_document(board)["ranking-1"].tables[0].rows[0]
-    ('1', 'new', '0.75', '1 to 3', 'a', 'yes', '', '', '', '', '', '', '', '', '')
-    """
-    return BoardDocument(board, overall, sources or {}, seed)

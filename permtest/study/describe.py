@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, with_room
 from permtest._checks import check_count, check_finite, check_level, check_option
-from permtest._html import said
+from permtest._html import AsSentence
 from permtest._rng import RNG, as_generator
 from permtest.alternatives.answer import PairedSample, check_magnitude, finite
 from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
@@ -220,26 +220,10 @@ def checked_sample(
 
 
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
-    """Evidence against independent items: correlated neighbours, or several documents.
+    """Evidence against independent items: correlated neighbours, or names of several documents.
 
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        Of the scores, in the order of the items.
-    ids : sequence of N str, optional
-        What the items are called. Names such as "doc3-s12" tell documents.
-
-    Returns
-    -------
-    str
-        Sentences, or nothing. Neighbours resemble each other where their correlation exceeds
-        2 / sqrt(N), as it does in one of 40 samples by chance.
-
-    Examples
-    --------
-    >>> from permtest.study import dependence
-    >>> print(dependence([1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]).split(". ")[0])
-    Neighbouring differences are correlated (correlation 0.56, beyond 2 / sqrt(16) = 0.50)
+    Neighbours resemble each other where their correlation exceeds 2 / sqrt(N), as it does in one of
+    40 samples by chance.
     """
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):
@@ -268,24 +252,15 @@ class EvaluationUnits:
 
     pairs: Pairs
     size: int
-    last_size: int
     metric: str
     left_out: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.pairs)
-
     def __str__(self) -> str:
-        text = f"{len(self)} units of {self.size} items, the {self.metric} of each"
-        if self.last_size != self.size:
-            text += f"; the last one has {self.last_size}"
+        text = f"{len(self.pairs)} units of {self.size} items, the {self.metric} of each"
         if n := self.left_out.size:
             text += f"; {n} items left out: {', '.join(map(str, self.left_out[:5]))}"
             text += ", .." * (n > 5)
         return text + "."
-
-    def _repr_html_(self) -> str:
-        return said(str(self))
 
 
 def evaluation_units(
@@ -296,7 +271,6 @@ def evaluation_units(
     metric: str = "mean",
     rng: RNG = None,
     remainder: str = "error",
-    names: tuple[str, str] | None = None,
 ) -> EvaluationUnits:
     """Combine so many successive items into a unit with a single score.
 
@@ -310,10 +284,8 @@ def evaluation_units(
         Of the scores of each system in the unit.
     rng : numpy.random.Generator, int or None, default None
         Shuffles the items first, those of both systems alike; None leaves them in their order.
-    remainder : {"error", "drop", "keep"}, default "error"
-        What becomes of items left over: an error, none of the units, or a smaller unit.
-    names : tuple of two str, optional
-        As in `describe`.
+    remainder : {"error", "drop"}, default "error"
+        Whether items too few for another unit are an error, or in none of the units.
 
     Raises
     ------
@@ -324,12 +296,12 @@ def evaluation_units(
     -------
     EvaluationUnits
         `pairs`, one for each unit, is what tests and `describe` take; `left_out` are the items that
-        are in no unit, and `last_size` is the number of items in the last one.
+        are in no unit.
 
     Notes
     -----
     Scores of units are exact, so units that tie still tie. Their mean difference equals the items'
-    only if all units have the same size and no item is left out. Source: NLPStatTest manual, 3.1.1.
+    only if no item is left out. Source: NLPStatTest manual, 3.1.1.
 
     Examples
     --------
@@ -338,40 +310,33 @@ def evaluation_units(
     >>> (units.pairs.u / units.pairs.scale).tolist(), units.left_out.tolist()
     ([0.5, 1.0], [4])
     """
-    pairs = PairedSample.of(a, b, names=names).pairs
+    pairs = PairedSample.of(a, b).pairs
     n = len(pairs)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
     check_option("metric", metric, ("mean", "median"))
-    check_option("remainder", remainder, ("error", "drop", "keep"))
-    rest = n % size
-    if rest and remainder == "error":
+    check_option("remainder", remainder, ("error", "drop"))
+    if (rest := n % size) and remainder == "error":
         raise ValueError(
             f"size={size} leaves {rest} of {n} items over; choose a size that divides {n}, "
-            "remainder='drop' to leave them out, or 'keep' for a smaller last unit"
+            "or remainder='drop' to leave them out"
         )
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
-    used, whole = n - rest if remainder == "drop" else n, n - rest
-    last = used % size or size
-    # By what the integers of units have to be divided, beyond the scale of the scores.
-    common = 2 if metric == "median" else int(np.lcm(size, last))
+    parts = 2 if metric == "median" else size  # by which integers are divided, beside their scale
 
     def in_units(scores: IntArray) -> IntArray:
-        x, found = with_room(scores[order], size * common), []
-        for block in (x[:whole].reshape(-1, size), x[None, whole:used]):
-            if (m := block.shape[1]) and metric == "mean":
-                found.append(block.sum(axis=1) * (common // m))
-            elif m:
-                block = np.sort(block, axis=1)
-                found.append(block[:, (m - 1) // 2] + block[:, m // 2])
-        return np.concatenate(found)
+        x = with_room(scores[order[: n - rest]], parts).reshape(-1, size)
+        if metric == "mean":
+            return np.asarray(x.sum(axis=1))
+        x = np.sort(x, axis=1)
+        return x[:, (size - 1) // 2] + x[:, size // 2]
 
     u, v = in_units(pairs.u), in_units(pairs.v)
-    units = Pairs(u, v, pairs.names, pairs.source, pairs.scale * common, score=pairs.score)
-    return EvaluationUnits(units, size, last, metric, np.sort(order[used:]))
+    units = Pairs(u, v, pairs.names, pairs.source, pairs.scale * parts, score=pairs.score)
+    return EvaluationUnits(units, size, metric, np.sort(order[n - rest :]))
 
 
 @dataclass(frozen=True, eq=False)
-class UnitSizes:
+class UnitSizes(AsSentence):
     """How much differences of units vary, as `unit_sizes` finds it."""
 
     sizes: NDArray[np.int64]
@@ -391,9 +356,6 @@ class UnitSizes:
             f"Standard deviation of units of {self.sizes[0]} to {self.sizes[-1]} items: "
             f"{self.sds[0]:.4g} to {self.sds[-1]:.4g}; {stable}."
         )
-
-    def _repr_html_(self) -> str:
-        return said(str(self))
 
 
 def unit_sizes(
@@ -464,8 +426,7 @@ def unit_sizes(
 # ---- scores with known answers -------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SampleSpec:
+class SampleSpec(NamedTuple):
     """The law of the scores, and the true differences in the population."""
 
     distribution: str

@@ -154,11 +154,6 @@ class Document(AsJson):
         """The section of that key; the others are not made."""
         return self.parts[key]()
 
-    @property
-    def problems(self) -> dict[str, str]:
-        """Section -> why it has no result, or not all of it; all of them are made for it."""
-        return {part.key: part.problem for part in self.sections if part.problem}
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, strings, lists and None."""
         sections = self.sections
@@ -169,7 +164,7 @@ class Document(AsJson):
         return {key: strict(value) for key, value in found.items()}
 
     def to_latex(self) -> str:
-        """A table for a paper, in ASCII, which needs no package but booktabs."""
+        """A table for a paper, which needs no package but booktabs."""
         tables = self.paper_tables
         parts = [[tables[0].head], *(table.rows for table in tables)]
         lines = ["\n".join(f"    {' & '.join(map(tex, x))} \\\\" for x in rows) for rows in parts]
@@ -260,22 +255,16 @@ def plain(value: object) -> str:
 
 # ---- text in LaTeX -----------------------------------------------------------------------------
 
-#: Letters that mean something to LaTeX, and some that it has by another name; brackets and stars
-#: would be options after the end of a row.
-COMMANDS = "textbackslash textasciitilde textasciicircum textbar textless textgreater ss ae AE oe"
-COMMANDS += " OE o O l L i dots textendash textemdash char34 char96"
-NAMED = zip('\\~^|<>ßæÆœŒøØłŁı…–—"`', COMMANDS.split(), strict=True)
-LETTERS = {letter: f"\\{name}{{}}" for letter, name in NAMED}
+#: Letters that mean something to LaTeX; brackets and stars would be options after the end of a row.
+LETTERS = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+LETTERS |= {"|": "\\textbar{}", "<": "\\textless{}", ">": "\\textgreater{}", "…": "\\dots{}"}
+LETTERS |= {'"': "\\char34{}", "`": "\\char96{}", "–": "--", "—": "---", "−": "$-$"}
+LETTERS |= {"×": "$\\times$", "≈": "$\\approx$", "≤": "$\\le$"}
 LETTERS |= {x: f"\\{x}" for x in "%_&#${}"} | {x: f"{{{x}}}" for x in "[]*"}
-LETTERS |= {"−": "$-$", "×": r"$\times$", "≈": r"$\approx$", "≤": r"$\le$"}
-
-#: Accents, which follow their letter, and their commands.
-MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327"
-ACCENTS = dict(zip(MARKS, "`'^~=u.\"rHvc", strict=True))
 
 
 def tex(text: str) -> str:
-    r"""Text in which LaTeX takes nothing for a command, in ASCII; numbers have a proper minus.
+    r"""Text in which LaTeX takes nothing for a command; numbers have a proper minus.
 
     A letter that LaTeX has only with the right fonts stands as its number.
 
@@ -283,18 +272,14 @@ def tex(text: str) -> str:
     --------
     >>> from permtest.study.document import tex
     >>> tex("50% of a_b"), tex("é"), tex("中"), tex("1e-08")
-    ('50\\% of a\\_b', "\\'{e}", '{[}U+4E2D{]}', '$1 \\times 10^{-8}$')
+    ('50\\% of a\\_b', 'é', '{[}U+4E2D{]}', '$1 \\times 10^{-8}$')
     """
     if match := re.fullmatch(r"([+-]?[\d.,]+)e([+-]?\d+)", text):
         return rf"${match[1]} \times 10^{{{int(match[2])}}}$"
     if re.fullmatch(r"[+-][\d.,]+", text):
         return f"${text}$"
-    found: list[str] = []
-    for letter in normalize("NFD", text):
-        if letter in ACCENTS and found and re.fullmatch(r"[A-Za-z]|\\i\{\}", found[-1]):
-            found[-1] = f"\\{ACCENTS[letter]}{{{found[-1]}}}"
-        else:
-            other = letter if " " <= letter <= "}" else f"{{[}}U+{ord(letter):04X}{{]}}"
-            found.append(LETTERS.get(letter, other))
-    joined = re.sub(r"([-',])(?=\1)", r"\1{}", "".join(found))  # these make ligatures
-    return re.sub(r"(?<![\w}-])-(?=\d)", "$-$", joined)
+    text = re.sub(r"([-',])(?=\1)", "\\1\0", normalize("NFC", text))  # these make ligatures
+    text = re.sub(r"(?<![\w}-])-(?=\d)", "−", text)
+    latin = re.compile(r"[ -}À-ž]")
+    other = ((x, x if latin.match(x) else f"{{[}}U+{ord(x):04X}{{]}}") for x in text)
+    return "".join({**LETTERS, "\0": "{}"}.get(x, y) for x, y in other)

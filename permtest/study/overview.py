@@ -63,7 +63,7 @@ MANY = 30_000
 #: Tests of ranks and medians.
 OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
 
-#: Resamples, and as many where more than so many distinct differences make them slow.
+#: Resamples, and as many of more units than are quickly resampled.
 RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
 
 #: Measures of single items that differ by less are the same.
@@ -276,7 +276,7 @@ class Overview(Document):
 
     @cached_property
     def interval(self) -> ConfidenceInterval | None:
-        """Of the difference; None where `problems` says why."""
+        """Of the difference; None where its section says why."""
         answer, times = self._first[0], self.per_unit
         if answer.interval is None:
             why = answer.problem or "the test has no interval at this level"
@@ -646,7 +646,7 @@ def overview(
     -------
     Overview
         Its `exact` test has been made; the rest is computed when it is first asked for. A part
-        that the data are unfit for is None or empty, and `problems` says why.
+        that the data are unfit for is None or empty, and its section says why.
 
     Raises
     ------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -17,7 +16,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from permtest._checks import check_count, check_finite, check_level, check_option, optional
-from permtest.alternatives.answer import TITLES, PairedSample, as_threshold
+from permtest.alternatives.answer import TITLES, PairedSample
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative, lookup
 from permtest.study import document as doc
@@ -32,7 +31,7 @@ from permtest.study.describe import (
 )
 from permtest.study.document import Figure, Section, Table, number, span
 from permtest.study.overview import Overview, per_item, raised
-from permtest.study.power import PowerCurve, power_curve
+from permtest.study.power import TESTS, PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
 
 #: Rows of the table of sizes of units; the figure has all sizes.
@@ -52,8 +51,6 @@ class StudyConfig:
         Of everything random: the same seed, the same report.
     a, b : str, int or None
         Columns of the systems, by name, or by number from 1.
-    names : list of two str, or None
-        The names of the two systems.
     higher_is_better : bool or None
         Whether higher scores are better; None for what their name says.
     statistic : str
@@ -64,10 +61,8 @@ class StudyConfig:
         By how much A is ahead under the null hypothesis, per item.
     alpha : float
         Level of all tests; intervals have a confidence of 1 - alpha.
-    tests : list of str, "recommended" or None
+    tests : list of str or None
         Tests beside the exact one; None for all that apply.
-    rule : {"exact", "manual"}
-        Whether tests are recommended by level and power, or by the table of NLPStatTest.
     K : int
         Resamples of each bootstrap test.
     unit_size : int
@@ -76,12 +71,10 @@ class StudyConfig:
         What a unit scores: this of its items.
     unit_shuffle : int or None
         Seed by which items are shuffled before they are dealt to units; None for their order.
-    unit_remainder : {"error", "drop", "keep"}
-        Whether items too few for a unit are an error, left out, or a smaller unit.
+    unit_remainder : {"error", "drop"}
+        Whether items too few for another unit are an error, or left out.
     unit_tolerance : float or None
         By how much a standard deviation may change at sizes that are called stable.
-    unit_sizes : list of int, or None
-        Sizes of units to compare; None for a range that fits the data.
     power_test : str
         The test whose power is simulated.
     power_method : {"bootstrap", "normal"}
@@ -90,8 +83,6 @@ class StudyConfig:
         Numbers of units, or how many of them up to that of the data; 0 for no simulation.
     power_experiments : int
         Simulated experiments at each of them.
-    power_delta : float or None
-        The true difference in them; None for the observed one.
     plan_power : float
         The power that the next study is planned for.
 
@@ -114,26 +105,22 @@ class StudyConfig:
     seed: int = 0
     a: str | int | None = None
     b: str | int | None = None
-    names: tuple[str, str] | None = None
     higher_is_better: bool | None = None
     statistic: str = "mean"
     alternative: Alternative = "two-sided"
     delta: float = 0.0
     alpha: float = 0.05
-    tests: str | tuple[str, ...] | None = None
-    rule: Literal["exact", "manual"] = "exact"
+    tests: tuple[str, ...] | None = None
     K: int = 10_000
     unit_size: int = 1
     unit_metric: Literal["mean", "median"] = "mean"
     unit_shuffle: int | None = None
-    unit_remainder: Literal["error", "drop", "keep"] = "error"
+    unit_remainder: Literal["error", "drop"] = "error"
     unit_tolerance: float | None = None
-    unit_sizes: tuple[int, ...] | None = None
     power_test: str = "exact"
     power_method: Literal["bootstrap", "normal"] = "bootstrap"
     power_sizes: int | tuple[int, ...] = 5
     power_experiments: int = 1_000
-    power_delta: float | None = None
     plan_power: float = 0.8
 
     def __post_init__(self) -> None:
@@ -142,16 +129,12 @@ class StudyConfig:
                 object.__setattr__(self, name, value := tuple(value))
             if value is not None or NoneType not in get_args(kind):
                 _check(value, name, kind)
-        check_level(self.alpha, "alpha")
+        check_level(self.alpha)
         check_level(self.plan_power, "plan_power")
         lookup(self.statistic)
-        if self.names is not None and (len(self.names) != 2 or len(set(self.names)) != 2):
-            raise ValueError(f"names={list(self.names)} must be two different names")
-        if isinstance(self.tests, str) and self.tests != "recommended":
-            raise ValueError(f"tests={self.tests!r} must be 'recommended' or a list of tests")
-        for test in self.tests or () if not isinstance(self.tests, str) else ():
+        check_option("power_test", self.power_test, TESTS)
+        for test in self.tests or ():
             check_option("tests", test, TITLES)
-        check_option("power_test", self.power_test, TITLES)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfig:
@@ -171,13 +154,7 @@ class StudyConfig:
         """The configuration in a YAML file such as `to_yaml` writes; else a ValueError says why."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
-            text = Path(path).read_text("utf-8-sig")
-            for key, n in Counter(re.findall(r"^(\w+) *:", text, re.MULTILINE)).items():
-                if n > 1:
-                    raise ValueError(f"{key!r} occurs twice; remove one")
-            values = yaml.safe_load(text)
-            if isinstance(values, Mapping):  # None is meant for what YAML calls null
-                values = {k: None if v == "None" else v for k, v in values.items()}
+            values = yaml.safe_load(Path(path).read_text("utf-8-sig"))
             return cls.from_dict({} if values is None else values)
         except FileNotFoundError:
             raise ValueError(f"{os.fspath(path)}: there is no such file") from None
@@ -186,17 +163,17 @@ class StudyConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """All options as plain values, which `from_dict` takes back."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()}
 
     def to_yaml(self) -> str:
         """All options as YAML, each with a comment, which `from_yaml` reads back."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         about = re.findall(r"^ {4}([\w, ]+) : (.*)\n {8}(.*)$", str(self.__doc__), re.MULTILINE)
-        lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
         values = self.to_dict()
+        lines = ["# A study of two systems: permtest study FILE --config THIS_FILE"]
         for names, kind, text in about:
-            text += f" One of: {', '.join(TITLES)}." * ("test" in names)
+            known = {"tests": TITLES, "power_test": TESTS}.get(names, ())
+            text += f" One of: {', '.join(known)}." * bool(known)
             comment = re.sub(r'[{}"]', "", f"{text} ({kind})").replace("None", "null")
             lines += ["", *wrap(comment, 99, initial_indent="# ", subsequent_indent="# ")]
             for name in names.split(", "):
@@ -216,12 +193,14 @@ def _check(value: Any, name: str, kind: Any) -> None:
             raise TypeError(f"{name}={value!r} must be true or false")
     elif float in kinds:
         check_finite(value, name)
-    elif isinstance(value, tuple) and tuple[int, ...] in kinds:
-        if not value or list(value) != sorted({check_count(x, name) for x in value}):
-            raise ValueError(f"{name}={list(value)} must be different numbers in ascending order")
+    elif tuple[str, ...] in kinds and not isinstance(value, tuple):
+        raise TypeError(f"{name}={value!r} must be a list of names")
+    elif isinstance(value, tuple) and int in kinds:
+        for size in value:
+            check_count(size, name)
     elif int in kinds and str not in kinds:
         check_count(value, name, least=0)
-    elif not isinstance(value, (str, int) if int in kinds else (str, tuple)):
+    elif tuple[str, ...] not in kinds and not isinstance(value, (str, int)):
         raise TypeError(f"{name}={value!r} must be text")
 
 
@@ -268,17 +247,8 @@ class Study(Overview):
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
-        """Which tests suit these scores, by the rule of the plan; None for counts."""
-        if self.pairs.columns:
-            return None
-        return recommend(self.units, alpha=self.alpha, rule=self.config.rule)
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The tests that were asked for, or that are recommended."""
-        if self.config.tests != "recommended" or self.recommendation is None:
-            return super().chosen
-        return tuple(x for x in self.recommendation.names() if x in self.applicable)
+        """Which tests suit these scores; None for counts."""
+        return None if self.pairs.columns else recommend(self.units, alpha=self.alpha)
 
     @cached_property
     def unit_sizes(self) -> UnitSizes | None:
@@ -288,7 +258,7 @@ class Study(Overview):
         chosen, items = self.config, self.items_read
         how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
         how["tolerance"] = chosen.unit_tolerance
-        return self._tried("units", lambda: unit_sizes(items, None, chosen.unit_sizes, **how))
+        return self._tried("units", lambda: unit_sizes(items, **how))
 
     @cached_property
     def curve(self) -> PowerCurve | None:
@@ -296,22 +266,11 @@ class Study(Overview):
         chosen = self.config
         if chosen.power_sizes == 0:
             return None
-        true, null = chosen.power_delta, as_threshold(chosen.delta)
-
-        def made() -> PowerCurve:
-            return power_curve(
-                raised(self.units, chosen.delta),
-                test=chosen.power_test,
-                sizes=chosen.power_sizes,
-                experiments=chosen.power_experiments,
-                method=chosen.power_method,
-                alternative=self.alternative,
-                alpha=self.alpha,
-                delta=None if true is None else as_threshold(true) - null,
-                rng=self._stream(2),
-            )
-
-        return self._tried("curve", made)
+        how: dict[str, Any] = {"test": chosen.power_test, "sizes": chosen.power_sizes}
+        how |= {"experiments": chosen.power_experiments, "method": chosen.power_method}
+        how |= {"alternative": self.alternative, "alpha": self.alpha, "rng": self._stream(2)}
+        units = raised(self.units, chosen.delta)
+        return self._tried("curve", lambda: power_curve(units, **how))
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
@@ -347,13 +306,13 @@ def run_study(
     config : StudyConfig or mapping, optional
         What to do, or the options that are not the default ones.
     names : tuple of two str, optional
-        The names of the two systems. Default: what the configuration says, else the columns.
+        The names of the two systems. Default: those of the `Pairs`, or a and b.
 
     Returns
     -------
     Study
         Each part of it is computed when it is first asked for; one that the data are unfit for is
-        left out, and `problems` says why.
+        left out, and its section says why.
 
     Raises
     ------
@@ -374,9 +333,9 @@ def run_study(
         if not one:
             what = "the clusters are the units" if a.clusters else "counts are compared as they are"
             raise ValueError(f"unit_size={chosen.unit_size} must be 1: {what}")
-        pairs = replace(a, names=names or chosen.names or a.names)
+        pairs = replace(a, names=names or a.names)
     else:
-        pairs = PairedSample.of(a, b, names=names or chosen.names).pairs
+        pairs = PairedSample.of(a, b, names=names).pairs
     pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
     if not pairs.columns:
         entry = lookup("mean")
@@ -389,7 +348,7 @@ def run_study(
         chosen.alternative,
         chosen.alpha,
         chosen.seed,
-        None if isinstance(chosen.tests, str) else chosen.tests,
+        chosen.tests,
         delta=chosen.delta,
         K=chosen.K,
         target=chosen.plan_power,
@@ -434,7 +393,7 @@ def _of_units(study: Study, found: Section) -> Section:
 def _units(study: Study) -> Section:
     made, sizes, chosen = study.evaluation_units, study.unit_sizes, study.config
     assert made is not None, "counts have no evaluation units"
-    sentence = f"Every item is a unit: {doc.how_many(len(made), 'units')}."
+    sentence = f"Every item is a unit: {doc.how_many(len(made.pairs), 'units')}."
     if study.unit == "clusters":
         sentence = f"Every cluster is a unit: {study.amount}, whose scores are added up."
     sentence = sentence if chosen.unit_size == 1 else str(made)
@@ -512,10 +471,8 @@ def _repeat(study: Study) -> Section:
     made, pairs = sections.computed_with("python", "numpy", "scipy", "numba"), study.items_read
     config = study.config.to_dict()
     options = tuple((k, "null" if x is None else doc.plain(x)) for k, x in config.items())
-    # The common denominator of the scores, then a pair a line.
-    both = zip(pairs.u.tolist(), pairs.v.tolist(), strict=True)
-    lines = [str(pairs.scale), *(f"{x} {y}" for x, y in both)]
-    digest = hashlib.sha256("\n".join([*lines, *(pairs.clusters or ())]).encode()).hexdigest()
+    scores = pairs.scale, pairs.u.tolist(), pairs.v.tolist(), pairs.clusters
+    digest = hashlib.sha256(repr(scores).encode()).hexdigest()
     source = pairs.source
     words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
     words += ["--clusters", source["clusters"]] if source.get("clusters") else []

@@ -6,10 +6,10 @@ function of yours, each is tested, and the share that is rejected is the rate.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil, gcd, log10
 from typing import Any, TypeAlias
 
@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array, roomy
-from permtest._checks import check_above_zero, check_count, check_finite, check_level, check_option
-from permtest._html import grid, said, together
-from permtest._json import AsJson
+from permtest._checks import check_count, check_level, check_option
+from permtest._html import AsSentence
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator, seeds, stream
 from permtest.alternatives.answer import (
-    OF_COUNTS,
     SMALLEST,
     TITLES,
     PairedSample,
@@ -33,29 +31,27 @@ from permtest.alternatives.answer import (
     check_magnitude,
     rejects,
 )
-from permtest.alternatives.counts import corrected_root, mcnemar_pvalue, wilson
+from permtest.alternatives.counts import mcnemar_pvalue, wilson
 from permtest.alternatives.parametric import normal_pvalue, t_pvalue
 from permtest.alternatives.resampling import check_resamples
 from permtest.batch import exact_perm_test_batch
 from permtest.decimals import as_scaled, in_common_units
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
-from permtest.study.document import Table
-from permtest.study.plan import MCNEMAR
 
-#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; all tests that
-#: have a name; and those of pairs that `measured_rates` knows.
-OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "independent_z", "bootstrap_mean")
-TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *OF_COUNTS)
-PAIRED = ("exact", "paired_t", "normal_z", "bootstrap_mean", "wilcoxon", *MCNEMAR)
+#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; those of 0 and 1
+#: by McNemar's method; and all that have a name.
+OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "bootstrap_mean")
+MCNEMAR = {"mcnemar": "exact", "mcnemar_midp": "midp", "mcnemar_chi2": "chi2"}
+TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *MCNEMAR)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
 #: resamples of a bootstrap, those that a user's function tests one by one, and those whose exact
 #: tests a processor makes before it asks for more.
 AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 50
 
-#: The most pairs in a data set that is drawn, and in one of which only the counts are drawn.
-MOST, MOST_COUNTED = 10**7, 10**9
+#: The most pairs in a data set that is drawn.
+MOST = 10**7
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
@@ -64,22 +60,13 @@ SMALL, PER_DEVIATION, PER_MAGNITUDE, FINEST = 100, 8, 16, 1000
 #: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
 MOST_RANKED, RESAMPLES = 50, 399
 
-#: A bootstrap of more pairs resamples cells, a sixteenth of a standard deviation wide.
-LONG = 20_000
-
 Floats: TypeAlias = NDArray[np.float64]
 Test: TypeAlias = "str | Callable[[Any, Any], Any]"
 Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
 
 
-class _Simulated(AsJson):
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain numbers, strings, lists and dicts."""
-        return dict(json.loads(json.dumps(asdict(self))))  # type: ignore[call-overload]
-
-
 @dataclass(frozen=True)
-class PowerCurve(_Simulated):
+class PowerCurve(AsSentence):
     """The power of a test against the number of pairs, as `power_curve` makes it.
 
     Parameters
@@ -97,9 +84,10 @@ class PowerCurve(_Simulated):
 
     Examples
     --------
-    >>> from permtest.study import power_curve_normal
-    >>> power_curve_normal(0.5, 1.0, sizes=[10, 100], experiments=200, rng=0).power[1] > 0.9
-    True
+    >>> from permtest.study import power_curve
+    >>> curve = power_curve([3, 5, 4, 6], [2, 5, 3, 4], sizes=[10, 40], experiments=200, rng=0)
+    >>> curve.power[1] > 0.9, len(curve.intervals)
+    (True, 2)
     """
 
     sizes: tuple[int, ...]
@@ -139,11 +127,6 @@ class PowerCurve(_Simulated):
             f"{reach if enough else 'No size here has a power of 80%'}."
         )
 
-    def _repr_html_(self) -> str:
-        found = zip(self.sizes, self.power, self.intervals, strict=True)
-        rows = ((f"{n}", f"{p:.3f}", f"{low:.3f} to {high:.3f}") for n, p, (low, high) in found)
-        return together(said(str(self)), grid(("pairs", "power", "95% interval"), rows))
-
 
 def power_curve(
     a: Any,
@@ -157,7 +140,6 @@ def power_curve(
     alpha: float = 0.05,
     alternative: str = "two-sided",
     rng: RNG = None,
-    K: int = 1000,
 ) -> PowerCurve:
     """How the power of a test grows with the number of pairs like these.
 
@@ -172,11 +154,12 @@ def power_curve(
         As in `pvalues`.
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
-        sizes themselves, up to ten million, or 10^9 for "exact" by bootstrap.
+        sizes themselves, up to ten million.
     experiments : int, default 2000
         Number of samples of each size, up to a million.
     method : {"bootstrap", "normal"}
-        Draw pairs with replacement, or differences from the normal law with their mean and spread.
+        Draw pairs with replacement, or differences from the normal law with their mean and spread,
+        which the exact test rounds to multiples of an eighth of the spread.
     delta : float or Fraction, optional
         The true mean difference in the samples, if not that of the data: 0 makes the curve that of
         the level. For tests of the mean, and functions.
@@ -185,8 +168,6 @@ def power_curve(
     alternative : {"two-sided", "greater", "less"}
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
-    K : int, default 1000
-        Number of resamples of the bootstrap.
 
     Notes
     -----
@@ -211,90 +192,52 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, ("bootstrap", "normal"))
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    how |= {"rng": rng, "K": K}
     sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
     check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
     mean = sample.mean if true is None else float(true)
+    draw: Draw
     if method == "normal":
         if sample.n < 2 or sample.deviation == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
-        return power_curve_normal(mean, sample.deviation, sample.n, test=test, sizes=sizes, **how)
-    draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
-    rounded = draw.rounded if test == "exact" else 0.0
-    return _curve(test, draw, sizes, sample.n, (method, mean, rounded), **how)
-
-
-def power_curve_normal(
-    delta: float,
-    sigma: float,
-    n: int | None = None,
-    *,
-    test: Test = "exact",
-    sizes: int | Sequence[int] = 20,
-    experiments: int = 2000,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-    rng: RNG = None,
-    K: int = 1000,
-) -> PowerCurve:
-    """`power_curve` without any data: for normal differences of known mean and deviation.
-
-    Parameters
-    ----------
-    delta, sigma : float
-        The true mean difference, and the standard deviation of the differences, which the exact
-        test rounds to multiples of an eighth of it.
-    n : int, optional
-        The largest size; needed where `sizes` is a number.
-    test, sizes, experiments, alpha, alternative, rng, K
-        As in `power_curve`.
-
-    Examples
-    --------
-    >>> from permtest.study import power_curve_normal
-    >>> curve = power_curve_normal(0.1, 0.5, sizes=[100, 200, 300], rng=0)
-    >>> 170 < curve.needed(0.8) < 230
-    True
-    """
-    mean, deviation = check_finite(delta, "delta"), check_above_zero(sigma, "sigma")
-    middle = float(np.clip(PER_DEVIATION * mean / deviation, -FINEST, FINEST))
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-
-    def draw(generator: np.random.Generator, size: int, n: int) -> tuple[Any, Any]:
-        d = generator.normal(middle, PER_DEVIATION, (size, n))
-        return np.rint(d).astype(np.int64) if test == "exact" else d, np.zeros((size, n), np.int64)
-
-    rounded = deviation / PER_DEVIATION if test == "exact" else 0.0
-    return _curve(test, draw, sizes, n, ("normal", mean, rounded), **how, rng=rng, K=K)
-
-
-def _curve(
-    test: Test, draw: Draw, sizes: Any, n: int | None, told: Any, rng: RNG, **how: Any
-) -> PowerCurve:
-    """The rate at each size, up to `n` where `sizes` is a number; `told` are its last fields."""
-    if np.ndim(sizes):
-        if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
-            raise ValueError("sizes is empty; name at least one")
-    elif n is None:
-        raise ValueError(f"sizes={sizes} needs a largest size; list the sizes instead")
+        draw = partial(_normal, test == "exact", mean / sample.deviation)
+        unit = sample.deviation / PER_DEVIATION
     else:
-        # One pair says nothing about spread; where there are more, the curve begins at two.
-        number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
-        evenly = {check_count(n, "n") * k // number for k in range(1, number + 1)}
-        chosen = sorted(size for size in evenly if size >= min(2, n))
+        draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
+        unit = draw.rounded
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
-    origin, found = seeds(as_generator(rng)), list[RejectionRates]()
+    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    chosen, origin = _sizes(sizes, sample.n), seeds(as_generator(rng))
+    found: list[RejectionRates] = []
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
         generator = stream(origin, size)
         found.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how))
     power, intervals = zip(*((x[name], x.intervals[name]) for x in found), strict=True)
-    asked = name, how["alpha"], how["alternative"], how["experiments"]
-    return PowerCurve(tuple(chosen), power, intervals, *asked, *told)
+    asked = {"test": name, "method": method, "delta": mean, **how}
+    return PowerCurve(tuple(chosen), power, intervals, rounded=unit * (test == "exact"), **asked)
+
+
+def _sizes(sizes: Any, n: int) -> list[int]:
+    """The sizes that are asked for, or so many up to `n`."""
+    if np.ndim(sizes):
+        if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
+            raise ValueError("sizes is empty; name at least one")
+        return chosen
+    # One pair says nothing about spread; where there are more, the curve begins at two.
+    number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
+    return sorted({n * k // number for k in range(1, number + 1)} - {0, 1} or {n})
+
+
+def _normal(
+    rounded: bool, lead: float, rng: np.random.Generator, size: int, n: int
+) -> tuple[Any, Any]:
+    """Normal differences with that mean, in deviations, of which eight are a unit."""
+    middle = float(np.clip(PER_DEVIATION * lead, -FINEST, FINEST))
+    d = rng.normal(middle, PER_DEVIATION, (size, n))
+    return np.rint(d).astype(np.int64) if rounded else d, np.zeros((size, n), np.int64)
 
 
 @dataclass(frozen=True)
-class RejectionRates(_Simulated):
+class RejectionRates(AsSentence):
     """How often each test rejected, in the same data sets; ``found["exact"]`` is one rate.
 
     Parameters
@@ -328,20 +271,12 @@ class RejectionRates(_Simulated):
         """Tests that reject more often than `alpha`, by more than chance explains."""
         return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
 
-    @property
-    def _table(self) -> Table:
-        shares = zip(self.rates.items(), self.intervals.values(), strict=True)
-        rows = ((x, f"{p:.4f}", f"{low:.4f} to {high:.4f}") for (x, p), (low, high) in shares)
-        level = f"p <= {self.alpha:g} ({self.alternative})"
-        caption = f"Share of {self.experiments} data sets of {self.n} pairs with {level}"
-        return Table(("test", "rate", "95% interval"), tuple(rows), caption)
-
     def __str__(self) -> str:
-        return str(self._table)
-
-    def _repr_html_(self) -> str:
-        table = self._table
-        return together(grid(table.head, table.rows, table.caption))
+        shares = ", ".join(f"{test} {rate:.4f}" for test, rate in self.rates.items())
+        return (
+            f"Share of {self.experiments} data sets of {self.n} pairs with p <= {self.alpha:g} "
+            f"({self.alternative}): {shares}."
+        )
 
 
 def rejection_rates(
@@ -372,8 +307,10 @@ def rejection_rates(
     experiments : int, default 2000
         Number of data sets, up to a million, drawn a thousand at a time, or fewer; within
         ``joblib.parallel_config`` by its workers, with the same rates.
-    alpha, alternative, rng, K
+    alpha, alternative, rng
         As in `power_curve`.
+    K : int, default 1000
+        Number of resamples of the bootstrap.
 
     Examples
     --------
@@ -392,8 +329,7 @@ def rejection_rates(
     total = check_count(experiments, "experiments", most=10**6, why=why)
     law = draw if isinstance(draw, _Resampling) else None
     alone = law if [*named.values()] == ["exact"] else None  # so that no rows have to be drawn
-    most = MOST_COUNTED if alone else MOST
-    check_count(n, "n", most=most, why="power_t and exact_power have formulas")
+    check_count(n, "n", most=MOST, why="power_t and exact_power have formulas")
     for test in named.values():
         if not callable(test):
             check_option("test", test, TESTS)
@@ -433,7 +369,6 @@ def measured_rates(
     tests: Sequence[str],
     *,
     alpha: float = 0.05,
-    alternative: str = "two-sided",
     repetitions: int = 1000,
     rng: RNG = 0,
 ) -> dict[str, tuple[float, float]]:
@@ -445,8 +380,8 @@ def measured_rates(
         Differences of scores, at least two.
     tests : sequence of str
         Paired tests as `pvalues` has them; McNemar's where all differences are -1, 0 or 1.
-    alpha, alternative
-        As in `power_curve`.
+    alpha
+        As in `power_curve`; tests are two-sided.
     repetitions : int, default 1000
         Number of resamples; but no more than two million over N, or a hundred if that is less.
     rng : numpy.random.Generator, int or None, default 0
@@ -463,9 +398,9 @@ def measured_rates(
     test, they have random signs instead, as a shift would leave no ties. A test of something else
     than the mean may be right to reject centred differences more often than alpha.
 
-    All tests of some thousand pairs take about a second together, and those of 200 000 less than
-    twenty, as the exact test looks at differences on a lattice (see `power_curve`), that of signed
-    ranks is a normal approximation beyond 50 pairs, and the bootstrap has 399 resamples.
+    All tests of some thousand pairs take about a second together, as the exact test looks at
+    differences on a lattice (see `power_curve`), that of signed ranks is a normal approximation
+    beyond 50 pairs, and the bootstrap has 399 resamples.
 
     Examples
     --------
@@ -475,16 +410,15 @@ def measured_rates(
     True
     """
     check_level(alpha)
-    check_alternative(alternative)
     steps, scale = as_scaled(differences, "differences")
     if (n := steps.size) < 2:
         raise ValueError(f"differences has {n} elements, but resampling them needs 2")
     binary = bool(np.isin(np.abs(steps), (0, scale)).all())
     for test in tests:
-        check_option("test", test, PAIRED)
+        check_option("test", test, [x for x in TESTS if x != "independent_t"])
         if test.startswith("mcnemar") and not binary:
             raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
-    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "n": n, "K": RESAMPLES}
+    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES}
     how["experiments"] = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
     how["rng"] = as_generator(rng)
     # The same test under another name, which sees the samples of its relatives or is quicker.
@@ -591,14 +525,14 @@ def pvalues(
     Parameters
     ----------
     test : str or callable
-        "exact", "paired_t", "independent_t", "normal_z", "independent_z", "bootstrap_mean", "sign",
-        "wilcoxon", "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp",
-        "mcnemar_chi2", "two_proportion_z", "chi_squared", "chi_squared_yates". Or a function of two
-        rows that returns p, or a result with `pvalue`: any of `alternatives`.
+        "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean", "sign", "wilcoxon",
+        "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp" and
+        "mcnemar_chi2". Or a function of two rows that returns p, or a result with `pvalue`: any of
+        `alternatives`.
     a, b : array_like of shape (experiments, n)
         Scores of the two systems, a data set in each row.
     alternative, rng, K
-        As in `power_curve`.
+        As in `rejection_rates`.
 
     Returns
     -------
@@ -612,8 +546,7 @@ def pvalues(
     differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
     rounding does not look at signs, so that the level of the test holds.
 
-    "bootstrap_mean" is studentised; all data sets share their K resamples. Of more than 20 000
-    pairs it resamples the differences rounded to sixteenths of their standard deviation.
+    "bootstrap_mean" is studentised; all data sets share their K resamples.
 
     Examples
     --------
@@ -636,7 +569,7 @@ def pvalues(
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
     check_option("test", test, TESTS)
-    for name, scores in (("a", first), ("b", second)) if test in OF_COUNTS else ():
+    for name, scores in (("a", first), ("b", second)) if test in MCNEMAR else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
     if test == "exact":
@@ -689,52 +622,40 @@ def _rounded(a: NDArray[Any], b: Any) -> NDArray[Any]:
     return d if d.dtype == np.int64 or not top else np.round(d, 12 - ceil(log10(top)))
 
 
-def _signed_ranks(d: NDArray[Any]) -> NDArray[np.int64]:
-    """Twice the midranks of each row, zeros left out, with their signs."""
+def _of_rows(
+    test: str, d: NDArray[Any], alternative: str, K: int, rng: np.random.Generator, b: Any
+) -> Any:
+    """p of each row of differences; `b` are the second scores, for the test without pairs."""
     from scipy.stats import rankdata
 
-    ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
-    return np.asarray(np.rint(2 * np.sign(d) * ranks), dtype=np.int64)
-
-
-def _of_rows(
-    test: str, d: NDArray[Any], alternative: str, K: int, rng: np.random.Generator, b: Any = None
-) -> Any:
-    """p of each row of differences; `b` are the second scores, for tests without pairs."""
-    if test in MCNEMAR:
+    if test == "sign" or test in MCNEMAR:
         wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
-        return mcnemar_pvalue(wins, losses, MCNEMAR[test], alternative)
-    if test.startswith("wilcoxon"):
-        ranks = _signed_ranks(d)
+        return mcnemar_pvalue(wins, losses, MCNEMAR.get(test, "exact"), alternative)
+    if test.startswith("wilcoxon"):  # by twice the midranks of each row, zeros left out
+        ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
+        steps = np.rint(2 * np.sign(d) * ranks).astype(np.int64)
         if test == "wilcoxon":
-            return _exact(ranks, alternative)
-        z = ranks.sum(axis=1) / np.maximum(np.linalg.norm(ranks.astype(float), axis=1), 1)
+            return _exact(steps, alternative)
+        z = steps.sum(axis=1) / np.maximum(np.linalg.norm(steps.astype(float), axis=1), 1)
         return normal_pvalue(z, alternative)
     n = d.shape[1]
-    if test in OF_COUNTS:
-        lead, right = d.sum(axis=1), (d + 2.0 * b).sum(axis=1)
-        gap = corrected_root(lead, float(test == "chi_squared_yates"), alternative)
-        variance = right * (1 - right / (2 * n))
-        # Where all answers are right, or all wrong, there is nothing to see.
-        z = gap / np.sqrt(np.where(variance > 0, variance, np.inf))
-        return normal_pvalue(z, alternative)
     if n < 2:
         raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
     variance, df = d.var(axis=1, ddof=1), n - 1
-    if test.startswith("independent"):
+    if test == "independent_t":
         variance, df = (b + d).var(axis=1, ddof=1) + b.var(axis=1, ddof=1), 2 * (n - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = d.mean(axis=1) / np.sqrt(variance / n)
     t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
     if test == "bootstrap_mean":
         return _studentised(d, t, alternative, K, rng)
-    return normal_pvalue(t, alternative) if test[-1] == "z" else t_pvalue(t, df, alternative)
+    return normal_pvalue(t, alternative) if test == "normal_z" else t_pvalue(t, df, alternative)
 
 
 def _studentised(
     d: NDArray[Any], t: Floats, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:
-    """p of t among those of resamples of the centred rows: the same ones for all, or of cells."""
+    """p of t among those of resamples of the centred rows, the same ones for all."""
     n, beyond = d.shape[1], np.ones((2, len(d)))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
     # Rows that are sorted alike would do alike in the resamples that they share.
@@ -742,33 +663,20 @@ def _studentised(
     seen = np.clip(t, -1e300, 1e300)[:, None]
     slack = 1e-9 * (1 + np.abs(seen))
 
-    def count(rows: slice, x: Floats, weights: Floats) -> None:
+    firsts = range(0, K, each := max(AT_ONCE // max(n, len(d)), 1))
+    for first in progress(firsts, total=len(firsts), what="resamples"):
+        size = min(each, K - first)
+        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(items.ravel().astype(np.intp), minlength=n * size)
+        weights = times.reshape(size, n).T / n
         gap = x @ weights
         error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
         # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
         gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
         with np.errstate(divide="ignore", invalid="ignore"):
             star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-        beyond[0, rows] += np.count_nonzero(star >= seen[rows] - slack[rows], axis=1)
-        beyond[1, rows] += np.count_nonzero(star <= seen[rows] + slack[rows], axis=1)
-
-    if n > LONG:
-        for i, row in enumerate(x):
-            cells, times = np.unique(np.rint(PER_MAGNITUDE * row), return_counts=True)
-            middle, each = cells @ times / n, max(AT_ONCE // cells.size, 1)
-            for first in range(0, K, each):
-                drawn = rng.multinomial(n, times / n, min(each, K - first)).T / n
-                count(slice(i, i + 1), (cells - middle)[None] / PER_MAGNITUDE, drawn)
-    else:
-        firsts = range(0, K, each := max(AT_ONCE // max(n, len(d)), 1))
-        for first in progress(firsts, total=len(firsts), what="resamples"):
-            size = min(each, K - first)
-            items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-            drawn = (
-                np.bincount(items.ravel().astype(np.intp), minlength=n * size).reshape(size, n).T
-                / n
-            )
-            count(slice(None), x, drawn)
+        beyond[0] += np.count_nonzero(star >= seen - slack, axis=1)
+        beyond[1] += np.count_nonzero(star <= seen + slack, axis=1)
     above, below = beyond
     both = np.minimum(2 * np.minimum(above, below), K + 1)
     return {"greater": above, "less": below}.get(alternative, both) / (K + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +43,7 @@ GAIN = 0.02
 Verdict = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A test by its name in `compare_all` and its title, and why it is in its list."""
 
     test: str
@@ -126,7 +125,7 @@ class Recommendation(InSection):
 
     def to_dict(self) -> dict[str, Any]:
         """Lists, rates, description and rule as plain numbers, strings, lists and None."""
-        lists = {name: [vars(entry) for entry in found] for name, found in self.lists.items()}
+        lists = {name: [entry._asdict() for entry in found] for name, found in self.lists.items()}
         rates = {test: {"level": x, "power": y} for test, (x, y) in self.rates.items()}
         measured = {"rates": rates, "samples": self.samples, "rule": self.rule}
         return lists | measured | {"description": self.description.to_dict()}

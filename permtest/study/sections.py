@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from platform import python_version
 from typing import Any
 
@@ -17,12 +18,12 @@ import numpy as np
 
 from permtest._checks import check_option
 from permtest.alternatives.answer import TITLES, finite
+from permtest.alternatives.compare import TESTS
 from permtest.pairs import Pairs
 from permtest.statistics import lookup
 from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
-from permtest.study.effects import BELONGS_TO
 
 #: Rows of the table of where the scores come from.
 ROWS = 60
@@ -92,9 +93,10 @@ def citation(style: str = "text") -> str:
 
 
 def computed_with(*others: str) -> dict[str, str]:
-    """The versions of this package, of others, and of Python."""
+    """The versions of this package, of others where they are there, and of Python."""
     found = {"permtest": str(import_module("permtest").__version__)}
-    return found | {x: python_version() if x == "python" else version(x) for x in others}
+    there = [x for x in others if x == "python" or find_spec(x)]
+    return found | {x: python_version() if x == "python" else version(x) for x in there}
 
 
 # ---- the comparison ----------------------------------------------------------------------------
@@ -334,7 +336,7 @@ def effects(found: Any) -> Section:
     """Effect sizes, each beside the tests that it belongs to."""
     level, sizes, rows, problem = found.confidence_level, found.effects, [], ""
     for effect in sizes:
-        tests = [TITLES[x] for x in found.applicable if BELONGS_TO.get(x) == effect.name]
+        tests = [TITLES[x] for x in found.applicable if TESTS[x].effect == effect.name]
         interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
         in_scores = ", per item" * (effect.name == "hodges_lehmann")
         size = effect.label or f"{found.in_units(effect.interpretation)}{in_scores}"

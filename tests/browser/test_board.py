@@ -8,7 +8,7 @@ import pytest
 
 import permtest as pt
 from permtest.report import write_report
-from permtest.study import board_document
+from permtest.study.board import BoardDocument
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ def test_a_board_sorts_and_searches(page: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = {f"model {i}": rng.integers(0, 2, 60) + (i < 105) * 3 for i in range(110)}
     board = pt.compare_many(table, rng=0)
-    (file,) = write_report(board_document(board), tmp_path / "board.html")
+    (file,) = write_report(BoardDocument(board), tmp_path / "board.html")
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))

@@ -51,7 +51,6 @@ JOBS = {
     "paired_bootstrap": lambda: alt.paired_bootstrap(*few, K=10**12),
     "experiments": lambda: study.power_curve(*few, experiments=10**12),
     "sizes": lambda: study.power_curve(*few, sizes=[10**12]),
-    "normal": lambda: study.power_curve_normal(0.1, 0.5, n=10**12),
     "rejection_rates": lambda: study.rejection_rates(["paired_t"], draw, n=10**12),
     "pvalues": lambda: study.pvalues("sign", np.broadcast_to(1, (10**9, 5)), zero),
     "sample_data": lambda: study.sample_data(next(iter(study.SAMPLES)), 10**12),

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from permtest.alternatives.answer import OF_COUNTS, TITLES
-from permtest.pairs import Pairs
 from permtest.study import recommend
 
 rng = np.random.default_rng(12)
@@ -154,29 +153,15 @@ def test_differences_that_do_not_vary(differences):
 def test_what_a_recommendation_says():
     found = recommend(NORMAL, FLAT, names=("crf", "<hmm>"))
     assert "Recommended: exact permutation test of the mean" in str(found)
-    titles = [entry.title for entry in of(LAPLACE).recommended]
-    listed = f"Recommended: {', '.join(titles[:-1])} and {titles[-1]}."
-    assert len(titles) > 2
-    assert listed in of(LAPLACE).section().sentence
-    assert of(NORMAL, rule="manual").inappropriate == ()
-    assert "level" not in of(NORMAL, rule="manual").section().tables[0].head
-    html = found._repr_html_()
-    assert "crf against &lt;hmm&gt;" in html
+    assert "crf against &lt;hmm&gt;" in found._repr_html_()
     shown = json.loads(found.to_json())
-    assert shown == found.to_dict()
-    assert shown["recommended"][0]["test"] == "exact"
-    assert shown["rule"] == "exact"
-    assert recommend(Pairs.of(NORMAL, FLAT)).rates == recommend(NORMAL, FLAT).rates
+    assert (shown["recommended"][0]["test"], shown["rule"]) == ("exact", "exact")
+    manual = of(NORMAL, rule="manual")
+    assert "level" not in manual.section().tables[0].head
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((NORMAL, FLAT), {"rule": "best"}, "rule='best' is not known"),
-        (([1, 10**151], [0, 1]), {}, r"a\[1\] = 1.000e\+151 is beyond 1e\+150"),
-        (([], []), {}, "0 pairs"),
-    ],
-)
-def test_what_is_no_question(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        recommend(*arguments, **options)
+def test_what_is_no_question():
+    with pytest.raises(ValueError, match="rule='best' is not known"):
+        recommend(NORMAL, FLAT, rule="best")
+    with pytest.raises(ValueError, match=r"a\[1\] = 1.000e\+151 is beyond 1e\+150"):
+        recommend([1, 10**151], [0, 1])

@@ -17,7 +17,6 @@ from permtest.alternatives import mcnemar
 from permtest.alternatives.answer import TITLES
 from permtest.interval import ConfidenceInterval
 from permtest.study import (
-    BELONGS_TO,
     cohen_d,
     cohen_h,
     effect_sizes,
@@ -29,6 +28,7 @@ from permtest.study import (
     wilcoxon_r,
     win_loss,
 )
+from permtest.study.effects import BELONGS_TO
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,

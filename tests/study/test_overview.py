@@ -151,19 +151,6 @@ def test_effects_and_power_are_those_of_the_study():
     assert power_t(12, points.power.detectable, d.std(ddof=1), **how) == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize(("alternative", "least"), [("two-sided", 6), ("greater", 5)])
-def test_no_power_where_no_p_can_reject(alternative, least):
-    a, b = [10, 11, 12, 10, 11, 10], [0, 0.1, 0.3, 0, 0.2, 0.3]
-    for n in range(2, 7):
-        found = overview(Pairs.of(a[:n], b[:n]), alternative=alternative)
-        assert (found.exact.pvalue <= 0.05) is (n >= least)
-        assert (found.power.power == 0) is (n < least)
-        assert (found.power.detectable is None) is (n < least)
-        assert found.power.needed == least
-        reason = f"{n} items cannot give a p of 0.05 or less; you need {least}"
-        assert (reason in found["power"].problem) is (n < least)
-
-
 def test_tests_that_take_long_are_left_to_be_asked_for(monkeypatch):
     monkeypatch.setattr(sys.modules["permtest.study.overview"], "MANY", 3)
     found = overview(SCORES)
@@ -255,7 +242,7 @@ HOSTILE = [
 
 
 def plain_tex(text: str) -> str:
-    """What remains of LaTeX once its commands, escapes and formulas are taken out."""
+    """What remains of LaTeX once its commands, escapes, letters and formulas are taken out."""
     text = re.sub(r"\\\\$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\\[%_&#${}]", "", text).replace("$p$", "p")
     text = re.sub(r"\$[-+\d.,]*(\\times|\\approx|\\le)?( 10\^\{-?\d+\})?\$", "", text)
@@ -265,7 +252,7 @@ def plain_tex(text: str) -> str:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_latex_takes_no_name_for_a_command(name):
     table = overview(Pairs.of(NEW, OLD, (name, "[other]"))).to_latex()
-    assert table.isascii()
+    assert all(letter <= "ž" for letter in table)
     assert re.findall(r"^ +(.*) & .* \\\\$", table, re.MULTILINE)[1:3] != []
     body = [line for line in table.splitlines() if not line.startswith("%")]
     rows = [line for line in body if line.endswith(r"\\")]
@@ -308,7 +295,7 @@ def test_refusals(pairs, options, error, message):
         overview(pairs, **options)
 
 
-def test_items_that_are_left_out_are_counted_and_lists_of_them_end_in_dots():
+def test_items_that_are_left_out_are_counted_and_listed():
     known = {"left_out": 7, "left_out_ids": list("abcde"), "dropped": 2, "dropped_ids": ["f", "g"]}
     found = overview(replace(SCORES, source={**known, "unmatched": [5, 0]}))
     assert found.sentence().startswith("On 12 items (7 items left out), new scores")

@@ -18,7 +18,6 @@ from permtest.study import (
     measured_rates,
     power,
     power_curve,
-    power_curve_normal,
     pvalues,
     rejection_rates,
 )
@@ -71,27 +70,30 @@ def test_bounds_decide_no_sample_otherwise_than_its_exact_test(n, alpha, alterna
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_t_tests_of_normal_differences_have_the_power_of_noncentral_t(alternative):
+    d = stats.norm.ppf((np.arange(400) + 0.5) / 400).round(3)
+    d = 0.5 * d / d.std(ddof=1)
     options = {"sizes": [10, 40, 100], "alternative": alternative, "rng": 0}
-    curve = power_curve_normal(0.15, 0.5, test="paired_t", **options)
-    exact = power_curve_normal(0.15, 0.5, **options)
+    options |= {"method": "normal", "delta": 0.15}
+    curve = power_curve(d, 0 * d, test="paired_t", **options)
+    exact = power_curve(d, 0 * d, **options)
     side = {"two-sided": "two-sided", "greater": "larger"}[alternative]
     for i, size in enumerate(curve.sizes):
         expected = TTestPower().power(0.3, size, 0.05, alternative=side)
         assert abs(curve.power[i] - expected) < errors(expected)
         assert abs(exact.power[i] - expected) < errors(expected) + 0.02  # nearly as powerful
-    assert (exact.rounded, curve.rounded) == (0.5 / 8, 0)
+    assert (exact.rounded, curve.rounded) == (pytest.approx(0.5 / 8), 0)
 
 
 @pytest.mark.parametrize("test", OF_MEANS)
 def test_a_shift_sets_the_true_difference(test):
     """Of skewed differences too, as all these tests are about the mean, if n is not small."""
-    options = {"test": test, "sizes": [60], "rng": 0, "K": 200}
+    options = {"test": test, "sizes": [60], "rng": 0, "experiments": 1000}
     null = power_curve(SKEWED, 0 * SKEWED, delta=0, **options)
     assert null.delta == 0
-    assert null.power[0] < 0.05 + errors(0.05) + 0.02
+    assert null.power[0] < 0.05 + errors(0.05, 1000) + 0.02
     same = power_curve(A, B, delta=float((A - B).mean()), **options)
     (expected,) = power_curve(A, B, **options | {"rng": 1}).power
-    assert abs(same.power[0] - expected) < 2 * errors(expected)
+    assert abs(same.power[0] - expected) < 2 * errors(expected, 1000)
 
 
 def test_extreme_data():
@@ -104,14 +106,6 @@ def test_extreme_data():
     for test in ("paired_t", "wilcoxon", "sign", alt.permutation_median, "independent_t"):
         assert 0 <= curve([10**30, 5], [0, 4], test=test, sizes=[4]).power[0] <= 1
     assert curve([0.1234567, 2.7182818, 3.1415926], [0, 0, 0], sizes=[8]).power[0] > 0.8
-    assert power_curve_normal(1e300, 1, sizes=[5, 6], experiments=3).power == (0, 1)
-    far = power_curve_normal(-1e12, 1, sizes=[6], experiments=3, alternative="greater")
-    assert far.power == (0,)
-
-
-def test_curves_are_reproducible():
-    first, again, other = (power_curve(A, B, sizes=3, rng=seed) for seed in (1, 1, 2))
-    assert first == again != other
 
 
 # ---- what a curve tells --------------------------------------------------------------------------
@@ -143,26 +137,17 @@ def test_a_curve_can_be_read():
     assert str(curve_of(0.3)).endswith("No size here has a power of 80%.")
     assert str(curve_of(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
     assert json.loads(curve.to_json())["intervals"] == [[0.3 - 0.02, 0.3 + 0.02], [0.83, 0.87]]
-    assert curve._repr_html_().count("<tr>") == 3
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"test": "t"}, ValueError, "test='t' is not known; choose one of 'exact', "),
-        ({"sizes": [3, 0]}, ValueError, r"sizes\[1\]=0 must be at least 1"),
         ({"sizes": []}, ValueError, "sizes is empty"),
-        ({"sizes": 2.5}, TypeError, "sizes = 2.5 must be a whole number"),
         ({"sizes": 10**8}, ValueError, "sizes=100000000 is more than 1,000: list the size"),
-        ({"sizes": [10**12]}, ValueError, r"n=1\d* is more than 1,000,000,000: power_t"),
-        ({"sizes": [10**8], "test": "sign"}, ValueError, "n=1.* is more than 10,000,000"),
-        ({"experiments": 0}, ValueError, "experiments=0 must be at least 1"),
+        ({"sizes": [10**8]}, ValueError, "n=1.* is more than 10,000,000: power_t"),
         ({"experiments": 10**7}, ValueError, "experiments=10000000 is more than 1,000,000: "),
-        ({"alpha": 0}, ValueError, r"alpha must lie in \(0, 1\), got 0"),
-        ({"alternative": "x"}, ValueError, "alternative='x' is not known"),
         ({"method": "jackknife"}, ValueError, "method='jackknife' is not known"),
-        ({"delta": "x"}, TypeError, "delta='x' must be a number"),
-        ({"K": 0}, ValueError, "K = 0 samples; from 1"),
         ({"test": "mcnemar"}, ValueError, r"[ab]\[\d+, \d+\] = \d, but mcnemar needs scores 0"),
         ({"test": "sign", "delta": 0}, ValueError, "delta sets .* test='sign' is not about"),
         ({"b": B[:5]}, ValueError, "a has 60 entries and b has 5"),
@@ -182,7 +167,6 @@ SINGLE = {
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
     "normal_z": normal_z,
-    "independent_z": partial(normal_z, correlation=0.0),
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
 }
@@ -220,34 +204,16 @@ def test_rows_of_answers_are_tests_of_their_counts(alternative):
     a, b = drawn("answers", (40, 14), 1)
     a[0], b[0] = 1, 1
     a[1:20] |= drawn("answers", (19, 14), 2)[0]
-    how, n = {"alternative": alternative}, a.shape[1]
+    how = {"alternative": alternative}
     pairs = [*zip((a > b).sum(axis=1).tolist(), (a < b).sum(axis=1).tolist(), strict=True)]
-    totals = [*zip(a.sum(axis=1).tolist(), b.sum(axis=1).tolist(), strict=True)]
-    tables = [[[x, n - x], [y, n - y]] for x, y in totals]
     expected = {
         "mcnemar": [alt.mcnemar(*x, method="exact", **how) for x in pairs],
         "mcnemar_midp": [alt.mcnemar(*x, method="midp", **how) for x in pairs],
         "mcnemar_chi2": [alt.mcnemar(*x, method="chi2", **how) for x in pairs],
-        "two_proportion_z": [alt.two_proportion_z(x, n, y, n, **how) for x, y in totals],
-        "chi_squared": [alt.chi_squared(x, correction=False, **how) for x in tables],
-        "chi_squared_yates": [alt.chi_squared(x, correction=True, **how) for x in tables],
     }
     for test, single in expected.items():
         p = [result.pvalue for result in single]
         np.testing.assert_allclose(pvalues(test, a, b, **how), p, rtol=1e-10)
-
-
-@sides
-def test_the_bootstrap_of_many_pairs_samples_the_same_p_from_cells(alternative, monkeypatch):
-    K, rng = 4000, np.random.default_rng(9)
-    a = rng.exponential(size=(8, 400)) + np.linspace(-0.15, 0.15, 8)[:, None]
-    b, how = np.ones_like(a), {"alternative": alternative, "rng": 0, "K": K}
-    single = pvalues("bootstrap_mean", a, b, **how)
-    monkeypatch.setattr(power, "LONG", 399)
-    found = pvalues("bootstrap_mean", a, b, **how)
-    assert np.any(found != single)
-    for p, q in zip(found, single, strict=True):
-        assert abs(p - q) <= errors(q, K, 2**0.5 * 5) + 0.004
 
 
 @pytest.mark.parametrize("test", ["exact", "wilcoxon", "paired_t", "normal_z", "bootstrap_mean"])
@@ -271,14 +237,10 @@ GOOD = np.array([[1, 0, 1]])
 @pytest.mark.parametrize(
     ("test", "a", "b", "options", "error", "message"),
     [
-        ("t", GOOD, GOOD, {}, ValueError, "test='t' is not known; choose one of 'exact', "),
         ("exact", GOOD[0], GOOD[0], {}, ValueError, r"a has shape \(3,\), but a data set in each"),
         ("exact", GOOD, GOOD[:, :2], {}, ValueError, r"a has shape \(1, 3\) and b \(1, 2\)"),
         ("exact", GOOD, [["x", "y", "z"]], {}, TypeError, "b must be an array of numbers"),
         ("sign", GOOD, [[0, np.nan, 1]], {}, ValueError, r"b\[0, 1\] = nan is not finite"),
-        ("sign", GOOD, GOOD, {"alternative": "up"}, ValueError, "alternative='up' is not known"),
-        ("mcnemar", GOOD, 2 * GOOD, {}, ValueError, r"b\[0, 0\] = 2, but mcnemar needs scores 0"),
-        ("bootstrap_mean", GOOD, 1 - GOOD, {"K": 0}, ValueError, "K = 0 samples; from 1"),
         ("paired_t", [[1]], [[0]], {}, ValueError, "1 pairs a row, but paired_t needs 2"),
     ],
 )
@@ -316,33 +278,6 @@ def test_a_test_that_rejects_too_often_is_named():
     assert (rates["always"], rates.intervals["always"][1]) == (1, 1)
 
 
-def test_rates_can_be_read():
-    options = {"n": 12, "experiments": 200, "rng": 5}
-    rates = rejection_rates(["exact", "bootstrap_mean"], no_difference, **options)
-    assert rates == rejection_rates(["exact", "bootstrap_mean"], no_difference, **options)
-    head, columns, *lines = str(rates).splitlines()
-    assert head == "Share of 200 data sets of 12 pairs with p <= 0.05 (two-sided):"
-    assert {line.index("0.") for line in lines} == {columns.index("rate")}
-    assert rates.to_dict()["rates"]["exact"] == rates["exact"]
-    assert rates._repr_html_().count("<tr>") == 3
-    interval = stats.binomtest(round(200 * rates["exact"]), 200).proportion_ci(method="wilson")
-    assert rates.intervals["exact"] == pytest.approx(tuple(interval), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n": 0}, ValueError, "n=0 must be at least 1"),
-        ({"n": 10**9}, ValueError, "n=1000000000 is more than 10,000,000"),
-        ({"draw": lambda rng, k, n: (GOOD, GOOD)}, ValueError, r"an array of shape \(1, 3\)"),
-        ({"tests": "exact"}, TypeError, "tests='exact' must be a list of names"),
-    ],
-)
-def test_errors_of_rates(options, error, message):
-    with pytest.raises(error, match=message):
-        rejection_rates(**{"tests": ["exact"], "draw": no_difference, "n": 4, **options})
-
-
 # ---- measured for data like these ----------------------------------------------------------------
 
 
@@ -354,12 +289,3 @@ def test_the_level_of_the_exact_test_depends_on_skewness_and_size(n, level):
     assert found["exact"][0] == pytest.approx(level, abs=errors(level, 4000, 4))
     if n == 100:
         assert found["bootstrap_mean"][0] < 0.058 < found["exact"][0]
-
-
-def test_what_cannot_be_measured():
-    with pytest.raises(ValueError, match="differences has 1 elements, but resampling them needs 2"):
-        measured_rates([3], ["exact"])
-    with pytest.raises(ValueError, match="test='t' is not known"):
-        measured_rates([3, 4], ["t"])
-    with pytest.raises(ValueError, match="mcnemar needs differences of -1, 0 or 1; use 'sign'"):
-        measured_rates([3, 4], ["mcnemar"])
