@@ -40,7 +40,6 @@ def draw(rng, experiments, n):
 
 
 RESULTS = [
-    PAIRS,
     pt.exact_perm_test(NEW, OLD, **NAMED),
     pt.exact_perm_test(NEW, OLD, alternative="greater", **NAMED),
     pt.monte_carlo(NEW, OLD, K=99, rng=0, **NAMED),

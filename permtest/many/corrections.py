@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, largest, roomy
 from permtest._html import grid, together
-from permtest._jit import Floats, Ints
+from permtest._jit import Floats, Ints, compiled_or
 from permtest._json import AsFields
 from permtest._parallel import in_parallel
 from permtest._progress import progress
@@ -251,11 +251,15 @@ def named_by_holm(greater: Floats, less: Floats, alpha: float) -> NDArray[np.int
 
 #: From so many on, a binomial number takes less time than a coin for each item.
 MANY = 100
-#: Labellings of one stream of random numbers; items whose coins are drawn, and added up, at a time;
-#: values that are held at a time; of very many pairs, those of `LEAST` labellings, if no more.
-BLOCK, ITEMS, ADDED, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**12, 2**18, 16, 2**23
-#: Sums below this are exact in float64.
-EXACT = 2**50
+#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values
+#: that are held at a time; of very many pairs, those of `LEAST` labellings, if they are no more.
+BLOCK, ITEMS, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**18, 16, 2**23
+#: Columns whose partial sums fit the cache next to the processor, and labellings looked at abreast.
+WIDTH, ABREAST = 128, 16
+#: Differences that a kernel looks at in some tenths of a second.
+QUICK = 2**28
+#: Sums below these are exact in int32 and in float64.
+SHORT, EXACT = 2**30, 2**50
 
 
 class MaxT(NamedTuple):
@@ -315,7 +319,7 @@ def max_t(
     least = seen[order] - TIE * np.abs(seen[order]) - off
     some = family._replace(first=family.first[order], second=family.second[order])
     adjusted = np.ones(spread.size)
-    hits = some.total(_hits, "largest differences", measure is not None, weights[order], least)
+    hits = some.total(_hits, "largest differences", weights[order], least)
     adjusted[order] = np.maximum.accumulate(hits / family.seen)
     return MaxT(adjusted, listed, family.size)
 
@@ -341,6 +345,11 @@ def _addends(table: ScoreTable) -> tuple[Measure | None, IntArray]:
 
 def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
     """The standard deviation of the sum of each pair; 0 if and only if it never differs."""
+    if float(largest(scores)) ** 2 * scores.shape[1] < 2**50:  # no float is rounded, in any order
+        floats = scores.astype(np.float64)
+        products = floats @ floats.T
+        own = np.diag(products)
+        return np.sqrt(own[first] + own[second] - 2 * products[first, second])
     squares, step = np.empty(first.size), max(1, CELLS // max(scores.shape[1], 1))
     for start in range(0, first.size, step):
         part = slice(start, start + step)
@@ -353,12 +362,13 @@ def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
 class _Coins(NamedTuple):
     """How to draw the sums of a data set: rows of differences from system 0, a coin for each item.
 
-    `single` are rows with a coin each, and `grouped` rows with as many coins as `counts` says.
-    `observed` are the sums of the observed labelling, `whole` those where all coins show heads.
-    `off` is by how much a difference of two sums may be rounded.
+    `single` has `size` rows with a coin each, filled up to a multiple of eight, and `grouped` rows
+    with as many coins as `counts` says. `observed` are the sums of the observed labelling, `whole`
+    those where all coins show heads. `off` is by how much a difference of two sums may be rounded.
     """
 
-    single: Floats
+    single: NDArray[Any]
+    size: int
     grouped: Floats
     counts: Ints
     observed: Floats
@@ -377,27 +387,27 @@ class _Coins(NamedTuple):
         many = (counts >= MANY) & (not listed)
         reach = float((counts @ np.abs(rows)).max(initial=0.0))
         off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
-        single = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
-        return cls(single, rows[many], counts[many], net @ rows, counts @ rows, off)
+        size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
+        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems * m), dtype=kind)
+        single[:size] = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
+        add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
+        return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
 
     def toss(self, rng: np.random.Generator, draws: int) -> Floats:
         """Random sums, of shape (C, draws)."""
-        heads = np.zeros((draws, self.whole.size))
+        heads = np.zeros((draws, self.whole.size), dtype=self.single.dtype)
         for start in range(0, len(self.single), ITEMS):
             rows = self.single[start : start + ITEMS]
-            octets = rng.integers(0, 256, (-(-len(rows) // 8), draws), dtype=np.uint8)
-            for i in range(0, len(rows), ADDED):
-                some = rows[i : i + ADDED]
-                coins = np.unpackbits(octets[i // 8 : (i + ADDED) // 8], axis=0, bitorder="little")
-                heads += coins[: len(some)].T.astype(np.float64) @ some
+            add_heads(rows, rng.integers(0, 256, (len(rows) // 8, draws), dtype=np.uint8), heads)
+        total = heads.astype(np.float64)
         for row, count in zip(self.grouped, self.counts.tolist(), strict=True):
-            heads += rng.binomial(count, 0.5, draws)[:, None] * row
-        return np.asarray(2 * heads - self.whole).T
+            total += rng.binomial(count, 0.5, draws)[:, None] * row
+        return (2 * total - self.whole).T
 
     def listed(self, numbers: Ints) -> Floats:
         """The sums of labellings by number, whose bits are the coins; none may be grouped."""
-        bits = numbers[:, None] >> np.arange(len(self.single)) & 1
-        return np.asarray(2.0 * (bits @ self.single) - self.whole).T
+        bits = numbers[:, None] >> np.arange(self.size) & 1
+        return np.asarray(2.0 * (bits @ self.single[: self.size]) - self.whole).T
 
 
 def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
@@ -443,7 +453,7 @@ class _Family(NamedTuple):
         """The sum of what a function finds about each hypothesis in all labellings."""
         chunks = [range(x, min(x + BLOCK, self.size)) for x in range(0, self.size, BLOCK)]
         every = in_parallel(_over_chunk, chunks, self, function, how)
-        total = function(self.gaps(self.observed), *how) * float(self.origin is not None)
+        total = function(self, self.observed, *how) * float(self.origin is not None)
         for part in progress(every, total=len(chunks), what=what):
             total += part
         return np.asarray(total)
@@ -473,21 +483,93 @@ class _Family(NamedTuple):
 def _over_chunk(
     chunk: range, family: _Family, function: Callable[..., Any], how: Sequence[Any]
 ) -> Any:
-    sums, pairs = family.sums(chunk), max(family.first.size, 1)
-    cells = pairs * sums.shape[1]
-    step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
-    parts = (family.gaps(sums[..., i : i + step]) for i in range(0, len(chunk), step))
-    return sum(function(gaps, *how) for gaps in parts)
+    sums = family.sums(chunk)
+    cells = max(family.first.size * sums.shape[1], 1)
+    step = max(QUICK // cells, ABREAST)  # so that Ctrl-C need not wait long
+    if family.measure is not None:  # whose differences are all held at a time
+        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
+    return sum(function(family, sums[..., i : i + step], *how) for i in range(0, len(chunk), step))
 
 
-def _squares(gaps: Floats) -> Floats:
-    return np.asarray(np.square(gaps).sum(axis=1))
+def _squares(family: _Family, sums: Floats) -> Floats:
+    return np.asarray(np.square(family.gaps(sums)).sum(axis=1))
 
 
-def _hits(gaps: Floats, rounded: bool, weights: Floats, least: Floats) -> Ints:
+def _hits(family: _Family, sums: Floats, weights: Floats, least: Floats) -> Ints:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    if rounded:
-        gaps = gaps + NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
-    values = gaps * weights[:, None]
-    highest = np.maximum.accumulate(values[::-1], axis=0)[::-1]
-    return np.asarray((highest >= least[:, None]).sum(axis=1))
+    rows, pairs, two_sided = sums[:, 0], (family.first, family.second), family.two_sided
+    if family.measure is not None:  # whose differences are held against a row of zeros
+        gaps = family.gaps(sums)
+        gaps += NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
+        rows, number = np.vstack([gaps, np.zeros((1, gaps.shape[1]))]), np.arange(len(gaps))
+        pairs, two_sided = (number, np.full_like(number, len(gaps))), False
+    hits = np.zeros(weights.size, dtype=np.int64)
+    count_hits(np.ascontiguousarray(rows), *pairs, weights, least, two_sided, hits)
+    return hits
+
+
+def _count_hits(
+    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
+) -> None:
+    """`count_hits` in NumPy."""
+    highest = np.full(sums.shape[1], -np.inf)
+    for h in range(first.size - 1, -1, -1):
+        gap = sums[first[h]] - sums[second[h]]
+        np.fmax(highest, (np.abs(gap) if two else gap) * weights[h], out=highest)
+        hits[h] += np.count_nonzero(highest >= least[h])
+
+
+@compiled_or(_count_hits)
+def count_hits(
+    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
+) -> None:
+    """Add to ``hits[h]`` the labellings whose maximum from pair h on is ``least[h]`` or more.
+
+    The value of a pair is the weighted difference of two rows of `sums`, a column a labelling, and
+    its magnitude where `two` sides count. Some labellings at a time, which makes use of vectors.
+    """
+    highest = np.empty(ABREAST)
+    for left in range(0, sums.shape[1], ABREAST):
+        width = min(ABREAST, sums.shape[1] - left)
+        highest[:] = -np.inf
+        for h in range(first.size - 1, -1, -1):
+            a, b = sums[first[h], left : left + width], sums[second[h], left : left + width]
+            count = 0
+            for x in range(width):
+                value = (abs(a[x] - b[x]) if two else a[x] - b[x]) * weights[h]
+                if value > highest[x]:
+                    highest[x] = value
+                count += highest[x] >= least[h]
+            hits[h] += count
+
+
+def _add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
+    """`add_heads` in NumPy."""
+    for eight, chosen in zip(rows.reshape(-1, 8, rows.shape[1]), bits, strict=True):
+        table = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
+        for row in eight:
+            table = np.concatenate([table, table + row])
+        sums += table.take(chosen, axis=0)
+
+
+@compiled_or(_add_heads)
+def add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:
+    """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
+
+    The coin of row ``8 k + i`` is bit i of ``bits[k]``, and the number of rows a multiple of 8. The
+    256 sums of eight rows are made once, for all columns.
+    """
+    table = np.zeros((256, WIDTH), dtype=rows.dtype)
+    for left in range(0, rows.shape[1], WIDTH):
+        width = min(WIDTH, rows.shape[1] - left)
+        for k in range(bits.shape[0]):
+            for i in range(8):
+                row = rows[8 * k + i, left : left + width]
+                for v in range(2**i):
+                    without, there = table[v], table[2**i + v]
+                    for x in range(width):
+                        there[x] = without[x] + row[x]
+            for b in range(bits.shape[1]):
+                part, total = table[bits[k, b]], sums[b, left : left + width]
+                for x in range(width):
+                    total[x] += part[x]

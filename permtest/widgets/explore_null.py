@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.methods import solve
 from permtest.null.convolution import Step, check_n, fft_cells, spacing
-from permtest.null.distribution import LatticeDistribution
+from permtest.null.distribution import EPS, LatticeDistribution
 from permtest.null.grouping import as_two_point_sum, attainable
 from permtest.null.tail import tilt_to
 from permtest.pairs import Pairs
@@ -288,7 +288,7 @@ class TailExplorer(Explorer):
             )
         self._first = result_of(question, solve(question))
         self._null = null = self._first.null_distribution
-        self._noise = fft_cells(steps).noise
+        self._noise = max(fft_cells(steps).noise, EPS)  # where nothing is transformed, it has none
         first, possible = max(marks(self._first)), np.flatnonzero(attainable(steps))
         upper = possible[2 * possible >= steps.top]
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
