@@ -162,7 +162,7 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     options: dict[str, Any] = dict(figure.options)
     heights: tuple[float, ...] = STACKED.get(figure.plot, ())
     if figure.plot == "plot_answers":
-        heights = (ROW * len(figure.arguments[0]) + REST,) * 2
+        heights = (ROW * len(figure.arguments[0].answers) + REST,) * 2
     if heights:
         sheet = Sheet(figsize=(WIDTH, sum(heights)), layout="constrained")
         options["ax"] = sheet.subplots(len(heights), height_ratios=heights)
