@@ -31,7 +31,7 @@ from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.decimals import as_integers, in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
-from permtest.null.distribution import CERTAIN, Probability
+from permtest.null.distribution import CERTAIN, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
 from permtest.pairs import Pairs, Runs, check_names, cluster_numbers
 from permtest.result import PermutationTestResult, clopper_pearson
@@ -321,6 +321,13 @@ class RunsTestResult(AsSentence):
         """The same comparison under the other null hypothesis, or under the same one."""
         check_option("null", null, NULLS)
         return self if null == self.null else _tested(self._question, null, self.names, rng)
+
+    @cached_property
+    def null_distribution(self) -> LatticeDistribution:
+        """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
+        if self._swapped is not None:
+            return self._swapped.null_distribution
+        return self._question.law.distribution(self._question.common)
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction, in integer arithmetic.
