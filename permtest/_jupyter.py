@@ -1,14 +1,21 @@
-"""Running Jupyter: the page of `permtest app`, and a cure for cells that wait for ever."""
+"""Running Jupyter: the page of `permtest app`, and a cure for cells that wait for ever.
+
+Voila runs a notebook in a kernel of its own for each page, and shows text and widgets without code.
+Here, a page loads nothing from other servers (its policy forbids the browser to), needs the token
+of this run, and takes large files. One kernel is ready for the next page; a kernel ends when nobody
+looks at its page any more.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import signal
 import socket
 import time
 import webbrowser
-from contextlib import suppress
+from functools import partial
 from html import escape
 from math import ceil
 from pathlib import Path
@@ -17,14 +24,18 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-#: Bytes that may come from a page at once, so files to be compared; Jupyter's own limit is 10 MB,
-#: and a server's buffer has 100 MiB.
+#: Bytes that may come from a page at once, so files to be compared; Jupyter's own limit is 10 MB.
+UPLOAD_LIMIT = 2**28
+
+#: Bytes of one file.
 FILE_LIMIT = 10**8
 
 #: For Tornado, which both servers are made of.
-SOCKETS = {"websocket_max_message_size": FILE_LIMIT}
+SOCKETS = {"websocket_max_message_size": UPLOAD_LIMIT}
 
 SLICE = 0.25  # seconds
+IDLE = 60  # seconds
+PING = 90_000  # milliseconds
 
 PACKAGE = Path(__file__).parent
 TEMPLATES = PACKAGE / "templates" / "app"
@@ -34,8 +45,12 @@ TITLE = "permtest: compare two systems"
 EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager"]
 EXTENSIONS += [f"@voila-dashboards/widgets-manager{version}" for version in (7, 8)]
 
-#: Whom a page may ask: this server alone. Voila writes scripts and styles into its pages.
-POLICY = "default-src 'self' 'unsafe-inline' data: blob: ws://127.0.0.1:{}"
+#: Whom a page may ask for what; Voila's own pages write scripts and styles into themselves.
+POLICY = (
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port}; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
 
 
 def notebooks_folder(package: Path = PACKAGE) -> Path:
@@ -83,21 +98,57 @@ def choose_port(port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
+def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) -> None:
     """Serve a notebook as a page that this machine alone can see, until stopped.
 
-    Shown are the set-up of the notebook and the cells tagged `page`, or all where none is. The page
-    needs the token of this run, loads nothing from other servers, and has a kernel of its own,
-    which works in a folder that is removed in the end.
+    Shown are the set-up of the notebook and the cells tagged `page`, or all where none is. Kernels
+    work in a folder that is removed in the end.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook; it is executed, so it must be one of ours.
+    port : int
+        Where to listen; 0 is any free port.
+    browser : bool
+        Whether to open a browser; else the address is printed alone.
+    idle : int
+        Seconds after which a kernel ends that has nothing to do and no page.
     """
     import nbformat
     from tornado.ioloop import IOLoop
-    from tornado.web import HTTPError
     from voila.app import Voila
+
+    class App(Voila):  # type: ignore[misc]
+        """Voila with a page of our own around the notebook, and room for files."""
+
+        template_paths: list[str]
+
+        def setup_template_dirs(self) -> None:
+            """Look for templates here first."""
+            super().setup_template_dirs()
+            self.template_paths = [str(TEMPLATES), *self.template_paths]
+
+        def listen(self) -> None:
+            """Listen until stopped; the buffer has to hold more than the largest message."""
+            self.app.listen = partial(self.app.listen, max_buffer_size=UPLOAD_LIMIT + 2**20)
+            super().listen()
+
+        async def end(self) -> None:
+            """End all kernels, those that are starting too, while their loop still runs."""
+            await self.kernel_manager.shutdown_all()
+            self.ioloop.stop()
+
+    def announce() -> None:
+        print(f"the page is at\n    {address}\nfor this machine only. Ctrl-C stops it", flush=True)
+        if browser:
+            Thread(target=webbrowser.open, args=[opener.as_uri()], daemon=True).start()  # may wait
 
     poll_in_slices()
     port, token = choose_port(port), secrets.token_hex(24)
-    address = f"http://127.0.0.1:{port}/?token={token}"
+    # Servers at other ports of this machine get the cookies of this one, but for those of a path.
+    base = f"/{secrets.token_hex(8)}/"
+    address = f"http://127.0.0.1:{port}{base}?token={token}"
     notebook = nbformat.read(path, as_version=4)
     tagged = [c for c in notebook.cells if {"page", "setup"} & {*c.metadata.get("tags", ())}]
     notebook.cells = tagged or notebook.cells
@@ -106,51 +157,102 @@ def serve(path: Path, *, port: int = 0, browser: bool = True) -> None:
     with TemporaryDirectory(prefix="permtest-") as folder:
         page, opener = Path(folder, path.name), Path(folder, "open.html")
         nbformat.write(notebook, page)
+        opener.touch(mode=0o600)
         # All users see the command line of a browser, so it gets a file that leads to the address.
         opener.write_text(f'<meta http-equiv="refresh" content="0;url={escape(address)}">')
-        app = Voila(config=_settings(port, token))
+        app = App(config=_settings(port, base, token, idle))
         app.initialize([str(page)])
-        app.template_paths = [str(TEMPLATES), *app.template_paths]
         loop = IOLoop.current()
         for name in {"SIGINT", "SIGTERM", "SIGHUP"} & set(dir(signal)):
-            signal.signal(getattr(signal, name), lambda *_: loop.add_callback(loop.stop))
-        print(f"the page is at\n    {address}\nfor this machine only. Ctrl-C stops it", flush=True)
-        if browser:  # when the server listens
-            start = Thread(target=webbrowser.open, args=[opener.as_uri()], daemon=True).start
-            loop.add_callback(start)
-        with suppress(HTTPError):  # of a kernel that was still starting, and ends by itself
-            app.start()
+            # Not as KeyboardInterrupt, which would end the start of a kernel in the middle.
+            signal.signal(getattr(signal, name), lambda *_: loop.add_callback(app.end))
+        loop.add_callback(announce)
+        app.start()
     print("\nthe page has been stopped")
 
 
-def _settings(port: int, token: str) -> Any:
+def _settings(port: int, base: str, token: str, idle: int) -> Any:
     """What Voila is told; nothing is read from configuration files."""
+    import zmq
+    from jupyter_client.manager import KernelManager
     from traitlets.config import Config
 
-    headers = {"Content-Security-Policy": POLICY.format(port), "Referrer-Policy": "no-referrer"}
+    identity, kernels = _classes(base)
+    headers = {"Content-Security-Policy": POLICY.format(port=port)}
+    sockets = SOCKETS | {"ws_ping_interval": PING, "ws_ping_timeout": PING}
     config = Config()
     config.Voila = Config(
         ip="127.0.0.1",
         port=port,
         port_retries=0,
+        base_url=base,
         token=token,
+        identity_provider_class=identity,
         open_browser=False,
         config_file_paths=[],
         log_level="ERROR",
-        tornado_settings=SOCKETS | {"allow_remote_access": False, "headers": headers},
+        tornado_settings=sockets
+        | {"allow_remote_access": False, "headers": headers | {"Referrer-Policy": "no-referrer"}},
     )
     config.VoilaConfiguration = Config(
         allow_template_override="NO",
         allow_theme_override="NO",
         extension_allowlist=EXTENSIONS,
         file_allowlist=[],
+        multi_kernel_manager_class=kernels,
         preheat_kernel=True,
-        resources={"file_limit": FILE_LIMIT},
+        resources={"upload_limit": UPLOAD_LIMIT, "file_limit": FILE_LIMIT},
         show_tracebacks=True,  # who sees the page is who started it
     )
     config.IdentityProvider.cookie_options = {"samesite": "Strict"}
-    config.KernelManager.transport_encryption = "auto"  # kernels complain of plain text
     config.VoilaKernelManager.fill_delay = 5.0  # when the page before it has its answer
+    config.MappingKernelManager = Config(cull_idle_timeout=idle, cull_interval=max(1, idle // 6))
+    if hasattr(KernelManager, "transport_encryption") and zmq.has("curve"):
+        config.KernelManager.transport_encryption = "auto"  # kernels complain of plain text
     # A picture is larger than what Jupyter lets through in a second.
     config.ZMQChannelsWebsocketConnection.limit_rate = False
     return config
+
+
+def _classes(base: str) -> tuple[type, type]:
+    """Who may see a page, and how long its kernel lives."""
+    from jupyter_server.auth.identity import PasswordIdentityProvider
+    from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+    from jupyter_server.utils import url_path_join
+
+    class Identity(PasswordIdentityProvider):
+        """Who has the token; a page of another site has no access even with it."""
+
+        def should_check_origin(self, _: Any) -> bool:
+            """Jupyter does not, where an address has the token."""
+            return True
+
+        def get_handlers(self) -> list[tuple[str, object]]:
+            """The page that asks for the token; there is nothing to log out of."""
+            return [(url_path_join(base, "login"), self.login_handler_class)]
+
+    class Kernels(AsyncMappingKernelManager):
+        """Kernels that end when their page is gone."""
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)  # type: ignore[no-untyped-call]
+            self._alone: dict[str, float] = {}
+
+        async def shutdown_all(self, now: bool = False) -> None:
+            """End all kernels; one that is starting can be ended when it has started."""
+            starting = [task for task in self._pending_kernels.values() if not task.done()]
+            await asyncio.gather(*starting, return_exceptions=True)
+            await super().shutdown_all(now=now)
+
+        async def cull_kernel_if_idle(self, kernel_id: str) -> None:
+            """End a kernel without page; one that waited for a page is not idle since it began."""
+            busy = getattr(self._kernels[kernel_id], "execution_state", "") == "busy"
+            if busy or self._kernel_connections.get(kernel_id, 0):
+                self._alone.pop(kernel_id, None)
+            elif time.monotonic() - self._alone.setdefault(kernel_id, time.monotonic()) >= (
+                self.cull_idle_timeout
+            ):
+                del self._alone[kernel_id]
+                await self.shutdown_kernel(kernel_id)  # type: ignore[no-untyped-call]
+
+    return Identity, Kernels

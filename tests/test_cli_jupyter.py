@@ -1,6 +1,7 @@
 """`permtest lab` and `permtest app`, and the cure for kernels whose messages are missed."""
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -20,6 +22,8 @@ from queue import Empty
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
 
 from permtest import _jupyter
 from permtest.cli import commands
@@ -157,7 +161,7 @@ w.VBox([files, slider, said])
 
 
 @contextmanager
-def running_app(folder: Path, opener: str = "") -> Iterator[str]:
+def running_app(folder: Path, idle: int = 60, opener: str = "") -> Iterator[str]:
     """The address of a page with an upload, a slider and a sentence; `opener` is a browser."""
     cells = [new_markdown_cell("# A page\n\n$x^2$"), new_code_cell(WIDGETS)]
     for cell in cells:
@@ -166,8 +170,8 @@ def running_app(folder: Path, opener: str = "") -> Iterator[str]:
     metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
     code = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
-    code += "serve(Path(sys.argv[1]), browser=bool(sys.argv[2]))"
-    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", opener]
+    code += "serve(Path(sys.argv[1]), browser=bool(sys.argv[3]), idle=int(sys.argv[2]))"
+    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", str(idle), opener]
     names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
     homes = {name: str(folder / name.lower()) for name in names}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -181,23 +185,17 @@ def running_app(folder: Path, opener: str = "") -> Iterator[str]:
             assert lines[-1].endswith("Ctrl-C stops it\n"), (folder / "log").read_text()
             yield lines[1].strip()
         finally:
-            app.send_signal(signal.SIGINT)
+            app.send_signal(signal.SIGTERM)
             rest = app.stdout.read().decode()
             app.wait(timeout=120)
-    assert app.returncode == 0, (folder / "log").read_text()
+    assert app.returncode == 0
     assert rest.endswith("the page has been stopped\n")
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    """A page, once its browser was told where it is: `opened` has what the browser was told."""
-    folder = tmp_path_factory.mktemp("app")
-    os.mkfifo(folder / "opened")
-    browser = folder / "browser.sh"
-    browser.write_text(f'#!/bin/sh\necho "$@" >{folder / "opened"}\n')
-    browser.chmod(0o700)
-    with running_app(folder, opener=f"{browser} %s") as address:
-        yield address, (folder / "opened").read_text().strip()
+    with running_app(tmp_path_factory.mktemp("app"), idle=2) as address:
+        yield address
 
 
 def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
@@ -227,48 +225,126 @@ def asked_elsewhere(page: str) -> list[str]:
 
 
 def test_the_page_says_what_it_is_and_asks_nobody_else(app):
-    status, headers, page = fetch(app[0] + "&template=reveal&theme=dark")  # not for the asking
+    not_for_the_asking = "&template=reveal&theme=dark"
+    status, headers, page = fetch(app + not_for_the_asking)
     assert status == 200
     assert '<html lang="en">' in page
     assert "<title>permtest: compare two systems</title>" in page
     assert "Starting a Python for this page" in page
     assert not asked_elsewhere(page)
-    assert headers["Content-Security-Policy"].startswith("default-src 'self' 'unsafe-inline' ")
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self' 'unsafe-inline';")
+    assert not re.search(r"\*|https?:", policy)
     assert "said = w.HTML" not in page
     assert "not for the page" not in page
 
 
 def test_only_who_has_the_token_gets_a_page(app):
-    address = app[0].split("?")[0]
-    status, headers, _ = fetch(address)
+    address = app.split("?")[0]
+    status, headers, page = fetch(address)
     assert status == 302
-    assert headers["Location"].partition("?")[0] == "/login"
+    login = headers["Location"].partition("?")[0]
+    assert address.endswith(login.removesuffix("login"))
     status, _, page = fetch(address + "login")
     assert status == 200
     assert not asked_elsewhere(page)
 
 
-def test_the_browser_gets_a_file_that_nobody_else_may_read(app):
-    """All users of a machine see command lines, so the token is in none."""
-    address, told = app
-    assert told.startswith("file:///")
-    assert address.rpartition("=")[2] not in told
-    page = Path(told.removeprefix("file://"))
-    assert escape(address) in page.read_text()
-    assert page.parent.stat().st_mode & 0o077 == 0
+def test_the_token_is_in_no_command_line(tmp_path):
+    """All users of a machine see command lines; only one of them may read the file."""
+    seen = tmp_path / "seen"
+    browser = tmp_path / "browser.sh"
+    browser.write_text(f'#!/bin/sh\necho "$@" >{seen}.part\nmv {seen}.part {seen}\n')
+    browser.chmod(0o700)
+    with running_app(tmp_path, opener=f"{browser} %s") as address:
+        token = address.rpartition("=")[2]
+        deadline = time.monotonic() + 60
+        while not seen.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        words = [
+            path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_there(path)
+        ]
+        assert not any(token.encode() in word for word in words)
+        url = seen.read_text().strip()
+        assert url.startswith("file:///")
+        assert token not in url
+        page = Path(url.removeprefix("file://"))
+        assert escape(address) in page.read_text()
+        assert page.stat().st_mode & 0o077 == 0
+        assert page.parent.stat().st_mode & 0o077 == 0
+    assert not page.exists()
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return bool(path.read_bytes())
+    except OSError:
+        return False
+
+
+def test_no_other_origin_gets_a_socket_even_with_the_token(app):
+    address, token = app.split("?")
+    page = fetch(app)
+    where = address.replace("http", "ws") + f"api/kernels/{kernel_of(page[2])}/channels"
+    cookie = page[1]["Set-Cookie"].partition(";")[0]
+
+    async def connect(url: str, **headers: str) -> None:
+        (await websocket_connect(HTTPRequest(url, headers=headers))).close()
+
+    asyncio.run(connect(f"{where}?{token}", Origin=address.rpartition("/")[0].rpartition("/")[0]))
+    for origin in ("https://example.org", "http://127.0.0.1:1", "null"):
+        for url, headers in ((f"{where}?{token}", {}), (where, {"Cookie": cookie})):
+            with pytest.raises(HTTPClientError, match="403"):
+                asyncio.run(connect(url, Origin=origin, **headers))
 
 
 def test_a_page_elsewhere_cannot_pass_for_this_machine(app):
-    status, _, page = fetch(app[0], Host="example.org")
+    status, headers, page = fetch(app, Host="example.org")
     assert status == 403
     assert "permtest app" in page
     assert not asked_elsewhere(page)
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("name", ["voila/files/page.ipynb", "api/contents", "nothing/here"])
+@pytest.mark.parametrize(
+    "name", ["voila/files/page.ipynb", "voila/files/log", "api/contents", "logout", "nothing/here"]
+)
 def test_nothing_else_is_served(app, name):
-    address, token = app[0].split("?")
+    address, token = app.split("?")
     assert fetch(f"{address}{name}?{token}")[0] in {302, 403, 404}
+
+
+def test_large_files_come_through_and_kernels_that_nobody_looks_at_end(app):
+    address, token = app.split("?")
+
+    def there(kernel: str) -> bool:
+        return fetch(f"{address}api/kernels/{kernel}?{token}")[0] == 200
+
+    async def look() -> None:
+        kernel = kernel_of((await asyncio.to_thread(fetch, app))[2])
+        channels = address.replace("http", "ws") + f"api/kernels/{kernel}/channels"
+        connection = await websocket_connect(f"{channels}?session_id=s&{token}")
+        other = kernel_of((await asyncio.to_thread(fetch, app))[2])
+        assert other != kernel
+
+        header = {"msg_id": "1", "msg_type": "comm_info_request", "session": "s", "version": "5.3"}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "channel": "shell"}
+        message["content"] = {"target_name": "none", "padding": "x" * 110_000_000}
+        await connection.write_message(json.dumps(message))
+        reply = {"msg_type": "none yet"}
+        while reply["msg_type"] != "comm_info_reply":
+            reply = json.loads(await connection.read_message())
+        assert reply["parent_header"]["msg_id"] == "1"
+
+        deadline = time.monotonic() + 300
+        while await asyncio.to_thread(there, other):
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.2)
+        assert await asyncio.to_thread(there, kernel)
+        connection.close()
+
+    asyncio.run(look())
 
 
 # ---- kernels whose messages are missed -----------------------------------------------------------
