@@ -101,8 +101,8 @@ class Files:
             names += f"; right answers: {legible(gold.name)}"
         self.about.value = (
             f"<p><b>Files:</b> {escape(names)}</p><p>To compare your own, {drop}choose them: "
-            f"one file for both systems, or one for each; at most {MOST} files, of up to "
-            f"{FILE_LIMIT // 10**6} MB in all.</p>"
+            f"one file for both systems, or one for each; at most {MOST} files of up to "
+            f"{FILE_LIMIT // 10**6} MB each.</p>"
         )
         columns: list[tuple[str, str | None]] = [NO_COLUMN]
         table = evaluation is not None and is_table(evaluation.format)
