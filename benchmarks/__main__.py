@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accuracy, fresh, speed
+from benchmarks import accuracy, speed
 from benchmarks.report import OUTPUT, Section
 
 RECORD = Path(__file__).with_name("record.json")
@@ -28,7 +28,7 @@ TOLERANCE = 1.5  # what noise on a shared machine has been seen to do to a ratio
 
 #: Sizes of `accuracy.run` and of `speed.run` for a taste.
 QUICK: tuple[dict[str, Any], dict[str, Any]] = (
-    {"entries": (7, 60), "f1_entries": (6, 40)},
+    {"entries": (7, 60)},
     {"sizes": (100, 1000), "gaps": (1, 10), "f1_sizes": (30, 1000), "n": 1000},
 )
 
@@ -60,11 +60,7 @@ def main(arguments: Sequence[str] | None = None, output: Path = OUTPUT) -> int:
     start = time.perf_counter()
     output.mkdir(parents=True, exist_ok=True)
     of_errors, of_times = QUICK if options.quick else ({}, {})
-    sections = [
-        *accuracy.run(output / "error.png", **of_errors),
-        *speed.run(output, **of_times),
-        fresh.run(),
-    ]
+    sections = [accuracy.run(output / "error.png", **of_errors), *speed.run(output, **of_times)]
     ratios = {name: ratio for section in sections for name, ratio in section.ratios.items()}
     words = "\n".join(f"- {name}: {ratio:.3g}" for name, ratio in ratios.items())
     text = "\n".join(map(str, [*sections, Section("Ratios", words)]))

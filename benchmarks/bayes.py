@@ -15,19 +15,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from scipy.stats import binom
 
+from benchmarks.data import logistic
 from benchmarks.report import Section, simulate, table
 from permtest import alternatives as alt
 
 SURE = 0.95
 ANSWERS = ("the paper's", "paired, shared counts", "paired, rows")
 
-#: Entities and sentences of a hold-out set, and how much the taggers' mistakes correlate.
-ENTITIES, SENTENCES, ALIKE = 400, 200, 0.6
-#: Items of a cross-validation.
-ITEMS = 600
+#: Entities and sentences of a hold-out set, and how much the taggers' mistakes correlate; items of
+#: a cross-validation.
+ENTITIES, SENTENCES, ALIKE, ITEMS = 400, 200, 0.6, 600
 
 Array = NDArray[Any]
 #: Rows of counts of A, of B, and of what they share, and the weight; for each data set.
@@ -39,9 +38,7 @@ def hold_out(sets: int, rng: np.random.Generator, gain: float) -> Iterator[DataS
     a, b = 0.8, 0.8 + gain
     both = a * b + ALIKE * np.sqrt(a * (1 - a) * b * (1 - b))
     outcomes = [both, a - both, b - both, 1 - a - b + both]  # found by both, A alone, B alone, none
-    spurious = (
-        0.15 * ENTITIES * np.array([ALIKE, 1 - ALIKE, 1 - ALIKE])
-    )  # of both, A alone, B alone
+    spurious = 0.15 * ENTITIES * np.array([ALIKE, 1 - ALIKE, 1 - ALIKE])  # of both, one alone
     for _ in range(sets):
         cells = np.append(rng.multinomial(ENTITIES, outcomes), rng.poisson(spurious))
         rows = rng.multinomial(cells, np.full(SENTENCES, 1 / SENTENCES)).T
@@ -67,15 +64,6 @@ def cross_validation(sets: int, rng: np.random.Generator, gain: float) -> Iterat
         counts.append(np.stack([*cells.sum(axis=2), cells.all(axis=0).sum(axis=1)]))
     for a, b, shared in np.stack(counts, axis=2).transpose(1, 0, 2, 3):
         yield a, b, shared, None
-
-
-def logistic(x: Array, y: Array) -> Array:
-    """Coefficients of many data sets at once, by Newton's method."""
-    w, columns = np.zeros((len(x), x.shape[2], 1)), np.swapaxes(x, 1, 2)
-    for _ in range(6):
-        p = expit(x @ w)
-        w += np.linalg.solve(columns @ (x * p * (1 - p)), columns @ (y - p))
-    return w
 
 
 #: Name, what draws the data, and by how much B is better.

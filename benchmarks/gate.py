@@ -20,21 +20,21 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from io import BytesIO, StringIO
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import ttest_1samp
 
 import permtest as pt
-from benchmarks import floats, fresh, paper
-from benchmarks.data import table_1
+from benchmarks import paper
+from benchmarks.data import close_scores, table_1
 from benchmarks.published.wang_li_2019 import counts
-from benchmarks.report import duration, table
+from benchmarks.report import FIRST, cold, duration, table
 from permtest.alternatives import bayes_test, block_weight
 from permtest.readers import File
 from permtest.study import power_curve
@@ -49,27 +49,12 @@ SEED = 20220710
 Call = Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """What is timed, and what it is timed against; the name is its key in the record."""
 
     name: str
     run: Call
     yardstick: Call
-
-    def shortest(self, patience: float) -> list[float]:
-        """The shortest times of the job and of its yardstick, which take turns."""
-        calls, best, spent = (self.run, self.yardstick), [np.inf, np.inf], 0.0
-        for call in calls:
-            call()
-        while spent < patience:
-            for i, call in enumerate(calls):
-                start = time.perf_counter()
-                call()
-                lap = time.perf_counter() - start
-                best[i] = min(best[i], lap)
-                spent += lap
-        return best
 
 
 def jobs() -> Iterator[Job]:
@@ -78,8 +63,11 @@ def jobs() -> Iterator[Job]:
     yield from _f1()
     yield from _around()
     yield _explorer()
-    yield Job("import / import numpy", _fresh("import permtest"), _fresh("import numpy"))
-    yield Job("first p-value / import numba", _fresh(fresh.FIRST), _fresh("import numba"))
+    for name, ours, its in (
+        ("import / import numpy", "import permtest", "import numpy"),
+        ("first p-value / import numba", FIRST, "import numba"),
+    ):
+        yield Job(name, partial(cold, ours, 1), partial(cold, its, 1))
 
 
 def _sums() -> Iterator[Job]:
@@ -88,32 +76,26 @@ def _sums() -> Iterator[Job]:
     u, v = table_1(10_000, rng)
     few, many = (u[:2000], v[:2000]), rng.random(300_000)
     laws = [pt.pmf(0, int(d)) for d in np.abs(u - v)[:300]]
+    sort, plain = partial(np.sort, many), paper.exact_perm_test
     yield Job("p, tilted / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
-    for kind in (np.float64, np.float32):
+    for kind in ("float64", "float32"):
         for n in (100, 500):
-            a, b = floats.draw(n, kind)
-            yield Job(
-                f"p of {n} {kind.__name__} / sort",
-                lambda a=a, b=b: pt.exact_perm_test(a, b),
-                lambda: np.sort(many),
-            )
-    for method, convolve in (("dp", paper.convolve_dp), ("fft", paper.convolve_fft)):
-        yield Job(
-            f"p, {method} / the paper's",
-            lambda method=method: pt.exact_perm_test(*few, method=method),
-            lambda convolve=convolve: paper.exact_perm_test(*few, convolve),
-        )
+            close = close_scores(n, kind, SEED)
+            yield Job(f"p of {n} {kind} / sort", partial(pt.exact_perm_test, *close), sort)
+    yield Job(
+        "p, dp / the paper's",
+        lambda: pt.exact_perm_test(*few, method="dp"),
+        lambda: plain(*few, paper.convolve_dp),
+    )
+    yield Job(
+        "p, fft / the paper's",
+        lambda: pt.exact_perm_test(*few, method="fft"),
+        lambda: plain(*few, paper.convolve_fft),
+    )
     yield Job("convolve_dp / np.convolve", lambda: pt.convolve_dp(laws), lambda: _chain(300))
-    yield Job(
-        "Monte Carlo / coins",
-        lambda: pt.monte_carlo(u, v, K=20_000, rng=0),
-        lambda: np.random.default_rng(0).integers(0, 2, 2_000_000, dtype=np.int8).sum(),
-    )
-    yield Job(
-        "interval / sort",
-        lambda: pt.exact_perm_test(*few).confidence_interval(),
-        lambda: np.sort(many),
-    )
+    sampled = partial(pt.monte_carlo, u, v, K=20_000, rng=0)
+    yield Job("Monte Carlo / coins", sampled, lambda: _coins(2_000_000))
+    yield Job("interval / sort", lambda: pt.exact_perm_test(*few).confidence_interval(), sort)
 
 
 def _f1() -> Iterator[Job]:
@@ -126,11 +108,8 @@ def _f1() -> Iterator[Job]:
         lambda: pt.exact_perm_test(u, v, statistic="f1"),
         lambda: np.fft.irfft2(np.fft.rfft2(grid)),
     )
-    yield Job(
-        "F1, Monte Carlo / coins",
-        lambda: pt.monte_carlo(u, v, statistic="f1", K=20_000, rng=0),
-        lambda: np.random.default_rng(0).integers(0, 2, 4_000_000, dtype=np.int8).sum(),
-    )
+    sampled = partial(pt.monte_carlo, u, v, statistic="f1", K=20_000, rng=0)
+    yield Job("F1, Monte Carlo / coins", sampled, lambda: _coins(4_000_000))
 
 
 def _around() -> Iterator[Job]:
@@ -163,6 +142,19 @@ def _around() -> Iterator[Job]:
     )
 
 
+def _explorer() -> Job:
+    """A slider that is dragged: a p-value and its picture, beside a picture."""
+    u, v = table_1(400, np.random.default_rng(SEED))
+    explorer, sizes = TwoSystemsExplorer({"a": u, "b": v}), cycle((300, 301))
+
+    def plain() -> None:
+        figure = Figure()
+        figure.subplots().plot(u)
+        figure.savefig(BytesIO())
+
+    return Job("explorer / a picture", lambda: setattr(explorer.n, "value", next(sizes)), plain)
+
+
 def _t_tests(d: np.ndarray, n: int, experiments: int) -> np.ndarray:
     """P-values of so many samples of n differences, drawn with replacement."""
     chosen = np.random.default_rng(SEED).integers(d.size, size=(experiments, n))
@@ -179,17 +171,9 @@ def _draws(*systems: np.ndarray) -> float:
     return float(np.mean(values[1] > values[0]))
 
 
-def _explorer() -> Job:
-    """A slider that is dragged: a p-value and its picture, beside a picture."""
-    u, v = table_1(400, np.random.default_rng(SEED))
-    explorer, sizes = TwoSystemsExplorer({"a": u, "b": v}), cycle((300, 301))
-
-    def plain() -> None:
-        figure = Figure()
-        figure.subplots().plot(u)
-        figure.savefig(BytesIO())
-
-    return Job("explorer / a picture", lambda: setattr(explorer.n, "value", next(sizes)), plain)
+def _coins(n: int) -> int:
+    """How many of n coins show heads."""
+    return int(np.random.default_rng(0).integers(0, 2, n, dtype=np.int8).sum())
 
 
 def _chain(n: int) -> np.ndarray:
@@ -200,20 +184,26 @@ def _chain(n: int) -> np.ndarray:
     return law
 
 
-def _fresh(code: str) -> Call:
-    """Run `code` in a process of its own."""
-    return lambda: fresh.cold(code, repeats=1)
-
-
 def measure(job: Job, limit: float) -> tuple[float, float]:
-    """Time and ratio, of the shortest times in all tries; there is one where it is in the limit."""
-    ours, its = np.inf, np.inf
+    """Time and ratio, of the shortest times in all tries; there is one where it is in the limit.
+
+    Job and yardstick take turns.
+    """
+    best = [np.inf, np.inf]
     for attempt in range(TRIES):
-        both = job.shortest(PATIENCE * 2**attempt)
-        ours, its = min(ours, both[0]), min(its, both[1])
-        if ours <= limit * its:
+        spent = 0.0
+        for call in job[1:]:
+            call()
+        while spent < PATIENCE * 2**attempt:
+            for i, call in enumerate(job[1:]):
+                start = time.perf_counter()
+                call()
+                lap = time.perf_counter() - start
+                best[i] = min(best[i], lap)
+                spent += lap
+        if best[0] <= limit * best[1]:
             break
-    return ours, ours / its
+    return best[0], best[0] / best[1]
 
 
 def main(arguments: Sequence[str] | None = None, record: Path = RECORD) -> int:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +13,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-OUTPUT = Path(__file__).parents[1] / "build" / "benchmarks"
+ROOT = Path(__file__).parents[1]
+OUTPUT = ROOT / "build" / "benchmarks"
 PATIENCE = 0.3  # seconds: how long to go on repeating a quick call
+#: What a fresh process is timed with.
+FIRST = "import permtest; permtest.exact_perm_test([3, 2, 4], [1, 2, 3])"
+FIRST_F1 = (
+    "import permtest; permtest.exact_perm_test([[2, 0, 1]] * 99, [[1, 1, 2], [3, 1, 0], [2, 0, 1]]"
+    " * 33, statistic='f1')"
+)
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
 
@@ -49,6 +59,16 @@ def seconds(call: Callable[[], Any]) -> float:
         if len(times) == 2 and times[0] > 1:  # the first may have been long for what it loaded
             return min(times)
     return median(times[1:])
+
+
+def cold(code: str, repeats: int = 3, **variables: str) -> float:
+    """Seconds that a fresh process needs for `code`, the start of Python not counted."""
+    timed = f"import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
+    command, env = [sys.executable, "-c", timed], os.environ | variables
+    return min(
+        float(subprocess.check_output(command, text=True, env=env, cwd=ROOT))
+        for _ in range(repeats)
+    )
 
 
 def duration(value: float, digits: int = 3) -> str:

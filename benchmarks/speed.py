@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
+import tempfile
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf, log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import permutation_test
 
 import permtest as pt
 from benchmarks import paper
-from benchmarks.data import RATE, Both, Generator, Scores, differences_up_to, spans, table_1
-from benchmarks.report import Section, duration, seconds, table
+from benchmarks.data import (
+    RATE,
+    Both,
+    Generator,
+    Scores,
+    close_scores,
+    differences_up_to,
+    spans,
+    table_1,
+)
+from benchmarks.report import FIRST, FIRST_F1, Section, cold, duration, seconds, table
+from permtest import many
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)
 GAPS = (1, 3, 10, 30, 100, 300, 1000)
 F1_SIZES = (30, 60, 100, 130, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 RATES = (0.03, 0.1, 0.3, 1.0, 3.0)  # spans per token
+FLOAT_SIZES = (25, 42, 100, 500, 2000, 10_000)
 REFERENCE = 10_000  # the N of the ratios, and of the time against G
 SEED = 20220710
 SAMPLES = 20_000  # the paper's K
 RESAMPLES = 9_999  # SciPy's default
 AGREE = 1e-9  # the paper's algorithms have absolute accuracy, and p is not small here
-LIMIT = 5.0  # seconds: what is expected to take longer is not run
+LIMIT = 0.6  # seconds: what took longer is not run at larger sizes
 LARGEST_FFT, LARGEST_DP = 130, 100  # largest N of Alg. 5: beyond it takes more than 1.5 GB
 
 
 @dataclass
 class Contender:
-    """One way to a p-value, and its times at growing sizes until they are expected to be long.
+    """One way to a p-value, and its times at growing sizes until they get long.
 
     `exact` ones have the same p, which is compared.
     """
@@ -44,30 +56,15 @@ class Contender:
     largest: int = 10**9
     limit: float = LIMIT
     times: dict[int, float] = field(default_factory=dict)
-    reason: str = ""
-
-    def expected(self, size: int) -> float:
-        """Seconds at `size` if the last two sizes show how time grows; at least in proportion."""
-        if not self.times:
-            return 0.0
-        points = list(self.times.items())
-        (a, t), (b, s) = points[max(len(points) - 2, 0)], points[-1]
-        slope = log(s / t) / log(b / a) if a != b else 1.0
-        return s * (size / b) ** max(slope, 1.0)
 
     def measure(self, size: int, u: Scores, v: Scores) -> str:
         """One cell of the table."""
-        long = self.expected(size)
-        if not self.reason and len(u) > self.largest:
-            self.reason = f"not tried above N = {self.largest:,}"
-        elif not self.reason and long > self.limit:
-            self.reason = f"not run at {size:,}, where {duration(long, 1)} are expected"
-        if self.reason:
+        if max(self.times.values(), default=0.0) > self.limit or len(u) > self.largest:
             return "–"
         try:
             self.times[size] = seconds(partial(self.run, u, v))
-        except MemoryError as error:
-            self.reason = f"refused: {error}"
+        except MemoryError:
+            self.largest = 0
             return "–"
         return duration(self.times[size])
 
@@ -75,22 +72,21 @@ class Contender:
 def of_sums() -> list[Contender]:
     """Ways to p of a difference of sums."""
     names = {"tilted": "permtest (tilted, the default)"}
+    names |= {name: f"permtest, method={name!r}" for name in ("dp", "fft")}
     ours = [
-        Contender(
-            name,
-            partial(pt.exact_perm_test, method=name),  # type: ignore[arg-type]
-            names.get(name, f"permtest, method={name!r}"),
-            exact=True,
-        )
-        for name in ("tilted", "dp", "fft")
+        Contender(name, partial(pt.exact_perm_test, method=name), label, exact=True)  # type: ignore[arg-type]
+        for name, label in names.items()
     ]
-    alg3, alg4 = (partial(paper.exact_perm_test, convolve=c) for c in CONVOLVERS)
+    alg3, alg4 = (
+        partial(paper.exact_perm_test, convolve=c) for c in (paper.convolve_dp, paper.convolve_fft)
+    )
+    sampled = partial(pt.monte_carlo, K=SAMPLES, rng=0)
     return [
         *ours,
-        Contender("MC", monte_carlo, f"permtest.monte_carlo, K = {SAMPLES:,}"),
+        Contender("MC", sampled, f"permtest.monte_carlo, K = {SAMPLES:,}"),
         Contender("Alg. 3", alg3, "the paper's Alg. 3, plain NumPy", exact=True),
         Contender("Alg. 4", alg4, "the paper's Alg. 4, plain NumPy", exact=True),
-        Contender("SciPy", scipy_test, f"SciPy, {RESAMPLES:,} resamples", False, 10**4, 30.0),
+        Contender("SciPy", scipy_test, f"SciPy, {RESAMPLES:,} resamples", largest=10**4, limit=30),
         # What any exact method must do at least: look at every pair once.
         Contender(
             "bincount",
@@ -98,9 +94,6 @@ def of_sums() -> list[Contender]:
             "reading in NumPy: np.bincount(np.abs(u - v))",
         ),
     ]
-
-
-CONVOLVERS = (paper.convolve_dp, paper.convolve_fft)
 
 
 def of_f1() -> list[Contender]:
@@ -113,34 +106,14 @@ def of_f1() -> list[Contender]:
     return [
         Contender("F1", ours, "permtest, exact (the default)"),
         Contender("F1, MC", sampled, f"permtest.monte_carlo, K = {SAMPLES:,}"),
-        Contender("Alg. 5", paper.perm_test_f1, alg5("FFT"), False, LARGEST_FFT, 20.0),
-        Contender("Alg. 5 by DP", by_dp, alg5("DP"), False, LARGEST_DP, 20.0),
+        Contender("Alg. 5", paper.perm_test_f1, alg5("FFT"), largest=LARGEST_FFT, limit=20),
+        Contender("Alg. 5 by DP", by_dp, alg5("DP"), largest=LARGEST_DP, limit=20),
         Contender("counting", count_moves, "reading in NumPy: np.bincount of the swaps"),
     ]
 
 
-def monte_carlo(u: Scores, v: Scores) -> Any:
-    """Alg. 1 as the package has it: bits are counted, not coins thrown."""
-    return pt.monte_carlo(u, v, K=SAMPLES, rng=0)
-
-
-def coin_flips(u: Scores, v: Scores) -> float:
-    """Alg. 1 as one would first write it well: a coin for every entry, in batches.
-
-    float32 is quicker than integers here, and exact as long as all sums are below 2^24.
-    """
-    d, rng, batch, hits = (u - v).astype(np.float32), np.random.default_rng(0), 500, 0
-    total = float(d.sum(dtype=np.float64))
-    for _ in range(SAMPLES // batch):
-        coins = rng.integers(0, 2, size=(batch, d.size), dtype=np.int8).astype(np.float32)
-        hits += int((np.abs(2 * (coins @ d) - total) >= abs(total)).sum())
-    return (hits + 1) / (SAMPLES + 1)
-
-
 def scipy_test(u: Scores, v: Scores) -> Any:
     """SciPy's test, in batches that suit it best."""
-    from scipy.stats import permutation_test
-
     return permutation_test(
         (u, v),
         lambda u, v, axis: np.sum(u - v, axis=axis),
@@ -169,31 +142,21 @@ def measure(
     sizes: Sequence[Any],
     draw: Callable[[Any, Generator], Both],
 ) -> Section:
-    """A line for each size, and what its dashes mean."""
+    """A line for each size."""
     rng, rows = np.random.default_rng(SEED), []
     for size in sizes:
         u, v = draw(size, rng)
         rows.append([f"{size:,}", *(c.measure(size, u, v) for c in contenders)])
-        agree([c for c in contenders if c.exact and c.times.get(size, inf) < 1], u, v)
+        results = {c.name: c.run(u, v) for c in contenders if c.exact and size in c.times}
+        found = {name: float(getattr(r, "pvalue", r)) for name, r in results.items()}
+        if found and max(found.values()) - min(found.values()) > AGREE:
+            raise SystemExit(f"exact methods disagree at N = {len(u)}: {found}")
         print(f"{title}: {'  '.join(rows[-1])}", flush=True)
-    others = "".join(f", {c.name} {c.limit:g} s" for c in contenders if c.limit != LIMIT)
-    text = [
-        table([head, *(c.name for c in contenders)], rows),
-        "",
-        "Medians of repeated calls, warm, input checks included. What is expected to take more "
-        f"than {LIMIT:g} s{others} is not run.",
-        "",
-        *(f"- {c.name}: {c.reason}" for c in contenders if c.reason),
-    ]
-    return Section(title, "\n".join(text))
-
-
-def agree(contenders: Sequence[Contender], u: Scores, v: Scores) -> None:
-    """Stop where two exact methods give different p: their times would mean nothing."""
-    results: dict[str, Any] = {c.name: c.run(u, v) for c in contenders}
-    found = {name: float(getattr(r, "pvalue", r)) for name, r in results.items()}
-    if found and max(found.values()) - min(found.values()) > AGREE:
-        raise SystemExit(f"exact methods disagree at N = {len(u)}: {found}")
+    text = (
+        "Medians of repeated calls, warm, input checks included. What took more than "
+        f"{LIMIT:g} s (SciPy 30 s, Alg. 5 20 s), or would not fit, is not run at larger sizes."
+    )
+    return Section(title, f"{table([head, *(c.name for c in contenders)], rows)}\n\n{text}")
 
 
 def run(
@@ -216,7 +179,9 @@ def run(
     draw_times(sums, folder / "time.png", "Time for one p-value")
     draw_times(f1, folder / "time-f1.png", "Time for one p-value of a difference in F1")
     of_n.ratios.update(ratios({c.name: c.times for c in (*sums, *f1)}, n))
-    return [by_n, by_g, of_n, by_rate, memory(max(x for x in f1_sizes if x <= LARGEST_FFT))]
+    f1_memory = memory(max(x for x in f1_sizes if x <= LARGEST_FFT))
+    others = [floats(tuple(x for x in FLOAT_SIZES if x <= n)), related(n), fresh()]
+    return [by_n, by_g, of_n, by_rate, f1_memory, *others]
 
 
 def ratios(times: dict[str, dict[int, float]], n: int) -> dict[str, float]:
@@ -244,10 +209,64 @@ def memory(n: int) -> Section:
         contender.run(u, v)
         peaks.append(tracemalloc.get_traced_memory()[1] / 1e6)
         tracemalloc.stop()
-    return Section(
-        "F1: memory",
-        f"N = {n}: {peaks[0]:.1f} MB, and {peaks[1]:.0f} MB by Alg. 5 in four dimensions.",
-    )
+    text = f"N = {n}: {peaks[0]:.1f} MB, and {peaks[1]:.0f} MB by Alg. 5 in four dimensions."
+    return Section("F1: memory", text)
+
+
+def floats(sizes: Sequence[int]) -> Section:
+    """Scores with all digits of a float: time, and how narrow the bracket is."""
+    rows = []
+    for n in sizes:
+        for kind in ("float64", "float32", "four decimals"):
+            digits = 4 if kind == "four decimals" else None
+            some = [close_scores(n, "float32" if kind == "float32" else "float64", seed, digits)
+                    for seed in range(7)]  # fmt: skip
+            results = [pt.exact_perm_test(u, v) for u, v in some]
+            times = [seconds(partial(pt.exact_perm_test, u, v)) for u, v in some]
+            widest = max(result.error_bound for result in results)
+            methods = ", ".join(sorted({result.method for result in results}))
+            rows.append(
+                [f"{n:,}", kind, methods, duration(float(np.median(times))), f"{widest:.0e}"]
+            )
+    head = ["N", "scores", "method", "time", "largest error bound"]
+    return Section("Scores with all digits of a float", table(head, rows))
+
+
+def related(n: int, runs: int = 8, systems: int = 14, segments: int = 600) -> Section:
+    """Repeated runs, e-processes, bias, and metrics of metrics."""
+    rng = np.random.default_rng(SEED)
+    chance = rng.random((n, 1))
+    a, b = (1 * (rng.random((n, runs)) < chance + gain) for gain in (0.01, 0.0))
+    scored = table_1(n, rng)
+    result = pt.exact_perm_test(*scored)
+    skill, ease = rng.normal(0, 2, (systems, 1)), rng.normal(0, 12, segments)
+    human, near = (70 + skill + ease + rng.normal(0, 9, (2, systems, segments))).clip(0, 100)
+    human, points = human.round().astype(np.int64), near.round().astype(np.int64)
+    accuracy = partial(many.soft_pairwise_accuracy, human)
+    spa = f"soft_pairwise_accuracy, {systems} systems x {segments} segments, {{}}".format
+    jobs: dict[str, Callable[[], Any]] = {
+        f"exact_runs_test, {n:,} items x {runs} runs": lambda: pt.exact_runs_test(a, b),
+        "the same, items exchangeable": lambda: pt.exact_runs_test(a, b, null="items"),
+        f"e_process, N = {n:,}": lambda: pt.e_process(*scored),
+        "sensitivity at one gamma": lambda: result.sensitivity(1.5),
+        spa("whole points"): lambda: accuracy(points),
+        spa("four decimals"): lambda: accuracy((near / 100).round(4)),
+        spa("all digits"): lambda: accuracy(near),
+    }
+    rows = [[name, duration(seconds(job))] for name, job in jobs.items()]
+    return Section("Repeated runs, looking early, bias, metrics", table(["what", "time"], rows))
+
+
+def fresh() -> Section:
+    """What a fresh process pays before its first result."""
+    times = {"import permtest": cold("import permtest")}
+    for what, code in (("first p-value", FIRST), ("first p-value of F1", FIRST_F1)):
+        times[f"import and {what}"] = cold(code)
+        with tempfile.TemporaryDirectory() as folder:
+            again = f"the same ({what}), nothing compiled yet"
+            times[again] = cold(code, 1, NUMBA_CACHE_DIR=folder)
+    rows = [[what, f"{value:.2f}"] for what, value in times.items()]
+    return Section("Fresh process", table(["", "seconds"], rows))
 
 
 #: Colour and dashes of a line by what its label begins with: whose method it is.
