@@ -38,6 +38,8 @@ RAW = (
     '[{"a":' * 900 + "1" + "}]" * 900,
 )
 
+#: What a member of an archive may be called.
+MEMBERS = ("../../x", "/etc/passwd", "samples/", "samples/\n.json", "header.json", "x" * 60_000)
 #: Bytes of a file; repeated repetitions would fill the memory.
 LARGEST = 4 * 2**20
 
@@ -46,28 +48,30 @@ MARK, TWICE = "~raw~", "~twice~"
 
 
 def change_bytes(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Flip, delete, insert, repeat, truncate, or splice two files."""
+    """Delete, insert, repeat, truncate, or splice two files; change a line, a cell, or all ends."""
     start = rng.randrange(len(data) + 1)
-    stop = min(len(data), start + rng.randint(1, 64))
-    before, piece, rest = data[:start], data[start:stop], data[stop:]
-    ways = (
-        lambda: before + bytes([piece[0] ^ (1 << rng.randrange(8))]) + piece[1:] + rest,
-        lambda: before + rest,
-        lambda: before + rng.randbytes(rng.randint(1, 8)) + piece + rest,
+    before, piece, rest = data[:start], data[start:][: rng.randint(1, 64)], data[start:]
+    odd = [b"\0", b"\xff", b'"', b"{", b"]", b",", b"\t", rng.randbytes(8)]
+    ends = [b"\r\n", b"\r", b"\n\r", b"\n\n", b"\x85", b"\x0b"]
+    old, new = rng.sample([b"\t", b",", b" ", b";", b"_", b"-", b":", b"."], 2)
+    ways = [
+        lambda: before + rest[len(piece) :],
+        lambda: before + rng.choice(odd) + rest,
         lambda: before + piece * rng.choice([2, 3, 50]) + rest,
         lambda: before,
         lambda: before + other[rng.randrange(len(other) + 1) :],
         lambda: before + rng.choice(TOKENS).encode(errors="replace") + rest,
         lambda: rng.choice([b"\xef\xbb\xbf", b"\xff\xfe", b"\n", b" ", b"#", b"PK\3\4"]) + data,
-        lambda: before + rng.choice([b"\0", b"\xff", b'"', b"{", b"]", b",", b"\t"]) + piece + rest,
-    )
-    return rng.choice(ways if piece else ways[1:])()
+        lambda: rng.choice(ends).join(data.split(b"\n")),
+        lambda: data.replace(old, new),
+        *[lambda: change_line(rng, data.split(b"\n"), other)] * 7,
+    ]
+    return rng.choice(ways)()
 
 
-def change_text(rng: Random, data: bytes, other: bytes) -> bytes:
-    """Change whole lines, a cell, or all ends of lines or separators."""
-    lines = data.split(b"\n")
-    i, j, kind = rng.randrange(len(lines)), rng.randrange(len(lines)), rng.randrange(9)
+def change_line(rng: Random, lines: list[bytes], other: bytes) -> bytes:
+    """Swap, repeat, delete or replace a line, or change a cell."""
+    i, j, kind = rng.randrange(len(lines)), rng.randrange(len(lines)), rng.randrange(7)
     if kind == 0:
         lines[i], lines[j] = lines[j], lines[i]
     elif kind == 1:
@@ -77,11 +81,6 @@ def change_text(rng: Random, data: bytes, other: bytes) -> bytes:
     elif kind == 3:
         odd = [b"", b" ", b"#", b"-DOCSTART- O", b"\x0c", b'"', *other.split(b"\n")]
         lines[i] = rng.choice(odd)
-    elif kind == 4:
-        return rng.choice([b"\r\n", b"\r", b"\n\r", b"\n\n", b"\x85", b"\x0b"]).join(lines)
-    elif kind == 5:
-        old, new = rng.sample([b"\t", b",", b" ", b";", b"_", b"-", b":", b"."], 2)
-        return data.replace(old, new)
     else:
         separator = next((s for s in (b"\t", b",", b";", b" ") if s in lines[i]), b",")
         cells = lines[i].split(separator)
@@ -129,37 +128,32 @@ def written(value: Any) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
-def change_members(rng: Random, members: dict[str, Any]) -> dict[str, Any]:
-    """Drop, rename, reorder or add members."""
-    names = ("../../x", "/etc/passwd", "samples/", "samples/\n.json", "header.json", "x" * 60_000)
-    found = rng.sample([*members.items()], rng.randint(0, len(members)))
-    odd = rng.choice([b"", b"{}", b"[]", b"null", b" " * 100_000])
-    return dict(found) | {rng.choice(names): odd} if rng.random() < 0.5 else dict(found)
-
-
 # ---- whole files -------------------------------------------------------------------------------
 
 SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".conllu", ".tsv", ".xlsx", "", ".\x1b[2J", ".\n")
 
 
-def hostile(case: Case, rng: Random) -> tuple[list[str], list[bytes]]:
-    """Names and bytes of the files of a case, most of them changed."""
-    names, plain = valid(case, rng)
-    changed = rng.sample(range(len(plain)), rng.choice([1, 1, 1, len(plain)]))
-    seed = rng.random() if rng.random() < 0.3 else None  # all alike, so that there is more to pair
-    data = [
-        _spoilt(content, rng if seed is None else Random(seed), plain)
-        if i in changed or seed is not None
-        else plain[i]
-        for i, content in enumerate(case.contents)
-    ]
-    names = [name + rng.choice(SUFFIXES) if rng.random() < 0.1 else name for name in names]
-    return names, [one[:LARGEST] for one in data]
-
-
 def valid(case: Case, rng: Random) -> tuple[list[str], list[bytes]]:
     """Names and bytes of the files of a case, as programs write them."""
     return list(case.names), [_bytes(content, rng, 0) for content in case.contents]
+
+
+def hostile(case: Case, rng: Random) -> tuple[list[str], list[bytes]]:
+    """Names and bytes of the files of a case, most of them changed."""
+    names, data = valid(case, rng)
+    plain, seed = data.copy(), rng.random()
+    alike = rng.random() < 0.3  # so that there is more to pair
+    for i in (
+        range(len(data)) if alike else rng.sample(range(len(data)), rng.choice([1, len(data)]))
+    ):
+        own = Random(seed) if alike else rng
+        structural = not isinstance(case.contents[i], bytes) and own.random() < 0.8
+        changes = own.choice([1, 1, 1, 2, 4])
+        data[i] = _bytes(case.contents[i], own, changes * structural)
+        for _ in range(own.choice([0, 0, 0, 1]) if structural else changes):
+            data[i] = change_bytes(own, data[i], own.choice(plain))
+    names = [name + rng.choice(SUFFIXES) if rng.random() < 0.1 else name for name in names]
+    return names, [one[:LARGEST] for one in data]
 
 
 def _bytes(content: Any, rng: Random, changes: int) -> bytes:
@@ -168,23 +162,13 @@ def _bytes(content: Any, rng: Random, changes: int) -> bytes:
         return content
     if isinstance(content, Members):
         parts: dict[str, Any] = {x: _bytes(part, rng, changes) for x, part in content.items()}
-        if changes and rng.random() < 0.5:
-            parts = change_members(rng, parts)
-        methods = [0, 8, 93] if len(parts) > 1 else [0, 8]
-        return made.archive(parts, rng.choice(methods)).data
+        if changes and rng.random() < 0.5:  # drop, reorder and add members
+            parts = dict(rng.sample([*parts.items()], rng.randint(0, len(parts))))
+            parts[rng.choice(MEMBERS)] = rng.choice([b"", b"{}", b"[]", b"null", b" " * 100_000])
+        return made.archive(parts, rng.choice([0, 8, 93] if len(parts) > 1 else [0, 8])).data
     document = json.loads(json.dumps(content))
     for _ in range(changes):
         change_json(rng, document)
     if not isinstance(content, Lines):
         return written(document)
     return b"".join(written(one) + b"\n" for one in document)
-
-
-def _spoilt(content: Any, rng: Random, plain: list[bytes]) -> bytes:
-    """The bytes of a file after one to four changes, of its structure or of its bytes."""
-    structural = not isinstance(content, bytes) and rng.random() < 0.8
-    data = _bytes(content, rng, rng.choice([1, 1, 1, 2, 4]) if structural else 0)
-    for _ in range(rng.choice([0, 0, 0, 1]) if structural else rng.choice([1, 1, 1, 2, 4])):
-        text = not isinstance(content, Members) and rng.random() < 0.5
-        data = (change_text if text else change_bytes)(rng, data, rng.choice(plain))
-    return data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -33,29 +34,16 @@ class Members(dict[str, Any]):
     """The members of an archive, each one bytes or a JSON document."""
 
 
-def case(rng: Random) -> Case:
-    """Files of a format that is drawn, of some items each."""
-    name = rng.choice(list(MAKERS))
-    return MAKERS[name](rng)
-
-
-def _scores(rng: Random) -> dict[int, Any]:
-    values: list[Any] = rng.choice([[0, 1], [0.25, 0.5, 1.0], [0, 1, 2.5], [True, False], [1 / 3]])
-    return {number: rng.choice(values) for number in range(rng.randint(1, 12))}
-
-
 # ---- evaluation harnesses ----------------------------------------------------------------------
 
 
-def _harness(name: str, make: Callable[..., Any], split: Callable[[bytes], Any]) -> Any:
-    def of(rng: Random) -> Case:
-        scores = _scores(rng)
-        again = {number: rng.choice([0, 1]) for number in scores}
-        files = [make(one, system) for one, system in ((scores, "old"), (again, "new"))]
-        names = [f"{i}/{file.name}" for i, file in enumerate(files)]
-        return Case(name, names, [split(file.data) for file in files])
-
-    return of
+def _harness(make: Callable[..., Any], split: Callable[[bytes], Any], rng: Random) -> Case:
+    values: list[Any] = rng.choice([[0, 1], [0.25, 0.5, 1.0], [0, 1, 2.5], [True, False], [1 / 3]])
+    scores = {number: rng.choice(values) for number in range(rng.randint(1, 12))}
+    again = {number: rng.choice([0, 1]) for number in scores}
+    files = [make(one, system) for one, system in ((scores, "old"), (again, "new"))]
+    names = [f"{i}/{file.name}" for i, file in enumerate(files)]
+    return Case("harness", names, [split(file.data) for file in files])
 
 
 def _lines(data: bytes) -> Lines:
@@ -63,10 +51,11 @@ def _lines(data: bytes) -> Lines:
 
 
 def _archive(rng: Random) -> Case:
-    scores = _scores(rng)
-    parts = [made.eval_parts([made.sample(i, x) for i, x in one.items()], model)
-             for one, model in ((scores, "old"), (dict.fromkeys(scores, 1), "new"))]  # fmt: skip
-    return Case("inspect_ai", ["a.eval", "b.eval"], list(map(Members, parts)))
+    parts = [
+        made.eval_parts([made.sample(i, rng.choice([0, 1, 0.5])) for i in range(6)], model)
+        for model in ("old", "new")
+    ]
+    return Case("archive", ["a.eval", "b.eval"], list(map(Members, parts)))
 
 
 def _promptfoo(rng: Random) -> Case:
@@ -80,7 +69,7 @@ def _leaderboard(rng: Random) -> Case:
     ids = [f"repo__issue-{number}" for number in range(12)]
     reports = [{"resolved": rng.sample(ids, 6), "no_logs": []} for _ in range(2)]
     names = ["a/results.json", "b/results.json", "ids.txt"]
-    return Case("swe_bench", names, [*reports, "\n".join(ids).encode()], "file")
+    return Case("leaderboard", names, [*reports, "\n".join(ids).encode()], "file")
 
 
 def _battles(rng: Random) -> Case:
@@ -96,54 +85,51 @@ def _battles(rng: Random) -> Case:
 # ---- tables ------------------------------------------------------------------------------------
 
 
-def _text(rows: list[list[Any]], separator: str = ",") -> bytes:
-    return "".join(separator.join(map(str, row)) + "\n" for row in rows).encode()
-
-
 def _number(rng: Random) -> Any:
     return rng.choice([0, 1, 7, 0.25, 1e-05, "true", 0.3333333333333333, -2])
 
 
-def _wide(rng: Random) -> Case:
-    header = ["id", "doc", "old", "new"]
-    rows = [[f"s{i}", f"d{i // 3}", _number(rng), _number(rng)] for i in range(rng.randint(1, 9))]
-    separator = rng.choice([",", "\t", ";", " "])
-    return Case("table", ["scores.csv"], [_text([header, *rows], separator)])
+#: Separators, the head and a row of each kind of table.
+TABLES: dict[str, tuple[str, str, Callable[[int, Random], list[Any]]]] = {
+    "wide": (
+        ",\t; ",
+        "id doc old new",
+        lambda i, rng: [f"s{i}", f"d{i // 3}", _number(rng), _number(rng)],
+    ),
+    "counts": (
+        "\t",
+        "cluster old_tp old_fp old_fn new_tp new_fp new_fn",
+        lambda i, rng: [f"d{i // 2}", *(rng.randint(0, 4) for _ in range(6))],
+    ),
+    "bare": (",\t ", "", lambda _, rng: [rng.randint(0, 5), rng.randint(0, 5)]),
+    "long": (
+        ",",
+        "id system score cluster",
+        lambda i, rng: [f"s{i // 2}", ("old", "new")[i % 2], rng.choice([0, 1]), f"d{i // 4}"],
+    ),
+    "predictions": (
+        ",",
+        "id y_true pred_old pred_new",
+        lambda i, rng: [f"s{i}", *(rng.choice(["cat", "dog", "eel"]) for _ in range(3))],
+    ),
+}
 
 
-def _counts(rng: Random) -> Case:
-    names = rng.choice([["tp", "fp", "fn"], ["errors", "length"]])
-    header = ["cluster", *(f"{system}_{name}" for system in ("old", "new") for name in names)]
-    rows = [[f"d{i // 2}", *(rng.randint(0, 4) for _ in header[1:])] for i in range(6)]
-    return Case("table", ["counts.tsv"], [_text([header, *rows], "\t")])
-
-
-def _bare(rng: Random) -> Case:
-    rows = [[rng.randint(0, 5) for _ in range(rng.choice([2, 4, 6]))]]
-    rows += [[rng.randint(0, 5) for _ in rows[0]] for _ in range(5)]
-    return Case("table", ["scores.txt"], [_text(rows, rng.choice([",", "\t", " "]))])
+def _table(kind: str, rng: Random) -> Case:
+    separators, head, row = TABLES[kind]
+    rows = [head.split()] * bool(head) + [row(i, rng) for i in range(2 * rng.randint(1, 6))]
+    separator = rng.choice(separators)
+    text = "".join(separator.join(map(str, cells)) + "\n" for cells in rows)
+    gold = rng.choice([None, "y_true"]) if kind == "predictions" else None
+    return Case(kind, ["scores.csv"], [text.encode()], gold)
 
 
 def _one_each(rng: Random) -> Case:
-    rows = [[f"s{i}", rng.randint(0, 3)] for i in range(8)]
-    header = rng.choice([["id", "score"], ["id", "tp"]])
-    single = "\n".join(str(number) for _, number in rows).encode()
-    data = rng.choice([_text([header, *rows]), single])
-    return Case("one_system", ["old.csv", "new.csv"], [data, data])
-
-
-def _long(rng: Random) -> Case:
-    header = ["id", "system", "score", "cluster"]
-    rows = [[f"s{i % 5}", ("old", "new", "base")[i // 5], rng.choice([0, 1]), f"d{i % 5 % 2}"]
-            for i in range(15)]  # fmt: skip
-    return Case("long", ["scores.csv"], [_text([header, *rows])])
-
-
-def _predictions(rng: Random) -> Case:
-    labels = rng.choice([["cat", "dog", "eel"], ["0", "1"], ["true", "false"]])
-    rows = [[f"s{i}", *(rng.choice(labels) for _ in range(3))] for i in range(8)]
-    header = ["id", "y_true", "pred_old", "pred_new"]
-    return Case("predictions", ["p.csv"], [_text([header, *rows])], rng.choice([None, "y_true"]))
+    head, cell = rng.choice(
+        [("id,score\n", "s{0},{1}\n"), ("id,tp\n", "s{0},{1}\n"), ("", "{1}\n")]
+    )
+    data = head + "".join(cell.format(i, rng.randint(0, 3)) for i in range(8))
+    return Case("one_system", ["old.csv", "new.csv"], [data.encode()] * 2)
 
 
 def _records(rng: Random) -> Case:
@@ -183,47 +169,41 @@ TREE = (
 )
 
 
-def _conllu(rng: Random) -> Case:
-    def text() -> bytes:
-        some = (TREE.format(i, rng.choice(["DET", "PRON"]), rng.choice([3, 0])) for i in "abcd")
-        return "".join(some).encode()
-
-    names = ["old.conllu", "new.conllu", "gold.conllu"]
-    return Case("conllu", names, [text() for _ in names], "file")
+def _tree(rng: Random) -> str:
+    return "".join(
+        TREE.format(i, rng.choice(["DET", "PRON"]), rng.choice([3, 0])) for i in range(4)
+    )
 
 
-def _spans(rng: Random) -> Case:
-    def text() -> bytes:
-        tags = ["O", "B-PER", "I-PER", "E-LOC", "S-LOC"]
-        words = ["Ana", "Luz", "sees", "Rome", ""] * 4
-        return "".join(f"{word} {rng.choice(tags)}\n" if word else "\n" for word in words).encode()
+def _tagged(rng: Random) -> str:
+    tags = ["O", "B-PER", "I-PER", "E-LOC", "S-LOC"]
+    words = ["Ana", "Luz", "sees", "Rome", ""] * 4
+    return "".join(f"{word} {rng.choice(tags)}\n" if word else "\n" for word in words)
 
-    names = ["old.iob2", "new.iob2", "gold.iob2"]
-    return Case("spans", names, [text() for _ in names], "file")
+
+def _annotated(suffix: str, text: Callable[[Random], str], rng: Random) -> Case:
+    names = [f"{name}.{suffix}" for name in ("old", "new", "gold")]
+    return Case(suffix, names, [text(rng).encode() for _ in names], "file")
 
 
 #: One maker for each kind of file.
 MAKERS: dict[str, Callable[[Random], Case]] = {
-    "lm_eval": _harness("lm_eval", made.lm_eval, _lines),
-    "inspect json": _harness("inspect_ai", made.inspect_ai, json.loads),
+    "lm_eval": partial(_harness, made.lm_eval, _lines),
+    "inspect json": partial(_harness, made.inspect_ai, json.loads),
     "inspect archive": _archive,
-    "every_eval_ever": _harness("every_eval_ever", made.every_eval_ever, _lines),
-    "helm": _harness("helm", made.helm, json.loads),
+    "every_eval_ever": partial(_harness, made.every_eval_ever, _lines),
+    "helm": partial(_harness, made.helm, json.loads),
     "promptfoo": _promptfoo,
-    "swe_bench": _harness("swe_bench", made.swe_bench, json.loads),
+    "swe_bench": partial(_harness, made.swe_bench, json.loads),
     "leaderboard": _leaderboard,
-    "openai_evals": _harness("openai_evals", made.openai_evals, _lines),
-    "deepeval": _harness("deepeval", made.deepeval, json.loads),
-    "mt_bench": _harness("mt_bench", made.mt_bench, _lines),
+    "openai_evals": partial(_harness, made.openai_evals, _lines),
+    "deepeval": partial(_harness, made.deepeval, json.loads),
+    "mt_bench": partial(_harness, made.mt_bench, _lines),
     "battles": _battles,
-    "wide": _wide,
-    "counts": _counts,
-    "bare": _bare,
+    **{kind: partial(_table, kind) for kind in TABLES},
     "one_system": _one_each,
-    "long": _long,
-    "predictions": _predictions,
     "records": _records,
     "frame": _frame,
-    "conllu": _conllu,
-    "spans": _spans,
+    "conllu": partial(_annotated, "conllu", _tree),
+    "spans": partial(_annotated, "iob2", _tagged),
 }
