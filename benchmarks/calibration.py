@@ -93,12 +93,19 @@ def intervals(d: Scores) -> NDArray[np.float64]:
     return np.array([pt.exact_perm_test(x, nothing).confidence_interval(level)[:2] for x in d])
 
 
-def calibrate(kind: Kind, sets: int, rng: Generator) -> tuple[float, float]:
-    """Share of p at most alpha, and of intervals that hold the shift."""
+def calibrate(kind: Kind, sets: int, rng: Generator) -> tuple[list[str], list[str]]:
+    """A row: share of p at most alpha, and of intervals that hold the shift; and what is wrong."""
     d = kind.draw((sets, kind.n), rng)
     size = np.mean(pt.exact_perm_test(d, np.zeros_like(d), axis=1).pvalue <= ALPHA)
     low, high = intervals(d + kind.shift).T
-    return float(size), float(np.mean((low <= kind.shift) & (kind.shift <= high)))
+    coverage = np.mean((low <= kind.shift) & (kind.shift <= high))
+    where = f"({kind.name}, N = {kind.n}, {sets:,} data sets)"
+    slack, wrong = 2 * sqrt(ALPHA * (1 - ALPHA) / sets), []
+    if not size <= ALPHA + slack:
+        wrong.append(f"size {size:.4f}, more than {ALPHA} {where}")
+    if not coverage >= 1 - ALPHA - slack:
+        wrong.append(f"coverage {coverage:.4f}, less than {1 - ALPHA} {where}")
+    return [kind.name, f"{kind.n}", f"{size:.4f}", f"{coverage:.4f}"], wrong
 
 
 def skewed(name: str, n: int, sets: int, rng: Generator) -> list[str]:
@@ -116,29 +123,21 @@ def skewed(name: str, n: int, sets: int, rng: Generator) -> list[str]:
 
 
 def run(sets: int, kinds: Sequence[Kind] = KINDS, sizes: Sequence[int] = SIZES) -> list[Section]:
-    """All kinds, a line of progress for each; then all shapes at all sizes."""
-    rng, rows, wrong = np.random.default_rng(SEED), [], []
-    slack = 2 * sqrt(ALPHA * (1 - ALPHA) / sets)
-    for kind in kinds:
-        size, coverage = calibrate(kind, sets, rng)
-        rows.append([kind.name, f"{kind.n}", f"{size:.4f}", f"{coverage:.4f}"])
-        print(*rows[-1], flush=True)
-        where = f"({kind.name}, N = {kind.n}, {sets:,} data sets)"
-        if not size <= ALPHA + slack:
-            wrong.append(f"size {size:.4f}, more than {ALPHA} {where}")
-        if not coverage >= 1 - ALPHA - slack:
-            wrong.append(f"coverage {coverage:.4f}, less than {1 - ALPHA} {where}")
+    """All kinds; then all shapes at all sizes."""
+    rng = np.random.default_rng(SEED)
+    found = [calibrate(kind, sets, rng) for kind in kinds]
     shapes = [skewed(name, n, sets // 5, rng) for name in SHAPES for n in sizes]
     text = [
         f"{sets:,} simulated data sets of each kind, in which the systems are equally good up to a "
         f"shift. Share with p <= {ALPHA}, and share of {100 * (1 - ALPHA):g} % intervals that "
         "contain the shift.",
-        table(["kind", "N", f"size at {ALPHA}", "coverage"], rows),
+        table(["kind", "N", f"size at {ALPHA}", "coverage"], [cells for cells, _ in found]),
         f"{sets // 5:,} data sets of each shape of differences. Share of {100 * (1 - ALPHA):g} % "
         "intervals that contain the mean, of true null hypotheses about the mean that the worse of "
         f"two one-sided tests rejects at {ALPHA}, and of intervals with a warning.",
         table(["differences", "N", "coverage", "one-sided size", "warned"], shapes),
     ]
+    wrong = [line for _, lines in found for line in lines]
     return [Section("Calibration", "\n\n".join(text), wrong)]
 
 

@@ -6,16 +6,15 @@ no correction, by Holm's and by max-T. Where some systems are better, it is coun
 true differences are found.
 
 Holm holds the level wherever the tests of single pairs do. Max-T has one coin for all pairs of an
-item, which is exact where the differences of an item are jointly symmetric about 0, as if an item
-could as well have turned them all around. Systems that are exchangeable and no more need not be
-like that, and there it is only right for many items: these kinds say how far it is off. The command
-fails where a correction errs more often than it promises, and than chance can explain.
+item, which is exact where the differences of an item are jointly symmetric about 0. Systems that
+are exchangeable and no more need not be like that, and there it is only right for many items. The
+command fails where a correction errs more often than it promises, and than chance can explain.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +27,8 @@ from permtest.many import ScoreTable
 from permtest.many.corrections import max_t
 
 ALPHA, SYSTEMS = 0.05, 10
-PAIRS = np.triu_indices(SYSTEMS, 1)
+FIRST, SECOND = np.triu_indices(SYSTEMS, 1)
 K = 999  # labellings for max-T
-AT_ONCE = 100  # boards whose p-values are computed together
 CORRECTIONS = ("none", "holm", "max_t")
 
 Scores = NDArray[np.int64]
@@ -47,22 +45,11 @@ class Kind(NamedTuple):
     better: int = 0  # systems at the end are better than the others, all by as much
 
 
-def chances(
-    n: int, rng: Generator, mean: float, spread: float, odds: float = 1.0
-) -> NDArray[np.float64]:
-    """Chances of all systems on items that are hard or easy; half of them have better odds."""
-    gain = np.log(odds) * (np.arange(SYSTEMS)[:, None] >= SYSTEMS / 2)
-    return 1 / (1 + np.exp(-rng.normal(mean, spread, n) - gain))
-
-
 def answers(n: int, rng: Generator, mean: float = 1.5, odds: float = 1.0) -> Scores:
-    """Right or wrong, mostly right."""
-    return 1 * (rng.random((SYSTEMS, n)) < chances(n, rng, mean, 1.5, odds))
-
-
-def tokens(n: int, rng: Generator) -> Scores:
-    """Correct tokens of sentences of some length, some of them hard."""
-    return rng.binomial(rng.geometric(1 / 12, n), chances(n, rng, 2.0, 0.8))
+    """Right or wrong, on items that are hard or easy; half of the systems have better odds."""
+    gain = np.log(odds) * (np.arange(SYSTEMS)[:, None] >= SYSTEMS / 2)
+    chances = 1 / (1 + np.exp(-rng.normal(mean, 1.5, n) - gain))
+    return 1 * (rng.random((SYSTEMS, n)) < chances)
 
 
 def one_winner(n: int, rng: Generator) -> Scores:
@@ -77,23 +64,18 @@ def one_winner(n: int, rng: Generator) -> Scores:
 KINDS = (
     # Who exchanges right and wrong sees the same kind of items.
     Kind("equal, half right", 200, lambda n, rng: answers(n, rng, mean=0.0), symmetric=True),
-    Kind("equal, tokens", 200, tokens),
+    Kind("equal, mostly right", 200, answers),
     Kind("one winner", 200, one_winner),
     Kind("one winner", 20, one_winner),
     Kind("half better", 200, lambda n, rng: answers(n, rng, odds=1.5), better=SYSTEMS // 2),
 )
 
 
-def rejections(boards: Sequence[Scores], rng: Generator) -> Iterator[list[NDArray[np.bool_]]]:
-    """Which pairs of each board are called different, by each correction."""
-    first, second = PAIRS
-    names = tuple(map(str, range(SYSTEMS)))
-    u, v = (np.concatenate([scores[i] for scores in boards]) for i in (first, second))
-    pvalues = pt.exact_perm_test(u, v, axis=1).pvalue.reshape(len(boards), -1)
-    for scores, p in zip(boards, pvalues, strict=True):
-        board = ScoreTable(names, scores, pt.STATISTICS["sum"])
-        adjusted = max_t(board, first, second, K=K, rng=rng).adjusted
-        yield [p <= ALPHA, holm(p), adjusted <= ALPHA]
+def rejections(scores: Scores, rng: Generator) -> list[NDArray[np.bool_]]:
+    """Which pairs of a board are called different, by each correction."""
+    p = pt.exact_perm_test(scores[FIRST], scores[SECOND], axis=1).pvalue
+    board = ScoreTable(tuple(map(str, range(SYSTEMS))), scores, pt.STATISTICS["sum"])
+    return [p <= ALPHA, holm(p), max_t(board, FIRST, SECOND, K=K, rng=rng).adjusted <= ALPHA]
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -104,47 +86,34 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.bool_]:
     return rejected
 
 
-def measure(kind: Kind, boards: int, rng: Generator) -> tuple[list[str], list[str], list[str]]:
+def measure(kind: Kind, boards: int, rng: Generator) -> tuple[list[str], list[str]]:
     """Cells of errors and of power in so many leaderboards, and what errs for sure."""
-    found = []
-    for start in range(0, boards, AT_ONCE):
-        some = [kind.draw(kind.n, rng) for _ in range(min(AT_ONCE, boards - start))]
-        found += list(rejections(some, rng))
+    found = np.array([rejections(kind.draw(kind.n, rng), rng) for _ in range(boards)])
     good = np.arange(SYSTEMS) >= SYSTEMS - kind.better
-    differ = np.not_equal(*(good[k] for k in PAIRS))
-    head = [f"{kind.name}{'*' * kind.symmetric}", f"{kind.n}"]
-    errors, power, wrong = head.copy(), head.copy(), []
-    for name, pairs in zip(CORRECTIONS, np.array(found).swapaxes(0, 1), strict=True):
+    differ = good[FIRST] != good[SECOND]
+    cells, wrong = [f"{kind.name}{'*' * kind.symmetric}", f"{kind.n}"], []
+    for name, pairs in zip(CORRECTIONS, found.swapaxes(0, 1), strict=True):
         hits = int(pairs[:, ~differ].any(axis=1).sum())
         low, high = proportion_confint(hits, boards, 0.05, "wilson")
-        errors.append(f"{hits / boards:.4f} ({low:.3f}, {high:.3f})")
+        power = f"; {pairs[:, differ].mean():.4f}" if kind.better else ""
+        cells.append(f"{hits / boards:.4f} ({low:.3f}, {high:.3f}){power}")
         if low > ALPHA and (name == "holm" or (name == "max_t" and kind.symmetric)):
             wrong.append(f"{name}: {hits / boards:.4f} > {ALPHA} ({kind.name}, N = {kind.n})")
-        if kind.better:
-            any_of_them = pairs[:, differ].any(axis=1).mean()
-            power.append(f"{pairs[:, differ].mean():.4f}, {any_of_them:.4f}")
-    return errors, power, wrong
+    return cells, wrong
 
 
-def run(boards: int, kinds: Sequence[Kind] = KINDS) -> list[Section]:
-    """All kinds, a line of progress for each."""
-    lines, powers, failures = [], [], []
-    for kind, stream in zip(kinds, np.random.default_rng(0).spawn(len(kinds)), strict=True):
-        errors, power, wrong = measure(kind, boards, stream)
-        print(*errors, flush=True)
-        lines.append(errors)
-        powers += [power] if kind.better else []
-        failures += wrong
-    head = ["kind", "N", *CORRECTIONS]
-    text = [
+def run(boards: int, kinds: tuple[Kind, ...] = KINDS) -> list[Section]:
+    """All kinds."""
+    streams = np.random.default_rng(0).spawn(len(kinds))
+    found = [measure(kind, boards, rng) for kind, rng in zip(kinds, streams, strict=True)]
+    text = (
         f"Share of {boards:,} simulated leaderboards of {SYSTEMS} systems in which some pair of "
-        f"equal systems is called different at {ALPHA} (Wilson's 95 % interval); max-T with {K} "
-        "labellings. * jointly symmetric: max-T promises its level.",
-        table(head, lines),
-        "Share of true differences found, and of boards with any.",
-        table(head, powers),
-    ]
-    return [Section("Familywise error", "\n\n".join(text), failures)]
+        f"equal systems is called different at {ALPHA} (Wilson's 95 % interval), and share of true "
+        f"differences found; max-T with {K} labellings. * jointly symmetric: max-T promises its "
+        "level.\n\n"
+    )
+    lines = table(["kind", "N", *CORRECTIONS], [cells for cells, _ in found])
+    return [Section("Familywise error", text + lines, [x for _, wrong in found for x in wrong])]
 
 
 if __name__ == "__main__":

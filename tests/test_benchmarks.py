@@ -135,7 +135,7 @@ def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
 def test_a_correction_that_errs_too_often_is_noticed(monkeypatch):
     monkeypatch.setattr(familywise, "holm", lambda p: p <= familywise.ALPHA)  # none at all
     (kind,) = (kind for kind in familywise.KINDS if kind.name == "equal, half right")
-    assert familywise.run(60, [kind])[0].failures
+    assert familywise.run(60, (kind,))[0].failures
 
 
 def test_the_levels_of_repeated_runs_and_of_peeking_are_held(monkeypatch):
