@@ -15,7 +15,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,19 +42,11 @@ def pytest_runtest_call() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run pytest with `arguments` added; return its exit code."""
+if __name__ == "__main__":
     command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "cover", "-r", "fE"]
     command += ["-m", "not browser", *(f"--ignore={name}" for name in LEFT_OUT)]
     command += ["--cov=permtest", "--cov-report=html:build/coverage"]
-    command += [
-        "--cov-report=term-missing:skip-covered",
-        *(sys.argv[1:] if arguments is None else arguments),
-    ]
+    command += ["--cov-report=term-missing:skip-covered", *sys.argv[1:]]
     path = os.pathsep.join([str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")])
     switches = {"NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "few", "PYTHONPATH": path}
-    return subprocess.call(command, cwd=ROOT, env=os.environ | switches)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(subprocess.call(command, cwd=ROOT, env=os.environ | switches))

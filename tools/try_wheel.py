@@ -21,42 +21,32 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PROJECT, NEEDED_TO_BUILD = PYPROJECT["project"], PYPROJECT["build-system"]["requires"]
 LARGEST = 10 * 2**20  # bytes; what a distribution may weigh
-
 OLD = (3, 12)  # the last Python that has the oldest dependencies
+
 #: What tests the numbers that users get. Most of its time goes into compiling, as no machine code
 #: comes with a wheel; tests of the kernels one by one would compile those that nobody calls, too.
-CORE = (
-    *("tests/test_exact.py", "tests/test_monte_carlo.py", "tests/test_pairs.py"),
-    *("tests/test_result.py", "tests/test_structured.py", "tests/test_decimals.py"),
-)
+CORE = ("exact", "monte_carlo", "pairs", "result", "structured", "decimals")
 #: What those need besides the core.
 TOOLS = ("hypothesis", "mpmath", "pandas", "polars", "pytest", "pytest-xdist")
 #: The main job, with the core alone.
 FILES = ("notebooks/data/own_gsm8k_6b.jsonl", "notebooks/data/own_gsm8k_175b.jsonl")
 JOB = ("compare", *FILES, "--score", "exact_match,first-answer")
 #: What looks at the checkout itself.
-OF_THE_CHECKOUT = ("test_layout", "test_packaging", "test_book", "test_api", "test_readme")
+OF_THE_CHECKOUT = ("layout", "packaging", "book", "api", "readme")
+#: The variables of this process, but for what would lead to other packages.
+CLEAN = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
 
 
-def build(folder: Path) -> tuple[Path, Path]:
-    """Make the sdist and from it the wheel."""
-    python = environment(folder / "builder")
-    # One environment serves for both; `build` would make a new one for each of them.
-    call(python, "-m", "pip", "install", "--quiet", "build", *NEEDED_TO_BUILD)
-    call(python, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT))
-    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
-    for path in (sdist, wheel):
-        print(f"{path.name}: {path.stat().st_size / 2**20:.2f} MB")
-        if path.stat().st_size > LARGEST:
-            sys.exit(f"{path.name} is larger than {LARGEST / 2**20:g} MB")
-    return sdist, wheel
+def call(python: Path | str, *arguments: str, folder: Path | None = None) -> None:
+    """Run a Python; stop if it fails."""
+    if code := subprocess.call([str(python), *arguments], env=CLEAN, cwd=folder):
+        sys.exit(code)
 
 
 def environment(folder: Path, python: str = sys.executable) -> Path:
@@ -65,79 +55,64 @@ def environment(folder: Path, python: str = sys.executable) -> Path:
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
+def build(folder: Path) -> tuple[Path, Path]:
+    """Make the sdist and from it the wheel; return the unpacked project, and the wheel."""
+    python = environment(folder / "builder")
+    # One environment serves for both; `build` would make a new one for each of them.
+    needed = PYPROJECT["build-system"]["requires"]
+    call(python, "-m", "pip", "install", "--quiet", "build", *needed)
+    call(python, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    for path in (sdist, wheel):
+        print(f"{path.name}: {path.stat().st_size / 2**20:.2f} MB")
+        if path.stat().st_size > LARGEST:
+            sys.exit(f"{path.name} is larger than {LARGEST / 2**20:g} MB")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    project = folder / sdist.name.removesuffix(".tar.gz")
+    shutil.rmtree(project / "permtest")
+    return project, wheel
+
+
 def oldest() -> Iterator[str]:
     """The lower bounds of the dependencies, as constraints: ``numpy==2.0.*``."""
-    for text in PROJECT["dependencies"]:
+    for text in PYPROJECT["project"]["dependencies"]:
         if bound := re.match(r"([\w.-]+)>=([\d.]+)", text):
             release = bound[2] if bound[2].count(".") > 1 else f"{bound[2]}.*"
             yield f"{bound[1]}=={release}"
 
 
-def install(python: Path, wheel: Path, project: Path, extra: str, bounds: Sequence[str]) -> None:
+def install(python: Path, wheel: Path, project: Path, everything: bool) -> None:
     """Install the wheel alone and do the main job with it; then install what the tests need."""
+    code = f"import sys; sys.exit(sys.version_info[:2] > {OLD})"
+    aged = not everything and not subprocess.call([python, "-c", code])
     listed = wheel.with_name("constraints.txt")
-    listed.write_text("\n".join(bounds) + "\n", encoding="utf-8")
+    listed.write_text("\n".join([*(oldest() if aged else ()), ""]), encoding="utf-8")
     pip = ("-m", "pip", "install", "--quiet", "-c", str(listed))
     call(python, *pip, str(wheel))
     call(python, "-m", "pip", "freeze", "--exclude", "permtest")
     call(python, "-m", "permtest", *JOB, folder=project)
-    call(python, *pip, *([f"{wheel}[{extra}]"] if extra else []), *TOOLS)
+    call(python, *pip, *([f"{wheel}[dev]"] if everything else []), *TOOLS)
 
 
-def unpack(sdist: Path) -> Path:
-    """The project as it is in the sdist, without the package."""
-    with tarfile.open(sdist) as archive:
-        archive.extractall(sdist.parent, filter="data")
-    project = sdist.with_name(sdist.name.removesuffix(".tar.gz"))
-    shutil.rmtree(project / "permtest")
-    return project
-
-
-def version(python: Path) -> tuple[int, ...]:
-    """The version of a Python."""
-    printed = subprocess.check_output([python, "-c", "import sys; print(*sys.version_info[:2])"])
-    return tuple(map(int, printed.split()))
-
-
-def run_tests(python: Path, project: Path, everything: bool) -> int:
-    """Run them in the copy; return pytest's exit code."""
-    command = [str(python), "-m", "pytest", "-q", "-n", "auto", "-m", "not browser"]
-    environment = _clean() | {"HYPOTHESIS_PROFILE": "quick" if everything else "few"}
-    if everything:
-        command += ["tests", *(f"--ignore=tests/{name}.py" for name in OF_THE_CHECKOUT)]
-    else:
-        command += CORE
-    return subprocess.call(command, cwd=project, env=environment)
-
-
-def call(python: Path | str, *arguments: str, folder: Path | None = None) -> None:
-    """Run a Python; stop if it fails."""
-    if code := subprocess.call([str(python), *arguments], env=_clean(), cwd=folder):
-        sys.exit(code)
-
-
-def _clean() -> dict[str, str]:
-    """The variables of this process, but for what would lead to other packages."""
-    return {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, install, test; return 0 if all is well."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> int:
+    """Build, install, test in the copy; return pytest's exit code."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--python", default=sys.executable, help="to test with")
     parser.add_argument("--everything", action="store_true", help="all extras and all tests")
-    options = parser.parse_args(arguments)
-    extra = "dev" if options.everything else ""
+    options = parser.parse_args()
+    tests = [f"tests/test_{name}.py" for name in CORE]
+    if options.everything:
+        tests = ["tests", *(f"--ignore=tests/test_{name}.py" for name in OF_THE_CHECKOUT)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sdist, wheel = build(folder)
-        python, project = environment(folder / "user", options.python), unpack(sdist)
-        aged = not options.everything and version(python) <= OLD
-        bounds = list(oldest()) if aged else []
-        install(python, wheel, project, extra, bounds)
-        return run_tests(python, project, options.everything)
+        project, wheel = build(folder)
+        python = environment(folder / "user", options.python)
+        install(python, wheel, project, options.everything)
+        command = [str(python), "-m", "pytest", "-q", "-n", "auto", "-m", "not browser", *tests]
+        profile = {"HYPOTHESIS_PROFILE": "quick" if options.everything else "few"}
+        return subprocess.call(command, cwd=project, env=CLEAN | profile)
 
 
 if __name__ == "__main__":
