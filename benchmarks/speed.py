@@ -39,7 +39,7 @@ SAMPLES = 20_000  # the paper's K
 RESAMPLES = 9_999  # SciPy's default
 AGREE = 1e-9  # the paper's algorithms have absolute accuracy, and p is not small here
 LIMIT = 0.6  # seconds: what took longer is not run at larger sizes
-LARGEST_FFT, LARGEST_DP = 130, 100  # largest N of Alg. 5: beyond it takes more than 1.5 GB
+LARGEST_ALG5 = 130  # beyond this N it takes more than 1.5 GB
 
 
 @dataclass
@@ -101,13 +101,11 @@ def of_f1() -> list[Contender]:
     f1: Any = {"statistic": "f1"}
     ours = partial(pt.exact_perm_test, **f1)
     sampled = partial(pt.monte_carlo, K=SAMPLES, rng=0, **f1)
-    by_dp = partial(paper.perm_test_f1, convolve=paper.convolve_dp)
-    alg5 = "the paper's Alg. 5 by {}, plain NumPy".format
+    alg5 = "the paper's Alg. 5, plain NumPy"
     return [
         Contender("F1", ours, "permtest, exact (the default)"),
         Contender("F1, MC", sampled, f"permtest.monte_carlo, K = {SAMPLES:,}"),
-        Contender("Alg. 5", paper.perm_test_f1, alg5("FFT"), largest=LARGEST_FFT, limit=20),
-        Contender("Alg. 5 by DP", by_dp, alg5("DP"), largest=LARGEST_DP, limit=20),
+        Contender("Alg. 5", paper.perm_test_f1, alg5, largest=LARGEST_ALG5, limit=20),
         Contender("counting", count_moves, "reading in NumPy: np.bincount of the swaps"),
     ]
 
@@ -179,9 +177,8 @@ def run(
     draw_times(sums, folder / "time.png", "Time for one p-value")
     draw_times(f1, folder / "time-f1.png", "Time for one p-value of a difference in F1")
     of_n.ratios.update(ratios({c.name: c.times for c in (*sums, *f1)}, n))
-    f1_memory = memory(max(x for x in f1_sizes if x <= LARGEST_FFT))
-    others = [floats(tuple(x for x in FLOAT_SIZES if x <= n)), related(n), fresh()]
-    return [by_n, by_g, of_n, by_rate, f1_memory, *others]
+    peaks = memory(max(x for x in f1_sizes if x <= LARGEST_ALG5))
+    return [by_n, by_g, of_n, by_rate, peaks, floats(), related(n), fresh()]
 
 
 def ratios(times: dict[str, dict[int, float]], n: int) -> dict[str, float]:
@@ -213,10 +210,10 @@ def memory(n: int) -> Section:
     return Section("F1: memory", text)
 
 
-def floats(sizes: Sequence[int]) -> Section:
+def floats() -> Section:
     """Scores with all digits of a float: time, and how narrow the bracket is."""
     rows = []
-    for n in sizes:
+    for n in FLOAT_SIZES:
         for kind in ("float64", "float32", "four decimals"):
             digits = 4 if kind == "four decimals" else None
             some = [close_scores(n, "float32" if kind == "float32" else "float64", seed, digits)
@@ -259,12 +256,13 @@ def related(n: int, runs: int = 8, systems: int = 14, segments: int = 600) -> Se
 
 def fresh() -> Section:
     """What a fresh process pays before its first result."""
-    times = {"import permtest": cold("import permtest")}
-    for what, code in (("first p-value", FIRST), ("first p-value of F1", FIRST_F1)):
-        times[f"import and {what}"] = cold(code)
-        with tempfile.TemporaryDirectory() as folder:
-            again = f"the same ({what}), nothing compiled yet"
-            times[again] = cold(code, 1, NUMBA_CACHE_DIR=folder)
+    with tempfile.TemporaryDirectory() as folder:
+        times = {
+            "import permtest": cold("import permtest"),
+            "import and first p-value": cold(FIRST),
+            "the same, nothing compiled yet": cold(FIRST, 1, NUMBA_CACHE_DIR=folder),
+            "import and first p-value of F1": cold(FIRST_F1),
+        }
     rows = [[what, f"{value:.2f}"] for what, value in times.items()]
     return Section("Fresh process", table(["", "seconds"], rows))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 
 from benchmarks import __main__ as command
-from benchmarks import accuracy, calibration, familywise, paper, repeated, report, speed
+from benchmarks import accuracy, calibration, familywise, paper, report, speed
 from permtest.null.enumeration import count_labellings
 from tests import naive, strategies
 
@@ -136,10 +136,3 @@ def test_a_correction_that_errs_too_often_is_noticed(monkeypatch):
     monkeypatch.setattr(familywise, "holm", lambda p: p <= familywise.ALPHA)  # none at all
     (kind,) = (kind for kind in familywise.KINDS if kind.name == "equal, half right")
     assert familywise.run(60, (kind,))[0].failures
-
-
-def test_the_levels_of_repeated_runs_and_of_peeking_are_held(monkeypatch):
-    sections = [repeated.level(30), repeated.peeking(20)]
-    assert [line for section in sections for line in section.failures] == []
-    monkeypatch.setattr(repeated, "most", lambda sets: -1.0)
-    assert len(repeated.level(3).failures) == 5
