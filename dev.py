@@ -28,7 +28,7 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent
@@ -94,7 +94,11 @@ STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBL
 
 def prepare(extra: str) -> None:
     """Make `.venv` hold the project with `extra`; do nothing if it does already."""
-    wanted = {"python": list(sys.version_info[:2]), "depends": fingerprint()}
+    # What decides which packages are installed; tools' settings do not.
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    parts = json.dumps([pyproject["build-system"], pyproject["project"]], sort_keys=True)
+    depends = hashlib.sha256(parts.encode()).hexdigest()
+    wanted = {"python": list(sys.version_info[:2]), "depends": depends}
     found = json.loads(STAMP.read_text()) if STAMP.exists() else {}
     extras = found.pop("extras", [])
     if found == wanted and ({extra, "dev"} & set(extras)):
@@ -110,13 +114,6 @@ def prepare(extra: str) -> None:
     print(f"installed in {time.perf_counter() - start:.0f} s; the package and its command are in")
     print(f"{BIN.relative_to(ROOT)}, which `source {BIN.relative_to(ROOT)}/activate` puts first")
     sys.stdout.flush()
-
-
-def fingerprint() -> str:
-    """Digest of what decides which packages are installed; tools' settings do not."""
-    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    parts = json.dumps([pyproject["build-system"], pyproject["project"]], sort_keys=True)
-    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def make_venv() -> None:
@@ -145,14 +142,6 @@ def environment() -> dict[str, str]:
     """Return the variables of an activated `.venv`."""
     path = os.pathsep.join([str(BIN), os.environ.get("PATH", "")])
     return {**os.environ, "VIRTUAL_ENV": str(VENV), "PATH": path}
-
-
-def become(*arguments: str) -> NoReturn:
-    """Go on as the environment's Python (where a process cannot, wait for another)."""
-    command = [str(PYTHON), *arguments]
-    if os.name == "posix":
-        os.execve(PYTHON, command, environment())
-    sys.exit(subprocess.call(command, env=environment()))
 
 
 # ---- the checks --------------------------------------------------------------------------------
@@ -184,32 +173,21 @@ def run(number: int, name: str) -> Outcome:
     start = time.perf_counter()
     env = environment() | (STRICT if name == "notebooks" else {})
     code = subprocess.call([PYTHON, *command, *extra], cwd=ROOT, env=env)
-    seconds = time.perf_counter() - start
+    outcome = Outcome(name, time.perf_counter() - start, int(code == 0), int(code != 0))
     if report.exists():
-        outcome = read_report(name, seconds, report)
-        outcome.failed = outcome.failed or int(code != 0)
-    else:
-        outcome = Outcome(name, seconds, passed=int(code == 0), failed=int(code != 0))
-    print(f"{name}: {seconds:.1f} s", flush=True)
+        cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+        skips = [
+            x for case in cases for x in case.iter("skipped") if x.get("type") == "pytest.skip"
+        ]
+        broken = sum(any(case.find(x) is not None for x in ("failure", "error")) for case in cases)
+        outcome.failed = broken or int(code != 0)
+        outcome.skipped, outcome.passed = len(skips), len(cases) - broken - len(skips)
+        outcome.reasons = tuple(dict.fromkeys(skip.get("message", "") for skip in skips))
+    print(f"{name}: {outcome.seconds:.1f} s", flush=True)
     return outcome
 
 
-def read_report(name: str, seconds: float, report: Path) -> Outcome:
-    """Count the tests of a pytest run."""
-    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
-    failed = sum(
-        case.find("failure") is not None or case.find("error") is not None for case in cases
-    )
-    skips = [
-        skip for case in cases for skip in case.iter("skipped") if skip.get("type") == "pytest.skip"
-    ]
-    reasons = tuple(dict.fromkeys(skip.get("message", "") for skip in skips))
-    passed = len(cases) - failed - len(skips)
-    return Outcome(name, seconds, passed, failed, len(skips), reasons)
-
-
-@dataclass
-class Room:
+class Room(NamedTuple):
     """A part of the project: its Python files, and how many lines they may have."""
 
     name: str
@@ -219,10 +197,6 @@ class Room:
     def lines(self) -> int:
         """Count all lines."""
         return sum(file.read_text(encoding="utf-8").count("\n") for file in self.files)
-
-    def code(self) -> int:
-        """Count the lines that are neither blank nor comments nor docstrings."""
-        return sum(code_lines(file.read_text(encoding="utf-8")) for file in self.files)
 
 
 def layout() -> list[Room]:
@@ -250,7 +224,8 @@ def print_layout() -> None:
     """Print the lines of each part beside its budget."""
     print(f"\n{'room':32}{'files':>6}{'lines':>8}{'code':>8}{'budget':>8}")
     for room in layout():
-        lines, code = room.lines(), room.code()
+        lines = room.lines()
+        code = sum(code_lines(file.read_text(encoding="utf-8")) for file in room.files)
         over = f"  {lines - room.budget:+,}" if lines > room.budget else ""
         print(f"{room.name:32}{len(room.files):6}{lines:8,}{code:8,}{room.budget:8,}{over}")
 
@@ -289,7 +264,10 @@ def main() -> None:
     elif command in TOOLS:
         prepare(EXTRAS[command])
         os.chdir(ROOT)
-        become(*TOOLS[command], *rest)
+        arguments = [str(PYTHON), *TOOLS[command], *rest]
+        if os.name == "posix":  # this process goes on as the environment's Python
+            os.execve(PYTHON, arguments, environment())
+        sys.exit(subprocess.call(arguments, env=environment()))
     else:
         sys.exit(f"dev.py {command}: there is no such command\n{__doc__}")
 

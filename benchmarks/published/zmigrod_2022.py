@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from benchmarks import paper
 from benchmarks.data import LENGTH, table_1
 from benchmarks.published.figure import Figure, rounded
 from benchmarks.published.yeh_2000 import responses
-from benchmarks.report import duration
+from benchmarks.report import duration, seconds
 from permtest.course import load
 
 TITLE = (
@@ -109,7 +108,7 @@ def slow() -> list[Figure]:
     rng, times = np.random.default_rng(SEED), {}
     for n in SIZES:
         u, v = table_1(n, rng, ADVANTAGE)
-        times[n] = {name: quickest(partial(run, u, v)) for name, run in plain.items()}
+        times[n] = {name: seconds(partial(run, u, v)) for name, run in plain.items()}
         print(f"N = {n:,}:", *(f"{name} {duration(t)}" for name, t in times[n].items()), sep="  ")
 
     def faster(name: str, samples: int, last: int = SIZES[-1]) -> bool:
@@ -126,13 +125,3 @@ def slow() -> list[Figure]:
         Figure("Fig. 1", what, f"faster{where}", "faster" if holds else "not faster", holds)
         for what, where, holds in rows
     ]
-
-
-def quickest(call: Callable[[], Any]) -> float:
-    """Seconds of the shortest of three calls: what else a machine does only adds to them."""
-    found = []
-    for _ in range(3):
-        start = perf_counter()
-        call()
-        found.append(perf_counter() - start)
-    return min(found)
