@@ -1,6 +1,5 @@
 """The notebooks keep the rules of the series, run in any order, and show what they last printed."""
 
-import ast
 import json
 import re
 from base64 import b64decode
@@ -18,9 +17,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
 SERIES = [path for path in NOTEBOOKS if not path.name.startswith("00")]  # 00 is the map of them
 MOST_CELLS, MOST_WORDS, LONGEST_CELL = 30, 2_000, 15  # code cells; words; lines that are not blank
 PICTURE, NOTEBOOK, ALL = 60_000, 300_000, 3_000_000  # bytes that may be stored
-PACE = 150, 0.25  # words a minute, and minutes for a code cell
 FORBIDDEN = ["pip install", "conda install", "urlopen", "requests", "http:", "https:"]
-DRAWN = {"plot", "loglog", "semilogx", "semilogy", "vlines", "hlines"}
 END = ["What it means for your paper", "Three questions", "Exercises", "In one breath"]
 
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -93,13 +90,6 @@ def test_it_is_short(path):
     for cell in code(path, without=("setup", "solution", "page")):
         lines = sum(bool(line.strip()) for line in cell.source.splitlines())
         assert lines <= LONGEST_CELL, cell.id
-
-
-@numbered
-def test_the_time_at_the_top_is_honest(path):
-    said = re.search(r"\*About (\d+) minutes", prose(path).partition("\n## ")[0])
-    cells = len(code(path, without=("setup", "solution", "exercise")))
-    assert abs(int(said[1]) - words(path) / PACE[0] - cells * PACE[1]) <= 3
 
 
 @every
@@ -210,31 +200,6 @@ def test_pictures_have_a_text_and_a_common_look(path):
         assert len(cell.metadata.get("alt", "")) >= 80, cell.id
     for cell in pictures:  # widths of one or of several panels
         assert set(re.findall(r"figsize.{1,5}\(([\d.]+),", cell.source)) <= {"13"}, cell.id
-
-
-def written_out(source: str) -> list[str]:
-    """Colours and dashes that are written out where something is drawn."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    named = [(key.arg, key.value) for call in calls for key in call.keywords]
-    values = [value for name, value in named if name in ("color", "linestyle", "ls")]
-    drawn = [call for call in calls if getattr(call.func, "attr", None) in DRAWN]
-    values += [argument for call in drawn for argument in call.args]
-    texts = [value.value for value in values if isinstance(value, ast.Constant)]
-    return [text for text in texts if isinstance(text, str) and text not in ("none", "+", ".")]
-
-
-@numbered
-def test_pictures_look_as_their_roles_say(path):
-    for cell in code(path, without=("solution", "setup")):
-        assert not written_out(cell.source) or "own-look" in tags(cell), cell.id
-
-
-@numbered
-def test_words_and_numbers_are_spelled_alike(path):
-    told = re.sub(r"`[^`]*`|\]\([^)]*\)", " ", prose(path))
-    other = r"\bt test\b|two-tailed|one-tailed|\bTP \+|\(Exercise [0-9]\)|[Ww]hoever|[Ww]herefore"
-    assert not re.findall(other, told)
-    assert not re.findall(r"(?<![\w.\\])\.\d", told), "a number begins with a digit"
 
 
 # ---- what is stored ----------------------------------------------------------------------------

@@ -93,21 +93,6 @@ def test_exercises_to_set_exist():
         assert any(heading.startswith(f"{which}. ") for heading in headings(number))
 
 
-def test_questions_to_vote_on_exist():
-    votes = re.findall(r"question (\d) of (\d\d)", TEACHING)
-    assert len(votes) > 8
-    assert [vote for vote in votes if f"\n**{vote[0]}. " not in prose(vote[1])] == []
-
-
-def test_buttons_to_click_exist():
-    """Those without a number that the figure works out."""
-    scripts = [path.read_text("utf-8") for path in (ROOT / "permtest" / "course").glob("*.js")]
-    buttons = set(re.findall(r"\*\*(\w[^*]*)\*\*", TEACHING))
-    plain = {words for words in buttons if not re.search("64|2,077", words)}
-    assert len(plain) > 5
-    assert {words for words in plain if f'"{words}"' not in "".join(scripts)} == set()
-
-
 def computed() -> set[str]:
     """What the page says, computed anew."""
     data = load("ud_en_ewt_pos", "correct")

@@ -3,7 +3,6 @@
 import io
 import itertools
 import json
-import os
 import secrets
 import shutil
 import socket
@@ -36,8 +35,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], st
     """Addresses of the notebooks in a JupyterLab, each in a workspace of its own."""
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
-    only_the_page(folder / "notebooks" / OWN)
-    nothing_stored(folder / "notebooks" / FIRST)
+    prepare(folder / "notebooks" / OWN, "page", "setup")
+    prepare(folder / "notebooks" / FIRST)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -56,23 +55,17 @@ def voila(tmp_path: Path) -> Iterator[str]:
     """Address of the page, served as `permtest app` serves it."""
     notebook = tmp_path / OWN
     notebook.write_bytes((ROOT / "notebooks" / OWN).read_bytes())
-    only_the_page(notebook)
+    prepare(notebook, "page", "setup")
     with serving([sys.executable, "-c", SERVE, str(notebook)], tmp_path) as address:
         yield address
 
 
-def only_the_page(path: Path) -> None:
-    """Leave the cells that the page of `permtest app` consists of, and the last one."""
+def prepare(path: Path, *kept: str) -> None:
+    """Leave the cells with these tags, or all without outputs; add a last one to wait for."""
     notebook = nbformat.read(path, as_version=4)
-    kept = {"page", "setup"}
-    cells = [cell for cell in notebook.cells if kept & set(cell.metadata.get("tags", []))]
-    notebook.cells = [*cells, nbformat.v4.new_code_cell(f"print({END!r})")]
-    nbformat.write(notebook, path)
-
-
-def nothing_stored(path: Path) -> None:
-    """Take the outputs away, so that what is seen was computed, and add a last one to wait for."""
-    notebook = nbformat.read(path, as_version=4)
+    if kept:
+        cells = notebook.cells
+        notebook.cells = [x for x in cells if set(kept) & set(x.metadata.get("tags", []))]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
@@ -138,19 +131,6 @@ def download(page: Any, name: str) -> bytes:
         page.locator(f".permtest-app a[download='{name}']").click()
     assert found.value.suggested_filename == name
     return Path(found.value.path()).read_bytes()
-
-
-def screenshots(page: Any, name: str) -> None:
-    """The page on a window, a small one and a phone, light and dark; nothing sticks out."""
-    for width, scheme in itertools.product((1400, 1100, 400), ("light", "dark")):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-        right = page.locator(".permtest-app").evaluate("app => app.getBoundingClientRect().right")
-        assert right <= width
-        if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
-            page.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"))
-    page.set_viewport_size({"width": 1280, "height": 1000})
 
 
 def headings(page: Any) -> None:
@@ -248,7 +228,10 @@ def test_two_people_compare_their_files_on_the_page(voila: str, page: Any) -> No
     page.goto(voila, wait_until="commit")
     other.goto(voila, wait_until="commit")
     compare_two_files(page, drop)
-    screenshots(page, "app-voila")
+    for width in (1400, 1100, 400):  # nothing sticks out
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1280, "height": 1000})
     says(other, "crf_rich scores higher than crf_base")  # as if nobody else were there
     other.get_by_label("Question", exact=True).select_option(label="one tail: does B score higher?")
     says(other, "crf_rich")
@@ -256,10 +239,7 @@ def test_two_people_compare_their_files_on_the_page(voila: str, page: Any) -> No
     assert not failed
 
 
-def test_it_works_in_jupyterlab(
-    lab: Callable[[str], str],
-    page: Any,
-) -> None:
+def test_it_works_in_jupyterlab(lab: Callable[[str], str], page: Any) -> None:
     failed: list[str] = []
     page.on("dialog", lambda dialog: failed.append(dialog.message))
     page.goto(lab(OWN))
@@ -267,9 +247,6 @@ def test_it_works_in_jupyterlab(
     compare_two_files(page, lambda page, *files: choose(page, "Choose files", *files))
     page.get_by_role("menuitem", name="View", exact=True).wait_for()
     no_errors(page)
-    if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
-        page.locator(".permtest-app h2").first.scroll_into_view_if_needed()
-        page.screenshot(path=Path(folder, "app-lab.png"))
     assert not failed
 
 
@@ -292,6 +269,3 @@ def test_the_slider_moves_the_numbers_and_the_picture(lab: Callable[[str], str],
 
     page.get_by_label("one tail: is A better?").check()
     page.locator(SENTENCE, has_text="one-sided (greater)").wait_for()
-    if folder := os.environ.get("PERMTEST_SCREENSHOTS"):
-        picture.scroll_into_view_if_needed()
-        page.screenshot(path=Path(folder, "lab.png"))
