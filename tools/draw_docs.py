@@ -28,43 +28,31 @@ from permtest.course import load
 from permtest.plots import plot_answers, plot_posteriors, plot_ranking, roles, style
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "notebooks" / "data"
 
 
 def draw_answers() -> Any:
     """All tests of two taggers."""
-    data = pd.read_csv(DATA / "ud_en_ewt_pos.csv")
-    table = pt.compare_all(
-        data["crf_rich_correct"],
-        data["crf_base_correct"],
-        names=("crf_rich", "crf_base"),
-        trials=data["n_tokens"],
-        rng=0,
-    )
-    return plot_answers(table)[0]
+    data = load("ud_en_ewt_pos")
+    names = ("crf_rich", "crf_base")
+    u, v = (data[f"{name}_correct"] for name in names)
+    return plot_answers(pt.compare_all(u, v, names=names, trials=data["n_tokens"], rng=0))[0]
 
 
 def draw_bayes() -> Any:
     """Two chunkers, by the folds of a 3 x 2 cross-validation."""
-    data = pd.read_csv(DATA / "uner_bcv_iob2_iobes.csv")
+    data = pd.read_csv(ROOT / "notebooks" / "data" / "uner_bcv_iob2_iobes.csv")
     chosen = data[(data["corpus"] == "uner_en_ewt_dev+test") & (data["task"] == "ORG")]
     names = ("IOB2", "IOBES")
     folds = [chosen[chosen["model"] == name][["tp", "fp", "fn"]].to_numpy() for name in names]
-    metrics = ("precision", "recall", "f1")
-    results = [bayes_test(*folds, metric, names=names) for metric in metrics]
+    results = [bayes_test(*folds, metric, names=names) for metric in ("precision", "recall", "f1")]
     return plot_posteriors(results, conservative=True)[0]
-
-
-def draw_leaderboard() -> Any:
-    """Six taggers."""
-    return plot_ranking(pt.compare_many(load("ud_en_ewt_pos", "correct")))[0]
 
 
 #: Name of a picture -> what draws it, and returns its axes or the first of them.
 PICTURES: dict[str, Callable[[], Any]] = {
     "answers": draw_answers,
     "bayes": draw_bayes,
-    "leaderboard": draw_leaderboard,
+    "leaderboard": lambda: plot_ranking(pt.compare_many(load("ud_en_ewt_pos", "correct")))[0],
 }
 
 
@@ -74,25 +62,23 @@ ITEMS = 6  # sentences on which two taggers differ, so that there are 2^6 labell
 STEP, REST = 160, 4000  # milliseconds: a labelling, and the end
 
 
-def labellings() -> Iterator[list[bool]]:
-    """All ways to swap, each one swap away from the one before (a Gray code)."""
-    for k in range(2**ITEMS):
-        yield [bool((k ^ k >> 1) >> item & 1) for item in range(ITEMS)]
-
-
 def swap_frames() -> Iterator[Image.Image]:
-    """Six pairs of scores change sides, and the lead of each labelling falls on its axis."""
+    """Six pairs of scores change sides, and the lead of each labelling falls on its axis.
+
+    Each labelling is one swap away from the one before (a Gray code).
+    """
     scores = load("ud_en_ewt_pos", "correct")[["crf_rich", "crf_base"]]
     pairs = scores[scores["crf_rich"] != scores["crf_base"]].iloc[:ITEMS].to_numpy().tolist()
     observed = sum(u - v for u, v in pairs)
     dots: Counter[int] = Counter()
-    for tried, swapped in enumerate(labellings(), start=1):
+    for k in range(2**ITEMS):
+        swapped = [bool((k ^ k >> 1) >> item & 1) for item in range(ITEMS)]
         now = [(v, u) if swap else (u, v) for (u, v), swap in zip(pairs, swapped, strict=True)]
         lead = sum(u - v for u, v in now)
         dots[lead] += 1
         extreme = sum(count for value, count in dots.items() if abs(value) >= abs(observed))
-        share = f"{extreme} of {tried} labellings lead by {abs(observed)} or more"
-        whole = f": p = {extreme / tried:.2f}" if tried == 2**ITEMS else ""
+        share = f"{extreme} of {k + 1} labellings lead by {abs(observed)} or more"
+        whole = f": p = {extreme / (k + 1):.2f}" if k + 1 == 2**ITEMS else ""
         yield draw_frame(now, swapped, dots, lead, observed, share + whole)
 
 
@@ -135,14 +121,6 @@ def draw_frame(
     return Image.open(held).convert("RGB").quantize(32, dither=Image.Dither.NONE)
 
 
-def save_swap(path: Path) -> None:
-    """Write the moving picture."""
-    with style():
-        first, *others = swap_frames()
-    times = [STEP] * len(others) + [REST]
-    first.save(path, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
-
-
 # ---- the gallery -------------------------------------------------------------------------------
 
 #: The picture of each notebook that stands for it, by the name of its cell.
@@ -170,17 +148,19 @@ def save_gallery(folder: Path) -> None:
 
 
 def main() -> None:
+    """Draw them all."""
     mpl.use("Agg")
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in PICTURES.items():
-        path = folder / f"{name}.png"
-        with style():
-            draw().figure.savefig(path)
-        print(path)
-    save_swap(folder / "swap.gif")
+    with style():
+        for name, draw in PICTURES.items():
+            draw().figure.savefig(folder / f"{name}.png")
+        first, *others = swap_frames()
+    times = [STEP] * len(others) + [REST]
+    swap = folder / "swap.gif"
+    first.save(swap, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
     save_gallery(folder / "gallery")
-    print(folder / "swap.gif", folder / "gallery")
+    print(*sorted(folder.glob("*.png")), swap, folder / "gallery", sep="\n")
 
 
 if __name__ == "__main__":

@@ -134,19 +134,14 @@ def _tree(name: str, models: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _still(states: list[Mapping[str, Any]]) -> dict[str, str]:
     """The first picture of a widget, and its sentences."""
     pages = [state["value"] for state in states if isinstance(state.get("value"), str)]
-    pages += [f"data:image/png;base64,{png}" for state in states for png in _caught(state)]
+    caught = [output.get("data", {}) for state in states for output in state.get("outputs", [])]
+    pngs = [x["image/png"].replace("\n", "") for x in caught if "image/png" in x]
+    pages += [f"data:image/png;base64,{png}" for png in pngs]
     found = re.search(r"data:image/png;base64,([\w+/=]+)", "".join(pages))
     told = [words(page) for page in pages if "role='status'" in page and "-work'" not in page]
     if found is None:
         return {"text/plain": "\n".join([*told, STILL])} if told else {}
     return {"image/png": found[1], "text/plain": "\n".join([*filter(None, told), STILL])}
-
-
-def _caught(state: Mapping[str, Any]) -> Iterator[str]:
-    """The pictures in an output widget."""
-    for output in state.get("outputs", []):
-        if png := output.get("data", {}).get("image/png"):
-            yield png.replace("\n", "")
 
 
 def words(page: str) -> str:
