@@ -58,17 +58,6 @@ def test_the_readme_asks_the_questions_of_the_map():
     assert all(question.endswith("?") for question in asked)
 
 
-def test_every_notebook_cites_what_the_map_says_it_follows():
-    rows = re.findall(ROW + r" (.*?) \|$", prose("00"), re.M)
-    assert len(rows) == len(LESSONS)
-    for number, _, _, follows in rows:
-        _, sources = re.split(r"\*\*Sources?\.\*\*", prose(number))
-        wanted = re.findall(r"[A-Z]\w+|\d{4}", follows.replace("App.", ""))
-        wanted += ["Zmigrod"] * follows.startswith(("the same", "all of these"))
-        assert wanted, number
-        assert [word for word in wanted if word not in sources] == [], number
-
-
 # ---- the teacher's page -------------------------------------------------------------------------
 
 
@@ -150,17 +139,3 @@ def test_figures_are_computed():
     forest, network = runs()
     found = [pt.exact_perm_test(x, y).pvalue <= 0.05 for x in forest.T for y in network.T]
     assert f"Of the {len(found)} pairs of seeds there, only {sum(found)} have" in TEACHING
-
-
-def test_false_alarms_are_those_of_notebook_08():
-    cells = nbformat.read(NOTEBOOKS["08"], as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    printed = "".join(output.get("text", "") for output in outputs)
-    rates = {
-        law: dict(share.rsplit(" ", 1) for share in shares.split(", "))
-        for law, shares in re.findall(r"^(.+), n = \d+:\n +(.+)$", printed, re.M)
-    }
-    said = [rates["normal"]["koehn"], rates["normal"]["exact"], rates["skewed"]["exact"]]
-    said += [rates[law]["studentised bootstrap"] for law in ("skewed", "heavy tails")]
-    answer = TEACHING.partition("Why not the bootstrap")[2].partition("\n\n")[0]
-    assert re.findall(r"\d\.\d %", answer) == [share.replace("%", " %") for share in said]

@@ -140,22 +140,14 @@ def test_keys_reach_every_button(open_page, name):
 # ---- swap ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["mouse", "touch", "enter", "space"])
+@pytest.mark.parametrize("how", ["touch", "Enter", " "])
 def test_a_card_is_swapped(open_page, width, how):
-    page = open_page(small_swap(), width=width, has_touch=how == "touch")
+    page = open_page(small_swap(), width=width, has_touch=True)
     card = page.locator(".card").nth(1)
-    {
-        "mouse": card.click,
-        "touch": lambda: page.touchscreen.tap(*middle(card)) if how == "touch" else None,
-        "enter": lambda: card.press("Enter"),
-        "space": lambda: card.press(" "),
-    }[how]()
+    page.touchscreen.tap(*middle(card)) if how == "touch" else card.press(how)
     assert card.get_attribute("aria-pressed") == "true"
     assert "sentence 1: crf_rich 25, crf_base 27, swapped" in card.get_attribute("aria-label")
     assert "You swapped sentence 1. crf_base now leads by 1 word." in note(page)
-    page.wait_for_timeout(300)  # until the scores have changed sides
-    first, second = (card.locator(".score").nth(i).bounding_box()["y"] for i in (0, 1))
-    assert first > second
     card.click()
     assert "You put back sentence 1. crf_rich now leads by 3 words." in note(page)
 
@@ -182,14 +174,6 @@ def test_dots_are_counted_and_all_labellings_listed(open_page):
     assert exact == 34 / 64
     press(page, "Start again")
     assert note(page).startswith("crf_rich leads by 3 words on these 6 sentences.")
-
-
-def test_p_of_all_sentences_is_exact(open_page):
-    page = open_page(figures.Swap(U, V, names=NAMES, view="all"))
-    exact = pt.exact_perm_test(U, V).pvalue
-    assert p_shown(page) == pytest.approx(exact, rel=1e-12)
-    press(page, "Count all labellings")
-    assert f"p = {exact:.3g}, exactly" in note(page)
 
 
 def test_p_follows_a_score_that_is_changed(open_page, width):
@@ -234,20 +218,10 @@ def law_of(steps: list[int]) -> dict[int, float]:
     return {int(s): p for s, p in zip(law.support, law.pmf, strict=True) if p}
 
 
-@pytest.mark.parametrize(
-    ("how", "width"), [("mouse", WIDE), ("touch", NARROW), ("keyboard", NARROW)]
-)
-def test_a_coin_is_added(open_page, width, how):
+def test_a_coin_is_added(open_page, width):
     page = open_page(figures.Convolution([1, -2, 4, 1], start=2), width=width, has_touch=True)
-    coin = page.get_by_role("button", name=re.compile("^±3"))
-    following = page.get_by_role("button", name="next sentence (±4)")
-    for button in (coin, following):
-        if how == "keyboard":
-            button.press("Enter")
-        elif how == "touch":
-            page.touchscreen.tap(*middle(button))
-        else:
-            button.click()
+    page.touchscreen.tap(*middle(page.get_by_role("button", name=re.compile("^±3"))))
+    page.get_by_role("button", name="next sentence (±4)").press("Enter")
     assert law_shown(page) == pytest.approx(law_of([1, -2, 3, 4]), rel=1e-12)
     assert "Coin 4 adds +4 or −4, with probability 1/2 each." in note(page)
     assert "from −10 to +10" in note(page)
@@ -272,18 +246,9 @@ def test_paths_are_those_of_the_package(open_page):
     assert shown["p"] == pytest.approx(process.exact_pvalues(at=range(1, 81)).tolist(), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("how", "width"), [("mouse", WIDE), ("touch", NARROW), ("keyboard", NARROW)]
-)
-def test_a_hundred_experiments_are_run(open_page, width, how):
-    figure = figures.Peeking(seed=3, experiments=1)
-    page = open_page(figure, width=width, has_touch=True)
-    button = page.get_by_role("button", name="Run a hundred")
-    {
-        "mouse": button.click,
-        "touch": lambda: page.touchscreen.tap(*middle(button)),
-        "keyboard": lambda: button.press(" "),
-    }[how]()
+def test_a_hundred_experiments_are_run(open_page, width):
+    page = open_page(figures.Peeking(seed=3, experiments=1), width=width)
+    press(page, "Run a hundred")
     p, e = figures._paths(figures._coins(3, 101 * 200).reshape(101, 200))
     counts = found(page)
     assert counts["number"] == 101
