@@ -135,51 +135,40 @@ def script(data: Data) -> str:
     return "\n".join(lines)
 
 
-def differences(data: Data) -> dict[str, dict[str, Any]]:
-    """By test, the largest relative differences of p and of ends, and the data where p is other."""
+def compare(data: Data) -> tuple[list[str], list[str]]:
+    """A row of the table for each test, and the data sets for which p differs."""
     with tempfile.NamedTemporaryFile("w", suffix=".R") as file:
         file.write(script(data))
         file.flush()
         run = subprocess.run(["Rscript", file.name], capture_output=True, text=True, check=True)
-    names, tests = list(data), list(IN_R)
-    mine = {(name, side): ours(*data[name], side) for name in names for side in SIDES}
-    found: dict[str, dict[str, Any]] = {
-        x: {"p": 0.0, "ends": 0.0, "n": 0, "others": {}} for x in tests
-    }
-    for line in run.stdout.splitlines():
-        i, j, k, *numbers = line.split()
-        p, *ends = map(float, numbers)
-        name, test, side = names[int(i)], tests[int(j)], SIDES[int(k)]
-        result, row = mine[name, side][test], found[test]
-        off = abs(result.pvalue / p - 1)
-        row["n"] += 1
-        if off > 1e-9:
-            row["others"].setdefault(name, []).append(
-                f"{side}: {p:.6g} in R, {result.pvalue:.6g} here"
-            )
-        else:
-            row["p"] = max(row["p"], off)
-        if test in WITH_INTERVAL:
-            pairs = zip(result.confidence_interval(), ends, strict=True)
-            gaps = [abs(x - y) / max(abs(y), 1e-3) for x, y in pairs if isfinite(x) and isfinite(y)]
-            row["ends"] = max(row["ends"], *gaps, 0.0)
-    return found
+    said = [line.split() for line in run.stdout.splitlines()]
+    mine = {(name, side): ours(*both, side) for name, both in data.items() for side in SIDES}
+    rows, notes, names = [], [], list(data)
+    for number, (test, call) in enumerate(IN_R.items()):
+        lines = [line for line in said if int(line[1]) == number]
+        off, gaps, others = [0.0], [0.0], dict.fromkeys(names, "")
+        for i, _, k, *numbers in lines:
+            name, side, (p, *ends) = names[int(i)], SIDES[int(k)], map(float, numbers)
+            result = mine[name, side][test]
+            if abs(result.pvalue / p - 1) > 1e-9:
+                others[name] += f"; {side}: {p:.6g} in R, {result.pvalue:.6g} here"
+            else:
+                off.append(abs(result.pvalue / p - 1))
+            if test in WITH_INTERVAL:
+                both = zip(result.confidence_interval(), ends, strict=True)
+                gaps += [abs(x - y) / max(abs(y), 1e-3) for x, y in both if isfinite(x + y)]
+        same = len(lines) - sum(text.count(" in R,") for text in others.values())
+        ends_differ = f"{max(gaps):.0e}" if test in WITH_INTERVAL else ""
+        cells = test, f"`{call.replace(', alternative = side', '')}`", f"{same} of {len(lines)}"
+        rows.append(f"| {' | '.join(cells)} | {max(off):.0e} | {ends_differ} |")
+        notes += [f"- {test}, {name}{text}" for name, text in others.items() if text]
+    return rows, notes
 
 
 def document(data: Data) -> str:
     """The page."""
-    found, sizes = differences(data), (f"{name} ({len(a)} pairs)" for name, (a, _) in data.items())
-    rows = []
-    for test, row in found.items():
-        ends = f"{row['ends']:.0e}" if test in WITH_INTERVAL else ""
-        same = row["n"] - sum(map(len, row["others"].values()))
-        call = IN_R[test].replace(", alternative = side", "")
-        rows.append(f"| {test} | `{call}` | {same} of {row['n']} | {row['p']:.0e} | {ends} |")
-    notes = [
-        f"- {test}, {name}; {'; '.join(texts)}"
-        for test, row in found.items()
-        for name, texts in row["others"].items()
-    ]
+    rows, notes = compare(data)
+    sizes = (f"{name} ({len(a)} pairs)" for name, (a, _) in data.items())
     head = f"""# Other tests beside R
 
 This table compares every test that R also has, on ten data sets and for all three alternatives if
