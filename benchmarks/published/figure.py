@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 #: Standard errors that chance is allowed: 95 %.
 Z = 1.96
+NUMBER = r"-?\d+(?:,\d{3})*(?:\.\d+)?|-?\.\d+"
 
 
 class Figure(NamedTuple):
@@ -53,7 +54,9 @@ def rounded(
         agrees &= abs(value - x) <= chance + 10**-places / 2 * (1 + 1e-9)
         whole = places == 0 and abs(x - round(x)) < 1e-9
         shown.append(f"{x:,.{0 if whole else places + 2 - (places > 3)}f}")
-    return Figure(where, what, published, ", ".join(shown), agrees, note)
+    rest = iter(shown)
+    text = re.sub(NUMBER, lambda _: next(rest), published)
+    return Figure(where, what, published, text, agrees, note)
 
 
 def within(where: str, what: str, published: str, *ours: Estimate, note: str = "") -> Figure:
@@ -67,7 +70,7 @@ def within(where: str, what: str, published: str, *ours: Estimate, note: str = "
 
 def numbers(text: str) -> list[tuple[float, int]]:
     """The numbers in a text, each with its decimal places."""
-    found = [number.replace(",", "") for number in re.findall(r"-?\d[\d,]*\.?\d*|-?\.\d+", text)]
+    found = [number.replace(",", "") for number in re.findall(NUMBER, text)]
     return [(float(x), len(x.partition(".")[2])) for x in found]
 
 

@@ -58,13 +58,6 @@ def _archive(rng: Random) -> Case:
     return Case("archive", ["a.eval", "b.eval"], list(map(Members, parts)))
 
 
-def _promptfoo(rng: Random) -> Case:
-    results = [
-        made.result(i, rng.choice([0, 1, 0.5]), k, f"model-{k}") for i in range(6) for k in range(3)
-    ]
-    return Case("promptfoo", ["results.json"], [json.loads(made.promptfoo_of(results).data)])
-
-
 def _leaderboard(rng: Random) -> Case:
     ids = [f"repo__issue-{number}" for number in range(12)]
     reports = [{"resolved": rng.sample(ids, 6), "no_logs": []} for _ in range(2)]
@@ -193,7 +186,7 @@ MAKERS: dict[str, Callable[[Random], Case]] = {
     "inspect archive": _archive,
     "every_eval_ever": partial(_harness, made.every_eval_ever, _lines),
     "helm": partial(_harness, made.helm, json.loads),
-    "promptfoo": _promptfoo,
+    "promptfoo": partial(_harness, made.promptfoo, json.loads),
     "swe_bench": partial(_harness, made.swe_bench, json.loads),
     "leaderboard": _leaderboard,
     "openai_evals": partial(_harness, made.openai_evals, _lines),
