@@ -22,11 +22,10 @@ from permtest._html import AsSentence
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.decimals import unscaled
-from permtest.methods import check_method, solve
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
-from permtest.question import ask_of_scores
-from permtest.result import PermutationTestResult, result_of
+from permtest.question import ask_of_scores, check_method
+from permtest.result import PermutationTestResult, answer
 from permtest.score import counted
 from permtest.statistics import Statistic, check_alternative, lookup
 
@@ -195,7 +194,7 @@ class _Tests:
             index = list(np.unravel_index(i, (1, *self.shape))[1:])
             index.insert(self.axis, np.intp(error.index[0]))
             raise error.at(tuple(map(int, index))) from None
-        return result_of(question, solve(question, self.method))
+        return answer(question, self.method)
 
 
 def _solve_block(tests: _Tests, block: range) -> tuple[NDArray[Any], ...]:

@@ -16,11 +16,16 @@ from numpy.typing import NDArray
 from permtest._checks import TooHard, check_finite, check_level
 from permtest._rng import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
-from permtest.methods import Solution, solve
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
-from permtest.question import Question, SeveralSums, ask, ask_of_sums
-from permtest.result import PermutationTestResult, Samples, StructuredTestResult, result_of
+from permtest.question import Question, Solution, ask, ask_of_sums
+from permtest.result import (
+    PermutationTestResult,
+    Samples,
+    StructuredTestResult,
+    answer,
+    result_of,
+)
 from permtest.statistics import Alternative, Statistic, lookup
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
@@ -213,9 +218,9 @@ def exact_perm_test(
         rounding=rounding,
     )
     try:
-        return result_of(question, solve(question, method))
+        return answer(question, method)
     except (TooHard, MemoryError) as error:
-        if method != "auto" or not isinstance(question, SeveralSums):
+        if method != "auto" or question.lattice is None:
             raise
         problem = getattr(error, "problem", None) or str(error)
         return sample(question, SAMPLES, rng, f"an exact p is out of reach: {problem}")
@@ -290,7 +295,7 @@ def exact_perm_test_m(
     (Fraction(1, 2), 2)
     """
     question = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
-    result = result_of(question, solve(question, method))
+    result = answer(question, method)
     assert isinstance(result, StructuredTestResult)
     return result
 

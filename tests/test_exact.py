@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest import exact_perm_test, methods, perm_test_acc
-from permtest.methods import METHODS
+from permtest import exact_perm_test, perm_test_acc, question
 from permtest.null.distribution import Probability
-from permtest.question import ask
+from permtest.question import METHODS as SOLVERS
 from tests import known, naive
 from tests.strategies import alternatives, pairs
 
-EXACT = [name for name in METHODS if name not in ("bracket", "cf")]
+EXACT = [name for name in SOLVERS if name not in ("bracket", "cf")]
 METHODS = pytest.mark.parametrize("method", ["auto", *EXACT])
 
 
@@ -295,10 +294,10 @@ def test_rounding_decides_nothing_where_both_ends_agree_within_their_bounds(
     apart, method, monkeypatch
 ):
     u = np.random.default_rng(1).random(200)
-    question = ask(u, np.zeros(200), rounding=1e-3)
+    asked = question.ask(u, np.zeros(200), rounding=1e-3)
     ends = iter([Probability.of_log(-10.0, 1e-3), Probability.of_log(apart - 10.0, 1e-3)])
-    monkeypatch.setitem(methods.METHODS, "tilted", lambda _: next(ends))
-    found = methods.solve(question, "tilted")
+    monkeypatch.setitem(SOLVERS, "tilted", lambda _: next(ends))
+    found = question.solve(asked, "tilted")
     assert found.method == method
     if method == "tilted":
         assert found.p.error_bound == pytest.approx(2e-3)
