@@ -199,24 +199,12 @@ def exact_perm_test(
     >>> exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1).pvalue
     array([0.25, 0.5 ])
     """
+    how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
+    how |= {"clusters": clusters, "rounding": rounding}
     if axis is not None:
-        if clusters is not None:
-            raise ValueError("axis and clusters cannot be combined; add up the clusters first")
-        if rounding is not None:
-            raise ValueError("axis and rounding cannot be combined; test one by one")
-        how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "method": method}
-        return exact_perm_test_batch(u, v, g, h, axis=axis, names=names, **how)
-    question = ask(
-        u,
-        v,
-        g,
-        h,
-        statistic=statistic,
-        alternative=alternative,
-        names=names,
-        clusters=clusters,
-        rounding=rounding,
-    )
+        how |= {"g": g, "h": h}
+        return exact_perm_test_batch(u, v, axis=axis, method=method, **how)
+    question = ask(u, v, g, h, **how)
     try:
         return answer(question, method)
     except (TooHard, MemoryError) as error:
@@ -406,13 +394,13 @@ def monte_carlo(
     >>> low < exact_perm_test(u, v).pvalue < high
     True
     """
+    how: dict[str, Any] = {"names": names, "clusters": clusters}
     if isinstance(g, Sequence):
         if h is None or lookup(statistic).name != "sum" or alternative != "two-sided":
             raise ValueError("several g need an h of all their sums, and no statistic or side")
-        functions = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
-        return sample(functions, K, rng, "asked for")
-    how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
-    return sample(ask(u, v, g, h, statistic=statistic, **how), K, rng, "asked for")
+        return sample(ask_of_sums(u, v, g, h, **how), K, rng, "asked for")
+    how |= {"statistic": statistic, "alternative": alternative}
+    return sample(ask(u, v, g, h, **how), K, rng, "asked for")
 
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
