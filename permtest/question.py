@@ -221,8 +221,6 @@ class SumQuestion(Question):
     divisor: int = 1
     #: The direction, where the user states it.
     higher_is_better: bool | None = None
-    #: What has been taken off every difference, in scores.
-    shift: Fraction = Fraction(0)
 
     @property
     def statistic(self) -> Any:
@@ -377,7 +375,6 @@ class SumQuestion(Question):
             observed=exact_dot(moved, counts),
             scale=self.scale * b,
             slack=self.slack * b,
-            shift=shift,
             totals=None,
         )
 
@@ -775,7 +772,7 @@ def _ask_of_measure(
 ) -> MeasureQuestion:
     measure, *addends = entry.measure(pairs)
     (first, second), n_entries = _by_cluster(clusters, *addends)
-    if isinstance(measure, MeanOfRatios) and len(measure.hits) > 1:
+    if isinstance(measure, MeanOfRatios) and len(measure.rows) > 2:
         measure, first, second = measure.linear(first, second) or (measure, first, second)
     lattice = LatticeSum.of(first, second)
     mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
