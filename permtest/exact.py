@@ -19,13 +19,7 @@ from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
 from permtest.question import Question, Solution, ask, ask_of_sums
-from permtest.result import (
-    PermutationTestResult,
-    Samples,
-    StructuredTestResult,
-    answer,
-    result_of,
-)
+from permtest.result import PermutationTestResult, Samples, StructuredTestResult, answer
 from permtest.statistics import Alternative, Statistic, lookup
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
@@ -426,7 +420,7 @@ def from_samples(
     """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
     samples = Samples(cells, counts, int(counts[question.reaches(cells)].sum()))
     p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
-    return result_of(question, Solution(p, "monte_carlo", reason), samples)
+    return answer(question, solution=Solution(p, "monte_carlo", reason), samples=samples)
 
 
 def samples_needed(

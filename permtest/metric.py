@@ -207,7 +207,7 @@ def _sampled(
         names=names,
         n_entries=None if clusters is None else len(gold),
         score=Score.of(called),
-        both=observed,
+        scores=observed,
         drawn=drawn,
     )
     reason = "this metric is not a ratio of sums over items, so labellings were sampled"

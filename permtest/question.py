@@ -109,8 +109,11 @@ class Question(ABC):
     #: Name of the statistic, and what sentences call it.
     metric: str
     title: str = ""
-    #: What the systems are called.
+    #: What the systems are called, what they score, where `statistic` is the difference of that,
+    #: and sums of their scores, where it is the difference of sums or means.
     names: tuple[str, str] = ("u", "v")
+    scores: tuple[float, float] | None = None
+    totals: tuple[float, float] | None = None
     #: A user's function of the sums, whose value is compared; None where the difference of two
     #: systems is, as `alternative` says.
     h: Callable[..., Any] | None = None
@@ -140,16 +143,6 @@ class Question(ABC):
     def rank(self) -> int:
         """How many sums vary independently of each other."""
         return 1 if self.lattice is None else self.lattice.rank
-
-    @property
-    def scores(self) -> tuple[float, float] | None:
-        """What both systems score, where `statistic` is the difference."""
-        return None
-
-    @property
-    def total_scores(self) -> tuple[float, float] | None:
-        """Sums of both systems' scores, where the statistic is their difference."""
-        return None
 
     @property
     def staircase(self) -> Staircase | None:
@@ -213,8 +206,6 @@ class SumQuestion(Question):
     entry: Statistic
     #: The values of g, if entries stay and if they are swapped.
     effects: tuple[IntArray, IntArray] | None = None
-    #: Sums of both systems' scores, times `scale`, where the statistic is their difference.
-    totals: tuple[int, int] | None = None
     #: By what integers have to be divided to be scores.
     scale: int = 1
     #: The statistic is a sum divided by this: the number of entries if it is a mean.
@@ -237,21 +228,6 @@ class SumQuestion(Question):
         pairs, columns = self.pairs, (self.pairs.u, self.pairs.v)
         found = self.entry.score(pairs.score, pairs.scale, pairs.low, *columns)
         return found.stated(self.higher_is_better)
-
-    @property
-    def scores(self) -> tuple[float, float] | None:
-        """Totals of both systems, or means if the statistic is one, where it is a difference."""
-        if self.totals is None or self.divisor == 1:
-            return self.total_scores
-        u, v = self.totals
-        return unscaled(u, self.scale * self.divisor), unscaled(v, self.scale * self.divisor)
-
-    @property
-    def total_scores(self) -> tuple[float, float] | None:
-        """`totals` as sums of scores."""
-        if self.totals is None:
-            return None
-        return unscaled(self.totals[0], self.scale), unscaled(self.totals[1], self.scale)
 
     def in_scores(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
@@ -320,7 +296,7 @@ class SumQuestion(Question):
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
                 f"make, from {low} to {high} in steps of {step}"
             )
-        return replace(self, observed=total, totals=None)
+        return replace(self, observed=total, totals=None, scores=None)
 
     def _can_be(self, cell: int) -> bool:
         """Whether some labelling has T = `cell`."""
@@ -376,6 +352,7 @@ class SumQuestion(Question):
             scale=self.scale * b,
             slack=self.slack * b,
             totals=None,
+            scores=None,
         )
 
 
@@ -498,26 +475,18 @@ class MeasureQuestion(SeveralSums):
         """The observed sums of the second system."""
         return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
 
-    @cached_property
-    def _observed(self) -> tuple[Exact, Exact]:
-        """The measure of the first and of the second system."""
-        mine, theirs = self.observed_sums, self.other_sums
-        return self.measure.exact(list(mine)), self.measure.exact(list(theirs))
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The same as floats."""
-        return float(self._observed[0]), float(self._observed[1])
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", tuple(map(float, self._measured(self.observed_sums))))
 
     @property
     def statistic(self) -> float:
-        """The difference of the two."""
-        return float(subtract(*self._observed))
+        """The difference of the two measures."""
+        return float(self._difference(self.observed_sums))
 
     @cached_property
     def least(self) -> Exact:
         """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        return self._directed(subtract(*self._observed))
+        return self._directed(self._difference(self.observed_sums))
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
@@ -535,11 +504,15 @@ class MeasureQuestion(SeveralSums):
             sure[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
         return sure
 
-    def _difference(self, sums: Iterable[Any]) -> Exact:
-        """t of m sums."""
+    def _measured(self, sums: Iterable[Any]) -> tuple[Exact, Exact]:
+        """The measure of both systems, if these are the sums of the first."""
         mine = [int(x) for x in sums]
         theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
-        return subtract(self.measure.exact(mine), self.measure.exact(theirs))
+        return self.measure.exact(mine), self.measure.exact(theirs)
+
+    def _difference(self, sums: Iterable[Any]) -> Exact:
+        """t of the sums of the first system."""
+        return subtract(*self._measured(sums))
 
     @cached_property
     def staircase(self) -> Staircase | None:
@@ -620,19 +593,14 @@ class PredictionQuestion(SeveralSums):
     The lattice counts the units that stay, of those that differ; cells are numbers of samples.
     """
 
-    #: The metric of either system, and the values that were sampled, of shape (M,).
-    both: tuple[float, float]
+    scores: tuple[float, float]
+    #: The values that were sampled, of shape (M,).
     drawn: NDArray[np.float64]
 
     @property
     def rank(self) -> int:
         """0: there are no sums."""
         return 0
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The metric of either system."""
-        return self.both
 
     @property
     def statistic(self) -> float:
@@ -654,7 +622,7 @@ class PredictionQuestion(SeveralSums):
 
     def beats(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
         """Functions round: values that are off by `TIE`, relative to the scores, tie."""
-        slack = TIE * max(map(abs, self.both))
+        slack = TIE * max(map(abs, self.scores))
         return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
 
 
@@ -745,6 +713,11 @@ def _ask_of_pairs(
             "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
         )
     law, tally = group_differences(units.u, units.v)
+    scale, divisor = pairs.scale, max(len(pairs.u), 1) if entry.name == "mean" else 1
+    totals = unscaled(tally.total_u, scale), unscaled(tally.total_v, scale)
+    scores = totals
+    if divisor > 1:
+        scores = unscaled(tally.total_u, scale * divisor), unscaled(tally.total_v, scale * divisor)
     if entry.minimum is not None:
         entry.check(pairs, tally.low if clusters is None else pairs.low)
     return SumQuestion(
@@ -753,12 +726,13 @@ def _ask_of_pairs(
         metric=entry.name if h is None else _called(h, entry.name),
         pairs=pairs,
         entry=entry,
-        totals=(tally.total_u, tally.total_v),
-        scale=pairs.scale,
+        totals=totals,
+        scores=scores,
+        scale=scale,
         slack=slack,
         reading=pairs.reading,
         n_entries=None if clusters is None else len(pairs.u),
-        divisor=max(len(pairs.u), 1) if entry.name == "mean" else 1,
+        divisor=divisor,
         **how,
     )
 

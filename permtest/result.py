@@ -598,26 +598,21 @@ class StructuredTestResult(PermutationTestResult):
 def answer(
     question: Question,
     method: str = "auto",
-    kind: type[PermutationTestResult] = PermutationTestResult,
-    **more: Any,
-) -> PermutationTestResult:
-    """Solve a question by a method; its result, with `more` fields of a `kind` of its own."""
-    return result_of(question, solve(question, method), kind=kind, **more)
-
-
-def result_of(
-    question: Question,
-    solution: Solution,
+    *,
+    solution: Solution | None = None,
     samples: Samples | None = None,
     kind: type[PermutationTestResult] = PermutationTestResult,
     **more: Any,
 ) -> PermutationTestResult:
-    """The result of a question and what was found; `samples` where p was sampled."""
+    """The result of a question, solved by a method, or from `samples` with their `solution`.
+
+    `more` are fields of another `kind` of result, or values in place of those of the question.
+    """
+    p, method, reason = solution or solve(question, method)
     if isinstance(question, SeveralSums):
         kind = StructuredTestResult
         more |= {"parts": question.parts, "sums": question.observed_sums, "rank": question.rank}
         more["other_sums"] = question.other_sums
-    p, method, reason = solution
     found = {
         "statistic": question.statistic,
         "pvalue": p.value,
@@ -630,7 +625,7 @@ def result_of(
         "error_bound": p.error_bound if samples is None else None,
         "metric": question.metric,
         "names": question.names,
-        "totals": question.total_scores,
+        "totals": question.totals,
         "n_samples": samples.size if samples else None,
         "n_extreme": samples.n_extreme if samples else None,
         "n_entries": question.n_entries,

@@ -206,6 +206,6 @@ def test_values_that_tie_with_what_was_observed_count():
         "alternative": "greater",
         "metric": "auc",
     }
-    question = PredictionQuestion(**how, both=(1.0, 0.75), drawn=drawn)
+    question = PredictionQuestion(**how, scores=(1.0, 0.75), drawn=drawn)
     values = question.sums_in(np.arange(4))
     assert question.beats(values).tolist() == [False, True, True, True]
