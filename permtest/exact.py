@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil
 from numbers import Rational
-from operator import index
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_finite, check_level
+from permtest._checks import TooHard, check_count, check_finite, check_level
 from permtest._rng import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.null.distribution import Probability
@@ -54,17 +53,12 @@ def exact_perm_test(
 @overload
 def exact_perm_test(
     u: Any,
-    v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
+    v: Any,
     *,
     statistic: str | Statistic = "sum",
     alternative: Alternative = "two-sided",
-    method: Method = "auto",
+    method: Literal["auto", "tilted"] = "auto",
     names: tuple[str, str] | None = None,
-    clusters: Any = None,
-    rounding: float | None = None,
-    rng: RNG = None,
     axis: int,
 ) -> BatchResult: ...
 
@@ -399,19 +393,8 @@ def monte_carlo(
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
     """The sampled p of any question, and why it is sampled."""
-    drawn = sample_cells(question.law, check_samples(K), as_generator(rng))
+    drawn = sample_cells(question.law, check_count(K, "K", most=MAX_SAMPLES), as_generator(rng))
     return from_samples(question, *drawn, reason)
-
-
-def check_samples(K: Any) -> int:
-    """K as an int, or an error unless it is one from 1 to `MAX_SAMPLES`."""
-    try:
-        size = index(K)
-    except TypeError:
-        raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
-    if not 1 <= size <= MAX_SAMPLES:
-        raise ValueError(f"K = {size} samples; from 1 to {MAX_SAMPLES} are possible in one call")
-    return size
 
 
 def from_samples(

@@ -175,7 +175,7 @@ def picky(_, said):
             r"picky raised KeyError .* labelling \d+ \(predictions swapped",
         ),
         ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K = 0 samples"),
-        ((GOLD, A, B, kappa), {"K": 2.5}, TypeError, "K must be an integer"),
+        ((GOLD, A, B, kappa), {"K": 2.5}, TypeError, "K = 2.5 must be a whole number"),
         ((GOLD, A, B, kappa), {"pos_label": 1}, ValueError, "pass it to your function"),
         ((GOLD, A, B, kappa), {"clusters": [1]}, ValueError, "clusters has 1 labels for 10"),
         ((GOLD, A, B, kappa), {"alternative": "more"}, ValueError, "alternative='more'"),
