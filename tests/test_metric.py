@@ -174,7 +174,7 @@ def picky(_, said):
             ValueError,
             r"picky raised KeyError .* labelling \d+ \(predictions swapped",
         ),
-        ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K = 0 samples"),
+        ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K=0 must be at least 1"),
         ((GOLD, A, B, kappa), {"K": 2.5}, TypeError, "K = 2.5 must be a whole number"),
         ((GOLD, A, B, kappa), {"pos_label": 1}, ValueError, "pass it to your function"),
         ((GOLD, A, B, kappa), {"clusters": [1]}, ValueError, "clusters has 1 labels for 10"),
