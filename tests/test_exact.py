@@ -91,14 +91,9 @@ def test_alternatives_of_any_g(columns, g, alternative):
 
 
 def test_entries_of_g_may_be_anything():
-    gold, a, b = ["N", "V", "N"], ["N", "V", "V"], ["V", "N", "V"]
-    u, v = list(zip(gold, a, strict=True)), list(zip(gold, b, strict=True))
-
-    def g(x, y):
-        return (x[0] == x[1]) - (y[0] == y[1])
-
-    assert exact_perm_test(u, v, g).statistic == 2
-    assert exact_perm_test(u, v, g).pvalue == 0.5
+    u, v = [("N", "N"), ("V", "V"), ("N", "V")], [("N", "V"), ("V", "N"), ("N", "V")]
+    result = exact_perm_test(u, v, lambda x, y: (x[0] == x[1]) - (y[0] == y[1]))
+    assert (result.statistic, result.pvalue) == (2, 0.5)
 
 
 def unit_gaps(n, ahead):
@@ -134,21 +129,6 @@ def test_known_answers_at_size(case, method):
 )
 def test_what_other_code_gets_wrong(u, v, p):
     assert exact_perm_test(u, v).fraction() == p
-
-
-@settings(max_examples=40)
-@given(columns=pairs(("binary", "small", "signed"), max_size=9), alternative=alternatives)
-def test_scipy_agrees(columns, alternative):
-    from scipy.stats import permutation_test
-
-    if len(columns[0]) < 2:  # SciPy wants two
-        return
-    how = {"permutation_type": "samples", "alternative": alternative, "n_resamples": np.inf}
-    data = tuple(map(np.array, columns))
-    peer = permutation_test(data, lambda a, b: np.sum(a - b), vectorized=False, **how)
-    # Two-sided, SciPy doubles the smaller tail; the same by symmetry.
-    ours = exact_perm_test(*columns, alternative=alternative).pvalue
-    assert ours == pytest.approx(min(peer.pvalue, 1), rel=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -226,12 +206,11 @@ def test_h_must_return_numbers(value, test):
             test([1, 2], [0, 0], h=lambda s, bad=bad: value if s == bad else s)
 
 
-def test_the_bound_keeps_the_contract_at_the_papers_size():
-    rng = np.random.default_rng(3)
-    u, v = rng.binomial(12, 0.95, 10_000), rng.binomial(12, 0.95, 10_000)
-    for columns in ((u, v), unit_gaps(10_000, 5200), unit_gaps(8000, 4300)):
-        for method in ("auto", "fft"):
-            assert exact_perm_test(*columns, method=method).error_bound <= 1e-12
+@pytest.mark.parametrize("method", ["auto", "fft"])
+def test_the_bound_keeps_the_contract_at_the_papers_size(method):
+    counts = np.random.default_rng(3).binomial(12, 0.95, (2, 10_000))
+    for columns in (counts, unit_gaps(10_000, 5200), unit_gaps(8000, 4300)):
+        assert exact_perm_test(*columns, method=method).error_bound <= 1e-12
 
 
 @pytest.mark.parametrize(
@@ -304,4 +283,3 @@ def test_statistics_say_which_scores_they_take(statistic, score, message):
     with pytest.raises(ValueError, match=message):
         exact_perm_test([1, 1], [0, score], statistic=statistic)
     assert exact_perm_test([1, 1], [0, score]).statistic == 2 - score
-    assert exact_perm_test([1, 1], [0, 1], statistic=statistic).statistic == 1

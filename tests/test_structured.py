@@ -71,11 +71,9 @@ def test_wide_integers_do_not_wrap_around():
     wide = 2**59
     u, v = [[[wide, 0, 0]] * 16] * 2, [[[0, wide, wide]] * 16] * 2
     assert pt.exact_perm_test(u, v, statistic="micro_f1").scores == (1.0, 0.0)
-    fine = "f0.123456789"
     u, v = [[20, 3, 1], [9, 2, 5]], [[18, 1, 3], [9, 2, 5]]
-    assert pt.exact_perm_test(u, v, statistic=fine).scores == pytest.approx(
-        (0.853, 0.900), abs=0.01
-    )
+    found = pt.exact_perm_test(u, v, statistic="f0.123456789").scores
+    assert found == pytest.approx((0.853, 0.900), abs=0.01)
     assert pt.exact_perm_test([[2**70, 0, 0]], [[0, 0, 2**70]], statistic="recall").pvalue == 1
 
 
@@ -303,14 +301,13 @@ def test_ties_of_floats_are_relative_to_the_values(size):
     def h(x):  # 7 and 5 are 1e-13 of the largest value apart, 7 and 3 are 1e-6
         return size * {7: 1.0, 5: 1.0 - 1e-13, 3: 1.0 - 1e-6}.get(x, 0.0)
 
-    alone = pt.exact_perm_test(u, v, h=h)
-    assert alone.pvalue == 0.25
+    def nothing(x):  # what ought to be 0 is 0 beside the other values
+        return size * (1e-17 if x == 7 else float(x < 0))
+
+    assert pt.exact_perm_test(u, v, h=h).pvalue == 0.25
     assert pt.exact_perm_test_m(u, v, [lambda a, b: a - b], h).pvalue == 0.25
     assert pt.monte_carlo(u, v, h=h, K=4000, rng=0).pvalue == pytest.approx(0.25, abs=0.05)
-    # What ought to be nothing is nothing beside the other values.
-    assert (
-        pt.exact_perm_test(u, v, h=lambda x: size * (1e-17 if x == 7 else float(x < 0))).pvalue == 1
-    )
+    assert pt.exact_perm_test(u, v, h=nothing).pvalue == 1
 
 
 def test_values_that_are_huge_tie_with_none_but_their_equals():
@@ -344,20 +341,18 @@ def test_sums_that_do_not_fit_are_refused_with_their_size():
 
 @given(table=count_tables(3, 9), data=st.data(), alternative=alternatives)
 def test_clusters_are_swapped_as_a_whole(table, data, alternative):
-    u, v = table
-    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(u), max_size=len(u)))
-    order = list(dict.fromkeys(labels))
+    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(table[0]), max_size=99))
+    labels = labels[: len(table[0])]
+    how = {"alternative": alternative, "clusters": labels}
     folded = [
-        [tuple(naive.added([r for r, c in zip(x, labels, strict=True) if c == k])) for k in order]
-        for x in (u, v)
+        [naive.added([r for r, c in zip(x, labels, strict=True) if c == k]) for k in set(labels)]
+        for x in table
     ]
-    result = pt.exact_perm_test(u, v, statistic="f1", alternative=alternative, clusters=labels)
-    measure = naive.MEASURES["f1"]
-    expected = naive.measure_pvalue(*folded, measure, alternative)
+    result = pt.exact_perm_test(*table, statistic="f1", **how)
+    expected = naive.measure_pvalue(*folded, naive.MEASURES["f1"], alternative)
     assert result.fraction() == expected
-    assert (result.n, result.n_entries) == (len(order), len(u))
-    scores = [[row[0] for row in x] for x in (u, v)]
-    one = pt.exact_perm_test(*scores, alternative=alternative, clusters=labels)
+    assert (result.n, result.n_entries) == (len(set(labels)), len(labels))
+    one = pt.exact_perm_test(*([row[0] for row in x] for x in table), **how)
     sums = [[row[0] for row in x] for x in folded]
     assert one.fraction() == naive.pvalue(*sums, h=naive.h_of(alternative))
 
