@@ -123,8 +123,10 @@ def exact_perm_test_batch(
     blocks = [range(i, min(i + step, size)) for i in range(0, max(size, 1), step)]
     if len(blocks) > 1:
         compile_kernels()
-    found = (part.reshape(shape) for part in _in_blocks(tests.solve, blocks))
-    return BatchResult(*found, n, alternative, entry.name)
+    parts = [part.reshape(shape) for part in _in_blocks(tests.solve, blocks)]
+    statistics, p, log10_p, error_bound, n_informative, how = parts
+    about = (n_informative, how, n, alternative, entry.name)
+    return BatchResult(statistics, p, log10_p, error_bound, *about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,11 +204,7 @@ def compare_rows(
     alone: Callable[[int], PermutationTestResult],
     step: int,
 ) -> RowTests:
-    """Test row ``first[i]`` against row ``second[i]`` of integers, for all i.
-
-    What the kernels cannot do, and all if `rows` is None, is the result of ``alone(i)``. `step`
-    tests make a block.
-    """
+    """Test row ``first[i]`` against ``second[i]`` for all i; what kernels cannot do by `alone`."""
     blocks = [range(i, min(i + step, first.size)) for i in range(0, first.size, step)]
     if rows is not None and len(blocks) > 1:
         compile_kernels(rows[:0])

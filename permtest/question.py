@@ -151,10 +151,7 @@ class Question(ABC):
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
-        """(lower, upper) if the extreme cells are those up to `lower` and those from `upper` on.
-
-        None where other cells are extreme, or the sums do not lie on one line.
-        """
+        """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
         if self.rank > 1:
             return None
         possible = np.flatnonzero(attainable(self.law))
@@ -169,10 +166,7 @@ class Question(ABC):
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
-        """Which cells of the law are extreme; t is computed for those alone that are attainable.
-
-        Raises MemoryError if there are too many cells.
-        """
+        """Which cells of the law are extreme, of those that are attainable."""
         possible = np.flatnonzero(attainable(self.law))
         extreme = np.zeros(self.law.top + 1, dtype=bool)
         extreme[possible] = self.reaches(possible)
@@ -235,14 +229,11 @@ class SumQuestion(Question):
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
-        """As in `Question`. Without `h` no cell has to be looked at.
-
-        Two-sided means at least as far from the centre of the null law as what was observed; every
-        sum of stay-or-swap effects is symmetric about its centre, which is 0 wherever g(v, u) =
-        -g(u, v), so that this is the paper's h(x) = |x|.
-        """
+        """As in `Question`; without `h` no cell has to be looked at."""
         if self.h is not None:
             return super().tails
+        # Two-sided means as far from the centre of the null law, about which every sum of effects
+        # is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's h(x) = |x|.
         top, t, out = self.law.top, self.law.cell(self.observed), self.leeway
         if self.alternative == "greater":
             return -1, t + out
@@ -289,7 +280,12 @@ class SumQuestion(Question):
         total = law.offset + law.unit * cell
         # A float may have fewer digits than the sum that it stands for.
         same = wanted == law.unit * cell or self.in_scores(total) == observed
-        if not (same and 0 <= cell <= law.top and self._can_be(cell)):
+        possible = same and 0 <= cell <= law.top
+        if possible and can_halve(law):
+            possible = count_tail(law, cell) > count_tail(law, cell + 1)
+        elif possible:
+            possible = bool(attainable(law)[cell])
+        if not possible:
             ends = (law.offset, law.offset + law.unit * law.top, law.unit)
             low, high, step = map(self.in_scores, ends)
             raise ValueError(
@@ -298,19 +294,9 @@ class SumQuestion(Question):
             )
         return replace(self, observed=total, totals=None, scores=None)
 
-    def _can_be(self, cell: int) -> bool:
-        """Whether some labelling has T = `cell`."""
-        if can_halve(self.law):
-            return count_tail(self.law, cell) > count_tail(self.law, cell + 1)
-        return bool(attainable(self.law)[cell])
-
     @cached_property
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
-        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
-
-        Raises ValueError where swapping does not turn the sign of g, so that there is nothing
-        whose mean could be shifted.
-        """
+        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs."""
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
         if self.n_entries is not None:
@@ -336,11 +322,7 @@ class SumQuestion(Question):
         return values, counts
 
     def shifted(self, shift: Fraction) -> SumQuestion:
-        """The test of the null that the differences are symmetric about `shift`.
-
-        `shift` is what the first system is ahead by on every entry, in scores. All differences
-        d become d - shift before their signs are exchanged.
-        """
+        """The test of the null that differences are symmetric about `shift`, in scores."""
         values, counts = self.differences
         a, b = (shift * self.scale).as_integer_ratio()
         moved = np.array([b * int(d) - a for d in values], dtype=object)
@@ -365,12 +347,7 @@ def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:
 
 
 def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
-    """Which values of h are at least `least`.
-
-    Where `least` is a float, it ties with values that are off by no more than `TIE` times its own
-    size or the median of |h|, the larger of the two: a difference that ought to be 0 seldom is.
-    The median and not the largest, as h may grow exponentially.
-    """
+    """Which values of h are at least `least`, a float of which ties with what is off by `TIE`."""
 
     def compared(value: Any) -> tuple[bool, float]:
         try:
@@ -383,6 +360,8 @@ def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
     exactly: NDArray[np.bool_] = found["exactly"]
     if not (isinstance(least, float | np.floating) and abs(float(least)) < inf):
         return exactly
+    # Relative to the median of |h| too, as a difference that ought to be 0 seldom is; not to the
+    # largest, as h may grow exponentially.
     sizes = np.abs(found["rounded"])
     sizes = sizes[sizes < inf]
     slack = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
@@ -426,10 +405,7 @@ class SeveralSums(Question):
     def reaches(
         self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
     ) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any cells, each attainable, that hold these `sums`.
-
-        Sums are computed for a part of the cells at a time, with a bar.
-        """
+        """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
         return self._beat(map(sums or self.sums_in, every))
@@ -516,11 +492,7 @@ class MeasureQuestion(SeveralSums):
 
     @cached_property
     def staircase(self) -> Staircase | None:
-        """The upper part of the region, if it is that of a ratio of two sums.
-
-        For "less" its mirror image, which has the same probability: exchanging all labels turns
-        the sign of the difference.
-        """
+        """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
         measure, both = self.measure, self.both_sums
         if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
@@ -614,7 +586,7 @@ class PredictionQuestion(SeveralSums):
 
     def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
         """The values that were sampled, of shape (M, 1)."""
-        return self.drawn[cells].reshape(-1, 1)
+        return np.asarray(self.drawn[cells]).reshape(-1, 1)
 
     def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """The same, of shape (M,)."""
@@ -946,10 +918,7 @@ def _with_observed(question: Question, far: Probability) -> Probability:
 
 
 def count_extreme(question: Question, listed: bool = False) -> int:
-    """How many labellings of the informative entries are extreme, in integer arithmetic.
-
-    Refuses more labellings than can be `listed`, if that is asked for.
-    """
+    """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
     law, n = question.law, question.law.n_informative
     if question.h is None and can_halve(law) and question.tails is not None:
         lower, upper = question.tails
@@ -968,10 +937,7 @@ def _counted(question: Question, *, listed: bool = False) -> Probability:
 
 
 def _tails(question: Question, tail: Tail, cells: Solver | None = None) -> Probability:
-    """P(T <= lower or T >= upper); the null law is symmetric, so both are upper tails.
-
-    From `cells` where `h` singles out something else.
-    """
+    """P(T <= lower or T >= upper), both as upper tails; from `cells` where there are no tails."""
     if question.tails is None:
         assert cells is not None, "what needs tails is asked for where there are some"
         return cells(question)

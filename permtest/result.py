@@ -604,10 +604,7 @@ def answer(
     kind: type[PermutationTestResult] = PermutationTestResult,
     **more: Any,
 ) -> PermutationTestResult:
-    """The result of a question, solved by a method, or from `samples` with their `solution`.
-
-    `more` are fields of another `kind` of result, or values in place of those of the question.
-    """
+    """The result of a question, solved by a method or as said; `more` are fields of its `kind`."""
     p, method, reason = solution or solve(question, method)
     if isinstance(question, SeveralSums):
         kind = StructuredTestResult

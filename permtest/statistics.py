@@ -104,11 +104,7 @@ class MeanOfRatios(Measure):
         return tuple(" + ".join(c if w == 1 else f"{w} {c}" for w, c in terms) for terms in named)
 
     def linear(self, u: IntArray, v: IntArray) -> tuple[Linear, IntArray, IntArray] | None:
-        """The same measure as a weighted sum of hits, where no swap changes a denominator.
-
-        Takes the addends of both systems, of shape (N, 2 R), and returns those of one sum; None
-        where denominators vary, or weights are too large.
-        """
+        """The same measure and its addends as one sum of hits, where denominators are fixed."""
         below = u[:, 0::2] + u[:, 1::2]
         if not self.whole or not np.array_equal(below, v[:, 0::2] + v[:, 1::2]):
             return None
