@@ -7,9 +7,8 @@ are handed to `ask_of_scores` and `solve` one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,11 +21,10 @@ from permtest._html import AsSentence
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.decimals import unscaled
-from permtest.methods import check_method, solve
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
-from permtest.question import ask_of_scores
-from permtest.result import PermutationTestResult, result_of
+from permtest.question import ask_of_scores, check_method
+from permtest.result import PermutationTestResult, answer
 from permtest.score import counted
 from permtest.statistics import Statistic, check_alternative, lookup
 
@@ -96,62 +94,39 @@ class BatchResult(AsSentence):
 def exact_perm_test_batch(
     u: Any,
     v: Any,
-    g: Any = None,
-    h: Any = None,
     *,
     axis: int,
     statistic: str | Statistic = "sum",
     alternative: str = "two-sided",
     method: str = "auto",
     names: tuple[str, str] | None = None,
+    **others: Any,
 ) -> BatchResult:
-    """Test the pairs along `axis`, once for each position on the other axes.
-
-    Parameters
-    ----------
-    u, v : array_like of at least one dimension
-        Scores, of shapes that NumPy can broadcast against each other except along `axis`, where
-        both have N.
-    g, h
-        Must be None: only `statistic` is compiled.
-    axis : int
-        Along which the pairs lie, counted in the array that has more dimensions.
-    statistic, alternative, names
-        As in `exact_perm_test`.
-    method : {"auto", "tilted"}
-
-    Returns
-    -------
-    BatchResult
-
-    Raises
-    ------
-    TypeError, ValueError
-        As for a single test, with the whole index of the first bad score.
-
-    Notes
-    -----
-    Scores are read in blocks of some thousands, whatever their number and dtype.
-    """
-    _check_options(u, v, g, h, method)
+    """Test the pairs along `axis`, in blocks of some thousand scores; no `others` can be given."""
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} and axis cannot be combined, because compiled code runs many tests at "
+                f"once; leave out {name}, or call exact_perm_test once for each test"
+            )
+    _check_options(u, v, method)
     check_alternative(alternative)
     entry = lookup(statistic)
     if entry.columns or entry.name == "mean":
         raise ValueError(f"axis works for sums, not for {entry.name!r}; run one test at a time")
     check_names(names or ("u", "v"))
-    scores = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
+    a, b, where = _aligned(_as_array(u, "u"), _as_array(v, "v"), axis)
     _check_labels(u, v)
-    tests = _Tests(*scores, entry, alternative, method)
-    blocks = tests.blocks()
+    tests, (*shape, n) = _Tests(a, b, where, entry, alternative, method), a.shape
+    size = prod(shape)
+    step = max(min(SCORES // max(n, 1), max(size // 20, TESTS)), 1)
+    blocks = [range(i, min(i + step, size)) for i in range(0, max(size, 1), step)]
     if len(blocks) > 1:
         compile_kernels()
-    found = in_parallel(partial(_solve_block, tests), blocks)
-    parts = zip(*progress(found, total=len(blocks), what="exact tests"), strict=True)
-    statistic_of, pvalue, log10_pvalue, error_bound, n_informative, made = (
-        np.concatenate(part).reshape(tests.shape) for part in parts
-    )
-    how = made, tests.n, alternative, entry.name
-    return BatchResult(statistic_of, pvalue, log10_pvalue, error_bound, n_informative, *how)
+    parts = [part.reshape(shape) for part in _in_blocks(tests.solve, blocks)]
+    statistics, p, log10_p, error_bound, n_informative, how = parts
+    about = (n_informative, how, n, alternative, entry.name)
+    return BatchResult(statistics, p, log10_p, error_bound, *about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,62 +140,46 @@ class _Tests:
     alternative: str
     method: str
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.u.shape[:-1]
-
-    @property
-    def n(self) -> int:
-        return int(self.u.shape[-1])
-
-    def blocks(self) -> list[range]:
-        """The tests, in blocks that take little memory and are enough for all processors."""
-        size = prod(self.shape)
-        step = max(min(SCORES // max(self.n, 1), max(size // 20, TESTS)), 1)
-        return [range(i, min(i + step, size)) for i in range(0, max(size, 1), step)]
-
     def rows(self, block: range) -> tuple[NDArray[Any], NDArray[Any]]:
         """Copies of the scores of some tests, one row for each."""
-        where = np.unravel_index(np.arange(block.start, block.stop), (1, *self.shape))
+        where = np.unravel_index(np.arange(block.start, block.stop), (1, *self.u.shape[:-1]))
         return self.u[np.newaxis][where], self.v[np.newaxis][where]
 
     def alone(self, i: int) -> PermutationTestResult:
         """One test as the single one does it; errors name the score by its whole index."""
-        u, v = self.rows(range(i, i + 1))
+        (u,), (v,) = self.rows(range(i, i + 1))
+        how = {"statistic": self.statistic, "alternative": self.alternative}
         try:
-            question = ask_of_scores(
-                u[0], v[0], statistic=self.statistic, alternative=self.alternative
-            )
+            question = ask_of_scores(u, v, **how)
         except ScoreError as error:
-            index = list(np.unravel_index(i, (1, *self.shape))[1:])
+            index = list(np.unravel_index(i, (1, *self.u.shape[:-1]))[1:])
             index.insert(self.axis, np.intp(error.index[0]))
             raise error.at(tuple(map(int, index))) from None
-        return result_of(question, solve(question, self.method))
+        return answer(question, self.method)
 
-
-def _solve_block(tests: _Tests, block: range) -> tuple[NDArray[Any], ...]:
-    """The arrays of a `BatchResult` for some tests."""
-    u, v = tests.rows(block)
-    try:
-        pairs = Pairs.of(u.ravel(), v.ravel())
-        if pairs.rounding is not None or not pairs.u.dtype == pairs.v.dtype == np.int64:
-            laws = Laws.unknown(len(block))
-        else:
-            rows = np.arange(len(block))
-            laws = Laws.of(pairs.u.reshape(u.shape), pairs.v.reshape(u.shape), rows, rows)
-        known = block and laws.unit.all()
-        tests.statistic.check(pairs, int(laws.low.min()) if known else pairs.low)
-    except ValueError:
-        for i in block:
-            tests.alone(i)  # names the first bad score
-        raise
-    found, others = _solved(laws, block, tests.alternative, tests.alone, tests.method == "auto")
-    if pairs.scale == 1 and not others:
-        return laws.lead, *found
-    statistic = [unscaled(x, pairs.scale) for x in laws.lead.tolist()]
-    for i, one in others.items():
-        statistic[i] = one.statistic
-    return _packed(statistic), *found
+    def solve(self, block: range) -> tuple[NDArray[Any], ...]:
+        """The arrays of a `BatchResult` for some tests."""
+        u, v = self.rows(block)
+        try:
+            pairs = Pairs.of(u.ravel(), v.ravel())
+            if pairs.rounding is not None or not pairs.u.dtype == pairs.v.dtype == np.int64:
+                laws = Laws.unknown(len(block))
+            else:
+                rows = np.arange(len(block))
+                laws = Laws.of(pairs.u.reshape(u.shape), pairs.v.reshape(u.shape), rows, rows)
+            known = block and laws.unit.all()
+            self.statistic.check(pairs, int(laws.low.min()) if known else pairs.low)
+        except ValueError:
+            for i in block:
+                self.alone(i)  # names the first bad score
+            raise
+        found, others = _solved(laws, block, self.alternative, self.alone, self.method == "auto")
+        if pairs.scale == 1 and not others:
+            return laws.lead, *found
+        statistic = [unscaled(x, pairs.scale) for x in laws.lead.tolist()]
+        for i, one in others.items():
+            statistic[i] = one.statistic
+        return _packed(statistic), *found
 
 
 # ---- all pairs of some rows --------------------------------------------------------------------
@@ -245,17 +204,11 @@ def compare_rows(
     alone: Callable[[int], PermutationTestResult],
     step: int,
 ) -> RowTests:
-    """Test row ``first[i]`` against row ``second[i]`` of integers, for all i.
-
-    What the kernels cannot do, and all if `rows` is None, is the result of ``alone(i)``. `step`
-    tests make a block.
-    """
+    """Test row ``first[i]`` against ``second[i]`` for all i; what kernels cannot do by `alone`."""
     blocks = [range(i, min(i + step, first.size)) for i in range(0, first.size, step)]
     if rows is not None and len(blocks) > 1:
         compile_kernels(rows[:0])
-    found = in_parallel(_test_block, blocks, rows, first, second, alternative, alone)
-    parts = progress(found, total=len(blocks), what="exact tests")
-    return RowTests(*map(np.concatenate, zip(*parts, strict=True)))
+    return RowTests(*_in_blocks(_test_block, blocks, rows, first, second, alternative, alone))
 
 
 def _test_block(
@@ -299,16 +252,18 @@ def _packed(values: list[Any]) -> NDArray[Any]:
     return array
 
 
+def _in_blocks(
+    solve: Callable[..., tuple[NDArray[Any], ...]], blocks: list[range], *shared: Any
+) -> Iterator[NDArray[Any]]:
+    """The arrays of all blocks, each put together."""
+    found = progress(in_parallel(solve, blocks, *shared), total=len(blocks), what="exact tests")
+    return map(np.concatenate, zip(*found, strict=True))
+
+
 # ---- arguments ---------------------------------------------------------------------------------
 
 
-def _check_options(u: Any, v: Any, g: Any, h: Any, method: str) -> None:
-    for name, function in (("g", g), ("h", h)):
-        if function is not None:
-            raise ValueError(
-                f"{name} and axis cannot be combined, because compiled code runs many tests at "
-                f"once; leave out {name}, or call exact_perm_test once for each test"
-            )
+def _check_options(u: Any, v: Any, method: str) -> None:
     if isinstance(u, Pairs) or isinstance(v, Pairs):
         raise ValueError(
             "Pairs and axis cannot be combined, because Pairs are a single test; leave axis out, "

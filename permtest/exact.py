@@ -6,21 +6,19 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil
 from numbers import Rational
-from operator import index
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_finite, check_level
+from permtest._checks import TooHard, check_count, check_finite, check_level
 from permtest._rng import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
-from permtest.methods import Solution, solve
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
-from permtest.question import Question, SeveralSums, ask, ask_of_sums
-from permtest.result import PermutationTestResult, Samples, StructuredTestResult, result_of
+from permtest.question import Question, Solution, ask, ask_of_sums
+from permtest.result import PermutationTestResult, Samples, StructuredTestResult, answer
 from permtest.statistics import Alternative, Statistic, lookup
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
@@ -55,17 +53,12 @@ def exact_perm_test(
 @overload
 def exact_perm_test(
     u: Any,
-    v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
+    v: Any,
     *,
     statistic: str | Statistic = "sum",
     alternative: Alternative = "two-sided",
-    method: Method = "auto",
+    method: Literal["auto", "tilted"] = "auto",
     names: tuple[str, str] | None = None,
-    clusters: Any = None,
-    rounding: float | None = None,
-    rng: RNG = None,
     axis: int,
 ) -> BatchResult: ...
 
@@ -194,28 +187,16 @@ def exact_perm_test(
     >>> exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1).pvalue
     array([0.25, 0.5 ])
     """
+    how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
+    how |= {"clusters": clusters, "rounding": rounding}
     if axis is not None:
-        if clusters is not None:
-            raise ValueError("axis and clusters cannot be combined; add up the clusters first")
-        if rounding is not None:
-            raise ValueError("axis and rounding cannot be combined; test one by one")
-        how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "method": method}
-        return exact_perm_test_batch(u, v, g, h, axis=axis, names=names, **how)
-    question = ask(
-        u,
-        v,
-        g,
-        h,
-        statistic=statistic,
-        alternative=alternative,
-        names=names,
-        clusters=clusters,
-        rounding=rounding,
-    )
+        how |= {"g": g, "h": h}
+        return exact_perm_test_batch(u, v, axis=axis, method=method, **how)
+    question = ask(u, v, g, h, **how)
     try:
-        return result_of(question, solve(question, method))
+        return answer(question, method)
     except (TooHard, MemoryError) as error:
-        if method != "auto" or not isinstance(question, SeveralSums):
+        if method != "auto" or question.lattice is None:
             raise
         problem = getattr(error, "problem", None) or str(error)
         return sample(question, SAMPLES, rng, f"an exact p is out of reach: {problem}")
@@ -290,7 +271,7 @@ def exact_perm_test_m(
     (Fraction(1, 2), 2)
     """
     question = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
-    result = result_of(question, solve(question, method))
+    result = answer(question, method)
     assert isinstance(result, StructuredTestResult)
     return result
 
@@ -401,30 +382,19 @@ def monte_carlo(
     >>> low < exact_perm_test(u, v).pvalue < high
     True
     """
+    how: dict[str, Any] = {"names": names, "clusters": clusters}
     if isinstance(g, Sequence):
         if h is None or lookup(statistic).name != "sum" or alternative != "two-sided":
             raise ValueError("several g need an h of all their sums, and no statistic or side")
-        functions = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
-        return sample(functions, K, rng, "asked for")
-    how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
-    return sample(ask(u, v, g, h, statistic=statistic, **how), K, rng, "asked for")
+        return sample(ask_of_sums(u, v, g, h, **how), K, rng, "asked for")
+    how |= {"statistic": statistic, "alternative": alternative}
+    return sample(ask(u, v, g, h, **how), K, rng, "asked for")
 
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
     """The sampled p of any question, and why it is sampled."""
-    drawn = sample_cells(question.law, check_samples(K), as_generator(rng))
+    drawn = sample_cells(question.law, check_count(K, "K", most=MAX_SAMPLES), as_generator(rng))
     return from_samples(question, *drawn, reason)
-
-
-def check_samples(K: Any) -> int:
-    """K as an int, or an error unless it is one from 1 to `MAX_SAMPLES`."""
-    try:
-        size = index(K)
-    except TypeError:
-        raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
-    if not 1 <= size <= MAX_SAMPLES:
-        raise ValueError(f"K = {size} samples; from 1 to {MAX_SAMPLES} are possible in one call")
-    return size
 
 
 def from_samples(
@@ -433,7 +403,7 @@ def from_samples(
     """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
     samples = Samples(cells, counts, int(counts[question.reaches(cells)].sum()))
     p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
-    return result_of(question, Solution(p, "monte_carlo", reason), samples)
+    return answer(question, solution=Solution(p, "monte_carlo", reason), samples=samples)
 
 
 def samples_needed(

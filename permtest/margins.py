@@ -19,10 +19,9 @@ from permtest._html import said, together
 from permtest._json import AsFields
 from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
-from permtest.methods import solve
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores
-from permtest.result import PermutationTestResult, result_of
+from permtest.result import PermutationTestResult, answer
 from permtest.score import counted
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
@@ -348,10 +347,9 @@ def equivalence_test(
 
 def against(question: SumQuestion, margin: Fraction) -> MarginTestResult:
     """Test the mean difference against one margin; `question` has the alternative."""
-    shifted = question.shifted(margin)
     own: dict[str, Any] = {"margin": float(margin), "_unshifted": question}
     own |= {"kind": MarginTestResult, "statistic": _mean(question)}
-    return result_of(shifted, solve(shifted), **own)  # type: ignore[return-value]
+    return answer(question.shifted(margin), **own)  # type: ignore[return-value]
 
 
 def _mean(question: SumQuestion) -> float:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
+from permtest._checks import check_count
 from permtest._progress import progress
 from permtest._rng import RNG, as_generator
 from permtest.decimals import is_missing
-from permtest.exact import check_samples, exact_perm_test, from_samples
+from permtest.exact import MAX_SAMPLES, exact_perm_test, from_samples
 from permtest.null.lattice import LatticeSum
 from permtest.pairs import check_aligned, check_names, cluster_numbers, names_of
 from permtest.predictions import judged
@@ -124,7 +125,8 @@ def metric_test(
         raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
     if pos_label is not None:
         raise ValueError("pos_label is for metrics with a name; pass it to your function itself")
-    return _sampled(columns, metric, check_samples(K), as_generator(rng), **how)
+    size = check_count(K, "K", most=MAX_SAMPLES)
+    return _sampled(columns, metric, size, as_generator(rng), **how)
 
 
 # ---- what the systems predict --------------------------------------------------------------------
@@ -207,7 +209,7 @@ def _sampled(
         names=names,
         n_entries=None if clusters is None else len(gold),
         score=Score.of(called),
-        both=observed,
+        scores=observed,
         drawn=drawn,
     )
     reason = "this metric is not a ratio of sums over items, so labellings were sampled"

@@ -1,4 +1,4 @@
-"""From two systems and a statistic to a question: what was observed, of what law, what is extreme?
+"""From two systems and a statistic to a question, and from the question to p.
 
 Every statistic is a function t of sums X = sum_n g(u_n, v_n), of one g (Eq. 3) or of several
 (Eq. 12). Under the null hypothesis each entry adds g(u_n, v_n) or g(v_n, u_n), with probability 1/2
@@ -8,29 +8,51 @@ as what was observed (Eq. 2). `ask` and `ask_of_sums` make the question, and `so
 
 The four kinds of question differ in t: a difference of sums, a difference of a measure of several
 sums, a user's function of several sums, and a function of predictions, which can only be sampled.
+`METHODS` is the table of what computes p; "auto" goes through `_plan`, which lists methods in the
+order in which they pay, each with the reason that a result gives for it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
-from math import inf
+from functools import cache, cached_property, partial
+from math import expm1, inf, log
 from numbers import Real
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_dot, exact_sum
+from permtest._checks import TooHard
 from permtest._progress import progress
 from permtest.decimals import unscaled
-from permtest.null.enumeration import can_halve, count_tail
+from permtest.null.bracket import tail_bracket
+from permtest.null.convolution import (
+    ROUNDLESS,
+    dp_cells,
+    dp_operations,
+    dp_rounding,
+    fft_cells,
+    log_cells,
+)
+from permtest.null.distribution import CERTAIN, EPS, UNDERFLOW, Probability
+from permtest.null.enumeration import (
+    MAX_ENTRIES,
+    QUICK,
+    can_halve,
+    count_labellings,
+    count_tail,
+    enumerate_steps,
+)
 from permtest.null.grouping import (
+    MAX_CELLS,
     TwoPointSum,
     add_counts,
     attainable,
@@ -39,8 +61,17 @@ from permtest.null.grouping import (
     group,
     group_differences,
 )
-from permtest.null.lattice import LatticeSum
+from permtest.null.lattice import LatticeSum, window
 from permtest.null.plane import Staircase
+from permtest.null.tail import (
+    Tail,
+    attempts,
+    is_countable,
+    tail_counted,
+    tail_dp,
+    tail_fft,
+    tail_tilted,
+)
 from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
 from permtest.score import Score
 from permtest.statistics import (
@@ -71,12 +102,18 @@ class Question(ABC):
 
     #: The null law of the sums, laid out on a line of cells.
     law: TwoPointSum
+    #: The lattice of several sums, whose line `law` is; None of one sum.
+    lattice: LatticeSum | None = None
     #: "two-sided", "greater" or "less"; "greater" where `h` is given.
     alternative: str = "two-sided"
-    #: Name of the statistic.
+    #: Name of the statistic, and what sentences call it.
     metric: str
-    #: What the systems are called.
+    title: str = ""
+    #: What the systems are called, what they score, where `statistic` is the difference of that,
+    #: and sums of their scores, where it is the difference of sums or means.
     names: tuple[str, str] = ("u", "v")
+    scores: tuple[float, float] | None = None
+    totals: tuple[float, float] | None = None
     #: A user's function of the sums, whose value is compared; None where the difference of two
     #: systems is, as `alternative` says.
     h: Callable[..., Any] | None = None
@@ -103,24 +140,9 @@ class Question(ABC):
         """What is compared: its name, its unit, and whether higher is better."""
 
     @property
-    def title(self) -> str:
-        """What sentences call the statistic."""
-        return self.metric
-
-    @property
     def rank(self) -> int:
         """How many sums vary independently of each other."""
-        return 1
-
-    @property
-    def scores(self) -> tuple[float, float] | None:
-        """What both systems score, where `statistic` is the difference."""
-        return None
-
-    @property
-    def total_scores(self) -> tuple[float, float] | None:
-        """Sums of both systems' scores, where the statistic is their difference."""
-        return None
+        return 1 if self.lattice is None else self.lattice.rank
 
     @property
     def staircase(self) -> Staircase | None:
@@ -129,10 +151,9 @@ class Question(ABC):
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
-        """(lower, upper) if the extreme cells are those up to `lower` and those from `upper` on.
-
-        None where other cells are extreme, or the sums do not lie on one line.
-        """
+        """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
+        if self.rank > 1:
+            return None
         possible = np.flatnonzero(attainable(self.law))
         flags = self.extreme[possible]
         if flags.all():
@@ -145,10 +166,7 @@ class Question(ABC):
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
-        """Which cells of the law are extreme; t is computed for those alone that are attainable.
-
-        Raises MemoryError if there are too many cells.
-        """
+        """Which cells of the law are extreme, of those that are attainable."""
         possible = np.flatnonzero(attainable(self.law))
         extreme = np.zeros(self.law.top + 1, dtype=bool)
         extreme[possible] = self.reaches(possible)
@@ -157,6 +175,10 @@ class Question(ABC):
     @abstractmethod
     def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether t is extreme, for any array of cells, each of them attainable."""
+
+    @abstractmethod
+    def observing(self, observed: Any) -> Question:
+        """The same question, had something else been observed; ValueError if nothing can be so."""
 
     def around(self) -> tuple[Question, Question]:
         """The same question with thresholds as far out, and as far in, as `slack` may move them."""
@@ -178,16 +200,12 @@ class SumQuestion(Question):
     entry: Statistic
     #: The values of g, if entries stay and if they are swapped.
     effects: tuple[IntArray, IntArray] | None = None
-    #: Sums of both systems' scores, times `scale`, where the statistic is their difference.
-    totals: tuple[int, int] | None = None
     #: By what integers have to be divided to be scores.
     scale: int = 1
     #: The statistic is a sum divided by this: the number of entries if it is a mean.
     divisor: int = 1
     #: The direction, where the user states it.
     higher_is_better: bool | None = None
-    #: What has been taken off every difference, in scores.
-    shift: Fraction = Fraction(0)
 
     @property
     def statistic(self) -> Any:
@@ -205,35 +223,17 @@ class SumQuestion(Question):
         found = self.entry.score(pairs.score, pairs.scale, pairs.low, *columns)
         return found.stated(self.higher_is_better)
 
-    @property
-    def scores(self) -> tuple[float, float] | None:
-        """Totals of both systems, or means if the statistic is one, where it is a difference."""
-        if self.totals is None:
-            return None
-        scale = self.scale * self.divisor
-        return unscaled(self.totals[0], scale), unscaled(self.totals[1], scale)
-
-    @property
-    def total_scores(self) -> tuple[float, float] | None:
-        """`totals` as sums of scores."""
-        if self.totals is None:
-            return None
-        return unscaled(self.totals[0], self.scale), unscaled(self.totals[1], self.scale)
-
     def in_scores(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
         return unscaled(total, self.scale)
 
     @cached_property
     def tails(self) -> tuple[int, int] | None:
-        """As in `Question`. Without `h` no cell has to be looked at.
-
-        Two-sided means at least as far from the centre of the null law as what was observed; every
-        sum of stay-or-swap effects is symmetric about its centre, which is 0 wherever g(v, u) =
-        -g(u, v), so that this is the paper's h(x) = |x|.
-        """
+        """As in `Question`; without `h` no cell has to be looked at."""
         if self.h is not None:
             return super().tails
+        # Two-sided means as far from the centre of the null law, about which every sum of effects
+        # is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's h(x) = |x|.
         top, t, out = self.law.top, self.law.cell(self.observed), self.leeway
         if self.alternative == "greater":
             return -1, t + out
@@ -255,15 +255,19 @@ class SumQuestion(Question):
             assert self.tails is not None
             lower, upper = self.tails
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
-        every = map(self._value_at, cells.tolist())
+        law = self.law
+        every = (self._value(law.offset + law.unit * cell) for cell in cells.tolist())
         values = progress(every, total=len(cells), what="h of every sum")
         return reaching(values, self.statistic)
 
-    def observing(self, observed: Any) -> SumQuestion:
-        """The same question, had another sum of scores been observed.
+    def _value(self, total: int) -> Any:
+        """h of one sum, which must be a number."""
+        argument = total if self.scale == 1 else Fraction(total, self.scale)
+        every = "every value that the sum can take"
+        return _number_of(self.h, (argument,), f"h({argument})", every)
 
-        Raises ValueError if no labelling has that sum.
-        """
+    def observing(self, observed: Any) -> SumQuestion:
+        """The same question, had another sum of scores been observed, which must be possible."""
         if not isinstance(observed, NUMBERS) or observed != observed:
             raise ValueError(f"observed={observed!r} is not a number; give a sum of scores")
         if observed == self.in_scores(self.observed):
@@ -276,28 +280,23 @@ class SumQuestion(Question):
         total = law.offset + law.unit * cell
         # A float may have fewer digits than the sum that it stands for.
         same = wanted == law.unit * cell or self.in_scores(total) == observed
-        if not (same and 0 <= cell <= law.top and self._can_be(cell)):
+        possible = same and 0 <= cell <= law.top
+        if possible and can_halve(law):
+            possible = count_tail(law, cell) > count_tail(law, cell + 1)
+        elif possible:
+            possible = bool(attainable(law)[cell])
+        if not possible:
             ends = (law.offset, law.offset + law.unit * law.top, law.unit)
             low, high, step = map(self.in_scores, ends)
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
                 f"make, from {low} to {high} in steps of {step}"
             )
-        return replace(self, observed=total, totals=None)
-
-    def _can_be(self, cell: int) -> bool:
-        """Whether some labelling has T = `cell`."""
-        if can_halve(self.law):
-            return count_tail(self.law, cell) > count_tail(self.law, cell + 1)
-        return bool(attainable(self.law)[cell])
+        return replace(self, observed=total, totals=None, scores=None)
 
     @cached_property
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
-        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
-
-        Raises ValueError where swapping does not turn the sign of g, so that there is nothing
-        whose mean could be shifted.
-        """
+        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs."""
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
         if self.n_entries is not None:
@@ -323,11 +322,7 @@ class SumQuestion(Question):
         return values, counts
 
     def shifted(self, shift: Fraction) -> SumQuestion:
-        """The test of the null that the differences are symmetric about `shift`.
-
-        `shift` is what the first system is ahead by on every entry, in scores. All differences
-        d become d - shift before their signs are exchanged.
-        """
+        """The test of the null that differences are symmetric about `shift`, in scores."""
         values, counts = self.differences
         a, b = (shift * self.scale).as_integer_ratio()
         moved = np.array([b * int(d) - a for d in values], dtype=object)
@@ -338,18 +333,8 @@ class SumQuestion(Question):
             observed=exact_dot(moved, counts),
             scale=self.scale * b,
             slack=self.slack * b,
-            shift=shift,
             totals=None,
-        )
-
-    def _value_at(self, cell: int) -> Any:
-        return self._value(self.law.offset + self.law.unit * cell)
-
-    def _value(self, total: int) -> Any:
-        """h of one sum, which must be a number."""
-        argument = total if self.scale == 1 else Fraction(total, self.scale)
-        return _number_of(
-            self.h, (argument,), f"h({argument})", "every value that the sum can take"
+            scores=None,
         )
 
 
@@ -362,12 +347,7 @@ def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:
 
 
 def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
-    """Which values of h are at least `least`.
-
-    Where `least` is a float, it ties with values that are off by no more than `TIE` times its own
-    size or the median of |h|, the larger of the two: a difference that ought to be 0 seldom is.
-    The median and not the largest, as h may grow exponentially.
-    """
+    """Which values of h are at least `least`, a float of which ties with what is off by `TIE`."""
 
     def compared(value: Any) -> tuple[bool, float]:
         try:
@@ -378,13 +358,14 @@ def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
 
     found = np.fromiter(map(compared, values), [("exactly", bool), ("rounded", float)])
     exactly: NDArray[np.bool_] = found["exactly"]
-    rounded: NDArray[np.float64] = found["rounded"]
     if not (isinstance(least, float | np.floating) and abs(float(least)) < inf):
         return exactly
-    sizes = np.abs(rounded)
+    # Relative to the median of |h| too, as a difference that ought to be 0 seldom is; not to the
+    # largest, as h may grow exponentially.
+    sizes = np.abs(found["rounded"])
     sizes = sizes[sizes < inf]
     slack = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
-    return np.asarray(exactly | (rounded >= float(least) - slack))
+    return np.asarray(exactly | (found["rounded"] >= float(least) - slack))
 
 
 # ---- several sums (App. B) ---------------------------------------------------------------------
@@ -394,19 +375,10 @@ def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
 class SeveralSums(Question):
     """t is a function of m sums; cells of the line stand for points of a lattice."""
 
-    #: The null law of the sums X; `law` is its line.
     lattice: LatticeSum
-    #: Their observed values; of a function of predictions the one value that it has.
+    #: The observed values of the sums; of a function of predictions the one value that it has.
     observed_sums: tuple[Any, ...]
     score: Score = field(default=Score())
-
-    @abstractmethod
-    def values(self, sums: IntArray) -> NDArray[np.float64]:
-        """t for sums of shape (M, m), to some roundings."""
-
-    @abstractmethod
-    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
-        """Whether t is at least as extreme as observed, for sums of shape (M, m)."""
 
     @property
     @abstractmethod
@@ -418,15 +390,13 @@ class SeveralSums(Question):
         """The observed sums of the second system, where systems are compared by a measure."""
         return None
 
-    @cached_property
-    def tails(self) -> tuple[int, int] | None:
-        """As in `Question`."""
-        return None if self.lattice.rank > 1 else super().tails
+    @abstractmethod
+    def values(self, sums: IntArray) -> NDArray[np.float64]:
+        """t for sums of shape (M, m), to some roundings."""
 
-    @property
-    def rank(self) -> int:
-        """How many of the sums vary independently of each other."""
-        return self.lattice.rank
+    @abstractmethod
+    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+        """Whether t is at least as extreme as observed, for sums of shape (M, m)."""
 
     def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
         """The sums in some cells of the law, of shape (M, m)."""
@@ -435,10 +405,7 @@ class SeveralSums(Question):
     def reaches(
         self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
     ) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any cells, each attainable, that hold these `sums`.
-
-        Sums are computed for a part of the cells at a time, with a bar.
-        """
+        """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
         return self._beat(map(sums or self.sums_in, every))
@@ -447,8 +414,15 @@ class SeveralSums(Question):
         """`beats` for the sums in all parts."""
         return np.concatenate([self.beats(part) for part in parts])
 
+    def _directed(self, values: Any) -> Any:
+        """t, -t for "less", or its magnitude for "two-sided"."""
+        with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
+            if self.alternative == "two-sided":
+                return abs(values)
+            return -values if self.alternative == "less" else values
+
     def observing(self, observed: Sequence[int]) -> SeveralSums:
-        """The same question, had other sums been observed; ValueError if none are like that."""
+        """The same question, had other sums been observed, which must be possible."""
         wanted = [index(x) for x in observed]
         if len(wanted) != len(self.observed_sums) or self.lattice.cell(wanted) is None:
             raise ValueError(
@@ -466,13 +440,6 @@ class MeasureQuestion(SeveralSums):
     measure: Measure
     #: Sums of both systems together, which no swap changes.
     both_sums: tuple[int, ...]
-    #: What sentences call the measure.
-    called: str
-
-    @property
-    def title(self) -> str:
-        """What sentences call the measure."""
-        return self.called
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -484,15 +451,12 @@ class MeasureQuestion(SeveralSums):
         """The observed sums of the second system."""
         return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
 
-    @cached_property
-    def scores(self) -> tuple[float, float]:
-        """The measure of the first and of the second system."""
-        mine, theirs = self.observed_sums, self.other_sums
-        return float(self.measure.exact(list(mine))), float(self.measure.exact(list(theirs)))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", tuple(map(float, self._measured(self.observed_sums))))
 
     @property
     def statistic(self) -> float:
-        """The difference of the two."""
+        """The difference of the two measures."""
         return float(self._difference(self.observed_sums))
 
     @cached_property
@@ -513,16 +477,22 @@ class MeasureQuestion(SeveralSums):
         sure = np.asarray(values > least, dtype=bool)
         band = NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
-            sure[i] = self._reaches_least(self._directed(self._difference(sums[i])))
+            sure[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
         return sure
+
+    def _measured(self, sums: Iterable[Any]) -> tuple[Exact, Exact]:
+        """The measure of both systems, if these are the sums of the first."""
+        mine = [int(x) for x in sums]
+        theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
+        return self.measure.exact(mine), self.measure.exact(theirs)
+
+    def _difference(self, sums: Iterable[Any]) -> Exact:
+        """t of the sums of the first system."""
+        return subtract(*self._measured(sums))
 
     @cached_property
     def staircase(self) -> Staircase | None:
-        """The upper part of the region, if it is that of a ratio of two sums.
-
-        For "less" its mirror image, which has the same probability: exchanging all labels turns
-        the sign of the difference.
-        """
+        """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
         measure, both = self.measure, self.both_sums
         if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
@@ -533,7 +503,7 @@ class MeasureQuestion(SeveralSums):
     def tails(self) -> tuple[int, int] | None:
         """Found by bisection where a ratio grows, or falls, along the line of its two sums."""
         top, less = self.law.top, self.alternative == "less"
-        if self.certain:
+        if self.alternative == "two-sided" and self.least == 0:
             return top, top + 1
         if self.rank != 1 or self.measure.signs is None:
             return super().tails
@@ -547,32 +517,13 @@ class MeasureQuestion(SeveralSums):
             middle = (first + end) // 2
             cell = np.array([middle if up else top - middle], dtype=object)
             value = self._difference(self.lattice.sums(cell)[0])
-            if self._reaches_least(self._directed(value) if less else value):
+            if subtract(self._directed(value) if less else value, self.least) >= 0:
                 end = middle
             else:
                 first = middle + 1
         if self.alternative == "two-sided":
             return top - first, first
         return (-1, first) if up else (top - first, top + 1)
-
-    @property
-    def certain(self) -> bool:
-        """Whether every labelling is extreme: two-sided, the two systems being level."""
-        return self.alternative == "two-sided" and self.least == 0
-
-    def _reaches_least(self, value: Exact) -> bool:
-        return bool(subtract(value, self.least) >= 0)
-
-    def _directed(self, values: Any) -> Any:
-        with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
-            if self.alternative == "two-sided":
-                return abs(values)
-            return -values if self.alternative == "less" else values
-
-    def _difference(self, sums: Iterable[Any]) -> Exact:
-        mine = [int(x) for x in sums]
-        theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
-        return subtract(self.measure.exact(mine), self.measure.exact(theirs))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -614,19 +565,14 @@ class PredictionQuestion(SeveralSums):
     The lattice counts the units that stay, of those that differ; cells are numbers of samples.
     """
 
-    #: The metric of either system, and the values that were sampled, of shape (M,).
-    both: tuple[float, float]
+    scores: tuple[float, float]
+    #: The values that were sampled, of shape (M,).
     drawn: NDArray[np.float64]
 
     @property
     def rank(self) -> int:
         """0: there are no sums."""
         return 0
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """The metric of either system."""
-        return self.both
 
     @property
     def statistic(self) -> float:
@@ -648,9 +594,8 @@ class PredictionQuestion(SeveralSums):
 
     def beats(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
         """Functions round: values that are off by `TIE`, relative to the scores, tie."""
-        turn: Any = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
-        turned, slack = turn[self.alternative], TIE * max(map(abs, self.both))
-        return np.asarray(turned(self.values(sums)) - turned(self.statistic) >= -slack)
+        slack = TIE * max(map(abs, self.scores))
+        return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
 
 
 # ---- asking ------------------------------------------------------------------------------------
@@ -684,10 +629,7 @@ def ask(
             how["ties_doubtful"] = rounding > 0
         how["names"] = pairs.names if names is None else check_names(names)
         return _ask_of_pairs(pairs, entry, clusters, how)
-    effects, n_entries = local_effects(u, v, g), None
-    if clusters is not None:
-        n_entries = len(effects[0])
-        effects = _by_cluster(clusters, *effects)
+    effects, n_entries = _by_cluster(clusters, *local_effects(u, v, g))
     return SumQuestion(
         law=group(*effects, exact_sum(np.minimum(*effects))),
         observed=exact_sum(effects[0]),
@@ -698,6 +640,13 @@ def ask(
         n_entries=n_entries,
         **how,
     )
+
+
+def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
+    """`ask` for single scores alone."""
+    question = ask(u, v, **how)
+    assert isinstance(question, SumQuestion), "it has counts"
+    return question
 
 
 def _check_options(
@@ -719,53 +668,6 @@ def _check_options(
         raise ValueError("rounding and g cannot be combined: what g returns is exact")
 
 
-def ask_of_scores(
-    u: Any,
-    v: Any = None,
-    *,
-    statistic: str | Statistic = "sum",
-    alternative: str = "two-sided",
-    names: tuple[str, str] | None = None,
-) -> SumQuestion:
-    """`ask` for single scores alone."""
-    question = ask(u, v, statistic=statistic, alternative=alternative, names=names)
-    assert isinstance(question, SumQuestion), f"{statistic} has counts"
-    return question
-
-
-def ask_of_sums(
-    u: Any,
-    v: Any,
-    g: Sequence[Callable[[Any, Any], Any]],
-    h: Callable[..., Any],
-    *,
-    names: tuple[str, str] | None = None,
-    clusters: Any = None,
-) -> FunctionQuestion:
-    """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
-    functions = list(g) if isinstance(g, Iterable) else [g]
-    if not functions or not all(map(callable, (*functions, h))):
-        raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
-    clusters = labels_of(u, clusters)
-    each = [local_effects(u, v, function) for function in functions]
-    stay, swap = (np.stack(columns, axis=1) for columns in zip(*each, strict=True))
-    n_entries = None
-    if clusters is not None:
-        n_entries = len(stay)
-        stay, swap = _by_cluster(clusters, stay, swap)
-    lattice = LatticeSum.of(stay, swap)
-    return FunctionQuestion(
-        law=lattice.line,
-        lattice=lattice,
-        observed_sums=tuple(map(exact_sum, stay.T)),
-        alternative="greater",
-        metric=function_name(h, "h"),
-        names=check_names(names or ("u", "v")),
-        n_entries=n_entries,
-        h=h,
-    )
-
-
 def _ask_of_pairs(
     pairs: Pairs, entry: Statistic, clusters: Any, how: dict[str, Any]
 ) -> SumQuestion:
@@ -783,6 +685,11 @@ def _ask_of_pairs(
             "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
         )
     law, tally = group_differences(units.u, units.v)
+    scale, divisor = pairs.scale, max(len(pairs.u), 1) if entry.name == "mean" else 1
+    totals = unscaled(tally.total_u, scale), unscaled(tally.total_v, scale)
+    scores = totals
+    if divisor > 1:
+        scores = unscaled(tally.total_u, scale * divisor), unscaled(tally.total_v, scale * divisor)
     if entry.minimum is not None:
         entry.check(pairs, tally.low if clusters is None else pairs.low)
     return SumQuestion(
@@ -791,12 +698,13 @@ def _ask_of_pairs(
         metric=entry.name if h is None else _called(h, entry.name),
         pairs=pairs,
         entry=entry,
-        totals=(tally.total_u, tally.total_v),
-        scale=pairs.scale,
+        totals=totals,
+        scores=scores,
+        scale=scale,
         slack=slack,
         reading=pairs.reading,
         n_entries=None if clusters is None else len(pairs.u),
-        divisor=max(len(pairs.u), 1) if entry.name == "mean" else 1,
+        divisor=divisor,
         **how,
     )
 
@@ -808,12 +716,9 @@ def _ask_of_measure(
     names: tuple[str, str] | None,
     clusters: Any,
 ) -> MeasureQuestion:
-    measure, first, second = entry.measure(pairs)
-    n_entries = None
-    if clusters is not None:
-        n_entries = len(first)
-        first, second = _by_cluster(clusters, first, second)
-    if isinstance(measure, MeanOfRatios) and len(measure.hits) > 1:
+    measure, *addends = entry.measure(pairs)
+    (first, second), n_entries = _by_cluster(clusters, *addends)
+    if isinstance(measure, MeanOfRatios) and len(measure.rows) > 2:
         measure, first, second = measure.linear(first, second) or (measure, first, second)
     lattice = LatticeSum.of(first, second)
     mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
@@ -823,19 +728,53 @@ def _ask_of_measure(
         observed_sums=tuple(mine),
         alternative=alternative,
         metric=entry.name,
+        title=entry.title,
         names=check_names(names or pairs.names),
         n_entries=n_entries,
         score=pairs.score.known(entry.name, "", not entry.ascending),
         measure=measure,
         both_sums=tuple(map(sum, zip(mine, theirs, strict=True))),
-        called=entry.title,
     )
 
 
-def _by_cluster(clusters: Any, stay: IntArray, swap: IntArray) -> tuple[IntArray, IntArray]:
-    """The effects of whole clusters."""
+def ask_of_sums(
+    u: Any,
+    v: Any,
+    g: Sequence[Callable[[Any, Any], Any]],
+    h: Callable[..., Any],
+    *,
+    names: tuple[str, str] | None = None,
+    clusters: Any = None,
+) -> FunctionQuestion:
+    """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
+    functions = list(g) if isinstance(g, Iterable) else [g]
+    if not functions or not all(map(callable, (*functions, h))):
+        raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
+    clusters = labels_of(u, clusters)
+    each = [local_effects(u, v, function) for function in functions]
+    columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
+    (stay, swap), n_entries = _by_cluster(clusters, *columns)
+    lattice = LatticeSum.of(stay, swap)
+    return FunctionQuestion(
+        law=lattice.line,
+        lattice=lattice,
+        observed_sums=tuple(map(exact_sum, stay.T)),
+        alternative="greater",
+        metric=function_name(h, "h"),
+        names=check_names(names or ("u", "v")),
+        n_entries=n_entries,
+        h=h,
+    )
+
+
+def _by_cluster(
+    clusters: Any, stay: IntArray, swap: IntArray
+) -> tuple[tuple[IntArray, IntArray], int | None]:
+    """The effects of whole clusters, and how many entries they have; entries without clusters."""
+    if clusters is None:
+        return (stay, swap), None
     numbers = cluster_numbers(clusters, len(stay))
-    return add_up(stay, numbers), add_up(swap, numbers)
+    return (add_up(stay, numbers), add_up(swap, numbers)), len(stay)
 
 
 def _called(h: Callable[..., Any] | None, metric: str) -> str:
@@ -847,3 +786,288 @@ def function_name(function: Callable[..., Any], default: str) -> str:
     """What a function is called, also that of a `functools.partial`; `default` if nothing."""
     name = getattr(getattr(function, "func", function), "__name__", "<lambda>")
     return default if name == "<lambda>" else str(name)
+
+
+# ---- answering: which method -------------------------------------------------------------------
+
+#: Cell updates that take less time than what happens around them.
+BRIEF = 2 * 10**5
+#: Cell updates of a joint law that take some seconds, with a bar that shows progress.
+AFFORDABLE_JOINT = 10**10
+#: Bound on the relative error of p that is better than none.
+ROUGH = 1e-6
+#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
+INVISIBLE, RARE = 1e-12, 1e-5
+#: Logarithm of the widest bracket that a float holds.
+MOST = 700.0
+
+Solver: TypeAlias = Callable[[Question], Probability]
+
+
+class Solution(NamedTuple):
+    """A p-value, how it was computed, and why so."""
+
+    p: Probability
+    method: str
+    reason: str
+
+
+def solve(question: Question, method: str = "auto") -> Solution:
+    """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
+    if method != "auto":
+        check_method(method)
+    if question.slack and question.tails is not None:
+        return _solve_rounded(question, method)
+    if method != "auto":
+        return Solution(METHODS[method](question), method, "asked for")
+    last: Exception | None = None
+    for name, solver, reason in _plan(question):
+        try:
+            return Solution(solver(question), name, reason)
+        except (TooHard, MemoryError) as error:
+            last = error
+    assert last is not None, "a plan is never empty"
+    raise last
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError unless `method` is "auto" or one of `METHODS`."""
+    if method != "auto" and method not in METHODS:
+        known = ", ".join(map(repr, ("auto", *METHODS)))
+        raise ValueError(
+            f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
+        )
+
+
+def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
+    """What "auto" tries, in this order: the name of a method, how, and why it is right there."""
+    law, n = question.law, question.law.n_informative
+    few = law.top.bit_length() > n and can_halve(law, QUICK)
+    if few and (n <= MAX_ENTRIES or (question.h is None and question.tails is not None)):
+        yield "enumeration", _listed, "there are few labellings, and each was counted"
+    if n <= ROUNDLESS and dp_operations(law) <= BRIEF:
+        reason = "few pairs differ, and dynamic programming counts their labellings"
+        yield "dp", _dp, f"{reason} without rounding"
+    if question.tails is not None:
+        reasons = {
+            "tilted": "only the tail was computed, by tilting",
+            "dp": "dynamic programming is quicker than tilting here",
+            "enumeration": "sums have many possible values, but few labellings had to be counted",
+        }
+        lower, upper = question.tails
+        for name, tail in attempts(law, min(upper, law.top - lower)):
+            yield name, partial(_tails, tail=tail), reasons[name]
+        yield "bracket", _bracket, "sums have too many possible values for an exact p"
+    elif question.lattice is not None:
+        yield from _plan_of_several(question)
+    else:
+        yield "tilted", _tilted, "the probabilities of all sums that h calls extreme were added"
+        yield "fft", _fft, "accuracy relative to each probability would take too long"
+
+
+def _plan_of_several(question: Question) -> Iterator[tuple[str, Solver, str]]:
+    """The same for sums that do not lie on one line."""
+    law, ratio, bound = question.law, question.staircase is not None, 1.0
+    if ratio:
+        yield "tilted", _tilted, "only the tail of the ratio was computed, by tilting both sums"
+    if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
+        yield "dp", _dp, "all joint values of the sums fit in memory"
+    if ratio:
+        with suppress(TooHard):
+            bound = _bracket(question).value
+    if bound > INVISIBLE:
+        yield "cf", _window, "all joint values but those of negligible probability fit in memory"
+    if bound < RARE:
+        yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
+
+
+def _solve_rounded(question: Question, method: str) -> Solution:
+    """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
+    name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
+    if method == "auto":
+        assert question.tails is not None
+        lower, upper = question.tails
+        reason = "rounding may decide ties, and there are too many labellings to check each"
+        if is_countable(question.law, min(upper, question.law.top - lower)):
+            name, solver = "enumeration", partial(_tails, tail=tail_counted)
+    if solver is _bracket:
+        return Solution(_bracket(question), "bracket", reason)
+    outer, inner = question.around()
+    try:
+        far, near = _with_observed(question, solver(outer)), solver(inner)
+    except TooHard:
+        if method != "auto":
+            raise
+        return Solution(_bracket(question), "bracket", reason)
+    off = near.error_bound + far.error_bound
+    if near.log - far.log <= off:
+        return Solution(near._replace(error_bound=off), name, "no tie depends on rounding")
+    reason = "rounding decides whether some labellings tie"
+    return Solution(_between(far, near), "bracket", reason)
+
+
+def _with_observed(question: Question, far: Probability) -> Probability:
+    """The observed labelling is extreme however ties break, and so is its mirror image."""
+    if far.value == 1:
+        return far
+    n = question.law.n if question.ties_doubtful else question.law.n_informative
+    return far.plus(CERTAIN.halved(n - (question.alternative == "two-sided")))
+
+
+# ---- the methods -------------------------------------------------------------------------------
+
+
+def count_extreme(question: Question, listed: bool = False) -> int:
+    """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
+    law, n = question.law, question.law.n_informative
+    if question.h is None and can_halve(law) and question.tails is not None:
+        lower, upper = question.tails
+        if upper - lower <= 1:
+            return int(2**n)
+        return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
+    if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
+        sums, repeats = np.unique(enumerate_steps(law), return_counts=True)
+        return int(repeats[question.reaches(sums)].sum())
+    counts = count_labellings(law)
+    return sum(counts[t] for t in np.flatnonzero(question.extreme))
+
+
+def _counted(question: Question, *, listed: bool = False) -> Probability:
+    return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
+
+
+def _tails(question: Question, tail: Tail, cells: Solver | None = None) -> Probability:
+    """P(T <= lower or T >= upper), both as upper tails; from `cells` where there are no tails."""
+    if question.tails is None:
+        assert cells is not None, "what needs tails is asked for where there are some"
+        return cells(question)
+    law, (lower, upper) = question.law, question.tails
+    if upper - lower <= 1:
+        return CERTAIN
+    if lower < 0:
+        return tail(law, upper)
+    below = tail(law, law.top - lower)
+    if upper > law.top:
+        return below
+    return below.plus(below if upper == law.top - lower else tail(law, upper))
+
+
+def _tilted_cells(question: Question) -> Probability:
+    """From the law of a ratio of two sums next to its tail, or the logarithms of all cells."""
+    if question.staircase is not None:
+        p = question.staircase.tail()
+        return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
+    if question.rank > 1:
+        raise ArithmeticError(
+            "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
+            "what can be done for others"
+        )
+    return _from_logs(question)
+
+
+def _from_logs(question: Question) -> Probability:
+    """From the logarithms of all cells."""
+    logs, error = log_cells(question.law)
+    logs = logs[question.extreme]
+    log_p = float(logs.max(initial=-inf))
+    if log_p > -inf:
+        log_p += log(float(np.sum(np.exp(logs - log_p))))
+    # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
+    # than they add to it.
+    return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
+
+
+def _dp_cells(question: Question) -> Probability:
+    """From all cells, or their logarithms where those are too small for floats."""
+    law, extreme = question.law, question.extreme
+    p = float(np.sum(dp_cells(law)[extreme]))
+    return Probability.of(p, dp_rounding(law)) if p > UNDERFLOW else _from_logs(question)
+
+
+def _fft_cells(question: Question) -> Probability:
+    """From all cells, accurate absolutely."""
+    found, extreme = fft_cells(question.law), question.extreme
+    p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
+    if p <= 2 * noise:
+        raise ArithmeticError(
+            f"p is below {2 * noise:.1g}, the absolute accuracy of method='fft' where h "
+            "does not single out tails; method='auto' has relative accuracy"
+        )
+    return Probability.of(p, found.relative + noise / (p - noise))
+
+
+def _window(question: Question) -> Probability:
+    """From the joint law of several sums in a box, accurate absolutely."""
+    if not isinstance(question, SeveralSums):
+        raise ArithmeticError(
+            "method='cf' is for the joint law of several sums; method='fft' transforms that of one"
+        )
+    lattice = question.lattice
+    if lattice.rank == 0:
+        return CERTAIN
+    box = window(lattice)
+    flat = box.cells.reshape(-1)
+    cells = np.flatnonzero(flat > box.noise)
+    extreme = cells[question.reaches(cells, lambda part: lattice.at(box.coordinates(part)))]
+    p = float(np.sum(flat[extreme]))
+    # Cells that are lost in the noise have been left out; they hold what the others lack.
+    lost = abs(1.0 - float(np.sum(flat[cells])))
+    rest = lost + 2 * box.noise * float(cells.size) ** 0.5 + box.outside
+    if p <= rest / ROUGH:
+        raise TooHard(
+            f"p is below {rest / ROUGH:.1g}, what the joint law of {lattice.rank} sums "
+            "is good for on a lattice of this size",
+            "monte_carlo has bounds for it",
+        )
+    return Probability.of(p, rest / (p - rest) + EPS * 64)
+
+
+def _bracket(question: Question) -> Probability:
+    """The upper bound; its `error_bound` reaches down to the lower one."""
+    if question.staircase is not None:
+        low, high = question.staircase.bracket()
+        if question.alternative == "two-sided":
+            low, high = low.plus(low), high.plus(high)
+        return _between(low, high)
+    if question.tails is None:
+        raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
+    outer, inner = question.around()
+    far, near = outer.leeway, inner.leeway
+    bracket = cache(partial(tail_bracket, question.law, slack=far))
+    low = _tails(outer, lambda _, t0: bracket(t0 - far)[0])
+    high = _tails(inner, lambda _, t0: bracket(t0 - near)[1])
+    if question.slack:
+        return _between(_with_observed(question, low), high)
+    return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)
+
+
+def _between(low: Probability, high: Probability) -> Probability:
+    """`high`, with a bound of its error that reaches down to `low` and covers their errors."""
+    gap = high.log - low.log + high.error_bound + low.error_bound + EPS
+    return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
+
+
+_listed = partial(_counted, listed=True)
+_tilted = partial(_tails, tail=tail_tilted, cells=_tilted_cells)
+_dp = partial(_tails, tail=tail_dp, cells=_dp_cells)
+_fft = partial(_tails, tail=tail_fft, cells=_fft_cells)
+
+
+#: What can be asked for, with what it can do and what it costs where N' pairs differ, by A in all,
+#: and take U distinct differences.
+METHODS: dict[str, Solver] = {
+    # Tails of one sum and ratios of two, at any size, relative to p: O(U) as a rule.
+    "tilted": _tilted,
+    # Whatever has a lattice that fits in memory, relative to p (Alg. 3): O(N' A).
+    "dp": _dp,
+    # Tails relative to p, other regions to about 1e-16 of 1 (Alg. 4): O(A log A log U).
+    "fft": _fft,
+    # Joint laws of several sums in the box that holds nearly all of their mass: O(A U).
+    "cf": _window,
+    # Few pairs: labellings are counted, by halves where there are two tails: O(2^(N'/2)).
+    "enumeration": _listed,
+    # The exact fraction, in integers: O(N' A) operations on numbers of N' bits.
+    "integer": _counted,
+    # Two bounds on tails that no lattice can hold: some milliseconds.
+    "bracket": _bracket,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor, prod
@@ -12,26 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest import _html
-from permtest._checks import check_level
+from permtest._checks import TooHard, check_level
 from permtest._json import AsFields, plain
 from permtest.interval import ConfidenceInterval, shift_interval
-from permtest.methods import (
+from permtest.null.convolution import dp_cells, dp_operations, fft_cells, log_cells
+from permtest.null.distribution import UNDERFLOW, JointDistribution, LatticeDistribution
+from permtest.null.grouping import MAX_CELLS
+from permtest.null.lattice import window, window_shape
+from permtest.null.sampling import sampled_distribution
+from permtest.question import (
+    Question,
+    SeveralSums,
     Solution,
-    exact_fraction,
-    joint_distribution,
-    null_distribution,
+    SumQuestion,
+    count_extreme,
     solve,
 )
-from permtest.null.distribution import UNDERFLOW, JointDistribution, LatticeDistribution
-from permtest.null.lattice import window_shape
-from permtest.null.sampling import sampled_distribution
-from permtest.question import Question, SeveralSums, SumQuestion
 from permtest.score import Score, as_said, counted
 from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
 
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
 MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
+
+#: Cell updates that take about a second; with fewer informative entries than the latter no
+#: probability is below 2^-1000.
+AFFORDABLE, NO_UNDERFLOW = 10**9, 1000
 
 
 class Samples(NamedTuple):
@@ -140,7 +146,14 @@ class PermutationTestResult(AsFields):
         law, scale = self._question.law, self._question.scale
         if self._samples is not None:
             return sampled_distribution(law, self._samples.cells, self._samples.counts, scale)
-        return null_distribution(law, scale)
+        if law.n_informative < NO_UNDERFLOW and dp_operations(law) <= AFFORDABLE:
+            return law.distribution(dp_cells(law), scale=scale)
+        try:
+            logs, _ = log_cells(law)
+        except TooHard:
+            found = fft_cells(law)
+            return law.distribution(found.cells, found.noise, scale)
+        return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
     @property
     def extreme(self) -> NDArray[np.bool_]:
@@ -231,8 +244,7 @@ class PermutationTestResult(AsFields):
         Fraction(3, 8)
         """
         self._refuse_samples("at")
-        question = self._question.observing(observed)
-        return result_of(question, solve(question, method))
+        return answer(self._question.observing(observed), method)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An exact interval for the mean difference per pair, from all shifts not rejected.
@@ -317,7 +329,7 @@ class PermutationTestResult(AsFields):
     def _one_sum(self, what: str) -> SumQuestion:
         """What only tests of one sum have, and only where p was not sampled."""
         self._refuse_samples(what)
-        if isinstance(self._question, SeveralSums):
+        if self._question.lattice is not None:
             raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
         return self._question
 
@@ -341,7 +353,15 @@ class PermutationTestResult(AsFields):
             If p was sampled.
         """
         self._refuse_samples("fraction")
-        return exact_fraction(self._question)
+        question: Question = self._question
+        if question.slack:
+            if solve(question).method == "bracket":
+                raise ValueError(
+                    "scores are floating-point numbers whose rounding can decide ties, so that p "
+                    "is known between two bounds only; pass rounding=0 if they are exact"
+                )
+            question = replace(question, slack=0)
+        return Fraction(count_extreme(question), 2**question.law.n_informative)
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p-value.
@@ -386,15 +406,15 @@ class PermutationTestResult(AsFields):
 
     def effect_text(self, *, direction: bool = True) -> str:
         """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
-        (a, b), score, title = self.names, self.score, self._question.title
-        several = " of the sums" * isinstance(self._question, SeveralSums)
-        if self.scores is None or self._question.h is not None:
+        (a, b), score, question = self.names, self.score, self._question
+        several = " of the sums" * (question.lattice is not None)
+        if self.scores is None or question.h is not None:
             return f"{self.metric}{several} of {a} against {b} is {as_said(self.statistic)}"
         x, y = self.scores
         note = score.note if direction else ""
         if several:
-            found = f"{title} is {x:.4f} for {a} and {y:.4f} for {b} (difference "
-            return f"{found}{self.statistic:+.4g}{'; ' * bool(note)}{note})"
+            found = f"{question.title or self.metric} is {x:.4f} for {a} and {y:.4f} for {b}"
+            return f"{found} (difference {self.statistic:+.4g}{'; ' * bool(note)}{note})"
         if self.metric == "mean":
             gap, way = abs(float(self.statistic)), "higher" if self.statistic > 0 else "lower"
             note = note or "lower is better" * (not score.higher_is_better)
@@ -523,10 +543,19 @@ class StructuredTestResult(PermutationTestResult):
         would not fit.
         """
         question, samples = self._question, self._samples
-        if samples is None:
-            return joint_distribution(question)
-        points, shares = question.sums_in(samples.cells), samples.counts / samples.size
-        return JointDistribution(points, shares, question.parts, float(0.5 / samples.size**0.5))
+        law, lattice = question.law, question.lattice
+        if samples is not None:
+            points, shares = question.sums_in(samples.cells), samples.counts / samples.size
+            return JointDistribution(points, shares, question.parts, float(0.5 / samples.size**0.5))
+        if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE:
+            cells = dp_cells(law)
+            some = np.flatnonzero(cells)
+            return JointDistribution(lattice.sums(some), cells[some], question.parts)
+        box = window(lattice)
+        cells = box.cells.reshape(-1)
+        some = np.flatnonzero(cells > box.noise)
+        points = lattice.at(box.coordinates(some))
+        return JointDistribution(points, cells[some], question.parts, box.noise)
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
@@ -539,11 +568,11 @@ class StructuredTestResult(PermutationTestResult):
         return np.asarray(self._question.values(self.null_distribution.support))
 
     @property
-    def n_points(self) -> int:
+    def n_cells(self) -> int:
         """How many points `null_distribution` has at most, or would have."""
         if self._samples is not None:
             return int(self._samples.counts.size)
-        return min(self.n_cells, prod(window_shape(self._question.lattice)[1]))
+        return min(super().n_cells, prod(window_shape(self._question.lattice)[1]))
 
     @property
     def observed_sum(self) -> Any:
@@ -558,23 +587,29 @@ class StructuredTestResult(PermutationTestResult):
 
     def _is_long(self) -> bool:
         slow = self.scores is None  # a user's function
-        return self.n_points > (MOST_CALLS if slow else MOST_POINTS)
+        return self.n_cells > (MOST_CALLS if slow else MOST_POINTS)
 
     @property
     def unit(self) -> str:
         """What the statistic is called."""
-        return self._question.title
+        return self._question.title or self.metric
 
 
-def result_of(
+def answer(
     question: Question,
-    solution: Solution,
+    method: str = "auto",
+    *,
+    solution: Solution | None = None,
     samples: Samples | None = None,
     kind: type[PermutationTestResult] = PermutationTestResult,
     **more: Any,
 ) -> PermutationTestResult:
-    """The result of a question and what was found; `samples` where p was sampled."""
-    p, method, reason = solution
+    """The result of a question, solved by a method or as said; `more` are fields of its `kind`."""
+    p, method, reason = solution or solve(question, method)
+    if isinstance(question, SeveralSums):
+        kind = StructuredTestResult
+        more |= {"parts": question.parts, "sums": question.observed_sums, "rank": question.rank}
+        more["other_sums"] = question.other_sums
     found = {
         "statistic": question.statistic,
         "pvalue": p.value,
@@ -587,7 +622,7 @@ def result_of(
         "error_bound": p.error_bound if samples is None else None,
         "metric": question.metric,
         "names": question.names,
-        "totals": question.total_scores,
+        "totals": question.totals,
         "n_samples": samples.size if samples else None,
         "n_extreme": samples.n_extreme if samples else None,
         "n_entries": question.n_entries,
@@ -596,10 +631,6 @@ def result_of(
         "_question": question,
         "_samples": samples,
     }
-    if isinstance(question, SeveralSums):
-        kind = StructuredTestResult
-        found |= {"parts": question.parts, "sums": question.observed_sums, "rank": question.rank}
-        found["other_sums"] = question.other_sums
     return kind(**found | more)
 
 

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_sum, with_room
-from permtest._checks import ScoreError
+from permtest._checks import ScoreError, check_option
+from permtest.decimals import unscaled
 from permtest.pairs import Pairs
 from permtest.score import Score
 
@@ -86,36 +87,24 @@ class MeanOfRatios(Measure):
     """The mean over R ratios, hits / (hits + misses) each, or hits / misses; 0 / 0 is 0."""
 
     columns: tuple[str, ...]
-    #: Weights of the columns in the hits, and in the misses, of each ratio.
-    hits: tuple[tuple[int, ...], ...]
-    misses: tuple[tuple[int, ...], ...]
+    #: Weights of the columns in the hits, and in the misses, of every ratio in turn.
+    rows: tuple[tuple[int, ...], ...]
     #: Whether the hits are part of the denominator.
     whole: bool = True
 
     @property
     def signs(self) -> tuple[int, ...]:  # type: ignore[override]
         """More hits are never worse, more misses never better."""
-        return (1, -1) * len(self.hits)
-
-    @property
-    def _rows(self) -> list[tuple[int, ...]]:
-        """Weights of hits and misses of every ratio in turn."""
-        return [row for pair in zip(self.hits, self.misses, strict=True) for row in pair]
+        return (1, -1) * (len(self.rows) // 2)
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What is added up: hits and misses of every ratio in turn."""
-        named = (
-            [(w, c) for w, c in zip(row, self.columns, strict=True) if w] for row in self._rows
-        )
+        named = ([(w, c) for w, c in zip(row, self.columns, strict=True) if w] for row in self.rows)
         return tuple(" + ".join(c if w == 1 else f"{w} {c}" for w, c in terms) for terms in named)
 
     def linear(self, u: IntArray, v: IntArray) -> tuple[Linear, IntArray, IntArray] | None:
-        """The same measure as a weighted sum of hits, where no swap changes a denominator.
-
-        Takes the addends of both systems, of shape (N, 2 R), and returns those of one sum; None
-        where denominators vary, or weights are too large.
-        """
+        """The same measure and its addends as one sum of hits, where denominators are fixed."""
         below = u[:, 0::2] + u[:, 1::2]
         if not self.whole or not np.array_equal(below, v[:, 0::2] + v[:, 1::2]):
             return None
@@ -125,14 +114,15 @@ class MeanOfRatios(Measure):
             return None
         weights = np.array([common // size if size else 0 for size in sizes])
         # Hits are at most the size, so that no product exceeds `common`.
-        return Linear(common * len(self.hits)), *(x[:, 0::2] @ weights[:, None] for x in (u, v))
+        return Linear(common * (len(self.rows) // 2)), *(
+            x[:, 0::2] @ weights[:, None] for x in (u, v)
+        )
 
     def addends(self, counts: IntArray) -> IntArray:
         """Hits and misses of every ratio in turn, of shape (N, 2 R)."""
-        rows = self._rows
-        counts = with_room(counts, max(map(sum, rows)))
-        added = np.zeros((len(counts), len(rows)), dtype=counts.dtype)
-        for part, weights in zip(added.T, rows, strict=True):
+        counts = with_room(counts, max(map(sum, self.rows)))
+        added = np.zeros((len(counts), len(self.rows)), dtype=counts.dtype)
+        for part, weights in zip(added.T, self.rows, strict=True):
             for weight, column in zip(weights, counts.T, strict=True):
                 if weight:  # most are 0; there is no quick product of integer matrices
                     part += weight * column
@@ -151,7 +141,7 @@ class MeanOfRatios(Measure):
         for hits, rest in zip(sums[0::2], sums[1::2], strict=True):
             below = hits + rest if self.whole else rest
             total += Fraction(hits, below) if below else 0
-        return total / len(self.hits)
+        return 2 * total / len(self.rows)
 
     def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
         """Hits without a denominator, which sums could have too where denominators vary."""
@@ -264,7 +254,7 @@ ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 Average: TypeAlias = Literal["micro", "macro"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Statistic:
     """A ready-made statistic: a difference of sums, of means, or of measures made of counts.
 
@@ -330,14 +320,22 @@ class Statistic:
         problem = f"{score} is below {self.minimum}, but {self.name} counts {self.unit}"
         return problem, f"scores that may be negative {instead}"
 
-    def check(self, pairs: Pairs, low: int) -> None:
-        """Raise ScoreError at the first score of `pairs`, the smallest being `low`, that is bad."""
-        if self.maximum is None and low >= (self.minimum or 0) and pairs.scale == 1:
+    def refuse(self, label: str, scores: IntArray, scale: int) -> None:
+        """Raise ScoreError at the first of some scores, times `scale`, that has a `problem`."""
+        if self.minimum is None:
             return
-        for label, scores in (("u", pairs.u), ("v", pairs.v)):
-            i = self.first_bad(scores, pairs.scale)
-            if i is not None and (found := self.problem(pairs.in_scores(int(scores[i])))):
+        bad = (scores % scale != 0) | (scores < self.minimum * scale)
+        if self.maximum is not None:
+            bad |= scores > self.maximum * scale
+        for i in np.flatnonzero(bad)[:1].tolist():
+            if found := self.problem(unscaled(int(scores[i]), scale)):
                 raise ScoreError(label, (i,), f"= {found[0]}", found[1])
+
+    def check(self, pairs: Pairs, low: int) -> None:
+        """`refuse` scores of `pairs`, the smallest of which is `low`."""
+        if self.maximum is not None or low < (self.minimum or 0) or pairs.scale != 1:
+            self.refuse("u", pairs.u, pairs.scale)
+            self.refuse("v", pairs.v, pairs.scale)
 
     def score(self, score: Score, scale: int, low: int, *scores: IntArray) -> Score:
         """What is compared; `scores` are integers, times `scale`, and the smallest is `low`."""
@@ -347,26 +345,14 @@ class Statistic:
         binary = counts and max(x.max(initial=0) for x in scores) <= 1
         return score.of_numbers(counts=counts, binary=binary)
 
-    def first_bad(self, scores: IntArray, scale: int) -> int | None:
-        """The first of some scores, times `scale`, that has a `problem`; None if all are good."""
-        if self.minimum is None:
-            return None
-        bad = (scores % scale != 0) | (scores < self.minimum * scale)
-        if self.maximum is not None:
-            bad |= scores > self.maximum * scale
-        found = np.flatnonzero(bad)
-        return int(found[0]) if found.size else None
-
     def layouts(self) -> str:
         """All sets of columns that will do, for messages."""
         return " or ".join(f"{len(m.columns)} ({', '.join(m.columns)})" for m in self.measures)
 
     def pairs(self, u: Any, v: Any, names: tuple[str, str] | None) -> Pairs:
-        """Validate what two systems have: scores of shape (N,), or tables of counts."""
+        """Validate the tables of counts of two systems."""
         if isinstance(u, Pairs) and v is None:
             return u
-        if not self.measures:
-            return Pairs.of(u, v, names)
         known = [m.columns for m in self.measures]
         return Pairs.of_counts(u, v, known, names, classes=self.average is not None)
 
@@ -408,15 +394,13 @@ class Statistic:
 def _by_class(measure: MeanOfRatios, classes: int) -> MeanOfRatios:
     """The mean of a measure over classes, whose columns stand side by side."""
     size = len(measure.columns)
-
-    def spread(weights: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        rows = (
-            (0,) * (size * k) + weights + (0,) * (size * (classes - 1 - k)) for k in range(classes)
-        )
-        return tuple(rows)
-
     columns = tuple(f"{column}_{k + 1}" for k in range(classes) for column in measure.columns)
-    return MeanOfRatios(columns, spread(measure.hits[0]), spread(measure.misses[0]), measure.whole)
+    rows = tuple(
+        (0,) * (size * k) + row + (0,) * (size * (classes - 1 - k))
+        for k in range(classes)
+        for row in measure.rows
+    )
+    return MeanOfRatios(columns, rows, measure.whole)
 
 
 #: F-scores by name, such as "f0.5" and "macro_f2".
@@ -424,6 +408,8 @@ F_SCORE = re.compile(r"(?P<lead>micro_|macro_)?f(?P<beta>\d+(?:\.\d+)?)")
 
 COUNTS = ("tp", "fp", "fn")
 CONFUSION = (*COUNTS, "tn")
+#: Hits and misses of recall and of specificity.
+RATES = ("tp", "fn", "tn", "fp")
 
 
 def _f_score(lead: str, beta: str) -> Statistic:
@@ -432,10 +418,10 @@ def _f_score(lead: str, beta: str) -> Statistic:
     if not 0 < square <= 10**6:
         raise ValueError(f"beta={beta} must be above 0, and at most 1000")
     a, b = square.numerator, square.denominator
-    measures = [MeanOfRatios(COUNTS, ((a + b, 0, 0),), ((0, b, a),))]
+    measures = [MeanOfRatios(COUNTS, ((a + b, 0, 0), (0, b, a)))]
     if square == 1:
-        measures.append(MeanOfRatios(("tp", "incorrect"), ((2, 0),), ((0, 1),)))
-    measures.append(MeanOfRatios(CONFUSION, ((a + b, 0, 0, 0),), ((0, b, a, 0),)))
+        measures.append(MeanOfRatios(("tp", "incorrect"), ((2, 0), (0, 1))))
+    measures.append(MeanOfRatios(CONFUSION, ((a + b, 0, 0, 0), (0, b, a, 0))))
     formula = "2 tp / (2 tp + fp + fn)" if square == 1 else f"F-score with beta = {beta}"
     return _averaged(lead, f"f{beta}", f"F{beta}", formula, tuple(measures))
 
@@ -443,28 +429,23 @@ def _f_score(lead: str, beta: str) -> Statistic:
 def _averaged(
     lead: str, name: str, title: str, about: str, measures: tuple[Measure, ...]
 ) -> Statistic:
+    """A measure of counts of two classes, or, with a `lead`, of several ones."""
     if not lead:
-        return Statistic(name=name, title=title, about=about, measures=measures)
+        return Statistic(name, about, title, measures=measures)
     average: Average = "micro" if lead == "micro_" else "macro"
-    how = "of the counts of all classes" if average == "micro" else "averaged over classes"
-    return Statistic(
-        name=lead + name,
-        title=f"{average} {title}",
-        about=f"{about}, {how}",
-        measures=measures,
-        average=average,
-    )
+    about += ", of the counts of all classes" if average == "micro" else ", averaged over classes"
+    return Statistic(lead + name, about, f"{average} {title}", measures=measures, average=average)
 
 
 def _ratio(name: str, title: str, about: str, hits: str, misses: str, lead: str = "") -> Statistic:
     """hits / (hits + misses), both named as sums of columns."""
     layouts = [CONFUSION] if "tn" in hits + misses else [COUNTS, CONFUSION]
     measures = [
-        MeanOfRatios(columns, (_weights(hits, columns),), (_weights(misses, columns),))
+        MeanOfRatios(columns, (_weights(hits, columns), _weights(misses, columns)))
         for columns in layouts
     ]
     if misses == "fp + fn":
-        measures.insert(1, MeanOfRatios(("tp", "incorrect"), ((1, 0),), ((0, 1),)))
+        measures.insert(1, MeanOfRatios(("tp", "incorrect"), ((1, 0), (0, 1))))
     return _averaged(lead, name, title, about, tuple(measures))
 
 
@@ -482,53 +463,34 @@ def _family(lead: str) -> list[Statistic]:
     ]
 
 
-_ENTRIES: tuple[Statistic, ...] = (
-    Statistic(name="sum", unit="points", about="difference of sums of any scores"),
-    Statistic(name="mean", unit="points", about="difference of means of any scores"),
-    Statistic(
-        name="accuracy",
-        unit="correct answers",
-        about="correct answers of each entry",
-        minimum=0,
-    ),
-    Statistic(
-        name="exact_match", unit="matches", about="1 or 0 for each entry", minimum=0, maximum=1
-    ),
-    Statistic(name="uas", unit="correct heads", about="correct heads of each sentence", minimum=0),
-    Statistic(
-        name="las",
-        unit="correct arcs",
-        about="correct heads and labels of each sentence",
-        minimum=0,
-    ),
+_ENTRIES = (
+    Statistic("sum", "difference of sums of any scores", unit="points"),
+    Statistic("mean", "difference of means of any scores", unit="points"),
+    Statistic("accuracy", "correct answers of each entry", unit="correct answers", minimum=0),
+    Statistic("exact_match", "1 or 0 for each entry", unit="matches", minimum=0, maximum=1),
+    Statistic("uas", "correct heads of each sentence", unit="correct heads", minimum=0),
+    Statistic("las", "correct heads and labels of each sentence", unit="correct arcs", minimum=0),
     *_family(""),
     *_family("micro_"),
     *_family("macro_"),
     _ratio("specificity", "specificity", "tn / (tn + fp)", "tn", "fp"),
     Statistic(
-        name="balanced_accuracy",
-        title="balanced accuracy",
-        about="mean of recall and specificity",
-        measures=(
-            MeanOfRatios(CONFUSION, ((1, 0, 0, 0), (0, 0, 0, 1)), ((0, 0, 1, 0), (0, 1, 0, 0))),
-        ),
+        "balanced_accuracy",
+        "mean of recall and specificity",
+        "balanced accuracy",
+        measures=(MeanOfRatios(CONFUSION, tuple(_weights(x, CONFUSION) for x in RATES)),),
     ),
     Statistic(
-        name="mcc",
-        title="MCC",
-        about="Matthews' correlation coefficient of two classes",
-        measures=(Matthews(),),
+        "mcc", "Matthews' correlation coefficient of two classes", "MCC", measures=(Matthews(),)
     ),
     Statistic(
-        name="wer",
-        title="error rate",
-        about="errors / length; the lower the better",
-        measures=(MeanOfRatios(("errors", "length"), ((1, 0),), ((0, 1),), whole=False),),
+        "wer",
+        "errors / length; the lower the better",
+        "error rate",
+        measures=(MeanOfRatios(("errors", "length"), ((1, 0), (0, 1)), whole=False),),
         ascending=True,
     ),
-    Statistic(
-        name="bleu", title="BLEU", about="corpus BLEU, from n-gram counts", measures=(Bleu(),)
-    ),
+    Statistic("bleu", "corpus BLEU, from n-gram counts", "BLEU", measures=(Bleu(),)),
 )
 
 #: The table of statistics.
@@ -556,5 +518,4 @@ def lookup(name: str | Statistic) -> Statistic:
 def check_alternative(alternative: str) -> None:
     """Raise ValueError unless `alternative` is one of scipy's three."""
     if alternative not in ALTERNATIVES:
-        known = ", ".join(map(repr, ALTERNATIVES))
-        raise ValueError(f"alternative={alternative!r} is not known; choose one of {known}")
+        check_option("alternative", alternative, ALTERNATIVES)

@@ -34,7 +34,6 @@ LAYERS = [
     {"batch"},
     {"result"},
     {"interval", "sensitivity"},
-    {"methods"},
     {"question"},
     {"predictions"},
     {"statistics"},

@@ -174,8 +174,8 @@ def picky(_, said):
             ValueError,
             r"picky raised KeyError .* labelling \d+ \(predictions swapped",
         ),
-        ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K = 0 samples"),
-        ((GOLD, A, B, kappa), {"K": 2.5}, TypeError, "K must be an integer"),
+        ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K=0 must be at least 1"),
+        ((GOLD, A, B, kappa), {"K": 2.5}, TypeError, "K = 2.5 must be a whole number"),
         ((GOLD, A, B, kappa), {"pos_label": 1}, ValueError, "pass it to your function"),
         ((GOLD, A, B, kappa), {"clusters": [1]}, ValueError, "clusters has 1 labels for 10"),
         ((GOLD, A, B, kappa), {"alternative": "more"}, ValueError, "alternative='more'"),
@@ -206,6 +206,6 @@ def test_values_that_tie_with_what_was_observed_count():
         "alternative": "greater",
         "metric": "auc",
     }
-    question = PredictionQuestion(**how, both=(1.0, 0.75), drawn=drawn)
+    question = PredictionQuestion(**how, scores=(1.0, 0.75), drawn=drawn)
     values = question.sums_in(np.arange(4))
     assert question.beats(values).tolist() == [False, True, True, True]

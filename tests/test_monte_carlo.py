@@ -25,16 +25,9 @@ def test_the_exact_p_lies_in_the_interval(columns, alternative):
 
 
 def test_any_g_and_h():
-    def g(a, b):
-        return 2 * a - b + 1
-
-    def h(s):
-        return s % 5
-
-    u, v = [3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]
-    exact = exact_perm_test(u, v, g, h).pvalue
-    low, high = monte_carlo(u, v, g, h, 20_000, rng=1).pvalue_interval(0.9999)
-    assert low < exact < high
+    question = [3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], lambda a, b: 2 * a - b + 1
+    low, high = monte_carlo(*question, lambda s: s % 5, 20_000, rng=1).pvalue_interval(0.9999)
+    assert low < exact_perm_test(*question, lambda s: s % 5).pvalue < high
 
 
 def test_reproducible_from_a_seed_and_from_a_generator():
@@ -62,10 +55,8 @@ def test_the_number_of_processors_changes_nothing(monkeypatch, K):
 
 def test_never_zero_even_when_no_sample_is_extreme():
     result = monte_carlo([1] * 100, [0] * 100, K=50, rng=0)
-    assert result.n_extreme == 0
-    assert result.pvalue == 1 / 51
+    assert (result.n_extreme, result.pvalue, result.error_bound) == (0, 1 / 51, None)
     assert result.pvalue_interval()[0] == 0.0
-    assert result.error_bound is None
 
 
 def test_its_null_distribution_is_what_was_sampled():
@@ -79,17 +70,16 @@ def test_its_null_distribution_is_what_was_sampled():
 
 
 @pytest.mark.parametrize(
-    ("K", "error"), [(0, ValueError), (-3, ValueError), (10**9, ValueError), (2.5, TypeError)]
+    ("options", "error"),
+    [
+        *(({"K": K}, ValueError) for K in (0, -3, 10**9)),
+        ({"K": 2.5}, TypeError),
+        *(({"rng": rng}, TypeError) for rng in ("0", 1.5, True, np.random.RandomState(0))),
+    ],
 )
-def test_number_of_samples_is_checked(K, error):
-    with pytest.raises(error, match="K"):
-        monte_carlo([1], [0], K=K)
-
-
-@pytest.mark.parametrize("rng", ["0", 1.5, True, np.random.RandomState(0)])
-def test_rng_is_checked(rng):
-    with pytest.raises(TypeError, match="rng must be a seed"):
-        monte_carlo([1], [0], K=10, rng=rng)
+def test_number_of_samples_and_rng_are_checked(options, error):
+    with pytest.raises(error, match="K" if "K" in options else "rng must be a seed"):
+        monte_carlo([1], [0], **{"K": 10} | options)
 
 
 # ---- how many samples --------------------------------------------------------------------------
@@ -111,12 +101,9 @@ def test_samples_needed_is_the_smallest_that_will_do(p, error, level):
     ("arguments", "error", "message"),
     [
         ((0, 0.1), ValueError, r"p = 0 is no p-value; pass a number in \(0, 1\]"),
-        ((1.1, 0.1), ValueError, "p = 1.1 is no p-value"),
         ((float("nan"), 0.1), ValueError, "p=nan must be finite"),
-        (("0.1", 0.1), TypeError, "p='0.1' must be a number"),
         ((True, 0.1), TypeError, "p=True must be a number"),
         ((0.1, 0), ValueError, "relative_error = 0 must be positive"),
-        ((0.1, float("inf")), ValueError, "relative_error=inf must be finite"),
         ((0.1, None), TypeError, "relative_error=None must be a number"),
     ],
 )
@@ -165,16 +152,14 @@ def test_a_bar_takes_over_after_the_first_items(bars, size):
     assert bars == [("work", size, 1, False)] * (size > 1)
 
 
-@pytest.mark.parametrize("stderr", [io.StringIO(), None])
-def test_no_bar_where_nobody_looks(bars, monkeypatch, stderr):
-    monkeypatch.setattr(_progress.sys, "stderr", stderr)
+@pytest.mark.parametrize("missing", ["a screen", "standard error", "tqdm"])
+def test_no_bar_where_nobody_looks(bars, monkeypatch, missing):
+    if missing == "tqdm":
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    else:
+        stderr = io.StringIO() if missing == "a screen" else None
+        monkeypatch.setattr(_progress.sys, "stderr", stderr)
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
-    assert watched() == list(range(5))
-    assert bars == []
-
-
-def test_no_bar_without_tqdm(bars, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert watched() == list(range(5))
     assert bars == []
 

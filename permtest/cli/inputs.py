@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from permtest.methods import METHODS
 from permtest.pairs import Pairs
+from permtest.question import METHODS
 from permtest.readers import describe, recognise
 from permtest.readers.files import did_you_mean
 from permtest.readers.pairing import MISSING, Evaluation, find_score

@@ -17,12 +17,11 @@ from permtest._jit import Floats
 from permtest._parallel import in_parallel
 from permtest._progress import progress
 from permtest.decimals import in_common_units
-from permtest.methods import solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import EPS
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs
-from permtest.question import SumQuestion, ask_of_scores
+from permtest.question import SumQuestion, ask_of_scores, solve
 from permtest.score import counted
 
 #: Scores that are held at a time where some are missing.

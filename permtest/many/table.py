@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_sum, with_room
-from permtest._checks import ScoreError
-from permtest.decimals import in_common_units, unscaled
+from permtest.decimals import in_common_units
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
 from permtest.score import Score, tokens
 from permtest.statistics import Exact, Statistic, lookup
@@ -329,9 +328,7 @@ def _of_scores(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
                 f"{label} has {row.size} scores and {labels[0]} {found.columns[0].size}: all "
                 "systems need scores on the same items in the same order; align them first"
             )
-        bad = entry.first_bad(row, scale)
-        if bad is not None and (found_bad := entry.problem(unscaled(int(row[bad]), scale))):
-            raise ScoreError(label, (bad,), f"= {found_bad[0]}", found_bad[1])
+        entry.refuse(label, row, scale)
     return ScoreTable(
         tuple(columns),
         np.stack(found.columns),

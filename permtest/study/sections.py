@@ -31,8 +31,8 @@ ROWS = 60
 #: The measures of the same counts that stand beside each other.
 MEASURES = ("precision", "recall", "f1")
 
-#: A null distribution with more cells, or a joint one with more points, is not drawn as it is.
-MOST_CELLS, MOST_POINTS = 5 * 10**6, 10**7
+#: A null distribution with more cells is not drawn as it is.
+MOST_CELLS = 5 * 10**6
 
 #: Which exchanges p counts.
 EXTREME = {
@@ -196,8 +196,7 @@ def test(found: Any) -> Section:
 
 def is_long(exact: Any) -> bool:
     """Whether the null distribution is too long to be drawn as it is."""
-    joint = hasattr(exact, "n_points")
-    return bool(exact.n_points > MOST_POINTS if joint else exact.n_cells > MOST_CELLS)
+    return bool(exact.n_cells > MOST_CELLS)
 
 
 def items(found: Any) -> Section:

@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from permtest.exact import exact_perm_test, monte_carlo
-from permtest.methods import solve
 from permtest.null.convolution import Step, check_n, fft_cells, spacing
 from permtest.null.distribution import EPS, LatticeDistribution
 from permtest.null.grouping import as_two_point_sum, attainable
@@ -21,7 +20,7 @@ from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
 from permtest.plots.null import draw_columns, draw_law, marks, name_of_sum
 from permtest.question import ask_of_scores
-from permtest.result import PermutationTestResult, result_of
+from permtest.result import PermutationTestResult, answer
 from permtest.score import counted
 from permtest.widgets.frame import Explorer, Names, beside, choice, slider
 
@@ -286,7 +285,7 @@ class TailExplorer(Explorer):
                 f"the sum has {steps.top + 1:,} cells, too many to draw at each step; use fewer "
                 "pairs, or divide all scores by the same number and round them"
             )
-        self._first = result_of(question, solve(question))
+        self._first = answer(question)
         self._null = null = self._first.null_distribution
         self._noise = max(fft_cells(steps).noise, EPS)  # where nothing is transformed, it has none
         first, possible = max(marks(self._first)), np.flatnonzero(attainable(steps))
