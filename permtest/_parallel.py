@@ -1,20 +1,59 @@
-"""Spread work over threads, or over the active joblib backend; nothing else does."""
+"""Long computations: random numbers for each part, workers for the parts, and a progress bar.
+
+Only this module makes generators from `rng=`, and only it spreads work over threads or over the
+active joblib backend.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from time import perf_counter
-from typing import Any, TypeVar
+from time import monotonic, perf_counter
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+RNG: TypeAlias = "np.random.Generator | int | None"
 
 #: Seconds of work that are worth threads, which take half of it to start and to end.
 WORTHWHILE = 0.05
+#: Seconds before there is progress to see.
+PATIENCE = 1.0
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def as_generator(rng: RNG) -> np.random.Generator:
+    """A NumPy generator as it is, or a new one from a seed, or from the operating system."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
+        if rng is not None and rng < 0:
+            raise ValueError(f"rng={rng} must not be negative; use any seed from 0 on")
+        return np.random.default_rng(rng)
+    raise TypeError(
+        f"rng must be a seed (int), a numpy.random.Generator or None, not {type(rng).__name__}; "
+        "for reproducible samples pass rng=0"
+    )
+
+
+def seeds(rng: np.random.Generator) -> np.random.SeedSequence:
+    """The origin of the streams of a computation that is done in parts; advances the generator."""
+    return np.random.SeedSequence(rng.integers(2**63, size=4).tolist())
+
+
+def stream(origin: np.random.SeedSequence, *part: int) -> np.random.Generator:
+    """The generator of one part, which a number or several single out.
+
+    As ``Generator.spawn`` makes them, but for any part alone: it depends on nothing else, so that
+    parts may be done by whom, and in what order, it may be.
+    """
+    key = (*origin.spawn_key, *part)
+    return np.random.default_rng(np.random.SeedSequence(origin.entropy, spawn_key=key))
 
 
 def in_parallel(
@@ -93,3 +132,38 @@ def _call(
             return function(chunk, *shared), None
         except Exception as error:
             return None, error
+
+
+def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+    """Yield the items; if that takes longer than a second, show a bar that goes away at the end.
+
+    There is no bar where tqdm is missing, or where nobody would see it move: when errors are
+    printed neither to a terminal nor to a notebook.
+    """
+    rest, start = iter(items), monotonic()
+    # Not tqdm's own `delay`: in a notebook it makes widgets at once, and hides them.
+    for done, item in enumerate(rest, start=1):
+        yield item
+        if done < total and monotonic() - start > PATIENCE:
+            yield from _with_bar(rest, done, total, what)
+
+
+def _with_bar(rest: Iterator[T], done: int, total: int, what: str) -> Iterator[T]:
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not (terminal or _in_notebook()):
+        return rest
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing, and does without
+        try:
+            from tqdm.auto import tqdm
+        except ModuleNotFoundError:
+            return rest
+    bar: Iterator[T] = iter(tqdm(rest, what, total, initial=done, leave=False))
+    return bar
+
+
+def _in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return "IPKernelApp" in getattr(running, "config", {})

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_finite, check_level
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.methods import Solution, solve
 from permtest.null.distribution import Probability

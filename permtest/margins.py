@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest._html import said, together
-from permtest._json import AsFields
+from permtest._forms import AsFields, said, together
 from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
 from permtest.methods import solve

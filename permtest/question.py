@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_dot, exact_sum
-from permtest._progress import progress
+from permtest._parallel import progress
 from permtest.decimals import unscaled
 from permtest.null.enumeration import can_halve, count_tail
 from permtest.null.grouping import (

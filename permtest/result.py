@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest import _html
+from permtest import _forms
 from permtest._checks import check_level
-from permtest._json import AsFields, plain
+from permtest._forms import AsFields, plain
 from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.methods import (
     Solution,
@@ -456,16 +456,16 @@ class PermutationTestResult(AsFields):
         rows = {"effect": self.effect_text(), "p": f"{p} ({self.sides_text()}; {how})"}
         rows |= {"N": self.pairs_text()}
         rows |= {"reading": self.reading} if self.reading else {}
-        return _html.together(_html.facts(rows), self._picture())
+        return _forms.together(_forms.facts(rows), self._picture())
 
     def _picture(self) -> str:
         """The null distribution in bars, where that takes a moment only."""
         if self._is_long():
-            return _html.said("The null distribution is too long to draw here.")
+            return _forms.said("The null distribution is too long to draw here.")
         try:
             law, mark = self.null_distribution, float(self.observed_sum)
             values, mirrored = self.null_values, self.mirrored_sum
-            return _html.bars(
+            return _forms.bars(
                 (values, law.pmf, self.extreme),
                 (mark,) if mirrored is None else (mark, mirrored),
                 self._question.rank == 1,
@@ -473,7 +473,7 @@ class PermutationTestResult(AsFields):
             )
         except (ArithmeticError, MemoryError, TypeError, ValueError):
             # h may not be made for floats, or for sums that are less likely than p is accurate.
-            return _html.said("The null distribution cannot be drawn here.")
+            return _forms.said("The null distribution cannot be drawn here.")
 
 
 @dataclass(frozen=True)

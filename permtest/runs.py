@@ -25,10 +25,8 @@ from permtest._checks import (
     check_level,
     check_option,
 )
-from permtest._html import AsSentence
-from permtest._json import AsFields
-from permtest._progress import progress
-from permtest._rng import RNG, as_generator
+from permtest._forms import AsFields, AsSentence
+from permtest._parallel import RNG, as_generator, progress
 from permtest.decimals import as_integers, in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
 from permtest.null.distribution import CERTAIN, LatticeDistribution, Probability

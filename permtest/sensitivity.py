@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import TooHard, check_finite, check_level
+from permtest._forms import AsFields
 from permtest._jit import NUMBA
-from permtest._json import AsFields
 from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TwoPointSum
 from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum, in_two_parts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._html import AsSentence
+from permtest._forms import AsSentence
 from permtest.exact import exact_perm_test
 from permtest.null.distribution import SMALLEST
 from permtest.pairs import Pairs, labels_of

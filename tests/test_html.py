@@ -11,7 +11,7 @@ import pytest
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import many, study
-from permtest._html import AsSentence
+from permtest._forms import AsSentence
 from permtest.course import check
 
 NAMES = '<b>new</b> & "co"', "<i onload='x'>old"

@@ -16,7 +16,7 @@ from joblib.externals.loky import get_reusable_executor
 import permtest as pt
 from permtest import _parallel
 from permtest import alternatives as alt
-from permtest._rng import as_generator, seeds, stream
+from permtest._parallel import as_generator, seeds, stream
 from permtest.study import power_curve, rejection_rates
 from tests.clusters import killing
 

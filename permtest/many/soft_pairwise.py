@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from permtest._arrays import plain_array, roomy
 from permtest._checks import pandas
-from permtest._html import AsSentence
+from permtest._forms import AsSentence
 from permtest._jit import Floats
-from permtest._parallel import in_parallel
-from permtest._progress import progress
+from permtest._parallel import in_parallel, progress
 from permtest.decimals import in_common_units
 from permtest.methods import solve
 from permtest.null.bracket import tail_bracket
