@@ -13,12 +13,6 @@ from permtest.exact import (
     samples_needed,
 )
 from permtest.interval import ConfidenceInterval
-from permtest.margins import (
-    EquivalenceResult,
-    MarginTestResult,
-    equivalence_test,
-    noninferiority_test,
-)
 from permtest.null.convolution import convolve_dp, convolve_fft
 from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
 from permtest.null.enumeration import enumerate_swaps
@@ -30,6 +24,12 @@ from permtest.statistics import STATISTICS, Statistic
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
     from permtest.many import Leaderboard, ScoreTable, compare_many
+    from permtest.margins import (
+        EquivalenceResult,
+        MarginTestResult,
+        equivalence_test,
+        noninferiority_test,
+    )
     from permtest.metric import metric_test
     from permtest.readers import read, read_many
     from permtest.runs import exact_runs_test
@@ -78,15 +78,19 @@ __all__ = [
 #: Where the public names are that not everybody needs.
 LATER = {
     "AnswerTable": "permtest.alternatives",
+    "EquivalenceResult": "permtest.margins",
     "Leaderboard": "permtest.many",
+    "MarginTestResult": "permtest.margins",
     "ScoreTable": "permtest.many",
     "compare_all": "permtest.alternatives",
     "compare_many": "permtest.many",
     "metric_test": "permtest.metric",
     "read": "permtest.readers",
     "read_many": "permtest.readers",
+    "noninferiority_test": "permtest.margins",
     "exact_runs_test": "permtest.runs",
     "e_process": "permtest.sequential",
+    "equivalence_test": "permtest.margins",
 }
 PACKAGES = ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets")
 

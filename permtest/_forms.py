@@ -7,7 +7,6 @@ What comes from data is escaped here.
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,6 +41,8 @@ class AsJson(ABC):
 
     def to_json(self, **options: Any) -> str:
         """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        import json  # not at once: its regular expressions take milliseconds to compile
+
         return json.dumps(self.to_dict(), allow_nan=False, **options)
 
 
