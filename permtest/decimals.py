@@ -113,18 +113,16 @@ def _column(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "biu":
         wide = array.dtype.kind == "u" and largest(array) >= SAFE
         return array.astype(object if wide else np.int64, copy=False)
-    if array.dtype.kind != "f" or array.dtype.itemsize not in KEPT or _has_narrow(values, array):
-        return _objects(_listed(values))
+    # NumPy makes doubles of floats in a list that have fewer digits.
+    listed = () if hasattr(values, "dtype") else set(map(type, values)) - {np.float64}
+    narrow = any(issubclass(kind, np.floating) for kind in listed)
+    if array.dtype.kind != "f" or array.dtype.itemsize not in KEPT or narrow:
+        objects = np.empty(len(array), dtype=object)
+        objects[:] = _listed(values)
+        return objects
     for i in np.flatnonzero(~np.isfinite(array))[:1].tolist():
         _as_rational(_listed(values)[i], name, (i,))
     return array
-
-
-def _has_narrow(values: Any, array: NDArray[Any]) -> bool:
-    """Whether these are no array, and NumPy has made doubles of floats that have fewer digits."""
-    if hasattr(values, "dtype") or array.dtype != np.float64:
-        return False
-    return any(issubclass(kind, np.floating) for kind in set(map(type, values)) - {np.float64})
 
 
 def _is_whole(array: NDArray[Any]) -> bool:
@@ -153,7 +151,7 @@ def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
 
 @dataclass(eq=False)
 class _Fractions:
-    """p / q, off by `off` at most; int64, or Python integers where those are too small."""
+    """p / q, each off by at most `off`; int64, or Python integers where those are too small."""
 
     p: NDArray[Any]
     q: NDArray[Any]
@@ -164,14 +162,6 @@ class _Fractions:
         if p.dtype == object:
             self.p, self.q = self.p.astype(object), self.q.astype(object)
         self.p[where], self.q[where], self.off[where] = p, q, off
-
-    def times(self, scale: int) -> IntArray:
-        """The fractions times a multiple of every denominator."""
-        if self.p.dtype != object and scale < SAFE:
-            factors = scale // self.q
-            if np.all(np.abs(self.p) * factors.astype(np.float64) < SAFE):
-                return np.asarray(self.p * factors)
-        return np.asarray(self.p.astype(object) * (scale // self.q.astype(object)))
 
 
 def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
@@ -194,7 +184,7 @@ def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
                     floats[start + i], sizes[start + i] = value, size
                 else:
                     ratios[i] = _as_rational(value, label, (i,)).as_integer_ratio()
-            found.put(slice(start, end), *_columns(ratios))
+            found.put(slice(start, end), *_parts(ratios))
     readings = []
     for size in sorted(KEPT):
         where = np.flatnonzero(sizes == size)
@@ -203,9 +193,12 @@ def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
             found.put(where, meant.p, meant.q, meant.off)
             readings.append(reading)
     scale = lcm(*set(found.q.tolist()))
-    columns = np.split(found.times(scale), ends[:-1])
+    p, q = found.p, found.q
+    factors = scale // q if scale < SAFE and p.dtype != object else None
+    if factors is None or np.any(np.abs(p) * factors.astype(np.float64) >= SAFE):
+        p, factors = p.astype(object), scale // q.astype(object)
     return Scores(
-        [x.astype(np.int64) if largest(x) < SAFE else x for x in columns],
+        [x.astype(np.int64) if largest(x) < SAFE else x for x in np.split(p * factors, ends[:-1])],
         scale,
         np.split(found.off, ends[:-1]) if found.off.any() else None,
         "; ".join(filter(None, readings)).format(scale=scale),
@@ -272,7 +265,7 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
     odd = (places < 0) & ((size >= 1e15) | (size < 1e-6))
     if odd.any():
         printed = [Decimal(str(value)) for value in x[odd]]
-        found.put(odd, *_columns([number.as_integer_ratio() for number in printed]))
+        found.put(odd, *_parts([number.as_integer_ratio() for number in printed]))
         digits[odd] = [len(number.normalize().as_tuple().digits) for number in printed]
     digits[(digits > most) | (places < 0) & ~odd] = 0
     found.q[(digits == 0) & (places < 0)] = 0
@@ -399,19 +392,12 @@ def _at_their_value(x: Floats) -> tuple[NDArray[Any], Any, float]:
     if 0 <= last <= 62 and (last >= most or exponents.min() + 20 > top):
         off = 0.5**last if last < most else 0.0
         return np.rint(np.ldexp(x, last)).astype(np.int64), 2**last, off
-    return *_columns([value.as_integer_ratio() for value in x.tolist()]), 0.0
+    return *_parts([value.as_integer_ratio() for value in x.tolist()]), 0.0
 
 
-def _columns(ratios: Sequence[tuple[int, int]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Numerators and denominators as Python integers."""
-    return _objects([p for p, _ in ratios]), _objects([q for _, q in ratios])
-
-
-def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
-    """An array of Python objects, whatever they are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+def _parts(ratios: Sequence[tuple[int, int]]) -> NDArray[np.object_]:
+    """Numerators, and denominators, as Python integers."""
+    return np.array(ratios, dtype=object).reshape(-1, 2).T
 
 
 def _listed(values: Any) -> list[Any]:
