@@ -148,11 +148,7 @@ def bars(
     on_a_line: bool,
     label: str,
 ) -> str:
-    """A law in bars: values, their probabilities, and which of them are extreme and so dark.
-
-    `marks` are the observed value, a dashed line, and its mirror image, if there is one; values
-    have the same steps if they are `on_a_line`.
-    """
+    """A law in bars, of values, probabilities and which are extreme, with lines at the marks."""
     values, pmf, extreme = law
     mean = float(pmf @ values)
     far = 4.5 * float(np.sqrt(pmf @ (values - mean) ** 2))

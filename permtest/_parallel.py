@@ -47,11 +47,7 @@ def seeds(rng: np.random.Generator) -> np.random.SeedSequence:
 
 
 def stream(origin: np.random.SeedSequence, *part: int) -> np.random.Generator:
-    """The generator of one part, which a number or several single out.
-
-    As ``Generator.spawn`` makes them, but for any part alone: it depends on nothing else, so that
-    parts may be done by whom, and in what order, it may be.
-    """
+    """The generator of one part, as `Generator.spawn` makes it, whoever does it and when."""
     key = (*origin.spawn_key, *part)
     return np.random.default_rng(np.random.SeedSequence(origin.entropy, spawn_key=key))
 
@@ -59,18 +55,12 @@ def stream(origin: np.random.SeedSequence, *part: int) -> np.random.Generator:
 def in_parallel(
     function: Callable[..., R], chunks: Sequence[T], *shared: Any, threads: bool = True
 ) -> Iterator[R]:
-    """Yield ``function(chunk, *shared)`` for each chunk, in their order, computed side by side.
-
-    Within ``joblib.parallel_config(...)`` the workers of that backend compute, such as processes or
-    a dask cluster, where others do the chunks of a worker that dies. Elsewhere threads do, if the
-    first chunks show that it takes long, unless `threads` is False: functions of users may not be
-    safe in them. A chunk that comes here again gets no workers of its own. Where the caller stops
-    early, by an error or Ctrl-C, no further chunk is begun.
-
-    Chunks must be fixed by the problem and not by the number of workers, so that this changes no
-    result; ten for each worker make up for an uneven load. The function must be one that can be
-    pickled. Arrays may come to it read-only.
-    """
+    """Yield ``function(chunk, *shared)`` for each chunk, in their order, computed side by side."""
+    # Within ``joblib.parallel_config(...)`` the workers of that backend compute. Elsewhere threads
+    # do, if the first chunks show that it takes long, unless `threads` is False: functions of users
+    # may not be safe in them. A chunk that comes here again gets no workers of its own. Chunks must
+    # be fixed by the problem and not by the number of workers, so that this changes no result; ten
+    # for each worker make up for an uneven load. Arrays may come to the function read-only.
     options = _options(threads) if len(chunks) > 1 else None
     took = 0.0
     for done, chunk in enumerate(chunks):
@@ -135,11 +125,7 @@ def _call(
 
 
 def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
-    """Yield the items; if that takes longer than a second, show a bar that goes away at the end.
-
-    There is no bar where tqdm is missing, or where nobody would see it move: when errors are
-    printed neither to a terminal nor to a notebook.
-    """
+    """Yield the items; if that takes more than a second, show a bar that goes away at the end."""
     rest, start = iter(items), monotonic()
     # Not tqdm's own `delay`: in a notebook it makes widgets at once, and hides them.
     for done, item in enumerate(rest, start=1):
@@ -149,8 +135,11 @@ def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
 
 
 def _with_bar(rest: Iterator[T], done: int, total: int, what: str) -> Iterator[T]:
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    if not (terminal or _in_notebook()):
+    """A bar, if tqdm is there, and a terminal or a notebook that shows how it moves."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    in_notebook = "IPKernelApp" in getattr(running, "config", {})
+    if not in_notebook and (sys.stderr is None or not sys.stderr.isatty()):
         return rest
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing, and does without
@@ -160,10 +149,3 @@ def _with_bar(rest: Iterator[T], done: int, total: int, what: str) -> Iterator[T
             return rest
     bar: Iterator[T] = iter(tqdm(rest, what, total, initial=done, leave=False))
     return bar
-
-
-def _in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this."""
-    shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell is not None else None
-    return "IPKernelApp" in getattr(running, "config", {})

@@ -41,17 +41,12 @@ DENOMINATORS = 20_000
 
 
 class Scores(NamedTuple):
-    """Columns of scores as integers over one scale: int64, or Python integers if that is too small.
-
-    Integers are divided by `scale` to be scores. `rounding` is by how much each score may be off,
-    in scores; None if none is. `reading` says what floats were taken for, where that is not the
-    decimals that they are printed as.
-    """
+    """Columns of scores as integers, of int64 or Python's, over one scale."""
 
     columns: list[IntArray]
     scale: int
-    rounding: list[Floats] | None = None
-    reading: str = ""
+    rounding: list[Floats] | None = None  # by how much each score may be off, in scores
+    reading: str = ""  # what floats were taken for, if not the decimals that they are printed as
 
 
 def unscaled(number: int, scale: int) -> float:
@@ -84,8 +79,8 @@ def as_integers(values: Any, name: str) -> IntArray:
 
 def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     """One column as integers, and the number to divide them by; see `in_common_units`."""
-    scores = in_common_units([values], [name])
-    return scores.columns[0], scores.scale
+    (column,), scale, *_ = in_common_units([values], [name])
+    return column, scale
 
 
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
@@ -93,7 +88,7 @@ def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
     if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
         return Scores(list(columns), 1)
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
-    if all(array.dtype == np.int64 or _is_whole(array) for array in arrays):
+    if all(map(_is_whole, arrays)):
         return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
     return _all_short(arrays) or _all_fractions(arrays, labels)
 
@@ -126,9 +121,9 @@ def _column(values: Any, name: str) -> NDArray[Any]:
 
 
 def _is_whole(array: NDArray[Any]) -> bool:
-    """Whether all are floats that are whole numbers, and that print as they are."""
+    """Whether all are integers, or floats that are whole numbers and print as they are."""
     if array.dtype.kind != "f":
-        return False
+        return array.dtype == np.int64
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
     return bool(np.all((np.abs(array) < limit) & (np.floor(array) == array)))
 
@@ -249,10 +244,7 @@ def _narrowed(x: NDArray[Any]) -> NDArray[np.float32] | None:
 
 
 def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, Ints]:
-    """The decimals that floats are printed as, and their digits; 0 where those are too many.
-
-    The denominator is 0 where no decimal was found at all.
-    """
+    """The decimals that floats print as (q = 0: none), and their digits; 0 where too many."""
     most, single = KEPT[x.dtype.itemsize], x.dtype == np.float32
     places, written = find_decimals(exact, single, 1e9 if single else 1e15)
     digits = np.searchsorted(
@@ -289,10 +281,7 @@ def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
 
 @numpy_first(_find_decimals)
 def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
-    """Decimal places, and the number without its point, of floats that print below `most`.
-
-    There are -1 places where there are more digits, or the number is large or small.
-    """
+    """Decimal places, and the number without its point; -1 where it has more digits than `most`."""
     places, written = np.full(x.size, -1, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     for i in range(x.size):
         power = 1.0
@@ -330,11 +319,8 @@ def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
 
 @numpy_first(_find_fractions)
 def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
-    """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none.
-
-    Every fraction p / q within 1 / (2 q^2) is a convergent, so that none of a smaller denominator
-    is overlooked.
-    """
+    """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none."""
+    # Every fraction within 1 / (2 q^2) is a convergent: none of a smaller denominator is missed.
     p, q = np.zeros(x.size, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     for i in range(x.size):
         size = abs(x[i])
@@ -378,11 +364,8 @@ def _together(x: Floats, near: Floats, double: bool) -> tuple[Any, Any] | None:
 
 
 def _at_their_value(x: Floats) -> tuple[NDArray[Any], Any, float]:
-    """p, q, and by how much p / q may be off, of doubles with all digits.
-
-    Those of very different size are rounded to the last place of the largest, if that is next to
-    nothing for each of them, so that their integers are short.
-    """
+    """p, q, and by how much p / q may be off, of doubles with all digits."""
+    # They are rounded to the last place of the largest, if that is next to nothing for each.
     mantissas, exponents = np.frexp(x)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     spare = np.log2(np.maximum(whole & -whole, 1)).astype(np.int64)

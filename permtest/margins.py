@@ -371,6 +371,7 @@ def _as_margin(margin: Any, name: str, what: str, sign: int = 1) -> Fraction:
         raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
     if margin in (inf, -inf) or margin != margin:
         raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
-    if margin * sign <= 0:
+    number = Fraction(str(margin))
+    if number * sign <= 0:
         raise ValueError(f"{name} = {margin} must be {what}")
-    return Fraction(str(margin))
+    return number

@@ -304,10 +304,7 @@ class Pairs:
 
 
 def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArray, IntArray]:
-    """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4).
-
-    Integer columns are handed to `g` as Python integers; what it returns must be integers too.
-    """
+    """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4)."""
     if isinstance(u, Pairs) and v is None:
         u, v = u.u, u.v
     check_aligned(u, v)
@@ -336,12 +333,7 @@ def labels_of(u: Any, clusters: Any) -> Any:
 
 
 def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
-    """The number of the cluster that each entry belongs to, counted as they first occur.
-
-    `name` is what errors call the labels.
-
-    Raises TypeError or ValueError if there is not one label for each entry.
-    """
+    """The number of the cluster that each entry belongs to, counted as they first occur."""
     if is_unordered(clusters) or getattr(clusters, "ndim", 1) != 1:
         raise TypeError(f"{name} must be one label for each entry, not {clusters!r}")
     labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)

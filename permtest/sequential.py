@@ -89,7 +89,7 @@ class EProcess(AsSentence):
         for i, n in enumerate(at):
             if not 1 <= n <= self.n:
                 raise ValueError(f"at[{i}] = {n} must be a number of items from 1 to {self.n}")
-        d, how = self._differences, {"alternative": self.alternative}
+        d, how = self._differences, dict[str, Any](alternative=self.alternative)
         found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in at]
         return np.array(found, dtype=np.float64)
 
