@@ -12,7 +12,6 @@ from permtest.exact import (
     perm_test_F1,
     samples_needed,
 )
-from permtest.interval import ConfidenceInterval
 from permtest.null.convolution import convolve_dp, convolve_fft
 from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
 from permtest.null.enumeration import enumerate_swaps
@@ -23,6 +22,7 @@ from permtest.statistics import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
+    from permtest.interval import ConfidenceInterval
     from permtest.many import Leaderboard, ScoreTable, compare_many
     from permtest.margins import (
         EquivalenceResult,
@@ -78,6 +78,7 @@ __all__ = [
 #: Where the public names are that not everybody needs.
 LATER = {
     "AnswerTable": "permtest.alternatives",
+    "ConfidenceInterval": "permtest.interval",
     "EquivalenceResult": "permtest.margins",
     "Leaderboard": "permtest.many",
     "MarginTestResult": "permtest.margins",

@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import ceil
 from numbers import Rational
 from operator import index
-from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -479,6 +478,8 @@ def samples_needed(
     >>> abs(r.n_extreme / r.n_samples - p) < 0.1 * p
     True
     """
+    from statistics import NormalDist  # which imports much
+
     exact = _exactly(p, "p")
     error = _exactly(relative_error, "relative_error")
     level = _exactly(confidence_level, "confidence_level")

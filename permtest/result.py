@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import floor, prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from permtest import _forms
 from permtest._checks import check_level
 from permtest._forms import AsFields, plain
-from permtest.interval import ConfidenceInterval, shift_interval
 from permtest.methods import (
     Solution,
     exact_fraction,
@@ -27,7 +26,10 @@ from permtest.null.lattice import window_shape
 from permtest.null.sampling import sampled_distribution
 from permtest.question import Question, SeveralSums, SumQuestion
 from permtest.score import Score, as_said, counted
-from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
+
+if TYPE_CHECKING:  # what only their methods need, which import it
+    from permtest.interval import ConfidenceInterval
+    from permtest.sensitivity import SensitivityResult
 
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
@@ -265,6 +267,8 @@ class PermutationTestResult(AsFields):
         these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for each
         end, a few milliseconds each.
         """
+        from permtest.interval import ConfidenceInterval, shift_interval
+
         question = self._one_sum("confidence_interval")
         found = shift_interval(question, confidence_level)
         if not question.ties_doubtful or question.law.n == 0:
@@ -305,6 +309,8 @@ class PermutationTestResult(AsFields):
         >>> result.sensitivity(2).pvalue < 0.01, round(result.tipping_gamma(), 2)
         (True, 3.16)
         """
+        from permtest.sensitivity import sensitivity
+
         return sensitivity(self._one_sum("sensitivity"), gamma)
 
     def tipping_gamma(self, alpha: float = 0.05) -> float | None:
@@ -312,6 +318,8 @@ class PermutationTestResult(AsFields):
 
         None where p itself is above `alpha`.
         """
+        from permtest.sensitivity import tipping_gamma
+
         return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
 
     def _one_sum(self, what: str) -> SumQuestion:

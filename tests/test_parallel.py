@@ -1,8 +1,6 @@
 """The same numbers from threads, from processes, and from a cluster that loses a worker."""
 
-import os
 import threading
-from collections.abc import Callable
 
 import joblib
 import numpy as np
@@ -84,10 +82,6 @@ def test_who_gets_no_thread(monkeypatch, chunks, options, worthwhile, asked):
     assert set(place) == {threading.get_ident()}
 
 
-def test_processors_are_those_that_this_process_may_use():
-    assert 1 <= _parallel.usable_processors() <= (os.cpu_count() or 1)
-
-
 def test_short_work_does_not_import_joblib():
     check("""
 import sys
@@ -167,12 +161,12 @@ def rates() -> object:
 
 
 def bootstraps() -> object:
-    found = alt.bootstrap(REAL, 0 * REAL, rng=4), alt.paired_bootstrap(REAL, 0 * REAL, rng=5)
-    medians = [
+    found = [
+        alt.bootstrap(REAL, 0 * REAL, rng=4),
+        alt.paired_bootstrap(REAL, 0 * REAL, rng=5),
         alt.bootstrap(REAL, 0 * REAL, statistic="median", K=1000, rng=6),
-        alt.paired_bootstrap(A, B, K=500, rng=7),
     ]
-    return [(r.pvalue, r.confidence_interval(0.9), r.details) for r in (*found, *medians)]
+    return [(r.pvalue, r.confidence_interval(0.9), r.details) for r in found]
 
 
 def permutations() -> object:
@@ -182,12 +176,7 @@ def permutations() -> object:
 
 
 RNG_ROWS = RNG.integers(0, 9, (400, 60))
-STUDIES: dict[str, Callable[[], object]] = {
-    "curve": curve,
-    "rates": rates,
-    "bootstraps": bootstraps,
-    "permutations": permutations,
-}
+STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permutations)}
 
 
 @pytest.fixture(scope="module")
@@ -196,19 +185,9 @@ def expected() -> dict[str, object]:
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_one_processor_makes_no_difference(study, expected, monkeypatch):
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: 1)
-    assert STUDIES[study]() == expected[study]
-
-
-@pytest.mark.parametrize("study", STUDIES)
-@pytest.mark.parametrize(
-    "options",
-    [{"backend": "loky", "n_jobs": 2}, {"backend": "threading", "n_jobs": 3}],
-    ids=["loky", "threading"],
-)
-def test_joblib_makes_no_difference(options, study, expected):
-    with joblib.parallel_config(**options):
+@pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 1), ("threading", 3), ("loky", 2)])
+def test_workers_make_no_difference(backend, n_jobs, study, expected):
+    with joblib.parallel_config(backend=backend, n_jobs=n_jobs):
         assert STUDIES[study]() == expected[study]
 
 
