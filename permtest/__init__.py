@@ -75,23 +75,16 @@ __all__ = [
 ]
 
 
-#: Where the public names are that not everybody needs.
+#: What not everybody needs, by module: it is imported when it is first used.
 LATER = {
-    "AnswerTable": "permtest.alternatives",
-    "ConfidenceInterval": "permtest.interval",
-    "EquivalenceResult": "permtest.margins",
-    "Leaderboard": "permtest.many",
-    "MarginTestResult": "permtest.margins",
-    "ScoreTable": "permtest.many",
-    "compare_all": "permtest.alternatives",
-    "compare_many": "permtest.many",
-    "metric_test": "permtest.metric",
-    "read": "permtest.readers",
-    "read_many": "permtest.readers",
-    "noninferiority_test": "permtest.margins",
-    "exact_runs_test": "permtest.runs",
-    "e_process": "permtest.sequential",
-    "equivalence_test": "permtest.margins",
+    "alternatives": ("AnswerTable", "compare_all"),
+    "interval": ("ConfidenceInterval",),
+    "many": ("Leaderboard", "ScoreTable", "compare_many"),
+    "margins": ("EquivalenceResult", "MarginTestResult", "equivalence_test", "noninferiority_test"),
+    "metric": ("metric_test",),
+    "readers": ("read", "read_many"),
+    "runs": ("exact_runs_test",),
+    "sequential": ("e_process",),
 }
 PACKAGES = ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets")
 
@@ -105,6 +98,7 @@ def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
     if name in PACKAGES:
         return import_module(f"permtest.{name}")
-    if name in LATER:
-        return getattr(import_module(LATER[name]), name)
+    for module, names in LATER.items():
+        if name in names:
+            return getattr(import_module(f"permtest.{module}"), name)
     raise AttributeError(f"module 'permtest' has no attribute {name!r}")

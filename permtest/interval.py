@@ -53,6 +53,8 @@ NARROWEST, MOST = 5e-5, 300
 PER_SQUARED_SKEWNESS, CHANCE = 25, 2.5
 
 NORMAL = NormalDist()
+#: An end that nothing excludes, and by how much it may lie outside.
+OPEN = (-inf, 0.0)
 
 _Bounds: TypeAlias = tuple[Fraction, Fraction]
 
@@ -112,25 +114,13 @@ def shift_interval(question: SumQuestion, confidence_level: float) -> Confidence
     if question.alternative == "two-sided":
         alpha /= 2
     lattice = _Lattice.of(question)
-    low = _End() if question.alternative == "less" else _lower_end(lattice, alpha)
-    high = _End() if question.alternative == "greater" else _lower_end(lattice.mirrored(), alpha)
+    low, high = OPEN, OPEN
+    if question.alternative != "less":
+        low = _lower_end(lattice, alpha)
+    if question.alternative != "greater":
+        high = _lower_end(lattice.mirrored(), alpha)
     resolution, warning = max(low[1], high[1]), symmetry_warning(*question.differences)
     return ConfidenceInterval(low[0], 0.0 - high[0], confidence_level, resolution, warning)
-
-
-class _End(NamedTuple):
-    """The lower end of an interval, and how far outside it may lie, beyond being a float."""
-
-    value: float = -inf
-    resolution: float = 0.0
-
-
-def _rounded_outward(end: Fraction, resolution: Fraction) -> _End:
-    """The float below an end that is not exact."""
-    low = nextafter(_as_float(end), -inf)
-    if low == -inf:
-        return _End(low, inf)
-    return _End(low, nextafter(_as_float(resolution + end - Fraction(low)), inf))
 
 
 def _as_float(x: Fraction) -> float:
@@ -260,17 +250,20 @@ def _rounded(p: Probability, sign: int) -> Fraction:
 # ---- the search --------------------------------------------------------------------------------
 
 
-def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
-    """The smallest shift with p > alpha, or a number a little below it."""
+def _lower_end(lattice: _Lattice, alpha: Fraction) -> tuple[float, float]:
+    """The smallest shift with p > alpha, or a number below it and by how much it may be."""
     if lattice.n == 0 or Fraction(1, 2**lattice.n) > alpha:
-        return _End()
+        return OPEN
     if lattice.top == 0:
-        return _End(_as_float(lattice.origin))
+        return _as_float(lattice.origin), 0.0
     search = _Search(lattice, alpha)
     end = search.run()
     if end is not None:
-        return _End(_as_float(lattice.score(end)))
-    return _rounded_outward(lattice.score(search.low), lattice.unit * (search.high - search.low))
+        return _as_float(lattice.score(end)), 0.0
+    low = nextafter(_as_float(lattice.score(search.low)), -inf)
+    if low == -inf:
+        return low, inf
+    return low, nextafter(_as_float(lattice.score(search.high) - Fraction(low)), inf)
 
 
 class _Search:

@@ -9,8 +9,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from permtest import exact_perm_test, metric_test, plots
-from permtest.null.lattice import LatticeSum
-from permtest.question import PredictionQuestion
 from permtest.readers import read
 
 GOLD = [1, 0, 1, 1, 0, 0, 1, 0, 1, 0]
@@ -184,18 +182,3 @@ def test_errors_say_where_and_what_to_do(arguments, options, kind, message):
 def test_labels_that_had_to_be_matched_are_said():
     with pytest.warns(UserWarning, match="of labels are ignored"):
         assert metric_test(["x", "y"], ["X", "y"], ["y", "y"], "accuracy").scores == (2, 1)
-
-
-def test_values_that_tie_with_what_was_observed_count():
-    drawn = np.array([-0.5, 0.25, 0.25 + 1e-14, 0.5])
-    lattice = LatticeSum.of(np.ones((2, 1), dtype=np.int64), np.zeros((2, 1), dtype=np.int64))
-    how = {
-        "law": lattice.line,
-        "lattice": lattice,
-        "observed_sums": (0.25,),
-        "alternative": "greater",
-        "metric": "auc",
-    }
-    question = PredictionQuestion(**how, both=(1.0, 0.75), drawn=drawn)
-    values = question.sums_in(np.arange(4))
-    assert question.beats(values).tolist() == [False, True, True, True]
