@@ -12,13 +12,6 @@ from permtest.exact import (
     perm_test_F1,
     samples_needed,
 )
-from permtest.interval import ConfidenceInterval
-from permtest.margins import (
-    EquivalenceResult,
-    MarginTestResult,
-    equivalence_test,
-    noninferiority_test,
-)
 from permtest.null.convolution import convolve_dp, convolve_fft
 from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
 from permtest.null.enumeration import enumerate_swaps
@@ -29,7 +22,14 @@ from permtest.statistics import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
+    from permtest.interval import ConfidenceInterval
     from permtest.many import Leaderboard, ScoreTable, compare_many
+    from permtest.margins import (
+        EquivalenceResult,
+        MarginTestResult,
+        equivalence_test,
+        noninferiority_test,
+    )
     from permtest.metric import metric_test
     from permtest.readers import read, read_many
     from permtest.runs import exact_runs_test
@@ -75,18 +75,16 @@ __all__ = [
 ]
 
 
-#: Where the public names are that not everybody needs.
+#: What not everybody needs, by module: it is imported when it is first used.
 LATER = {
-    "AnswerTable": "permtest.alternatives",
-    "Leaderboard": "permtest.many",
-    "ScoreTable": "permtest.many",
-    "compare_all": "permtest.alternatives",
-    "compare_many": "permtest.many",
-    "metric_test": "permtest.metric",
-    "read": "permtest.readers",
-    "read_many": "permtest.readers",
-    "exact_runs_test": "permtest.runs",
-    "e_process": "permtest.sequential",
+    "alternatives": ("AnswerTable", "compare_all"),
+    "interval": ("ConfidenceInterval",),
+    "many": ("Leaderboard", "ScoreTable", "compare_many"),
+    "margins": ("EquivalenceResult", "MarginTestResult", "equivalence_test", "noninferiority_test"),
+    "metric": ("metric_test",),
+    "readers": ("read", "read_many"),
+    "runs": ("exact_runs_test",),
+    "sequential": ("e_process",),
 }
 PACKAGES = ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets")
 
@@ -100,6 +98,7 @@ def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
     if name in PACKAGES:
         return import_module(f"permtest.{name}")
-    if name in LATER:
-        return getattr(import_module(LATER[name]), name)
+    for module, names in LATER.items():
+        if name in names:
+            return getattr(import_module(f"permtest.{module}"), name)
     raise AttributeError(f"module 'permtest' has no attribute {name!r}")

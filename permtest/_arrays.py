@@ -1,7 +1,7 @@
-"""Arrays made of what people pass, nothing being lost, and integers that do not wrap around.
+"""Arrays made of what people pass, and integers that do not wrap around.
 
-Whatever NumPy would turn into something else, such as masked entries, dates, or integers among
-floats, is refused or kept.
+What NumPy would turn into something else, such as masked entries, dates, or large integers among
+floats, is refused, or kept as Python objects.
 """
 
 from __future__ import annotations
@@ -27,12 +27,7 @@ WIDE = 2**53
 
 
 def plain_array(values: Any, name: str, what: str = "an array", remedy: str = "") -> NDArray[Any]:
-    """What NumPy makes of an array, a list or a column, if nothing is lost on the way.
-
-    Python objects where NumPy would have made floats of integers that are none, or texts of
-    numbers, or has no such numbers at all. Raises ValueError if an entry is masked, or a date or a
-    duration, whose ticks NumPy would count, or if rows differ in length, which `remedy` is for.
-    """
+    """What NumPy makes of values, as Python objects where it would change some, or an error."""
     listed = isinstance(values, list | tuple)
     kinds = set(map(type, values)) if listed else {type(values)}
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
@@ -52,7 +47,7 @@ def plain_array(values: Any, name: str, what: str = "an array", remedy: str = ""
         index = (0,) * array.ndim
         raise ScoreError(name, index, f"= {array.flat[0]} is not a number", "convert it first")
     kind = "" if hasattr(values, "dtype") else array.dtype.kind
-    # Some may have been integers that no float can hold.
+    # Texts may have been numbers, and some floats integers that no float can hold.
     if kind in ("S", "U") or (kind == "f" and np.abs(array).max(initial=0.0) >= WIDE):
         return np.array(values, dtype=object)
     return array

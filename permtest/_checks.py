@@ -91,20 +91,12 @@ def check_option(name: str, value: Any, known: Iterable[str]) -> None:
 
 
 def optional(module: str, *, needed_by: str, extra: str) -> Any:
-    """Import a package of one of the extras; ImportError says how to install it.
-
-    `needed_by` is what the message says needs it: a method, an argument, an option.
-    """
+    """Import a package of one of the extras; ImportError says what needs it, and how to get it."""
     try:
         return import_module(module)
     except ImportError as error:
         top = module.partition(".")[0]
         raise ImportError(f"{needed_by} needs {top}: pip install 'permtest[{extra}]'") from error
-
-
-def pandas(needed_by: str = "to_frame") -> Any:
-    """pandas, of which results make data frames."""
-    return optional("pandas", needed_by=needed_by, extra="frames")
 
 
 class ScoreError(ValueError):

@@ -1,9 +1,9 @@
 """The one place that says how kernels are run: compiled, or in Python while that is short.
 
-To load Numba and machine code takes most of a second, far longer than a small test does. So a
-process runs some kernels in Python, or does the same with NumPy, until that has taken about a
-quarter of a second in all, and compiles them from then on. Without Numba nothing is compiled:
-kernels that would be slow then have a form in NumPy, which tests hold against the compiled one.
+Loading Numba and machine code takes most of a second. So a process runs some kernels in Python, or
+does the same with NumPy, until that has taken about a quarter of a second in all, and compiles them
+from then on. Without Numba nothing is compiled: kernels that would be slow then have a form in
+NumPy, which tests hold against the compiled one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ NUMBA = find_spec("numba") is not None
 #: without Numba there is no limit.
 _budget = [50_000 if NUMBA else math.inf]
 
-
 #: Seconds that loops have taken in Python without Numba, and how many are worth a warning.
 _spent, LONG = [0.0], 3.0
 
@@ -55,21 +54,15 @@ def compile_from_now_on() -> None:
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile `function` with Numba at its first call, and keep the machine code on disk.
-
-    Importing Numba costs more than most tests that this package runs, so it waits for the
-    first call too. A kernel takes numbers and arrays, and may call other kernels of the same file,
-    and no others: machine code on disk is thrown away when the file of the kernel changes, not when
-    that of a callee does.
-    """
+    """Compile `function` with Numba at its first call, and keep the machine code on disk."""
+    # A kernel takes numbers and arrays, and calls kernels of its own file only: machine code on
+    # disk is thrown away when the file of the kernel changes, not when that of a callee does.
 
     @functools.cache
     def compiled() -> Any:
-        if not NUMBA:
-            return _in_python(function, {})
-        from numba import config, njit
-
-        if vars(config).get("DISABLE_JIT"):
+        if NUMBA:
+            from numba import config, njit
+        if not NUMBA or vars(config).get("DISABLE_JIT"):
             return _in_python(function, {})
         linked = _link(function, {}, lambda kernel: kernel.compiled())
         try:
@@ -79,8 +72,9 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        result: R
         try:
-            result: R = compiled()(*args, **kwargs)
+            result = compiled()(*args, **kwargs)
         except SystemError as error:  # a signal came while Numba turned results into arrays
             cause: BaseException | None = error
             while isinstance(cause, SystemError):  # one from each call that it went through
@@ -95,20 +89,14 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def python_first(function: Callable[P, R]) -> Callable[P, R]:
-    """`jit` for a kernel that is run in Python as long as there are turns left.
-
-    Every turn of a loop over a range counts. As it may be stopped and started again, the kernel
-    must not change what it is given, unless it writes the same again.
-    """
+    """`jit` for a kernel that runs in Python while there are turns left, one for each of a loop."""
+    # It may be stopped and started again, so what it writes must be the same again.
     linked = functools.cache(lambda: _in_python(function, METERED))
     return _first(lambda *args, **kwargs: linked()(*args, **kwargs), function)
 
 
 def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`jit` for a kernel instead of which `plain` is called as long as there are turns left.
-
-    That is the same in NumPy. It says by `spend` what it takes, before it changes anything.
-    """
+    """`jit` for a kernel instead of which NumPy does the same, in turns that it says by `spend`."""
     return functools.partial(_first, plain)
 
 
@@ -157,7 +145,6 @@ def _counted(*limits: int) -> Iterator[int]:
 #: Functions of the C library, as machine code calls them: NumPy's differ in the last digit.
 _C = (math.cos, math.exp, math.expm1, math.log, math.log1p, math.sin, math.sqrt, math.tanh)
 _SCALAR = vars(np) | {f.__name__: f for f in _C} | {"arctan2": math.atan2}
-
 #: What kernels find under these names while their turns are counted.
 METERED = {"np": types.SimpleNamespace(**_SCALAR), "range": _counted if NUMBA else range}
 

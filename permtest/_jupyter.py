@@ -24,11 +24,8 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-#: Bytes that may come from a page at once, so files to be compared; Jupyter's own limit is 10 MB.
-UPLOAD_LIMIT = 2**28
-
-#: Bytes of one file.
-FILE_LIMIT = 10**8
+#: Bytes that may come from a page at once, and those of one file; Jupyter's own limit is 10 MB.
+UPLOAD_LIMIT, FILE_LIMIT = 2**28, 10**8
 
 #: For Tornado, which both servers are made of.
 SOCKETS = {"websocket_max_message_size": UPLOAD_LIMIT}
@@ -72,12 +69,9 @@ async def _get_msg_in_slices(channel: Any, timeout: float | None = None) -> dict
 
 
 def poll_in_slices() -> None:
-    """Make every kernel client of this process look for messages at least every `SLICE`.
-
-    `jupyter_client` waits for a message in one long poll. Now and then, while a cell fills an
-    Output widget, a message does not wake the poll, and the cell waits out its timeout, or for ever
-    where there is none (jupyter/nbclient, issue 312).
-    """
+    """Make every kernel client of this process look for messages at least every `SLICE`."""
+    # `jupyter_client` waits in one long poll. Now and then, while a cell fills an Output widget, a
+    # message does not wake it, and the cell waits for ever (jupyter/nbclient, issue 312).
     from jupyter_client.channels import AsyncZMQSocketChannel
 
     AsyncZMQSocketChannel.get_msg = _get_msg_in_slices
@@ -99,22 +93,9 @@ def choose_port(port: int) -> int:
 
 
 def serve(path: Path, *, port: int = 0, browser: bool = True, idle: int = IDLE) -> None:
-    """Serve a notebook as a page that this machine alone can see, until stopped.
-
-    Shown are the set-up of the notebook and the cells tagged `page`, or all where none is. Kernels
-    work in a folder that is removed in the end.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook; it is executed, so it must be one of ours.
-    port : int
-        Where to listen; 0 is any free port.
-    browser : bool
-        Whether to open a browser; else the address is printed alone.
-    idle : int
-        Seconds after which a kernel ends that has nothing to do and no page.
-    """
+    """Serve one of our notebooks as a page that only this machine can see, until stopped."""
+    # Shown are the set-up and the cells tagged `page`, or all where none is. Kernels work in a
+    # folder that is removed in the end, and end when they have been `idle` seconds without a page.
     import nbformat
     from tornado.ioloop import IOLoop
     from voila.app import Voila

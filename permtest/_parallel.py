@@ -1,37 +1,66 @@
-"""Spread work over threads, or over the active joblib backend; nothing else does."""
+"""Long computations: random numbers for each part, workers for the parts, and a progress bar.
+
+Only this module makes generators from `rng=`, and only it spreads work over threads or over the
+active joblib backend.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from time import perf_counter
-from typing import Any, TypeVar
+from time import monotonic, perf_counter
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+RNG: TypeAlias = "np.random.Generator | int | None"
 
 #: Seconds of work that are worth threads, which take half of it to start and to end.
 WORTHWHILE = 0.05
+#: Seconds before there is progress to see.
+PATIENCE = 1.0
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
+def as_generator(rng: RNG) -> np.random.Generator:
+    """A NumPy generator as it is, or a new one from a seed, or from the operating system."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
+        if rng is not None and rng < 0:
+            raise ValueError(f"rng={rng} must not be negative; use any seed from 0 on")
+        return np.random.default_rng(rng)
+    raise TypeError(
+        f"rng must be a seed (int), a numpy.random.Generator or None, not {type(rng).__name__}; "
+        "for reproducible samples pass rng=0"
+    )
+
+
+def seeds(rng: np.random.Generator) -> np.random.SeedSequence:
+    """The origin of the streams of a computation that is done in parts; advances the generator."""
+    return np.random.SeedSequence(rng.integers(2**63, size=4).tolist())
+
+
+def stream(origin: np.random.SeedSequence, *part: int) -> np.random.Generator:
+    """The generator of one part, as `Generator.spawn` makes it, whoever does it and when."""
+    key = (*origin.spawn_key, *part)
+    return np.random.default_rng(np.random.SeedSequence(origin.entropy, spawn_key=key))
+
+
 def in_parallel(
     function: Callable[..., R], chunks: Sequence[T], *shared: Any, threads: bool = True
 ) -> Iterator[R]:
-    """Yield ``function(chunk, *shared)`` for each chunk, in their order, computed side by side.
-
-    Within ``joblib.parallel_config(...)`` the workers of that backend compute, such as processes or
-    a dask cluster, where others do the chunks of a worker that dies. Elsewhere threads do, if the
-    first chunks show that it takes long, unless `threads` is False: functions of users may not be
-    safe in them. A chunk that comes here again gets no workers of its own. Where the caller stops
-    early, by an error or Ctrl-C, no further chunk is begun.
-
-    Chunks must be fixed by the problem and not by the number of workers, so that this changes no
-    result; ten for each worker make up for an uneven load. The function must be one that can be
-    pickled. Arrays may come to it read-only.
-    """
+    """Yield ``function(chunk, *shared)`` for each chunk, in their order, computed side by side."""
+    # Within ``joblib.parallel_config(...)`` the workers of that backend compute. Elsewhere threads
+    # do, if the first chunks show that it takes long, unless `threads` is False: functions of users
+    # may not be safe in them. A chunk that comes here again gets no workers of its own. Chunks must
+    # be fixed by the problem and not by the number of workers, so that this changes no result; ten
+    # for each worker make up for an uneven load. Arrays may come to the function read-only.
     options = _options(threads) if len(chunks) > 1 else None
     took = 0.0
     for done, chunk in enumerate(chunks):
@@ -93,3 +122,30 @@ def _call(
             return function(chunk, *shared), None
         except Exception as error:
             return None, error
+
+
+def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+    """Yield the items; if that takes more than a second, show a bar that goes away at the end."""
+    rest, start = iter(items), monotonic()
+    # Not tqdm's own `delay`: in a notebook it makes widgets at once, and hides them.
+    for done, item in enumerate(rest, start=1):
+        yield item
+        if done < total and monotonic() - start > PATIENCE:
+            yield from _with_bar(rest, done, total, what)
+
+
+def _with_bar(rest: Iterator[T], done: int, total: int, what: str) -> Iterator[T]:
+    """A bar, if tqdm is there, and a terminal or a notebook that shows how it moves."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    in_notebook = "IPKernelApp" in getattr(running, "config", {})
+    if not in_notebook and (sys.stderr is None or not sys.stderr.isatty()):
+        return rest
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing, and does without
+        try:
+            from tqdm.auto import tqdm
+        except ModuleNotFoundError:
+            return rest
+    bar: Iterator[T] = iter(tqdm(rest, what, total, initial=done, leave=False))
+    return bar

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
 from permtest._checks import ScoreError
-from permtest._html import AsSentence
-from permtest._parallel import in_parallel
-from permtest._progress import progress
+from permtest._forms import AsSentence
+from permtest._parallel import in_parallel, progress
 from permtest.decimals import unscaled
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names

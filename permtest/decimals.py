@@ -41,17 +41,12 @@ DENOMINATORS = 20_000
 
 
 class Scores(NamedTuple):
-    """Columns of scores as integers over one scale: int64, or Python integers if that is too small.
-
-    Integers are divided by `scale` to be scores. `rounding` is by how much each score may be off,
-    in scores; None if none is. `reading` says what floats were taken for, where that is not the
-    decimals that they are printed as.
-    """
+    """Columns of scores as integers, of int64 or Python's, over one scale."""
 
     columns: list[IntArray]
     scale: int
-    rounding: list[Floats] | None = None
-    reading: str = ""
+    rounding: list[Floats] | None = None  # by how much each score may be off, in scores
+    reading: str = ""  # what floats were taken for, if not the decimals that they are printed as
 
 
 def unscaled(number: int, scale: int) -> float:
@@ -84,8 +79,8 @@ def as_integers(values: Any, name: str) -> IntArray:
 
 def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
     """One column as integers, and the number to divide them by; see `in_common_units`."""
-    scores = in_common_units([values], [name])
-    return scores.columns[0], scores.scale
+    (column,), scale, *_ = in_common_units([values], [name])
+    return column, scale
 
 
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
@@ -93,7 +88,7 @@ def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
     if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
         return Scores(list(columns), 1)
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
-    if all(array.dtype == np.int64 or _is_whole(array) for array in arrays):
+    if all(map(_is_whole, arrays)):
         return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
     return _all_short(arrays) or _all_fractions(arrays, labels)
 
@@ -113,24 +108,22 @@ def _column(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "biu":
         wide = array.dtype.kind == "u" and largest(array) >= SAFE
         return array.astype(object if wide else np.int64, copy=False)
-    if array.dtype.kind != "f" or array.dtype.itemsize not in KEPT or _has_narrow(values, array):
-        return _objects(_listed(values))
+    # NumPy makes doubles of floats in a list that have fewer digits.
+    listed = () if hasattr(values, "dtype") else set(map(type, values)) - {np.float64}
+    narrow = any(issubclass(kind, np.floating) for kind in listed)
+    if array.dtype.kind != "f" or array.dtype.itemsize not in KEPT or narrow:
+        objects = np.empty(len(array), dtype=object)
+        objects[:] = _listed(values)
+        return objects
     for i in np.flatnonzero(~np.isfinite(array))[:1].tolist():
         _as_rational(_listed(values)[i], name, (i,))
     return array
 
 
-def _has_narrow(values: Any, array: NDArray[Any]) -> bool:
-    """Whether these are no array, and NumPy has made doubles of floats that have fewer digits."""
-    if hasattr(values, "dtype") or array.dtype != np.float64:
-        return False
-    return any(issubclass(kind, np.floating) for kind in set(map(type, values)) - {np.float64})
-
-
 def _is_whole(array: NDArray[Any]) -> bool:
-    """Whether all are floats that are whole numbers, and that print as they are."""
+    """Whether all are integers, or floats that are whole numbers and print as they are."""
     if array.dtype.kind != "f":
-        return False
+        return array.dtype == np.int64
     limit = 2.0 ** (np.finfo(array.dtype).nmant + 1)
     return bool(np.all((np.abs(array) < limit) & (np.floor(array) == array)))
 
@@ -153,7 +146,7 @@ def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
 
 @dataclass(eq=False)
 class _Fractions:
-    """p / q, off by `off` at most; int64, or Python integers where those are too small."""
+    """p / q, each off by at most `off`; int64, or Python integers where those are too small."""
 
     p: NDArray[Any]
     q: NDArray[Any]
@@ -164,14 +157,6 @@ class _Fractions:
         if p.dtype == object:
             self.p, self.q = self.p.astype(object), self.q.astype(object)
         self.p[where], self.q[where], self.off[where] = p, q, off
-
-    def times(self, scale: int) -> IntArray:
-        """The fractions times a multiple of every denominator."""
-        if self.p.dtype != object and scale < SAFE:
-            factors = scale // self.q
-            if np.all(np.abs(self.p) * factors.astype(np.float64) < SAFE):
-                return np.asarray(self.p * factors)
-        return np.asarray(self.p.astype(object) * (scale // self.q.astype(object)))
 
 
 def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
@@ -194,7 +179,7 @@ def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
                     floats[start + i], sizes[start + i] = value, size
                 else:
                     ratios[i] = _as_rational(value, label, (i,)).as_integer_ratio()
-            found.put(slice(start, end), *_columns(ratios))
+            found.put(slice(start, end), *_parts(ratios))
     readings = []
     for size in sorted(KEPT):
         where = np.flatnonzero(sizes == size)
@@ -203,9 +188,12 @@ def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
             found.put(where, meant.p, meant.q, meant.off)
             readings.append(reading)
     scale = lcm(*set(found.q.tolist()))
-    columns = np.split(found.times(scale), ends[:-1])
+    p, q = found.p, found.q
+    factors = scale // q if scale < SAFE and p.dtype != object else None
+    if factors is None or np.any(np.abs(p) * factors.astype(np.float64) >= SAFE):
+        p, factors = p.astype(object), scale // q.astype(object)
     return Scores(
-        [x.astype(np.int64) if largest(x) < SAFE else x for x in columns],
+        [x.astype(np.int64) if largest(x) < SAFE else x for x in np.split(p * factors, ends[:-1])],
         scale,
         np.split(found.off, ends[:-1]) if found.off.any() else None,
         "; ".join(filter(None, readings)).format(scale=scale),
@@ -256,10 +244,7 @@ def _narrowed(x: NDArray[Any]) -> NDArray[np.float32] | None:
 
 
 def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, Ints]:
-    """The decimals that floats are printed as, and their digits; 0 where those are too many.
-
-    The denominator is 0 where no decimal was found at all.
-    """
+    """The decimals that floats print as (q = 0: none), and their digits; 0 where too many."""
     most, single = KEPT[x.dtype.itemsize], x.dtype == np.float32
     places, written = find_decimals(exact, single, 1e9 if single else 1e15)
     digits = np.searchsorted(
@@ -272,7 +257,7 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
     odd = (places < 0) & ((size >= 1e15) | (size < 1e-6))
     if odd.any():
         printed = [Decimal(str(value)) for value in x[odd]]
-        found.put(odd, *_columns([number.as_integer_ratio() for number in printed]))
+        found.put(odd, *_parts([number.as_integer_ratio() for number in printed]))
         digits[odd] = [len(number.normalize().as_tuple().digits) for number in printed]
     digits[(digits > most) | (places < 0) & ~odd] = 0
     found.q[(digits == 0) & (places < 0)] = 0
@@ -296,10 +281,7 @@ def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
 
 @numpy_first(_find_decimals)
 def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
-    """Decimal places, and the number without its point, of floats that print below `most`.
-
-    There are -1 places where there are more digits, or the number is large or small.
-    """
+    """Decimal places, and the number without its point; -1 where it has more digits than `most`."""
     places, written = np.full(x.size, -1, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     for i in range(x.size):
         power = 1.0
@@ -337,11 +319,8 @@ def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
 
 @numpy_first(_find_fractions)
 def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
-    """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none.
-
-    Every fraction p / q within 1 / (2 q^2) is a convergent, so that none of a smaller denominator
-    is overlooked.
-    """
+    """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none."""
+    # Every fraction within 1 / (2 q^2) is a convergent: none of a smaller denominator is missed.
     p, q = np.zeros(x.size, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     for i in range(x.size):
         size = abs(x[i])
@@ -385,11 +364,8 @@ def _together(x: Floats, near: Floats, double: bool) -> tuple[Any, Any] | None:
 
 
 def _at_their_value(x: Floats) -> tuple[NDArray[Any], Any, float]:
-    """p, q, and by how much p / q may be off, of doubles with all digits.
-
-    Those of very different size are rounded to the last place of the largest, if that is next to
-    nothing for each of them, so that their integers are short.
-    """
+    """p, q, and by how much p / q may be off, of doubles with all digits."""
+    # They are rounded to the last place of the largest, if that is next to nothing for each.
     mantissas, exponents = np.frexp(x)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     spare = np.log2(np.maximum(whole & -whole, 1)).astype(np.int64)
@@ -399,19 +375,12 @@ def _at_their_value(x: Floats) -> tuple[NDArray[Any], Any, float]:
     if 0 <= last <= 62 and (last >= most or exponents.min() + 20 > top):
         off = 0.5**last if last < most else 0.0
         return np.rint(np.ldexp(x, last)).astype(np.int64), 2**last, off
-    return *_columns([value.as_integer_ratio() for value in x.tolist()]), 0.0
+    return *_parts([value.as_integer_ratio() for value in x.tolist()]), 0.0
 
 
-def _columns(ratios: Sequence[tuple[int, int]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Numerators and denominators as Python integers."""
-    return _objects([p for p, _ in ratios]), _objects([q for _, q in ratios])
-
-
-def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
-    """An array of Python objects, whatever they are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+def _parts(ratios: Sequence[tuple[int, int]]) -> NDArray[np.object_]:
+    """Numerators, and denominators, as Python integers."""
+    return np.array(ratios, dtype=object).reshape(-1, 2).T
 
 
 def _listed(values: Any) -> list[Any]:

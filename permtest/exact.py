@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil
 from numbers import Rational
-from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_count, check_finite, check_level
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator
 from permtest.batch import BatchResult, exact_perm_test_batch
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
@@ -449,6 +448,8 @@ def samples_needed(
     >>> abs(r.n_extreme / r.n_samples - p) < 0.1 * p
     True
     """
+    from statistics import NormalDist  # which imports much
+
     exact = _exactly(p, "p")
     error = _exactly(relative_error, "relative_error")
     level = _exactly(confidence_level, "confidence_level")

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, gcd, inf, isfinite, nextafter, sqrt
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,26 +45,21 @@ UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
 LONG, LONGEST = 4000, 60_000
 #: An end that is not exact is found to about so many standard errors.
 TOLERANCE = Fraction(1, 8000)
-#: Bounds are not made narrower than this, relative to p.
-NARROWEST = 5e-5
-#: How many shifts are looked at.
-MOST = 300
+#: Bounds are not made narrower than this, relative to p; so many shifts are looked at.
+NARROWEST, MOST = 5e-5, 300
 
-#: A mean of skewed differences needs so many times the squared skewness of pairs (Cochran's rule
-#: of thumb).
-PER_SQUARED_SKEWNESS = 25
-#: Skewness within so many of its standard errors in normal samples may be chance.
-CHANCE = 2.5
+#: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
+#: thumb), unless skewness is within so many of its standard errors in normal samples.
+PER_SQUARED_SKEWNESS, CHANCE = 25, 2.5
 
 NORMAL = NormalDist()
+#: An end that nothing excludes, and by how much it may lie outside.
+OPEN = (-inf, 0.0)
+
+_Bounds: TypeAlias = tuple[Fraction, Fraction]
 
 
-class _Ends(NamedTuple):
-    low: float
-    high: float
-
-
-class ConfidenceInterval(_Ends):
+class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
     """The pair (low, high), in scores per pair, with how sure it is and how sharp.
 
     Unpacks, indexes and compares as the pair of its ends: ``low, high = interval``.
@@ -113,55 +108,19 @@ class ConfidenceInterval(_Ends):
 
 
 def shift_interval(question: SumQuestion, confidence_level: float) -> ConfidenceInterval:
-    """All shifts of the differences that the exact test does not reject.
-
-    These are the shifts with p > alpha, closed: p is the one-sided p-value, ties included, and
-    alpha is ``1 - confidence_level`` (which stands for the decimal that it is printed as), or half
-    of that for each end of a two-sided interval. So 0 lies inside if and only if p of the test
-    exceeds ``1 - confidence_level``.
-
-    Ends are exact for up to 30 pairs, and for more wherever p can be had in milliseconds, as of
-    counts. Otherwise they are rounded outward, by no more than `resolution`: one or two
-    ten-thousandths of a standard error as a rule, where many decimals make the lattice of the sums
-    very long; some thousandths for about forty pairs.
-    """
+    """All shifts that the exact test does not reject, with ends exact or rounded outward."""
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
     if question.alternative == "two-sided":
         alpha /= 2
     lattice = _Lattice.of(question)
-    low = _OPEN if question.alternative == "less" else _lower_end(lattice, alpha)
-    high = _OPEN if question.alternative == "greater" else _lower_end(lattice.mirrored(), alpha)
-    resolution = max(low.float_resolution(), high.float_resolution())
-    warning = symmetry_warning(*question.differences)
-    ends = low.as_float(), 0.0 - high.as_float()
-    return ConfidenceInterval(*ends, confidence_level, resolution, warning)
-
-
-class _End(NamedTuple):
-    """The lower end of an interval, None if infinite, and how far outside it may lie."""
-
-    value: Fraction | None
-    resolution: Fraction = Fraction(0)
-
-    def as_float(self) -> float:
-        """The nearest float to an exact end, one not above it otherwise."""
-        if self.value is None:
-            return -inf
-        near = _as_float(self.value)
-        return near if self.resolution == 0 else nextafter(near, -inf)
-
-    def float_resolution(self) -> float:
-        """How far outside the float may lie; 0 for what is exact but for being a float."""
-        if self.value is None or self.resolution == 0:
-            return 0.0
-        low = self.as_float()
-        if low == -inf:
-            return inf
-        return nextafter(_as_float(self.resolution + self.value - Fraction(low)), inf)
-
-
-_OPEN = _End(None)
+    low, high = OPEN, OPEN
+    if question.alternative != "less":
+        low = _lower_end(lattice, alpha)
+    if question.alternative != "greater":
+        high = _lower_end(lattice.mirrored(), alpha)
+    resolution, warning = max(low[1], high[1]), symmetry_warning(*question.differences)
+    return ConfidenceInterval(low[0], 0.0 - high[0], confidence_level, resolution, warning)
 
 
 def _as_float(x: Fraction) -> float:
@@ -176,10 +135,7 @@ def _as_float(x: Fraction) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Lattice:
-    """Differences as ``origin + unit * steps``, in scores; shifts are measured in steps.
-
-    `steps` are distinct, ascending and start at 0.
-    """
+    """Differences as ``origin + unit * steps``; steps are distinct, ascending, and start at 0."""
 
     n: int
     origin: Fraction
@@ -241,13 +197,6 @@ class _Lattice:
         return law, exact_dot(moved[ahead], self.counts[ahead]) // law.unit
 
 
-class _Bounds(NamedTuple):
-    """Between what p lies."""
-
-    least: Fraction
-    most: Fraction
-
-
 @np.errstate(all="ignore")
 def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
     """About the normal quantile of P(sum of x over I <= 0), if it is finite (Daniels 1987)."""
@@ -278,23 +227,17 @@ def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
 
 
 def _tail(law: TwoPointSum, t0: int) -> _Bounds:
-    """P(T >= t0); TooHard unless it is quick."""
+    """Between what P(T >= t0) lies; TooHard unless it is quick."""
     if law.n <= MAX_COUNTED:
         share = Fraction(count_tail(law, t0), 2**law.n_informative)
-        return _Bounds(share, share)
+        return share, share
     if dp_operations(law, max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
         p = tail_dp(law, t0)
     elif law.n >= MANY:
         p = tail_tilted(law, t0, WORK)
     else:
         raise TooHard("the lattice of the sums is long for so few pairs")
-    return _Bounds(_rounded(p, -1), _rounded(p, 1))
-
-
-def _bracket(law: TwoPointSum, t0: int, width: float) -> _Bounds:
-    """The same within bounds, of this relative width if possible."""
-    low, high = tail_bracket(law, t0, width=width)
-    return _Bounds(_rounded(low, -1), _rounded(high, 1))
+    return _rounded(p, -1), _rounded(p, 1)
 
 
 def _rounded(p: Probability, sign: int) -> Fraction:
@@ -307,26 +250,28 @@ def _rounded(p: Probability, sign: int) -> Fraction:
 # ---- the search --------------------------------------------------------------------------------
 
 
-def _lower_end(lattice: _Lattice, alpha: Fraction) -> _End:
-    """The smallest shift with p > alpha, or a number a little below it."""
+def _lower_end(lattice: _Lattice, alpha: Fraction) -> tuple[float, float]:
+    """The smallest shift with p > alpha, or a number below it and by how much it may be."""
     if lattice.n == 0 or Fraction(1, 2**lattice.n) > alpha:
-        return _OPEN
+        return OPEN
     if lattice.top == 0:
-        return _End(lattice.origin)
+        return _as_float(lattice.origin), 0.0
     search = _Search(lattice, alpha)
     end = search.run()
     if end is not None:
-        return _End(lattice.score(end))
-    return _End(lattice.score(search.low), lattice.unit * (search.high - search.low))
+        return _as_float(lattice.score(end)), 0.0
+    low = nextafter(_as_float(lattice.score(search.low)), -inf)
+    if low == -inf:
+        return low, inf
+    return low, nextafter(_as_float(lattice.score(search.high) - Fraction(low)), inf)
 
 
 class _Search:
-    """The lower end lies above `low` and not above `high`, in steps.
+    """The lower end lies above `low` and not above `high`, in steps."""
 
-    It is expected within `reach` of `near`, where p rises by a normal quantile in each `error`.
-    Shifts whose denominator is `hard` or more have no other p than bounds, and then it is found to
-    `loose`. `slow` is how often in a row the bracket has not been halved.
-    """
+    # It is expected within `reach` of `near`, where p rises by a normal quantile in each `error`.
+    # Shifts whose denominator is `hard` or more have no other p than bounds, and then it is found
+    # to `loose`. `slow` is how often in a row the bracket has not been halved.
 
     def __init__(self, lattice: _Lattice, alpha: Fraction) -> None:
         """p is 2^-N below all differences, and 1 at the largest."""
@@ -385,11 +330,10 @@ class _Search:
         """Narrow the bracket by the exact p at one shift; whether p steps over alpha there."""
         law, t0 = self.lattice.law(shift)
         p = before = _tail(law, t0)
-        if p.least > self.alpha:
+        if p[0] > self.alpha:
             # Before the step ties are not reached; the empty subset always counts.
             before = _tail(law, t0 + 1)
-            empty = Fraction(1, 2 ** min(self.lattice.n, 1000))
-            if before.most + empty <= self.alpha:
+            if before[1] + Fraction(1, 2 ** min(self.lattice.n, 1000)) <= self.alpha:
                 return True
         self.learn(shift, p, before)
         return False
@@ -407,18 +351,20 @@ class _Search:
         shift = generic(first, last) if self.lattice.top < 2**30 else simplest(first, last)
         away = float(abs(shift - self.near) / self.error)
         hazard = NORMAL.pdf(self.z) / NORMAL.cdf(-abs(self.z))
-        p = _bracket(*self.lattice.law(shift), min(max(1.3 * away * hazard, NARROWEST), 1e-2))
+        width = min(max(1.3 * away * hazard, NARROWEST), 1e-2)
+        low, high = tail_bracket(*self.lattice.law(shift), width=width)
+        p = _rounded(low, -1), _rounded(high, 1)
         self.learn(shift, p, p)
 
     def learn(self, shift: Fraction, p: _Bounds, before: _Bounds) -> None:
         """Move an end of the bracket to a shift with this p, and expect the end anew."""
-        if p.most <= self.alpha:
+        if p[1] <= self.alpha:
             self.low = shift
-        elif p.least > self.alpha:
+        elif p[0] > self.alpha:
             self.high = shift
         else:
             self.tolerance *= 2
-        z = _quantile((before.least + before.most) / 2)
+        z = _quantile((before[0] + before[1]) / 2)
         near = shift + Fraction(self.z - z) * self.error
         self.reach = max(abs(near - self.near), self.tolerance * 2 / 5)
         self.near = min(max(near, self.low), self.high)
@@ -436,10 +382,7 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
 
 
 def generic(low: Fraction, high: Fraction) -> Fraction:
-    """A fraction inside whose multiples are as far from whole numbers as can be.
-
-    It divides two neighbours about as the golden section does.
-    """
+    """A fraction inside, at about the golden section, with multiples far from whole numbers."""
     first = simplest(low, high)
     second = simplest(first, high)
     return Fraction(
@@ -456,12 +399,8 @@ def _quantile(p: Fraction) -> float:
 
 
 def symmetry_warning(values: NDArray[Any], counts: NDArray[np.int64]) -> str | None:
-    """What is to be said where few differences look skewed; None where nothing is.
-
-    Of distinct differences and how often each occurs. None where the pairs are 25 g1^2 or more, and
-    where normal samples might have that g1. ``python -m benchmarks.calibration`` has the coverage
-    of intervals on either side of the rule. What is too rare to be in a sample is not seen.
-    """
+    """What is to be said where few differences look skewed; of distinct ones and their counts."""
+    # ``python -m benchmarks.calibration`` has the coverage of intervals on either side of the rule.
     n, g1 = int(counts.sum()), skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2
     if n < 3 or n >= needed:

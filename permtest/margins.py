@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest._html import said, together
-from permtest._json import AsFields
+from permtest._forms import AsFields, said, together
 from permtest.decimals import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
 from permtest.pairs import Pairs
@@ -89,8 +88,8 @@ class MarginTestResult(PermutationTestResult):
             p = f"p lies {self.bracket_text()} by the {test}"
         return (
             f"To show that {a} is not {worse} than {b} by {_per_pair(abs(self.margin), self.unit)} "
-            f"or more: {p} (mean difference {self.statistic:.6g} over {self.pairs_text()}{note})."
-            f"{_also(self.warning)}"
+            f"or more: {p} (mean difference {self.statistic:.6g} over {self.pairs_text()}{note}). "
+            f"{self.warning or ''}".rstrip()
         )
 
     @property
@@ -194,7 +193,7 @@ class EquivalenceResult(AsFields):
             f"To show that the mean difference of {a} and {b} lies between {low:.6g} and "
             f"{_per_pair(high, self.lower.unit)}: p {relation} {self.worst.pvalue_text()} by two "
             f"exact one-sided paired-permutation tests (it is {self.statistic:.6g} over "
-            f"{counted(self.n, 'pairs')}).{_also(self.warning)}"
+            f"{counted(self.n, 'pairs')}). {self.warning or ''}".rstrip()
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,11 +263,7 @@ def noninferiority_test(
     """
     if isinstance(u, Pairs) and margin is None:
         v, margin = None, v
-    bound = _as_margin(margin, "margin")
-    if bound <= 0:
-        raise ValueError(
-            f"margin = {margin} must be positive: it is how much worse the first system may be"
-        )
+    bound = _as_margin(margin, "margin", "positive: it is how much worse the first system may be")
     question = ask_of_scores(u, v, names=names)
     score = question.score.stated(higher_is_better)
     side, bound = ("greater", -bound) if score.higher_is_better else ("less", bound)
@@ -334,7 +329,7 @@ def equivalence_test(
     lower = against(replace(question, alternative="greater"), low)
     upper = against(replace(question, alternative="less"), high)
     return EquivalenceResult(
-        statistic=_mean(question),
+        statistic=lower.statistic,
         pvalue=max(lower.pvalue, upper.pvalue),
         margins=(float(low), float(high)),
         lower=lower,
@@ -347,19 +342,10 @@ def equivalence_test(
 
 def against(question: SumQuestion, margin: Fraction) -> MarginTestResult:
     """Test the mean difference against one margin; `question` has the alternative."""
+    mean = unscaled(question.observed, question.scale * max(question.law.n, 1))
     own: dict[str, Any] = {"margin": float(margin), "_unshifted": question}
-    own |= {"kind": MarginTestResult, "statistic": _mean(question)}
+    own |= {"kind": MarginTestResult, "statistic": float(mean)}
     return answer(question.shifted(margin), **own)  # type: ignore[return-value]
-
-
-def _mean(question: SumQuestion) -> float:
-    """The mean difference per pair; 0 of no pairs."""
-    n = max(question.law.n, 1)
-    return float(unscaled(question.observed, question.scale * n))
-
-
-def _also(warning: str | None) -> str:
-    return f" {warning}" if warning else ""
 
 
 def _per_pair(lead: float, unit: str) -> str:
@@ -368,27 +354,22 @@ def _per_pair(lead: float, unit: str) -> str:
 
 def _as_margins(margin: Any) -> tuple[Fraction, Fraction]:
     if not isinstance(margin, tuple | list):
-        high = _as_margin(margin, "margin")
-        if high <= 0:
-            raise ValueError(f"margin = {margin} must be positive, or a pair (low, high)")
+        high = _as_margin(margin, "margin", "positive, or a pair (low, high)")
         return -high, high
     if len(margin) != 2:
         raise ValueError(f"margin has {len(margin)} values; give one number, or two (low, high)")
-    low, high = (_as_margin(x, f"margin[{i}]") for i, x in enumerate(margin))
-    if not low < 0 < high:
-        i = int(low < 0)
-        side = "above" if i else "below"
-        raise ValueError(
-            f"margin[{i}] = {margin[i]} must be {side} 0: a pair of margins is (low, high), the "
-            "differences that do not matter"
-        )
-    return low, high
+    why = "0: a pair of margins is (low, high), the differences that do not matter"
+    low = _as_margin(margin[0], "margin[0]", f"below {why}", -1)
+    return low, _as_margin(margin[1], "margin[1]", f"above {why}")
 
 
-def _as_margin(margin: Any, name: str) -> Fraction:
-    """The number as it is written."""
+def _as_margin(margin: Any, name: str, what: str, sign: int = 1) -> Fraction:
+    """The number as it is written, if it has this sign."""
     if isinstance(margin, bool | np.bool_) or not isinstance(margin, Real | Decimal):
         raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
     if margin in (inf, -inf) or margin != margin:
         raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
-    return Fraction(str(margin))
+    number = Fraction(str(margin))
+    if number * sign <= 0:
+        raise ValueError(f"{name} = {margin} must be {what}")
+    return number

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import is_unordered, plain_array
 from permtest._checks import check_count
-from permtest._progress import progress
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator, progress
 from permtest.decimals import is_missing
 from permtest.exact import MAX_SAMPLES, exact_perm_test, from_samples
 from permtest.null.lattice import LatticeSum

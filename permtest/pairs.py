@@ -1,8 +1,7 @@
 """Two systems' scores on the same items, validated, and their local effects.
 
-Whatever people hold their scores in (lists, arrays of any integer dtype, booleans, pandas or
-polars columns), what leaves this module are two integer arrays of one length whose arithmetic
-cannot wrap around.
+Scores come as lists, arrays of any dtype, or pandas or polars columns; they leave this module as
+two integer arrays of one length whose arithmetic cannot wrap around.
 """
 
 from __future__ import annotations
@@ -217,19 +216,17 @@ class Pairs:
 
     def __post_init__(self, labels: tuple[str, str]) -> None:
         check_names(self.names)
+        known: dict[str, Any] = {}
         if self.columns:
-            object.__setattr__(self, "u", as_counts(self.u, "u"))
-            object.__setattr__(self, "v", as_counts(self.v, "v"))
+            known |= {"u": as_counts(self.u, "u"), "v": as_counts(self.v, "v")}
         else:
             found = in_common_units((self.u, self.v), labels)
-            object.__setattr__(self, "u", found.columns[0])
-            object.__setattr__(self, "v", found.columns[1])
-            if found.scale != 1:
-                object.__setattr__(self, "scale", self.scale * found.scale)
-            if found.reading:
-                object.__setattr__(self, "reading", found.reading)
-            if found.rounding is not None and len(self.u) == len(self.v):
-                object.__setattr__(self, "rounding", np.stack(found.rounding))
+            known |= {"u": found.columns[0], "v": found.columns[1]}
+            known |= {"scale": self.scale * found.scale, "reading": found.reading or self.reading}
+            if found.rounding is not None and len(known["u"]) == len(known["v"]):
+                known["rounding"] = np.stack(found.rounding)
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
         if len(self.u) != len(self.v):
             raise _unequal(len(self.u), len(self.v), labels)
         for name, texts in (("ids", self.ids), ("clusters", self.clusters)):
@@ -301,17 +298,13 @@ class Pairs:
         """
         labels = cluster_numbers(clusters, len(self))
         u, v = (add_up(scores, labels) for scores in (self.u, self.v))
-        off = (
-            None if self.rounding is None else np.stack([add_up(x, labels) for x in self.rounding])
-        )
+        off = self.rounding
+        off = None if off is None else np.stack([add_up(x, labels) for x in off])
         return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
 
 
 def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArray, IntArray]:
-    """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4).
-
-    Integer columns are handed to `g` as Python integers; what it returns must be integers too.
-    """
+    """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4)."""
     if isinstance(u, Pairs) and v is None:
         u, v = u.u, u.v
     check_aligned(u, v)
@@ -340,12 +333,7 @@ def labels_of(u: Any, clusters: Any) -> Any:
 
 
 def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
-    """The number of the cluster that each entry belongs to, counted as they first occur.
-
-    `name` is what errors call the labels.
-
-    Raises TypeError or ValueError if there is not one label for each entry.
-    """
+    """The number of the cluster that each entry belongs to, counted as they first occur."""
     if is_unordered(clusters) or getattr(clusters, "ndim", 1) != 1:
         raise TypeError(f"{name} must be one label for each entry, not {clusters!r}")
     labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)
@@ -374,34 +362,27 @@ def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
 def _table(values: Any, columns: Sequence[tuple[str, ...]], name: str) -> NDArray[Any]:
     """An array of counts; the columns of a frame or a mapping are chosen by their names."""
     labels = list(values.keys()) if hasattr(values, "keys") else getattr(values, "columns", None)
-    if labels is not None:
-        called = {str(label).lower(): label for label in labels} | {x: x for x in labels}
-        for wanted in columns:
-            if set(wanted) <= set(called):
-                chosen = [(called[c], values[called[c]]) for c in wanted]
-                return _stacked([plain_array(x, f"{name}[{c!r}]") for c, x in chosen], name)
+    if labels is None:
+        if is_unordered(values):
+            raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
+        return plain_array(values if hasattr(values, "__len__") else list(values), name, "a table")
+    called = {str(label).lower(): label for label in labels} | {x: x for x in labels}
+    wanted = next((some for some in columns if set(some) <= set(called)), None)
+    if wanted is None:
         sets = " or ".join(f"({', '.join(c)})" for c in columns)
         raise ValueError(
             f"{name} has the columns {list(labels)}, but this statistic needs {sets}; rename them, "
             f"or pass {name}.to_numpy() with columns in this order"
         )
-    if is_unordered(values):
-        raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
-    listed = values if hasattr(values, "__len__") else list(values)
-    return plain_array(listed, name, "a table")
-
-
-def _stacked(columns: list[NDArray[Any]], name: str) -> NDArray[Any]:
-    """Columns side by side; of different kinds, no number becomes one of another kind."""
-    shapes = {column.shape for column in columns}
-    if len(shapes) > 1:
+    chosen = [plain_array(values[called[c]], f"{name}[{called[c]!r}]") for c in wanted]
+    if len(shapes := {column.shape for column in chosen}) > 1:
         raise ValueError(
             f"{name} has columns of the shapes {', '.join(map(str, sorted(shapes)))}; give one "
             "count for each entry, and each column once"
         )
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-    return np.stack(columns, axis=-1)
+    if len({column.dtype.kind for column in chosen}) > 1:  # no number becomes one of another kind
+        chosen = [column.astype(object) for column in chosen]
+    return np.stack(chosen, axis=-1)
 
 
 def _entries(values: Any, name: str) -> list[Any]:
@@ -414,13 +395,10 @@ def _entries(values: Any, name: str) -> list[Any]:
         array = plain_array(values, name)
         if array.ndim > 1 and array.dtype.kind in "biu":
             return list(array.astype(object if array.dtype == np.uint64 else np.int64))
-    return [_plain(x) for x in values]
-
-
-def _plain(entry: Any) -> Any:
-    """A number as one of Python's; dates stay what they are."""
-    number = isinstance(entry, np.generic) and entry.dtype.kind not in "mM"
-    return entry.item() if number else entry
+    dates = np.datetime64 | np.timedelta64  # stay what they are
+    return [
+        x.item() if isinstance(x, np.generic) and not isinstance(x, dates) else x for x in values
+    ]
 
 
 def _unequal(n_u: int, n_v: int, labels: tuple[str, str]) -> ValueError:

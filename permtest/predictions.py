@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._arrays import IntArray
 from permtest.statistics import STATISTICS, Statistic
@@ -37,12 +38,9 @@ def judged(
     positive: str | None,
     fail: Callable[[str], ValueError],
 ) -> tuple[list[IntArray], tuple[str, ...], dict[str, Any]]:
-    """The scores of several systems' predictions, what is counted, and facts with ``notes``.
-
-    Scores are 1 or 0 for each item; or counts, of shape (N, 4), or (N, classes, 3). In `right` and
-    `answers` "" is no label; `positive` is the label that "f1" and its like find, and `fail` makes
-    the error of a problem.
-    """
+    """The scores of several systems' predictions, what is counted, and facts with ``notes``."""
+    # Scores are 1 or 0 for each item; or counts, of shape (N, 4), or (N, classes, 3). "" is no
+    # label; `positive` is the label that "f1" and its like find; `fail` makes errors.
     answers, notes = _spelt_alike(set(right), answers)
     every = sorted({*right, *chain(*answers)} - {""})
     _check_shared(names, [set(said) - {""} for said in answers], set(right), fail)
@@ -73,7 +71,11 @@ def judged(
             f"{entry.name!r} needs one positive label, but there are {len(every)} ({_some(every)})"
             f"{which}; name it (--pos-label), or choose macro_f1 (--metric macro_f1)"
         )
-    return [_confusion(number[target], gold, said) for said in given], columns, facts
+    return (
+        [_confusion(gold == number[target], said == number[target]) for said in given],
+        columns,
+        facts,
+    )
 
 
 def _wanted(
@@ -175,8 +177,7 @@ def _by_class(classes: int, right: IntArray, answers: IntArray) -> IntArray:
     return np.stack([own & other, other & ~own, own & ~other], axis=-1).astype(np.int64)
 
 
-def _confusion(positive: int, right: IntArray, answers: IntArray) -> IntArray:
-    """tp, fp, fn, tn, of shape (N, 4); no answer finds nothing."""
-    own, found = right == positive, answers == positive
+def _confusion(own: NDArray[np.bool_], found: NDArray[np.bool_]) -> IntArray:
+    """tp, fp, fn, tn, of shape (N, 4)."""
     cells = [own & found, ~own & found, own & ~found, ~own & ~found]
     return np.stack(cells, axis=-1).astype(np.int64)

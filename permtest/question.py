@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_dot, exact_sum
 from permtest._checks import TooHard
-from permtest._progress import progress
+from permtest._parallel import progress
 from permtest.decimals import unscaled
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor, prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest import _html
+from permtest import _forms
 from permtest._checks import TooHard, check_level
-from permtest._json import AsFields, plain
-from permtest.interval import ConfidenceInterval, shift_interval
+from permtest._forms import AsFields, plain
 from permtest.null.convolution import dp_cells, dp_operations, fft_cells, log_cells
 from permtest.null.distribution import UNDERFLOW, JointDistribution, LatticeDistribution
 from permtest.null.grouping import MAX_CELLS
@@ -29,7 +28,10 @@ from permtest.question import (
     solve,
 )
 from permtest.score import Score, as_said, counted
-from permtest.sensitivity import SensitivityResult, sensitivity, tipping_gamma
+
+if TYPE_CHECKING:  # what only their methods need, which import it
+    from permtest.interval import ConfidenceInterval
+    from permtest.sensitivity import SensitivityResult
 
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
@@ -277,6 +279,8 @@ class PermutationTestResult(AsFields):
         these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for each
         end, a few milliseconds each.
         """
+        from permtest.interval import ConfidenceInterval, shift_interval
+
         question = self._one_sum("confidence_interval")
         found = shift_interval(question, confidence_level)
         if not question.ties_doubtful or question.law.n == 0:
@@ -317,6 +321,8 @@ class PermutationTestResult(AsFields):
         >>> result.sensitivity(2).pvalue < 0.01, round(result.tipping_gamma(), 2)
         (True, 3.16)
         """
+        from permtest.sensitivity import sensitivity
+
         return sensitivity(self._one_sum("sensitivity"), gamma)
 
     def tipping_gamma(self, alpha: float = 0.05) -> float | None:
@@ -324,6 +330,8 @@ class PermutationTestResult(AsFields):
 
         None where p itself is above `alpha`.
         """
+        from permtest.sensitivity import tipping_gamma
+
         return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
 
     def _one_sum(self, what: str) -> SumQuestion:
@@ -476,16 +484,16 @@ class PermutationTestResult(AsFields):
         rows = {"effect": self.effect_text(), "p": f"{p} ({self.sides_text()}; {how})"}
         rows |= {"N": self.pairs_text()}
         rows |= {"reading": self.reading} if self.reading else {}
-        return _html.together(_html.facts(rows), self._picture())
+        return _forms.together(_forms.facts(rows), self._picture())
 
     def _picture(self) -> str:
         """The null distribution in bars, where that takes a moment only."""
         if self._is_long():
-            return _html.said("The null distribution is too long to draw here.")
+            return _forms.said("The null distribution is too long to draw here.")
         try:
             law, mark = self.null_distribution, float(self.observed_sum)
             values, mirrored = self.null_values, self.mirrored_sum
-            return _html.bars(
+            return _forms.bars(
                 (values, law.pmf, self.extreme),
                 (mark,) if mirrored is None else (mark, mirrored),
                 self._question.rank == 1,
@@ -493,7 +501,7 @@ class PermutationTestResult(AsFields):
             )
         except (ArithmeticError, MemoryError, TypeError, ValueError):
             # h may not be made for floats, or for sums that are less likely than p is accurate.
-            return _html.said("The null distribution cannot be drawn here.")
+            return _forms.said("The null distribution cannot be drawn here.")
 
 
 @dataclass(frozen=True)

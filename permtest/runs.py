@@ -25,10 +25,8 @@ from permtest._checks import (
     check_level,
     check_option,
 )
-from permtest._html import AsSentence
-from permtest._json import AsFields
-from permtest._progress import progress
-from permtest._rng import RNG, as_generator
+from permtest._forms import AsFields, AsSentence
+from permtest._parallel import RNG, as_generator, progress
 from permtest.decimals import as_integers, in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
 from permtest.null.distribution import CERTAIN, LatticeDistribution, Probability
@@ -45,17 +43,12 @@ NULLS: dict[Null, str] = {
     "items": "the systems can be exchanged on each item, with all their runs",
 }
 
-#: Draws of all items together, about, where p is sampled.
-DRAWS = 10**8
+#: Draws of all items together, about, where p is sampled; how many numbers of runs a plan chooses
+#: from; and cells that the table of one item may take to be made.
+DRAWS, PLANS, MOST_WAYS = 10**8, 5_000, 10**7
 
 #: What either test finds.
 SHARED = ("pvalue", "log10_pvalue", "n_informative", "method", "method_reason", "error_bound")
-
-#: How many numbers of runs a plan chooses from, about.
-PLANS = 5_000
-
-#: Cells that the table of one item may take to be made.
-MOST_WAYS = 10**7
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +65,18 @@ class _Question:
     @cached_property
     def common(self) -> int:
         """By what to divide the integers that items are worth."""
-        sizes = {*self.a.sizes.tolist(), *self.b.sizes.tolist()}
-        if self.measure == "mean":
-            return lcm(*sizes) * self.scale
-        return lcm(*(comb(n, self.k) for n in sizes))
+        return lcm(*map(self._parts, {*self.a.sizes.tolist(), *self.b.sizes.tolist()}))
+
+    def _parts(self, n: int) -> int:
+        """By what to divide the integers that items of n runs are worth."""
+        return n * self.scale if self.measure == "mean" else comb(n, self.k)
 
     def value(self, total: int, n: int) -> int:
         """What an item with such a sum of n runs is worth; pass@k and pass^k are without bias."""
-        if self.measure == "mean":
-            return total * (self.common // (n * self.scale))
-        one = self.common // comb(n, self.k)
-        if self.measure == "pass^":
-            return comb(total, self.k) * one
-        return self.common - comb(n - total, self.k) * one
+        one = self.common // self._parts(n)
+        if self.measure == "pass@":
+            return self.common - comb(n - total, self.k) * one
+        return (total if self.measure == "mean" else comb(total, self.k)) * one
 
     @cached_property
     def worth(self) -> tuple[IntArray, IntArray]:
@@ -199,18 +191,15 @@ class NoiseSplit(AsFields):
     confidence_level: float
 
     def __str__(self) -> str:
-        share = self.prediction / self.total if self.total > 0 else 0.0
         low, high = self.prediction_interval
+        share = self.prediction / self.total if self.total > 0 else 0.0
+        rest = f"{100 * share:.0f}%, and items for {self.data:.4g}."
         if self.data < 0:  # an estimate may be
-            return (
-                f"Noise of the runs ({self.prediction:.4g}, {100 * self.confidence_level:g}% "
-                f"interval {low:.4g} to {high:.4g}) explains all of the variance of an item's "
-                f"difference, {self.total:.4g}; none between items can be seen."
-            )
+            rest = "which is all of it; no variance between items can be seen."
         return (
             f"Of the variance of an item's difference, {self.total:.4g}, runs account for "
             f"{self.prediction:.4g} ({100 * self.confidence_level:g}% interval {low:.4g} to "
-            f"{high:.4g}), {100 * share:.0f}%, and items for {self.data:.4g}."
+            f"{high:.4g}), {rest}"
         )
 
 
@@ -330,13 +319,7 @@ class RunsTestResult(AsSentence):
         return self._question.law.distribution(self._question.common)
 
     def fraction(self) -> Fraction:
-        """The exact p-value as a fraction, in integer arithmetic.
-
-        Raises
-        ------
-        MemoryError
-            If the integers would not fit, as for thousands of items.
-        """
+        """The exact p-value as a fraction; MemoryError if its integers would not fit."""
         if self._swapped is not None:
             return self._swapped.fraction()
         return Fraction(self._question.probability(ManyPointSum.count_at_least, 1, add))
@@ -376,14 +359,12 @@ class RunsTestResult(AsSentence):
         """
         level = check_level(confidence_level, "confidence_level")
         gaps, within = self._gaps_and_noise()
+        data = (gaps - gaps.mean()) ** 2 * self.n / (self.n - 1) - within
         total, prediction = float(gaps.var(ddof=1)), float(within.mean())
         z = NormalDist().inv_cdf((1 + level) / 2) / sqrt(self.n)
-        data = (gaps - gaps.mean()) ** 2 * self.n / (self.n - 1) - within
-        both = []
-        for values in (data, within):
-            middle, off = float(values.mean()), z * float(values.std(ddof=1))
-            both.append((max(middle - off, 0.0), max(middle + off, 0.0)))
-        return NoiseSplit(total, total - prediction, prediction, both[0], both[1], level)
+        ends = (x.mean() + np.array([-1, 1]) * z * x.std(ddof=1) for x in (data, within))
+        first, second = ((float(low), float(high)) for low, high in np.maximum([*ends], 0.0))
+        return NoiseSplit(total, total - prediction, prediction, first, second, level)
 
     def _gaps_and_noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The difference of each item, and the variance of it that is due to its runs."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal, TypeAlias
 
 #: How the direction is known: said by the user, that of a known metric, read off a name, or not.
@@ -14,9 +15,8 @@ Basis: TypeAlias = Literal["stated", "known", "inferred", "assumed"]
 CORRECT = "correct answers"
 
 
-def _set(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
 
 
 HIGHER = _set(
@@ -278,13 +278,7 @@ def as_said(number: float) -> str:
 
 
 def tokens(name: str) -> list[str]:
-    """The words of a name in small letters, those of camelCase too; known ones stay whole.
-
-    Examples
-    --------
-    >>> tokens("latencyMs_A"), tokens("mAP"), tokens("gpt-4")
-    (['latency', 'ms', 'a'], ['map'], ['gpt', '4'])
-    """
+    """The words of a name in small letters, those of camelCase too; known ones stay whole."""
     found: list[str] = []
     for chunk in re.split(r"[\W_]+", name):
         low = chunk.lower()
@@ -295,18 +289,12 @@ def tokens(name: str) -> list[str]:
 
 def _words(name: str) -> list[str]:
     """The words of a name without digits behind them, and without what is behind "per"."""
-    found = [
-        "f1" if re.fullmatch(r"f\d+", word) else word if word in KNOWN else word.rstrip(DIGITS)
-        for word in tokens(name)
-    ]
+    numbered = (re.sub(r"^f\d+$", "f1", word) for word in tokens(name))
+    found = [word if word in KNOWN else word.rstrip(DIGITS) for word in numbered]
     return [*found[: found.index("per")], "per"] if "per" in found else found
 
 
 def _alike(names: Sequence[Sequence[re.Match[str]]]) -> int:
     """How many words all names begin with."""
-    number = 0
-    for words in zip(*names, strict=False):
-        if len({word[0].lower() for word in words}) > 1:
-            break
-        number += 1
-    return number
+    same = (len({word[0].lower() for word in words}) == 1 for words in zip(*names, strict=False))
+    return sum(1 for _ in takewhile(bool, same))

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import TooHard, check_finite, check_level
+from permtest._forms import AsFields
 from permtest._jit import NUMBA
-from permtest._json import AsFields
 from permtest.null.distribution import CERTAIN, EPS, Probability
 from permtest.null.grouping import TwoPointSum
 from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum, in_two_parts
@@ -72,11 +72,7 @@ class SensitivityResult(AsFields):
 
 
 def sensitivity(question: SumQuestion, gamma: float) -> SensitivityResult:
-    """The upper bound on p where the odds of each sign lie within 1 / gamma and gamma.
-
-    The tail of a sum of the sizes of the differences that point one way is largest where all odds
-    are gamma (Rosenbaum 2002, sec. 4.3).
-    """
+    """The upper bound on p where the odds of each sign lie within 1 / gamma and gamma."""
     if check_finite(gamma, "gamma") < 1:
         raise ValueError(f"gamma={gamma} must be 1 or more: the odds that favour either system")
     if gamma > MOST:
@@ -106,7 +102,7 @@ def tipping_gamma(question: SumQuestion, alpha: float) -> float | None:
 
 
 def _bound(question: Question, gamma: Fraction) -> Probability:
-    """P(T <= lower or T >= upper), each at its most."""
+    """P(T <= lower or T >= upper), each at its most: where all odds are gamma (Rosenbaum 2002)."""
     if question.slack:
         question = question.around()[1]  # every labelling that may tie is extreme
     if question.tails is None:
@@ -123,16 +119,12 @@ def _bound(question: Question, gamma: Fraction) -> Probability:
 
 
 def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
-    """P(T >= t0) where every difference points upward with odds gamma, or a little more.
-
-    Where the lattice is too long, widths are rounded to fewer cells, and the threshold lies lower
-    by as much as they may have lost.
-    """
+    """P(T >= t0) where every difference points upward with odds gamma, or a little more."""
     ahead = float(gamma / (gamma + 1)) * law.top - t0
     if ahead > 0 and (ahead / law.deviation) ** 2 > 2 * OUTSIDE:  # Hoeffding's bound of 1 - p
         return Probability.of(1.0, EPS)
     widths, cell = law.widths, max(1, int(SPAN * law.deviation) // MOST_CELLS)
-    if cell > 1:
+    if cell > 1:  # widths are rounded, and the threshold lies lower by what they may have lost
         widths = (2 * widths.astype(object) + cell) // (2 * cell)
         gone = np.maximum(law.widths.astype(object) - widths * cell, 0)
         t0 = -(-(t0 - int(gone @ law.counts.astype(object))) // cell)
@@ -149,12 +141,10 @@ def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
 
 
 def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
-    """P(T >= t0) where every entry moves with probability q = 1 - r, as `tail_tilted` does it.
-
-    Tilted by tau, an entry of width w moves with the odds exp(tau w) q / r; K(tau) is the sum of
-    log(r + q exp(tau w)). The error is that of K, which is computed in extended precision, and of
-    the floats that probabilities are rounded to afterwards. TooHard if it would take long.
-    """
+    """P(T >= t0) where entries move with probability q = 1 - r; TooHard if it would take long."""
+    # Tilted by tau, an entry of width w moves with the odds exp(tau w) q / r; K(tau) is the sum of
+    # log(r + q exp(tau w)). The error is that of K, which is computed in extended precision, and
+    # of the floats that probabilities are rounded to afterwards.
     counts, top = law.counts, law.top
     if t0 == top:
         total = np.log(q) * law.n_informative

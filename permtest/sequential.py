@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, log
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._html import AsSentence
+from permtest._forms import AsSentence
 from permtest.exact import exact_perm_test
 from permtest.null.distribution import SMALLEST
 from permtest.pairs import Pairs, labels_of
@@ -22,9 +22,6 @@ Floats = NDArray[np.float64]
 
 #: Bets, as shares of the root mean square of the differences that came before.
 BETS: Floats = np.exp2(np.arange(-10.0, 2.0))
-
-#: Ends of a confidence sequence by default.
-ENDS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,53 +68,13 @@ class EProcess(AsSentence):
         found = np.flatnonzero(self.pvalues <= alpha)
         return int(found[0]) + 1 if found.size else None
 
-    def confidence_sequence(
-        self, confidence_level: float = 0.95, at: Sequence[int] | None = None
-    ) -> NDArray[np.float64]:
-        """Intervals for the mean difference that hold at all sizes together.
-
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-            The probability with which all of the intervals cover it.
-        at : sequence of int, optional
-            Numbers of items after which to look, ascending. Default: up to 40 of them, spaced like
-            powers, with the last.
-
-        Returns
-        -------
-        ndarray of shape (M, 3)
-            Number of items, lower and upper end; infinite while nothing is excluded, and on the
-            side that a one-sided alternative leaves open.
-
-        Notes
-        -----
-        Assumes that the differences are symmetric about a shift that is the same for all items. The
-        shifts are kept whose process stayed below 1 / alpha; two-sided, each side has half of alpha
-        for itself, so that 0 is excluded only where `pvalues` is at most alpha. Time O(N) for each
-        number of items.
-        """
-        alpha = 1 - check_level(confidence_level, "confidence_level")
-        sizes = self._sizes(at)
-        two = self.alternative == "two-sided"
-        barrier = log((2 if two else 1) / alpha)
-        d = self._differences
-        low = np.full(sizes.size, -inf)
-        high = np.full(sizes.size, inf)
-        if self.alternative != "less":
-            low = np.maximum.accumulate([_lower_end(d[:n], barrier) for n in sizes.tolist()])
-        if self.alternative != "greater":
-            ends = [-_lower_end(-d[:n], barrier) for n in sizes.tolist()]
-            high = np.minimum.accumulate(ends)
-        return np.stack([sizes.astype(np.float64), low, high], axis=1)
-
-    def exact_pvalues(self, at: Sequence[int] | None = None) -> Floats:
+    def exact_pvalues(self, at: Sequence[int]) -> Floats:
         """p of the exact test after some numbers of items, each valid if that number was fixed.
 
         Parameters
         ----------
-        at : sequence of int, optional
-            As in `confidence_sequence`.
+        at : sequence of M int
+            Numbers of items, from 1 to N.
 
         Returns
         -------
@@ -129,19 +86,12 @@ class EProcess(AsSentence):
         >>> e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3]).exact_pvalues(at=[3, 6]).tolist()
         [0.5, 0.0625]
         """
-        d, sizes = self._differences, self._sizes(at).tolist()
-        how: dict[str, Any] = {"alternative": self.alternative}
-        found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in sizes]
+        for i, n in enumerate(at):
+            if not 1 <= n <= self.n:
+                raise ValueError(f"at[{i}] = {n} must be a number of items from 1 to {self.n}")
+        d, how = self._differences, dict[str, Any](alternative=self.alternative)
+        found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in at]
         return np.array(found, dtype=np.float64)
-
-    def _sizes(self, at: Sequence[int] | None) -> NDArray[np.int64]:
-        if at is None:
-            return np.unique(np.geomspace(1, max(self.n, 1), ENDS).astype(np.int64))[: self.n]
-        sizes = np.asarray(at)
-        bad = sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (np.diff(sizes) <= 0).any()
-        if bad or (sizes.size and not 1 <= sizes[0] <= sizes[-1] <= self.n):
-            raise ValueError(f"at={at!r} must be ascending numbers of items from 1 to {self.n}")
-        return sizes.astype(np.int64)
 
     def __str__(self) -> str:
         a, b = self.names
@@ -227,51 +177,16 @@ def e_process(
     called = names or pairs.names
     pairs = pairs if labels is None else pairs.folded(labels)
     d = np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
+    squares, some = np.cumsum(d**2), np.cumsum(d != 0)
+    before, number = np.append(0.0, squares[:-1])[: d.size], np.append(0, some[:-1])[: d.size]
+    x = d * np.sqrt(number / np.where(before > 0, before, inf))
+    # The mean over all bets of the products of exp(x) / cosh(x) = 2 / (1 + exp(-2 x)).
     bets = {"two-sided": np.append(-BETS, BETS), "greater": BETS, "less": -BETS}[alternative]
-    logs = _log_e(d * _rates(d), bets)
-    running = np.maximum.accumulate(np.maximum(logs, 0.0)) if d.size else logs
+    each = np.array([np.cumsum(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
+    top = each.max(axis=0)
+    logs = top + np.log(np.mean(np.exp(each - top), axis=0))
+    running = np.maximum.accumulate(np.maximum(logs, 0.0))
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
     return EProcess(values, pvalues, alternative, called, d)
-
-
-def _rates(d: Floats) -> Floats:
-    """1 over the root mean square of the differences before each one; 0 where there are none."""
-    squares, some = np.cumsum(d**2), np.cumsum(d != 0)
-    before = np.concatenate([[0.0], squares[:-1]])
-    number = np.concatenate([[0], some[:-1]])
-    found: Floats = np.sqrt(number / np.where(before > 0, before, inf)).astype(np.float64)
-    return found
-
-
-def _log_e(x: Floats, bets: Floats, add: Callable[[Floats], Any] = np.cumsum) -> Floats:
-    """log E_n, the mean over all bets of the products; after all steps alone if `add` is np.sum."""
-    # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
-    logs = np.array([add(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
-    top = logs.max(axis=0)
-    return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
-
-
-def _lower_end(d: Floats, barrier: float) -> float:
-    """The shift below which the process of d - shift exceeds the barrier, rounded outward.
-
-    The bets do not depend on the shift, so that the process falls as the shift rises.
-    """
-    from scipy.optimize import brentq
-
-    rates, low, high = _rates(d), float(d.min()), float(d.max())
-
-    def beyond(shift: float) -> float:
-        return float(_log_e((d - shift) * rates, BETS, np.sum)) - barrier
-
-    if not rates.any():
-        return -inf
-    room = high - low + float(np.abs(d).max())
-    for _ in range(8):
-        if beyond(low) >= 0:
-            off = 1e-12 * (high - low)
-            return float(brentq(beyond, low, high, xtol=off)) - 2 * off
-        low -= room
-        room *= 4
-    return -inf

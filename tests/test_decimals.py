@@ -140,13 +140,6 @@ def weighted(rng, n):
     return 0.3 * (np.array(a) / 1000) + 0.7 * (np.array(b) / 1000), exact
 
 
-def percentages(rng, n):
-    wholes = rng.integers(1, 60, n)
-    parts = rng.integers(0, wholes + 1)
-    exact = [Fraction(100 * k, m) for k, m in zip(parts.tolist(), wholes.tolist(), strict=True)]
-    return 100 * parts / wholes, exact
-
-
 def reciprocal_ranks(rng, n):
     ranks = rng.integers(1, 40, n)
     return 1 / ranks, [Fraction(1, r) for r in ranks.tolist()]
@@ -159,19 +152,9 @@ def f1_of_items(rng, n):
     return 2 * hits / below, exact
 
 
-def error_rates(rng, n):
-    wrong = rng.integers(0, 21, n)
-    return 1 - wrong / 20, [1 - Fraction(k, 20) for k in wrong.tolist()]
-
-
 def differences(rng, n):
     a, b = rng.integers(0, 1000, (2, n))
     return a / 1000 - b / 1000, [Fraction(x, 1000) for x in (a - b).tolist()]
-
-
-def narrow_means(rng, n):
-    scores, exact = judges(rng, n)
-    return scores.astype(np.float32), exact
 
 
 def narrow_in_wide(rng, n):
@@ -179,17 +162,7 @@ def narrow_in_wide(rng, n):
     return scores.astype(np.float32).astype(np.float64), exact
 
 
-FAMILIES = [
-    judges,
-    weighted,
-    percentages,
-    reciprocal_ranks,
-    f1_of_items,
-    error_rates,
-    differences,
-    narrow_means,
-    narrow_in_wide,
-]
+FAMILIES = [judges, weighted, reciprocal_ranks, f1_of_items, differences, narrow_in_wide]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

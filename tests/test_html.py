@@ -11,7 +11,7 @@ import pytest
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import many, study
-from permtest._html import AsSentence
+from permtest._forms import AsSentence
 from permtest.course import check
 
 NAMES = '<b>new</b> & "co"', "<i onload='x'>old"
@@ -20,18 +20,10 @@ COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
-NAMELESS = {
-    "BatchResult",
-    "SoftPairwiseAccuracy",
-    "DifferencePosterior",
-    "EvaluationUnits",
-    "MarginTestResult",
-} | {
-    "MetricPosterior",
-    "PowerCurve",
-    "UnitSizes",
-    "Verdict",
-}
+NAMELESS = (
+    *("BatchResult", "SoftPairwiseAccuracy", "DifferencePosterior", "EvaluationUnits"),
+    *("MarginTestResult", "MetricPosterior", "PowerCurve", "UnitSizes", "Verdict"),
+)
 PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
 
 
@@ -75,22 +67,17 @@ PAGES = {"white": 1.0, "VS Code's dark": 0.0130, "JupyterLab's dark": 0.0056}  #
 LEAST = 3.0  # contrast of what is no text (WCAG 2.2, 1.4.11)
 
 
-def shown(result):
-    return result._repr_html_()
-
-
 def read(result):
-    return ElementTree.fromstring(f"<body>{shown(result)}</body>")
+    return ElementTree.fromstring(f"<body>{result._repr_html_()}</body>")
 
 
 def classes():
     """All classes of the package that notebooks show as HTML, but for widgets."""
     names = [module.name for module in walk_packages(pt.__path__, "permtest.")]
     modules = [import_module(name) for name in names if not name.endswith(("explorer", "__main__"))]
-    found = {kind for module in modules for _, kind in getmembers(module, isclass)}
+    found = {kind for module in modules for _, kind in getmembers(module, isclass)} - {AsSentence}
     shown = {x for x in found if "_repr_html_" in vars(x) or AsSentence in x.__bases__}
-    shown = {kind for kind in shown - {AsSentence} if not isabstract(kind)}
-    return {kind for kind in shown if kind.__module__.startswith("permtest")}
+    return {x for x in shown if x.__module__.startswith("permtest") and not isabstract(x)}
 
 
 def luminance(colour):
@@ -115,20 +102,17 @@ class TestResult:
             assert not [name for name in element.attrib if name.startswith("on")]
 
     def test_names_from_data_are_text(self, result):
-        assert not re.search("<b>|<i ", shown(result))
+        assert not re.search("<b>|<i ", result._repr_html_())
         text = "".join(read(result).itertext())
         assert any(name in text for name in NAMES) == (type(result).__name__ not in NAMELESS)
         assert "&lt;" not in text, "escaped once"
 
     def test_colours_can_be_seen_on_any_page(self, result):
-        html = shown(result)
+        html = result._repr_html_()
         assert "background" not in html
         assert not re.search(r"[\s;'\"]color\s*:", html)
-        colours = set(re.findall(r"(?:fill|stroke)=['\"]([^'\"]+)", html)) - {
-            "currentColor",
-            "none",
-        }
-        for colour in colours:
+        colours = set(re.findall(r"(?:fill|stroke)=['\"]([^'\"]+)", html))
+        for colour in colours - {"currentColor", "none"}:
             for page in PAGES.values():
                 assert contrast(luminance(colour), page) >= LEAST
 
@@ -141,9 +125,7 @@ class TestResult:
 
     def test_wide_tables_scroll_and_pictures_shrink(self, result):
         body = read(result)
-        scrolling = [
-            part for part in body.iter("div") if "overflow-x:auto" in part.get("style", "")
-        ]
+        scrolling = [x for x in body.iter("div") if "overflow-x:auto" in x.get("style", "")]
         inside = {id(table) for part in scrolling for table in part.iter("table")}
         assert {id(table) for table in body.iter("table")} <= inside
         assert all("max-width:100%" in picture.get("style") for picture in body.iter("svg"))

@@ -1,7 +1,6 @@
 """Intervals for a shift: held against all subset means, and against p on either side of an end."""
 
 import pickle
-from decimal import Decimal
 from fractions import Fraction
 from math import inf
 
@@ -195,12 +194,6 @@ def test_few_pairs_and_equal_ones(u, v, level, ends):
     assert exact_perm_test(u, v).confidence_interval(level) == ends
 
 
-def test_level_stands_for_its_decimal():
-    result = exact_perm_test([3, 4, 1, 5, 2], [1, 1, 1, 1, 1])
-    for level in (Decimal("0.9"), Fraction(9, 10), np.float64(0.9), np.float32(0.9)):
-        assert result.confidence_interval(level) == result.confidence_interval(0.9)
-
-
 def test_it_is_the_pair_of_its_ends():
     found = exact_perm_test([3, 5, 4, 6, 2, 2], [2, 3, 4, 3, 1, 0]).confidence_interval(0.9)
     low, high = found
@@ -217,14 +210,10 @@ def test_an_interval_of_few_skewed_differences_has_a_warning():
     assert pickle.loads(pickle.dumps(found)).warning == found.warning
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])
-def test_levels_that_are_none(level):
-    with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got"):
-        exact_perm_test([1, 2], [0, 0]).confidence_interval(level)
-
-
 def test_what_has_no_interval():
     u, v = [1, 2, 3], [0, 0, 1]
+    with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 95"):
+        exact_perm_test(u, v).confidence_interval(95)
     with pytest.raises(ValueError, match="leave h out"):
         exact_perm_test(u, v, h=abs).confidence_interval()
     with pytest.raises(ValueError, match="entry 2 has g"):

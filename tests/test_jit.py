@@ -279,23 +279,3 @@ def test_the_core_passes_its_tests_without_numba():
     patient = ("-W", "ignore:Numba is not installed", "-k", "not auto_takes and not cf")
     done = run("-c", code, "-q", "-n0", "-p", "no:cacheprovider", *patient, *CORE, env=FEW)
     assert done.returncode == 0, done.stdout[-3000:]
-
-
-def test_without_numba():
-    """Larger tests too, in Python and NumPy alone."""
-    check(
-        """
-import sys
-sys.modules["numba"] = None
-import numpy as np, permtest as pt
-rng = np.random.default_rng(0)
-u, v = rng.integers(0, 2, (2, 1000))
-dp, tail = (pt.exact_perm_test(u, v, method=m).pvalue for m in ("dp", "tilted"))
-assert abs(dp / tail - 1) < 1e-12
-assert len(pt.exact_perm_test(u, v).confidence_interval()) == 2
-assert pt.monte_carlo(u, v, K=1000, rng=0).pvalue > 0
-u, v = rng.integers(0, 4, (2, 150, 3))
-assert 0 < pt.exact_perm_test(u, v, statistic="f1").pvalue < 1
-""",
-        options=("-W", "error"),
-    )

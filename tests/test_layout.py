@@ -38,19 +38,10 @@ LAYERS = [
     {"predictions"},
     {"statistics"},
     {"pairs"},
-    {"_html", "score"},
+    {"score"},
     {"null"},
     {"decimals"},
-    {
-        "_arrays",
-        "_jit",
-        "_json",
-        "_jupyter",
-        "_parallel",
-        "_progress",
-        "_rng",
-        "_text",
-    },
+    {"_arrays", "_forms", "_jit", "_jupyter", "_parallel"},
     {"_checks"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from permtest import Pairs, Score, compare_many, exact_perm_test, noninferiority_test
+from permtest import Pairs, Score, exact_perm_test, noninferiority_test
 
 HIGH, LOW = [4, 5, 4, 6, 5, 4, 7], [3, 3, 4, 5, 3, 2, 6]
 LOSS = Score.of("loss")
@@ -126,20 +126,6 @@ def test_not_worse_depends_on_the_direction(stated, side):
     if side == "less":
         assert found.pvalue == mirrored.pvalue
         assert "lower is better, inferred from the name 'loss'" in str(found)
-
-
-def test_the_lowest_leads_where_lower_is_better():
-    board = compare_many({"loss_a": HIGH, "loss_b": LOW})
-    assert board.order() == ["loss_b", "loss_a"]
-    assert board.ascending
-    assert "loss, lower is better, inferred from the name 'loss'." in str(board)
-    assert board.result("loss_a", "loss_b").better == "loss_b"
-    assert board.to_dict()["higher_is_better"] is False
-    stated = compare_many({"loss_a": HIGH, "loss_b": LOW}, ascending=False)
-    assert stated.order() == ["loss_a", "loss_b"]
-    assert "loss, higher is better." in str(stated)
-    both = compare_many({"x": {"a": HIGH, "b": LOW}, "y": {"a": HIGH, "b": LOW}}, ascending=True)
-    assert both.overall().order() == ["b", "a"]
 
 
 # ---- files and the command line ----------------------------------------------------------------

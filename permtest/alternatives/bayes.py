@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import check_finite, check_level
-from permtest._html import AsSentence
+from permtest._forms import AsSentence
 from permtest.alternatives.answer import SMALLEST, finite, interval_text
 from permtest.alternatives.folds import OPPOSITES, FoldCounts, as_weight, block_weight
 from permtest.pairs import check_names

@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_sum
 from permtest._checks import check_level, count
-from permtest._html import grid, said, together
-from permtest._json import AsJson
-from permtest._progress import progress
-from permtest._rng import RNG, as_generator
-from permtest._text import aligned
+from permtest._forms import AsJson, aligned, grid, said, together
+from permtest._parallel import RNG, as_generator, progress
 from permtest.alternatives.answer import (
     ENOUGH,
     MANY,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
 from permtest.alternatives.parametric import student
 from permtest.pairs import cluster_numbers

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import exact_sum, largest
 from permtest._checks import check_option
-from permtest._parallel import in_parallel
-from permtest._progress import progress
-from permtest._rng import RNG, as_generator, seeds, stream
+from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import (
     ITEMS,
     SAMPLED,

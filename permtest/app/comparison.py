@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
     message = "the app needs ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest._html import said
+from permtest._forms import said
 from permtest.app.choices import USUAL, Choices
 from permtest.app.parts import STYLE, Fold, on_page, problem, shown, working
 from permtest.app.uploads import Files

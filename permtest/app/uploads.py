@@ -10,7 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from permtest._html import grid, said, together
+from permtest._forms import grid, said, together
 from permtest._jupyter import FILE_LIMIT, notebooks_folder
 from permtest.app.parts import Fold, problem, working
 from permtest.readers import File, ReadError, format_of, is_table, recognise

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import permtest
 from permtest import __version__
+from permtest._forms import aligned
 from permtest._jupyter import SOCKETS, choose_port, notebooks_folder, serve
-from permtest._text import aligned
 from permtest.cli.inputs import (
     OTHERWISE,
     check_installed,

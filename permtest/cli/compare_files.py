@@ -12,7 +12,7 @@ from typing import Any
 
 from permtest import __version__
 from permtest._arrays import exact_sum
-from permtest._text import aligned
+from permtest._forms import aligned
 from permtest.cli.inputs import (
     FAILED,
     MONTE_CARLO,

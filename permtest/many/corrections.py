@@ -21,13 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, largest, roomy
-from permtest._html import grid, together
+from permtest._forms import AsFields, aligned, grid, together
 from permtest._jit import Floats, Ints, compiled_or
-from permtest._json import AsFields
-from permtest._parallel import in_parallel
-from permtest._progress import progress
-from permtest._rng import seeds, stream
-from permtest._text import aligned
+from permtest._parallel import in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
 from permtest.question import NEAR, TIE

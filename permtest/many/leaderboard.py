@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_count, check_level, check_option
-from permtest._html import grid, said, together
+from permtest._forms import AsFields, grid, said, together
 from permtest._jit import Floats, Ints
-from permtest._json import AsFields
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import rejects
 from permtest.alternatives.counts import score_interval
 from permtest.batch import RowTests, compare_rows

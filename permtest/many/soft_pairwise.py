@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array, roomy
-from permtest._checks import pandas
-from permtest._html import AsSentence
+from permtest._checks import optional
+from permtest._forms import AsSentence
 from permtest._jit import Floats
-from permtest._parallel import in_parallel
-from permtest._progress import progress
+from permtest._parallel import in_parallel, progress
 from permtest.decimals import in_common_units
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import EPS
@@ -196,12 +195,12 @@ def pairwise_agreement(human: Any, metric: Any) -> NDArray[np.int64]:
 
 def _tables(*scores: Any) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
     """The scores of people and of the metric, and where each are missing."""
-    found = []
+    pandas, found = optional("pandas", needed_by="soft_pairwise_accuracy", extra="frames"), []
     for values, name in zip(scores, ("human", "metric"), strict=True):
         table = plain_array(values, name, "an array of shape (systems, segments)")
         if table.ndim != 2 or table.shape[1] == 0:
             raise ValueError(f"{name} has shape {table.shape}, but must be (systems, segments)")
-        found.append((table, np.asarray(pandas().isna(table), dtype=bool)))
+        found.append((table, np.asarray(pandas.isna(table), dtype=bool)))
     if found[0][0].shape != found[1][0].shape:
         raise ValueError(
             f"human has shape {found[0][0].shape} and metric {found[1][0].shape}; both must score "

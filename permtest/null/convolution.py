@@ -25,7 +25,7 @@ import numpy as np
 
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, numpy_first, spend
-from permtest._progress import progress
+from permtest._parallel import progress
 from permtest.null.distribution import EPS, LatticeDistribution, pmf
 from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum, attainable
 from permtest.null.tail_kernels import tilt_towards

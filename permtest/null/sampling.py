@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Ints, compiled_or
-from permtest._parallel import in_parallel
-from permtest._progress import progress
+from permtest._parallel import in_parallel, progress
 from permtest.null.distribution import LatticeDistribution
 from permtest.null.grouping import TwoPointSum, add_counts, count_values
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from permtest._checks import optional
-from permtest._progress import progress
+from permtest._parallel import progress
 from permtest.study.document import Document, Figure, Section
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from functools import partial
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from permtest._text import aligned
+from permtest._forms import aligned
 from permtest.score import counted
 from permtest.study.document import (
     VALUE,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, with_room
 from permtest._checks import check_count, check_finite, check_level, check_option
-from permtest._html import AsSentence
-from permtest._rng import RNG, as_generator
+from permtest._forms import AsSentence
+from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import PairedSample, check_magnitude, finite
 from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
 from permtest.pairs import Pairs

@@ -15,8 +15,7 @@ from textwrap import fill, wrap
 from typing import Any
 from unicodedata import category, normalize
 
-from permtest._html import grid, said, together
-from permtest._json import AsJson
+from permtest._forms import AsJson, grid, said, together
 from permtest.alternatives.answer import finite
 from permtest.score import counted
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from permtest._arrays import IntArray
 from permtest._checks import check_count, check_level
-from permtest._html import facts, together
-from permtest._json import AsJson
+from permtest._forms import AsJson, facts, together
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.compare import TESTS
 from permtest.alternatives.counts import mcnemar, wilson

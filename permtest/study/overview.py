@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import exact_sum, with_room
 from permtest._checks import check_level
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import (
     OF_COUNTS,
     TITLES,

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 
 from permtest._arrays import plain_array, roomy
 from permtest._checks import check_count, check_level, check_option
-from permtest._html import AsSentence
-from permtest._parallel import in_parallel
-from permtest._progress import progress
-from permtest._rng import RNG, as_generator, seeds, stream
+from permtest._forms import AsSentence
+from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import (
     SMALLEST,
     TITLES,

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from permtest._rng import RNG, as_generator
+from permtest._parallel import RNG, as_generator
 from permtest.alternatives import independent_t, paired_t, permutation_mean
 from permtest.alternatives.answer import PairedSample, one_sided, tail_level
 from permtest.plots import roles, sheet

@@ -1,4 +1,4 @@
-"""Python in processes of its own: with other surroundings, less memory, or another user."""
+"""Python in processes of its own: with other surroundings, or less memory."""
 
 from __future__ import annotations
 
@@ -23,20 +23,9 @@ def run(
     root: Path = ROOT,
     **how: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python to its end.
+    """Run Python to its end: code of several lines, or what comes after ``python``.
 
-    Parameters
-    ----------
-    *arguments : str
-        What comes after ``python``; or code, with arguments of its own.
-    env : mapping, optional
-        The whole environment but for PYTHONPATH. Default: that of this process.
-    options : tuple of str
-        Of Python, before the code.
-    root : Path
-        Where the package is.
-    **how
-        As `subprocess.run` takes them.
+    `env` is the whole environment but for PYTHONPATH, which is `root`; `options` are of Python.
     """
     given = dict(os.environ if env is None else env) | {"PYTHONPATH": str(root)}
     command = ["-c", *arguments] if "\n" in arguments[0] else list(arguments)

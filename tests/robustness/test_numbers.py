@@ -16,15 +16,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest import alternatives as alt
 from permtest.decimals import as_scaled
 from tests import naive
-from tests.robustness.columns import (
-    MEANT,
-    PLAIN,
-    REFUSED,
-    read_only,
-)
+from tests.robustness.columns import MEANT, PLAIN, REFUSED, read_only
 from tests.robustness.surface import SQUARED, SURFACE, TESTS, told
 
 OTHER = [1, 0, 2, 1, 0, 1]
@@ -64,28 +58,6 @@ def test_the_exact_test_is_that_of_the_numbers_meant(column):
         assert pt.exact_perm_test(OTHER, make(), alternative=mirrored).pvalue == result.pvalue
 
 
-def check_meant(name: str, column: str) -> None:
-    """The answer is that of the numbers, and they are as they were."""
-    make, meant = MEANT[column]
-    values = make()
-    before = shown(values)
-    kind, said = attempt(name, values)
-    assert kind == "answered", f"{column}: {said}"
-    assert said == twin(name, tuple(meant)), column
-    assert shown(values) == before, column
-
-
-def check_refused(name: str, column: str) -> None:
-    """The error has the argument, the first bad index where there is one, and is no other."""
-    make, where = REFUSED[column]
-    for values in ((make(), OTHER), (OTHER, make())):
-        with pytest.raises((TypeError, ValueError)) as caught:
-            SURFACE[name](*values)
-        said = str(caught.value)
-        assert re.match(r"(table\[)?'?[uvab]\b", said), f"{column}: {said}"
-        assert where is None or f"[{where}]" in said, f"{column}: {said}"
-
-
 @cache
 def twin(name: str, meant: tuple[Any, ...]) -> str:
     """What is said of the same numbers as Python's, in an array that NumPy cannot change."""
@@ -96,21 +68,25 @@ def twin(name: str, meant: tuple[Any, ...]) -> str:
 
 @pytest.mark.parametrize("name", SURFACE)
 def test_every_function_takes_them_for_the_same_numbers(name):
-    for column in MEANT:
+    """The answer is that of the numbers, and they are as they were."""
+    for column, (make, meant) in MEANT.items():
         if not (name in SQUARED and column == "1e308"):
-            check_meant(name, column)
+            values = make()
+            before = shown(values)
+            assert attempt(name, values) == ("answered", twin(name, tuple(meant))), column
+            assert shown(values) == before, column
 
 
 @pytest.mark.parametrize("name", SURFACE)
 def test_every_function_refuses_what_is_no_score(name):
-    for column in REFUSED:
-        check_refused(name, column)
-
-
-@pytest.mark.parametrize("K", [0, 10**12, 2.5])
-def test_the_number_of_samples_is_checked_where_none_are_drawn(K):
-    with pytest.raises((TypeError, ValueError), match=r"^K\b"):
-        alt.bootstrap(PLAIN, OTHER, K=K)
+    """The error has the argument, and the first bad index where there is one."""
+    for column, (make, where) in REFUSED.items():
+        for values in ((make(), OTHER), (OTHER, make())):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                SURFACE[name](*values)
+            said = str(caught.value)
+            assert re.match(r"(table\[)?'?[uvab]\b", said), f"{column}: {said}"
+            assert where is None or f"[{where}]" in said, f"{column}: {said}"
 
 
 # ---- any number of any size ---------------------------------------------------------------------
@@ -156,18 +132,12 @@ COLUMNS = dict(zip(NAMES, COUNTS.T, strict=True))
 
 TABLES: dict[str, Callable[[], Any]] = {
     "list": COUNTS.tolist,
-    "rows": lambda: list(COUNTS),
     "generator": lambda: (row for row in COUNTS),
     "Fortran": lambda: np.asfortranarray(COUNTS),
-    "transposed": lambda: np.ascontiguousarray(COUNTS.T).T,
     "backwards": lambda: np.ascontiguousarray(COUNTS[::-1])[::-1],
     "read-only": lambda: read_only(COUNTS),
-    "big-endian": lambda: COUNTS.astype(">i8"),
     "uint8": lambda: COUNTS.astype(np.uint8),
     "floats": lambda: COUNTS.astype(float),
-    "float16": lambda: COUNTS.astype(np.float16),
-    "objects": lambda: COUNTS.astype(object),
-    "unmasked": lambda: np.ma.array(COUNTS),
     "pandas": lambda: pd.DataFrame(COLUMNS)[["fn", "tp", "fp"]],
     "pandas Int64": lambda: pd.DataFrame(COLUMNS, dtype="Int64"),
     "polars": lambda: pl.DataFrame(COLUMNS),
@@ -194,15 +164,12 @@ MASKED = np.ma.array(COUNTS, mask=np.arange(12).reshape(4, 3) == 4)
         (list(MASKED), r"u\[1, 1\] is masked"),
         (COLUMNS | {"tp": MASKED[:, 1]}, r"u\['tp'\]\[1\] is masked"),
         (COUNTS.astype("M8[ns]"), r"u\[0, 0\] = .* is not a number"),
-        (COUNTS.astype("m8[ns]"), r"u\[0, 0\] = .* is not a number"),
         (COLUMNS | {"tp": [1, 2]}, r"u has columns of the shapes \(2,\), \(4,\)"),
         (COUNTS - 1, r"u\[0, 1\] = -1 is below 0"),
         (COUNTS + 0.5, r"u\[0, 0\] = 3.5 is not a whole number"),
         (np.where(COUNTS > 3, np.inf, COUNTS), r"u\[3, 0\] = inf is not finite"),
         ([[1, 2], [1, 2, 3], [1, 2, 3], [1, 2, 3]], "u must be a table, but its rows differ"),
         ("123", "u must be a table of counts, not str"),
-        (bytearray(b"123"), "u must be a table of counts, not bytearray"),
-        ({(1, 2, 3)}, "u must be a table of counts, not set"),
     ],
 )  # fmt: skip
 def test_tables_that_are_refused(table, message):
@@ -225,14 +192,10 @@ def test_g_is_called_with_the_numbers(column):
     assert found.fraction() == naive.pvalue(meant, OTHER, better)
 
 
-@pytest.mark.parametrize("values", [5, None, "123456", {1, 2}, {1: 2}, np.array(3)])
+@pytest.mark.parametrize("values", [5, "123456", {1: 2}, np.array(3)])
 def test_what_has_no_entries_is_named(values):
-    for call in (
-        lambda: pt.exact_perm_test(values, OTHER, better),
-        lambda: pt.exact_perm_test_m(values, OTHER, [better], abs),
-    ):
-        with pytest.raises(TypeError, match="u must be a sequence of entries for g, not"):
-            call()
+    with pytest.raises(TypeError, match="u must be a sequence of entries for g, not"):
+        pt.exact_perm_test(values, OTHER, better)
 
 
 @pytest.mark.parametrize(
@@ -240,12 +203,8 @@ def test_what_has_no_entries_is_named(values):
     [
         5,
         "abcdef",
-        np.array(5),
         np.zeros((6, 2)),
-        {1, 2},
         [1, 1, None, 2, 3, 4],
-        [1, 1, float("nan"), 2, 3, 4],
-        np.ma.array(PLAIN, mask=[0, 0, 1, 0, 0, 0]),
         [[1], [1], [2], [2], [3], [4]],
         [1, 2, 3],
     ],

@@ -1,4 +1,4 @@
-"""Threads, forks and other ways to do several things at once: the numbers are the serial ones."""
+"""Threads, forks and pools: the numbers are the serial ones."""
 
 from __future__ import annotations
 
@@ -36,69 +36,43 @@ def every(_=0):
 """
 
 AT_ONCE = """
-import sys, threading
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from work import *
 
-def together(jobs):
-    "All begin at the same moment; what each found, or the error that it raised."
-    start, found = threading.Barrier(len(jobs)), [None] * len(jobs)
-    def do(i, job):
-        start.wait()
-        try:
-            found[i] = job()
-        except BaseException as error:
-            found[i] = error
-    threads = [threading.Thread(target=do, args=(i, job)) for i, job in enumerate(jobs)]
-    for t in threads: t.start()
-    for t in threads: t.join()
-    return found
-
 FEW = [dp, tail, cf, f1, ranks]            # the others take as long again to compile
+start = threading.Barrier(8)
 
-def few():
+def few(_=0):
+    start.wait()                           # all begin at the same moment
     return [job() for job in FEW]
 
-first = together([few] * 8)                # nothing has been compiled or imported yet
-mixed = together(FEW * 2)
-serial = few()
+with ThreadPoolExecutor(8) as pool:        # nothing has been compiled or imported yet
+    first = list(pool.map(few, range(8)))
+serial = [job() for job in FEW]
 assert first == [serial] * 8, first
-assert mixed == serial * 2, mixed
-assert threading.active_count() == 1
 print("same")
 """
 
 OTHERS = """
-import asyncio, os, signal, sys
+import os, signal
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-import warnings
 from work import *
-
-async def side_by_side():
-    return await asyncio.gather(*(asyncio.to_thread(every) for _ in range(3)))
-
-def forked(expected):
-    "What a child of fork finds: a hang or a death is one too."
-    child = os.fork()
-    if child == 0:
-        signal.alarm(600)
-        os._exit(0 if every() == expected else 1)
-    return os.waitpid(child, 0)[1]
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:   # before any use
         before = list(pool.map(every, range(2)))
     serial = every()
     assert before == [serial] * 2
-    for _ in range(2):
-        assert forked(serial) == 0
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(every, range(4))) == [serial] * 4
-    assert asyncio.run(side_by_side()) == [serial] * 3
-    assert forked(serial) == 0                                             # after threads
-    for how in ("spawn", "forkserver"):
-        with ProcessPoolExecutor(1, mp_context=get_context(how)) as pool:
-            assert list(pool.map(every, range(1))) == [serial], how
+    if (child := os.fork()) == 0:                # after threads; a hang or a death fails too
+        signal.alarm(600)
+        os._exit(0 if every() == serial else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert list(pool.map(every, range(1))) == [serial]
     print("same")
 """
 
@@ -122,5 +96,5 @@ def test_eight_threads_compile_the_same_kernels_at_once(scripts, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
-def test_forks_pools_and_coroutines(scripts):
+def test_forks_and_pools(scripts):
     assert check(str(scripts / "others.py"), cwd=scripts) == "same\n"

@@ -1,19 +1,23 @@
-"""The HTML form of results: small tables and an inline picture, no script, nothing to load.
+"""The forms in which results are shown: plain values, JSON, HTML and text.
 
-Text has the colour of the page, and nothing has a background, so that results can be read in any
-notebook, by day and by night. What comes from data is escaped here.
+HTML has small tables and an inline picture, no script, and loads nothing. Text has the colour of
+the page and nothing has a background, so that results can be read in light and dark notebooks.
+What comes from data is escaped here.
 """
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from html import escape
-from math import ceil
+from math import ceil, isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from permtest._json import AsFields
 
 WIDTH, HEIGHT, BARS = 320, 90, 80
 FEWEST = 15  # as many bars have room at least, so that a single one is no block
@@ -21,6 +25,63 @@ BODY = "#5B8FBC"  # as in the style sheet; it stands out from white and from bla
 REJECTED = "currentColor"
 TABLE = "margin:0 0 0.5em;border-collapse:collapse;font-variant-numeric:tabular-nums"
 CELL = "vertical-align:top;padding:0.2em 0.8em 0.2em 0.3em;text-align"
+
+#: In text, what stands in a column of numbers: a number, a percentage, a range, or nothing.
+NUMBER = re.compile(r"([-+]?\d[\d.,]*(e[-+]?\d+)?%?( (to|or) \S+)?|never)?")
+
+# ---- plain values and text ----------------------------------------------------------------------
+
+
+class AsJson(ABC):
+    """What has a dict of plain values has a JSON object, too."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings, lists and None."""
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as one JSON object; `options` go to `json.dumps`."""
+        import json  # not at once: its regular expressions take milliseconds to compile
+
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+
+class AsFields(AsJson):
+    """A dataclass whose fields are all that there is to say."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
+        names: dict[str, Any] = getattr(self, "__dataclass_fields__")  # noqa: B009
+        return {x: plain(getattr(self, x)) for x in names if not x.startswith("_")}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: None for NaN and infinity, a float for a fraction."""
+    if isinstance(value, AsJson):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            value = np.where(np.isfinite(value), value.astype(object), np.array(None))
+        return value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float | Fraction | Decimal):
+        value = float(value)
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    return list(map(plain, value)) if isinstance(value, list | tuple) else value
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns padded with blanks; to the right are those that hold numbers below their head."""
+    columns = []
+    for head, *cells in zip(*rows, strict=True):
+        width = max(map(len, (head, *cells)))
+        right = any(cells) and all(map(NUMBER.fullmatch, cells))
+        columns.append([f"{cell:{'>' if right else '<'}{width}}" for cell in (head, *cells)])
+    return "\n".join("   ".join(line).rstrip() for line in zip(*columns, strict=True))
+
 
 # ---- tables -------------------------------------------------------------------------------------
 
@@ -87,11 +148,7 @@ def bars(
     on_a_line: bool,
     label: str,
 ) -> str:
-    """A law in bars: values, their probabilities, and which of them are extreme and so dark.
-
-    `marks` are the observed value, a dashed line, and its mirror image, if there is one; values
-    have the same steps if they are `on_a_line`.
-    """
+    """A law in bars, of values, probabilities and which are extreme, with lines at the marks."""
     values, pmf, extreme = law
     mean = float(pmf @ values)
     far = 4.5 * float(np.sqrt(pmf @ (values - mean) ** 2))
