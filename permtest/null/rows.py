@@ -174,7 +174,7 @@ def _upper_tails(
 
 def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """`count_tails` in NumPy."""
-    spend(int(counts.sum()))
+    spend(int(counts[: starts[-1]].sum()))  # what follows has never been written
     for r in (most >= 0).nonzero()[0].tolist():
         cells = np.zeros(most[r] + 1, dtype=np.int64)
         cells[0] = 1
