@@ -127,6 +127,25 @@ def test_what_a_tilted_tail_leaves_out(kind, share):
             assert holds(float(off), rough, 1e-11)
 
 
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+def test_the_scale_of_a_tilted_tail(kind, share):
+    """K(tau) - tau t0 and the tilted mean, in 40 digits."""
+    law = law_of(LAWS[kind])
+    t0 = int(law.top * share) + 1
+    _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
+    high, low, error = lattice.scale
+    with mp.workdps(40):
+        tau, scale, ahead = mp.mpf(lattice.tau), -mp.mpf(lattice.tau) * t0, mp.mpf(-t0)
+        for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
+            scale += c * mp.log((1 + mp.exp(tau * w)) / 2)
+            ahead += c * w / (1 + mp.exp(-tau * w))
+        off = float(abs(mp.mpf(high) + mp.mpf(low) - scale))
+        assert abs(mp.fsum(lattice.shift) - ahead) <= 4e-16 * law.top
+    assert abs(low) <= 2**-50 * abs(high)
+    assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
+
+
 def exact_phi(law, lattice, share, j):
     """E exp(i theta (T - t0)) under the tilted law, in 40 digits."""
     with mp.workdps(40):
