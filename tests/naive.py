@@ -250,23 +250,6 @@ def hits_and_misses(metric: str, tp: Any, fp: Any, fn: Any, tn: Any = 0) -> tupl
     }[metric]
 
 
-def f_density(t: Any, tp: Any, fp: Any, fn: Any, beta: Any = 1) -> Any:
-    """The density of an F-score at t: cells are Gamma variables, fn's share of fp + fn is w."""
-    from mpmath import beta as complete
-    from mpmath import mpf, quad
-
-    t, square, misses = mpf(t), mpf(beta) ** 2, fp + fn
-
-    def given(w: Any) -> Any:
-        # The score is 1 / (1 + k / z - k), with z ~ Beta(tp, fp + fn).
-        k = (square * w + 1 - w) / (1 + square)
-        z = k * t / (1 - t + k * t)
-        law = z ** (tp - 1) * (1 - z) ** (misses - 1) / complete(tp, misses)
-        return law * k / (1 - t + k * t) ** 2 * w ** (fn - 1) * (1 - w) ** (fp - 1)
-
-    return quad(given, [0, 0.5, 1]) / complete(fn, fp)
-
-
 def ahead(upper: tuple[Any, Any], lower: tuple[Any, Any], margin: Any = 0, gain: int = 1) -> Any:
     """P(X > Y + margin) for gain Z / (gain Z + 1 - Z) of two Beta variables, by mpmath."""
     from mpmath import beta, betainc, mpf, quad

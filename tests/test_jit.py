@@ -90,7 +90,7 @@ def draws(rng, kernel):
         shares, pad = rng.random(n), int(widths.max(initial=0))
         tables = np.zeros((2, pad + int(rng.integers(1, widths.sum() + 3))))
         tables[0, pad] = 1.0
-        return widths, rng.integers(1, 4, n), shares, 1 - shares, 1, pad, *tables
+        return (widths, rng.integers(1, 4, n), shares, 1 - shares), 1, pad, *tables
     scores = (rng.random(n + 1) - 0.5) * 10.0 ** rng.integers(-9, 18, n + 1)
     scores = np.where(rng.random(n + 1) < 0.5, scores, scores.round(int(rng.integers(0, 5))))
     if kernel is find_decimals:
@@ -127,7 +127,7 @@ def test_python_finds_what_machine_code_finds(kernel, turns):
             own = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
             result = kernel(*own)
             if kernel is add_steps:  # the law is in one of its two tables
-                result = own[7] if result[0] else own[6], result[1]
+                result = own[4] if result[0] else own[3], result[1]
             found.append(parts(result))
         assert found[0] == found[1]
 

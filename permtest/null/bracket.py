@@ -64,9 +64,8 @@ def tail_bracket(
 ) -> tuple[Probability, Probability]:
     """A lower bound of P(T >= t0 + slack), and an upper bound of P(T >= t0 - slack).
 
-    They hold with certainty, roundings included, for widths of any size. The bracket is to be as
-    narrow as `width`, relative to p; it gets wider where |phi| has too many peaks, and by what
-    `slack` does, by which T may be off.
+    They hold with certainty, roundings included, for widths of any size, and are about `width`
+    apart, relative to p: further where |phi| has too many peaks, and by what `slack` makes of T.
     """
     if slack and not (slack < t0 <= law.top - slack and slack < NEXT_TO_NOTHING * law.deviation):
         low, _ = tail_bracket(law, t0 + slack, width=width)
@@ -160,19 +159,8 @@ class _Tilted:
         variance = max(float(counts @ (widths**2 * rho)) / 4, 1e-200)
         rate = min(tau, excess / variance)
         rate = (rate + sqrt(rate**2 + 4 / variance)) / 2  # Birnbaum 1942
-        return cls(
-            largest,
-            widths,
-            counts,
-            excess,
-            tau,
-            base + more,
-            rho,
-            high + low,
-            shift[0],
-            variance,
-            rate,
-        )
+        law_and_tilt = (largest, widths, counts, excess, tau, base + more, rho)
+        return cls(*law_and_tilt, high + low, shift[0], variance, rate)
 
     def bounds(self, width: float, slack: int) -> tuple[Probability, Probability]:
         """The bracket, if T may be off by `slack`, in cells."""
@@ -201,11 +189,7 @@ class _Tilted:
 
 
 class _Spectrum:
-    """phi at the frequencies j < `cells` that matter.
-
-    `others` bounds the product of all factors of phi but one, and `rest` the sum of |phi_j| / j
-    over the frequencies that were left out.
-    """
+    """phi at the j < `cells` that matter; `rest` bounds the sum of |phi_j| / j over others."""
 
     def __init__(self, tilted: _Tilted, period: float) -> None:
         self.tilted, self.period, self.cells, self.rest = tilted, period, 1, 0.0
@@ -228,12 +212,28 @@ class _Spectrum:
                 break
 
     def means(self, delta: float) -> tuple[float, float, float]:
-        """Of the minorant and of the majorant, and how much of their difference is error."""
-        law, theta = self.tilted, 2 * pi / self.period
-        errors, lam = self._rounding(self.js) * self.others, law.tau * self.period / self.cells
-        ends = law.excess, delta
-        sums = self.js, self.values, errors
-        low, high, error = _means(sums, theta, self.cells, lam, ends)
+        """Means of the minorant and the majorant of exp(-lam x) 1{x >= 0}, their errors included.
+
+        Their Fourier transforms at t = j / cells are (1 - t) sum_n F(n) e^(-2 pi i n t) + sum_n
+        F'(n) e^(-2 pi i n t) / (2 pi i). Both functions meet the exponential at the whole numbers n
+        > 0, with its slope; at 0 they are 1 and 0, with the slope that makes all slopes add up to
+        0. Also how much of the difference of both means is error.
+        """
+        js, cells, lam = self.js, self.cells, self.tilted.tau * self.period / self.cells
+        t, theta = js / cells, 2 * pi / self.period * js
+        decay, slope = exp(-lam), lam / expm1(lam)
+        sine, cosine, turn = np.sin(np.pi * t), np.cos(np.pi * t), np.exp(-2j * np.pi * t)
+        # 1 - exp(-lam) turn, in which nothing cancels where both are small.
+        inverse = 1.0 / (-expm1(-lam) + 2.0 * decay * sine * (sine + 1j * cosine))
+        slopes = np.where(js > 0, slope - lam * decay * turn * inverse, 0.0) / (2j * np.pi)
+        upper, between = (1.0 - t) * inverse + slopes, 1.0 - t
+        weights = np.where(js > 0, 2.0, 1.0) / cells
+        turned = weights * self.values * np.exp(-1j * (theta * self.tilted.excess))
+        back = np.exp(1j * (theta * delta))
+        high = float(np.sum((upper * turned * back).real))
+        low = float(np.sum(((upper - between) * turned * back.conj()).real))
+        errors = self._rounding(js) * self.others + EPS * js.size
+        error = float(weights @ (errors * (np.abs(upper) + between)))
         apart = 4.4 * self.rest + 2 * error
         return low - 3.2 * self.rest - error, high + 1.2 * self.rest + error, apart
 
@@ -305,10 +305,9 @@ def _all_within(ranges: Ints, first: int, last: int) -> Ints:
 
 
 def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, float]:
-    """Ranges of j up to m / 2 outside of which |phi| at 2 pi j / m is below exp(-cut).
+    """Ranges of j up to m / 2 outside of which |phi| is below exp(-cut), and its sum there.
 
-    Also a bound on the sum of |phi| there. On a long lattice a grid finds the peaks some ten times
-    as fast as a search by halving does. Raises TooHard where it takes more cosines than `budget`.
+    Raises TooHard where it takes more cosines than `budget`.
     """
     (widths, counts, (_, _, rho)), largest = law, float(law.widths[-1])
     first, rest = int(m / largest / 2) + 1, 0.0
@@ -414,10 +413,7 @@ def _phis(
 def phis(
     js: Ints, period: float, widths: Floats, counts: Ints, beta: Floats
 ) -> tuple[Complex, Floats]:
-    """E exp(i theta (T - top / 2)) under the tilted law at these frequencies.
-
-    Also what the product of all factors but one can be at most, for the rounding of that one.
-    """
+    """E exp(i theta (T - top / 2)) at frequencies, and what all factors but one can be at most."""
     values, others = np.empty(js.size, dtype=np.complex128), np.empty(js.size)
     real, imaginary, least = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     cosines, sines = np.empty(BLOCK), np.empty(BLOCK)
@@ -460,38 +456,6 @@ def fill_factors(block: Ints, turn: float, beta: float, cosines: Floats, sines: 
         cosines[i], sines[i] = 1.0 - 2.0 * sine * sine, 2.0 * beta * sine * cosine
 
 
-def _means(
-    sums: tuple[Ints, Complex, Floats],
-    theta: float,
-    cells: int,
-    lam: float,
-    ends: tuple[float, float],
-) -> tuple[float, float, float]:
-    """Means of the minorant and the majorant of exp(-lam x) 1{x >= 0}, and an error of both.
-
-    Their Fourier transforms at t = j / cells are (1 - t) sum_n F(n) e^(-2 pi i n t) + sum_n F'(n)
-    e^(-2 pi i n t) / (2 pi i). Both functions meet the exponential at the whole numbers n > 0, with
-    its slope; at 0 they are 1 and 0, with the slope that makes all slopes add up to 0. Thresholds
-    are the first of `ends`, by the second more and less; `sums` are frequencies, phi at theta j and
-    its error.
-    """
-    (js, values, errors), (excess, delta) = sums, ends
-    t = js / cells
-    decay, slope = exp(-lam), lam / expm1(lam)
-    sine, cosine, turn = np.sin(np.pi * t), np.cos(np.pi * t), np.exp(-2j * np.pi * t)
-    # 1 - exp(-lam) turn, in which nothing cancels where both are small.
-    inverse = 1.0 / (-expm1(-lam) + 2.0 * decay * sine * (sine + 1j * cosine))
-    slopes = np.where(js > 0, slope - lam * decay * turn * inverse, 0.0) / (2j * np.pi)
-    upper, between = (1.0 - t) * inverse + slopes, 1.0 - t
-    weights = np.where(js > 0, 2.0, 1.0) / cells
-    turned = weights * values * np.exp(-1j * (theta * js * excess))
-    back = np.exp(1j * (theta * js * delta))
-    high = float(np.sum((upper * turned * back).real))
-    low = float(np.sum(((upper - between) * turned * back.conj()).real))
-    errors = errors + EPS * js.size
-    return low, high, float(weights @ (errors * (np.abs(upper) + between)))
-
-
 def _cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:
     """`cosines` in NumPy."""
     (_, b, c), parts = terms, (np.cos, np.sin)
@@ -502,10 +466,7 @@ def _cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:
 
 @compiled_or(_cosines)
 def cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:
-    """sum_k c_k cos(2 x) - b_k cos(x) at x = ``turn[n, k] + inside[k, i]`` for all n and i.
-
-    The rows of `turn` are equally spaced.
-    """
+    """sum_k c_k cos(2 x) - b_k cos(x) at x = ``turn[n, k] + inside[k, i]``, rows equally spaced."""
     bounds = np.empty((len(turn), BLOCK), dtype=np.float32)
     table = np.cos(inside).astype(np.float32), np.sin(inside).astype(np.float32)
     at, by = np.exp(1j * turn[0]), np.exp(1j * (turn[min(1, len(turn) - 1)] - turn[0]))

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, hypot, inf, log, log2
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from permtest._parallel import progress
 from permtest.null.distribution import EPS, LatticeDistribution, pmf
 from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum, attainable
 from permtest.null.tail_kernels import tilt_towards
+
+#: Widths, how many entries have each, and their probabilities to stay and to move.
+Groups: TypeAlias = tuple[Ints, Ints, Floats, Floats]
 
 #: Up to so many informative entries all probabilities are exact in a float64.
 ROUNDLESS = 52
@@ -96,14 +99,14 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
     table, spare = np.zeros(pad + size), np.zeros(pad + size)
     table[pad] = MASS
     parts = _parts(law, widths, dp_operations(law, size))
-    for some, counts, stay, move in progress(parts, total=len(parts), what="all sums"):
-        flipped, n = add_steps(some, counts, stay, move, n, pad, table, spare)
+    for part in progress(parts, total=len(parts), what="all sums"):
+        flipped, n = add_steps(part, n, pad, table, spare)
         if flipped:
             table, spare = spare, table
     return table[pad:]
 
 
-def _parts(law: TwoPointSum, widths: Ints, operations: float) -> Sequence[tuple[Any, ...]]:
+def _parts(law: TwoPointSum, widths: Ints, operations: float) -> Sequence[Groups]:
     """Entries that are folded in together: all of them, or as many as take some tenths."""
     pieces = ceil(operations / AT_ONCE)
     columns = (widths, law.counts, law.stay, law.move)
@@ -120,9 +123,9 @@ def _parts(law: TwoPointSum, widths: Ints, operations: float) -> Sequence[tuple[
 def dp_rounding(law: TwoPointSum) -> float:
     """Bound on the relative error of a sum of `dp_cells` of the null law.
 
-    Halving is exact; each cell has been added to once for each entry, each time with a relative
-    rounding of at most EPS / 2, and the sum over cells is NumPy's, in pairs. With few entries
-    nothing is rounded at all: every sum is a multiple of 2^-N'.
+    Each cell has been added to once for each entry, with a rounding of at most EPS / 2; the sum
+    over cells is NumPy's, in pairs. With few entries every sum is a multiple of 2^-N', and none is
+    rounded.
     """
     return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
 
@@ -141,19 +144,10 @@ def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
     return float(np.minimum(middles, law.top + 1.0 if size is None else size) @ counts)
 
 
-def _add_steps(
-    widths: Ints,
-    counts: Ints,
-    stay: Floats,
-    move: Floats,
-    n: int,
-    pad: int,
-    table: Floats,
-    spare: Floats,
-) -> tuple[bool, int]:
+def _add_steps(law: Groups, n: int, pad: int, table: Floats, spare: Floats) -> tuple[bool, int]:
     """`add_steps` in NumPy."""
-    spend(int(counts.sum()) * (2 + table.size // 1000))
-    for w, count, s, m in zip(*(x.tolist() for x in (widths, counts, stay, move)), strict=True):
+    spend(int(law[1].sum()) * (2 + table.size // 1000))
+    for w, count, s, m in zip(*(x.tolist() for x in law), strict=True):
         for _ in range(count):
             n = min(n + w, table.size - pad)
             moved = np.multiply(table[pad - w : pad - w + n], m, out=spare[:n])
@@ -163,24 +157,14 @@ def _add_steps(
 
 
 @numpy_first(_add_steps)
-def add_steps(
-    widths: Ints,
-    counts: Ints,
-    stay: Floats,
-    move: Floats,
-    n: int,
-    pad: int,
-    table: Floats,
-    spare: Floats,
-) -> tuple[bool, int]:
-    """Fold ``counts[k]`` independent steps of length ``widths[k]`` into a law on 0, 1, 2, ...
+def add_steps(law: Groups, n: int, pad: int, table: Floats, spare: Floats) -> tuple[bool, int]:
+    """Fold ``counts[k]`` steps of length ``widths[k]`` into a law on n cells (Alg. 3, lines 4-8).
 
-    A step moves with probability ``move[k]`` and stays with ``stay[k]`` (Alg. 3, lines 4-8).
-    `table` starts with `pad` zeros, no fewer than the longest step, and a law on the n cells after
-    them; `spare` has zeros. What moves beyond the end is lost, without a trace in the cells below.
-    Returns whether the result ended up in `spare`, and how many cells it occupies.
+    `table` has `pad` zeros before them, no fewer than the longest step, and `spare` has zeros.
+    Returns whether the result is in `spare`, and how many cells it occupies; what moves beyond the
+    end is lost.
     """
-    flipped = False
+    (widths, counts, stay, move), flipped = law, False
     for k in range(widths.size):
         w, s, m = widths[k], stay[k], move[k]
         for _ in range(counts[k]):
@@ -278,8 +262,8 @@ def norm(cells: Floats) -> float:
 def _product(f: Rounded, g: Rounded) -> Rounded:
     """One convolution through a real FFT, with its errors.
 
-    A transform of length m adds noise of relative size EPS sqrt(log2 m) at most, spread evenly;
-    noise that a factor has already is averaged by the other factor.
+    A transform of length m adds noise of EPS sqrt(log2 m) at most, spread evenly; each factor
+    averages the noise of the other.
     """
     from scipy import fft
 
@@ -295,10 +279,10 @@ def _product(f: Rounded, g: Rounded) -> Rounded:
 
 
 def _binomial(law: TwoPointSum, k: int) -> Rounded:
-    """Law of the k-th group: width * Binomial(count, move), from the mode outwards.
+    """Law of the k-th group, width * Binomial(count, move), from the mode outwards.
 
-    Roundings accumulate with the distance from the mode, a few standard deviations, that is a few
-    times sqrt(n); measured, they stay below a third of the bound given here.
+    Roundings add up with the distance from there, a few times sqrt(n); measured, to a third of
+    this.
     """
     n, stay, move = int(law.counts[k]), float(law.stay[k]), float(law.move[k])
     mode = min(int((n + 1) * move), n)
@@ -320,10 +304,9 @@ PATIENCE = 3 * 10**9
 def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
     """log P(T = t) on all cells of a null law, -inf where nothing can be, and an error.
 
-    P is off by no more than error + 5 EPS |log P|, relative to itself. The law is symmetric, so
-    that the lower half will do. It comes from `dp_cells` of laws that are tilted ever further down,
-    each of which takes over where the one before has too little left. Raises TooHard if that would
-    take long, or if some cell lies between two humps, so that no tilt makes it likely.
+    P is off by no more than error + 5 EPS |log P|, relative to itself. Each of several tilted laws
+    takes over where the one before has too little left. Raises TooHard where none is likely, or it
+    takes long.
     """
     possible, spent, tau, scale = attainable(law), 0.0, 0.0, -log(MASS)
     logs, end = np.full(law.top + 1, -np.inf), law.top // 2 + 1
@@ -358,33 +341,15 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One turn of the outer loop of Alg. 3.
+    """One turn of the outer loop of Alg. 3."""
 
-    Parameters
-    ----------
-    n : int
-        How many entries are in; 0 before the first turn.
-    copies : tuple of Copy
-        What lines 6 to 8 add up, one for each effect, the smaller effect first; none for n = 0.
-    law : LatticeDistribution
-        F_n, their sum.
-    n_values : int
-        How many values the sum can have. (A cell of the law can be 0 because it is too small.)
-
-    Examples
-    --------
-    >>> from permtest import pmf
-    >>> from permtest.null.convolution import Step
-    >>> step = Step.of([pmf(0, 1), pmf(-2, 2)], 2)
-    >>> step.law.support.tolist(), step.law.pmf
-    ([-2, -1, 0, 1, 2, 3], array([0.25, 0.25, 0.  , 0.  , 0.25, 0.25]))
-    >>> [copy.effect for copy in step.copies]
-    [-2, 2]
-    """
-
+    #: How many entries are in; 0 before the first turn.
     n: int
+    #: What lines 6 to 8 add up, one for each effect, the smaller effect first; none for n = 0.
     copies: tuple[Copy, ...]
+    #: F_n, their sum.
     law: LatticeDistribution
+    #: How many values the sum can have. (A cell of the law can be 0 because it is too small.)
     n_values: int
 
     @classmethod

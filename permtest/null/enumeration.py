@@ -99,15 +99,9 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
 def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
     """How many labellings have T >= far, and how many T >= near, in integers; near <= far.
 
-    Those are the labellings that lack top - t0 at most. What each half of the entries can lack is
-    listed in order, once for both thresholds, and each sum of one half says how many of the other
-    fit (Horowitz and Sahni 1974). Time and space O(2^(N'/2)) for N' informative entries, whatever
-    their widths; far less near the end of the support, where few entries may lack.
-
-    Raises
-    ------
-    TooHard
-        If a half has more than `MAX_SUMS` sums.
+    Those are the ones that lack top - t0 at most; halves are combined for both thresholds.
+    O(2^(N'/2)) for N' informative entries, far less near the end. TooHard if a half has more than
+    `MAX_SUMS` sums.
     """
     every, top = 2**law.n_informative, law.top
     if 2 * near <= top < 2 * far:
@@ -162,15 +156,10 @@ MAX_DIGITS = 5 * 10**7
 
 
 def count_labellings(law: TwoPointSum) -> list[int]:
-    """How many labellings of the informative entries give T = 0, 1, ..., top.
+    """How many labellings of the informative entries give T = 0, 1, ..., top; they sum to 2^N'.
 
-    The counts are the coefficients of the polynomial prod_k (1 + X^width_k)^count_k. Evaluated
-    at a power of ten so large that coefficients cannot overlap (Kronecker substitution), the
-    product is one of integers, and the coefficients are read off its digits. Decimals serve as
-    the integers because they multiply in quasi-linear time; nothing is ever rounded.
-
-    Returns ``top + 1`` counts with sum 2**n_informative; raises MemoryError if there are too many
-    digits, about N' > 14 000 informative entries.
+    Decimals serve as integers because they multiply in quasi-linear time; nothing is ever rounded.
+    Raises MemoryError if there are too many digits, about N' > 14 000 informative entries.
     """
     size = int(law.n_informative * log10(2)) + 2  # digits for the largest possible count, 2^N'
     digits = size * (law.top + 1)

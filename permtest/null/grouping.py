@@ -111,16 +111,12 @@ class Tally(NamedTuple):
 
 
 def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Tally]:
-    """Group the effects u_n - v_n (stay) and v_n - u_n (swap) of integers, and describe those.
-
-    Cost: one pass over int64 input where differences are below 1024, a few otherwise; one sort
-    where they are large for their number.
-    """
+    """Group the effects u_n - v_n (stay) and v_n - u_n (swap) of integers, and describe those."""
     if u.dtype == np.int64 and v.dtype == np.int64:
         rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
         facts, starts = np.zeros((1, 6), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
-        count_rows(rows, rows, pair[0], pair[1], facts, starts, widths, counts)
+        count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
         total_u, total_v, low, unit, top, _ = facts[0].tolist()
         if unit > 0:
             used = slice(int(starts[1]))
@@ -212,11 +208,7 @@ def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
 
 
 def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
-    """Which of the ``top + 1`` cells of T some labelling reaches, decided in integers.
-
-    Cost: a few shifts of a ``top``-bit integer for each distinct width. Raises MemoryError if there
-    are too many cells.
-    """
+    """Which of the ``top + 1`` cells of T some labelling reaches, decided in integers."""
     law.check_size("the null distribution")
     reached = 1  # bit t is set if T = t can happen
     for width, count in zip(law.widths, law.counts, strict=True):
@@ -232,21 +224,15 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
     return bits[: law.top + 1].astype(bool)
 
 
+#: Where the laws of many tests start in arrays of widths and counts, and those arrays.
+ManyLaws: TypeAlias = tuple[Ints, Ints, Ints]
 #: Differences below this are counted in tables that stay in the fastest cache.
 TABLE = 1024
 
 
-def _count_rows(
-    u: Ints,
-    v: Ints,
-    first: Ints,
-    second: Ints,
-    facts: Ints,
-    starts: Ints,
-    widths: Ints,
-    counts: Ints,
-) -> None:
+def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
     """`count_rows` in NumPy."""
+    (u, v, first, second), (starts, widths, counts) = tests, laws
     spend(first.size * (20 + u.shape[1] // 500))
     end = 0
     for r in range(first.size):
@@ -272,12 +258,10 @@ def _count_rows(
 def count_differences(
     u: Ints, v: Ints, tables: Ints, block: Ints
 ) -> tuple[bool, int, int, int, int]:
-    """Count |u_i - v_i| and describe the scores, in one pass.
+    """Count |u_i - v_i|; whether all fit the tables, both sums, the smallest and the largest score.
 
-    `tables` has four rows, of which each counts every fourth entry, so that equal neighbours do
-    not wait for each other. Returns whether all differences fit the tables, both sums, the
-    smallest and the largest score; differences that wrap around do not fit, or the largest
-    magnitude gives them away.
+    Each row of `tables` counts every fourth entry, so that equal neighbours do not wait for each
+    other.
     """
     total_u, total_v = np.int64(0), np.int64(0)
     low, high = np.int64(0), np.int64(0)
@@ -308,30 +292,20 @@ def count_differences(
 
 
 @numpy_first(_count_rows)
-def count_rows(
-    u: Ints,
-    v: Ints,
-    first: Ints,
-    second: Ints,
-    facts: Ints,
-    starts: Ints,
-    widths: Ints,
-    counts: Ints,
-) -> None:
+def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
     """Count the differences of many tests, and describe their scores.
 
-    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its distinct differences become
-    ``widths[starts[r] : starts[r + 1]]``, ascending and divided by their greatest common divisor,
-    with their `counts`, and ``facts[r]`` both sums, the smallest score, the divisor, the sum of the
-    divided differences, and how many are not 0; a divisor of 0 says that the test does not fit.
+    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its law is ``starts[r] : starts[r + 1]`` of
+    widths and counts, divided by a divisor; ``facts[r]`` has both sums, the smallest score, the
+    divisor (0: it does not fit), the sum of the divided differences, and how many are not 0.
     """
+    (u, v, first, second), (starts, widths, counts) = tests, laws
     tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
     end = np.int64(0)
     for r in range(first.size):
         begin = starts[r] = end
-        fits, total_u, total_v, low, high = count_differences(
-            u[first[r]], v[second[r]], tables, block
-        )
+        a, b = u[first[r]], v[second[r]]
+        fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
         if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
             facts[r] = 0
             tables[:] = 0

@@ -52,10 +52,7 @@ class LatticeSum:
 
     @classmethod
     def of(cls, stay: IntArray, swap: IntArray) -> LatticeSum:
-        """Group local effects, rows of m integers, and find coordinates in which the box is small.
-
-        Cost: a few passes over the input, and a sort where the differences are large.
-        """
+        """Group local effects, rows of m integers, in coordinates in which the box is small."""
         change = swap - stay
         moves, counts = _group(change)
         # What would be gained if every entry that was turned did move.
@@ -281,8 +278,8 @@ def window_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]
 def window(lattice: LatticeSum) -> Window:
     """The joint law from its characteristic function, by one inverse FFT, for rank 1 or more.
 
-    Time O(C log C) for C cells, about (18 standard deviations)^r, and O(K) more for some of them.
-    Raises MemoryError if there are too many.
+    O(C log C + C K) for C cells, about (18 standard deviations)^r; MemoryError if there are too
+    many.
     """
     from scipy import fft
 
@@ -318,9 +315,8 @@ def window(lattice: LatticeSum) -> Window:
 def _fair_product(shape: Ints, lattice: LatticeSum) -> tuple[Floats, float]:
     """E cos(theta (T - E T)) at theta = 2 pi j / shape, and the sum of squared rounding errors.
 
-    Of the last axis only the first half, as for a real transform. The law is symmetric, so that
-    this is all there is: prod_k cos(pi x_k)^c_k with x = steps * j / shape. Where a product falls
-    below exp(-SMALL) it stays 0.
+    By symmetry this is prod_k cos(pi x_k)^c_k with x = steps * j / shape; below exp(-SMALL) it
+    stays 0. Of the last axis only the first half, as for a real transform.
     """
     half = (*shape[:-1].tolist(), int(shape[-1]) // 2 + 1)
     values, squares, counts = np.zeros(prod(half)), 0.0, lattice.counts.tolist()

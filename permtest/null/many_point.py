@@ -51,21 +51,7 @@ FEW = 512
 
 @dataclass(frozen=True, eq=False)
 class ManyPointSum:
-    """The law of T, a sum of independent items with tables of several steps.
-
-    Parameters
-    ----------
-    steps : ndarray of shape (J,)
-        The steps of all distinct tables one after the other, int64 from 0 on, in units.
-    weights : sequence of J int
-        How probable each step is, up to a factor for each table.
-    starts : ndarray of shape (C,)
-        Where each table starts.
-    counts : ndarray of shape (C,)
-        How many items have it.
-    offset, unit : int
-        S = offset + unit * T.
-    """
+    """The law of T, a sum of independent items with tables of several steps."""
 
     steps: Ints
     weights: Sequence[int]
@@ -183,10 +169,7 @@ class ManyPointSum:
         return Probability.of_product(min(high, 0.0), float(total - high), 1.0, error)
 
     def count_at_least(self, t0: int) -> Fraction:
-        """P(T >= t0) as a fraction, in integer arithmetic; MemoryError where that takes too much.
-
-        The tables are polynomials, packed into integers with room for every coefficient.
-        """
+        """P(T >= t0) as a fraction: tables are polynomials, packed into integers (MemoryError)."""
         if t0 <= 0:
             return Fraction(1)
         numbers, tables = self.counts.tolist(), [self.weights[a:b] for a, b in self.parts]

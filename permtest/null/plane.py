@@ -100,9 +100,8 @@ class Staircase:
     def tail(self) -> Probability:
         """The probability of the event under the null hypothesis.
 
-        Its error bound covers roundings (each operation at its worst, errors added up), what was
-        left out, and the mass outside of the window. Raises TooHard if it would take more than a
-        second or so: the characteristic function has too many peaks, and too many cells matter.
+        Its error bound covers roundings (each operation at its worst), what was left out, and the
+        mass outside of the window. Raises TooHard if it would take more than a second or so.
         """
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
@@ -124,10 +123,7 @@ class Staircase:
         raise TooHard(reason, "method='auto' tries others, method='bracket' has bounds")
 
     def bracket(self) -> tuple[Probability, Probability]:
-        """Two bounds of the probability of what has been observed: one labelling's, and Chernoff's.
-
-        Raises TooHard if there is no bound below 1/2, or sums are too large.
-        """
+        """Bounds of what was observed: one labelling, and Chernoff's; TooHard if above 1/2."""
         log_bound = self._tilted.bound() if self.least > 0 and not self.strict else 0.0
         if log_bound > -log(2.0):
             raise TooHard("no bound is known for this staircase")
@@ -172,18 +168,6 @@ class _Region(NamedTuple):
     heights: Floats  # log of the weight exp(-tau (T - t0)) at these starts
     height: float  # and the largest one
     rest: float  # bound on the probability of the region in all others, relative to the scale
-
-
-class _Rows(NamedTuple):
-    """The rows of the region that matter: s from ``starts[n]`` to ``stop - 1`` in each."""
-
-    first: int
-    starts: Ints
-    stop: int
-    #: Where weights are 1, and exp(-tau (T - t0)) at the start of each row and just beyond its end.
-    origin: Ints
-    weights: Floats
-    lasts: Floats
 
 
 class _Tilted:
@@ -305,8 +289,7 @@ class _Tilted:
     def bound(self) -> float:
         """Bound on the log of the tail.
 
-        The mean of a weight is no more than what the largest one so far, from t0 outwards, gains at
-        each row, times the mass from there on.
+        From t0 outwards, the largest weight so far gains at each row; times the mass from there on.
         """
         region = self._rows_above(-4.0)
         rows, mean = region.first + np.arange(region.starts.size), self.means[1]
@@ -351,9 +334,8 @@ class _Tilted:
     def _cells(self, negligible: float) -> tuple[Floats, tuple[int, int], int, float, float]:
         """The tilted law as a table (row r, column s), without a negligible share of its mass.
 
-        Each set of moves has weight exp(-push) times 2^-power, so that all add up to less than 1.
-        Also the first column and row, the power, the share of mass that was left out, and a bound
-        on the relative error of each cell: all terms are positive.
+        Also its first column and row, the power of two that weights exp(-push) were divided by, the
+        share that was left out, and the relative error of each cell: all terms are positive.
         """
         # Moves that spread most come last, so that the table is small for long.
         spread = (self.counts * self.q)[:, None] * self.moves.astype(np.float64) ** 2
@@ -398,13 +380,7 @@ class _Tilted:
             )
         m = np.array([_odd_length(s1 - s0 + 1), _odd_length(r1 - r0 + 1)], dtype=np.int64)
         points, rest = self._frequencies(m, most, work)
-        starts = np.minimum(region.starts, s1 + 1)
-        weights, lasts = (
-            np.where(starts <= s1, np.exp(self._heights(s, region.first, region.origin)), 0.0)
-            for s in (starts, np.full_like(starts, s1 + 1))
-        )
-        rows = _Rows(region.first, starts, s1 + 1, region.origin, weights, lasts)
-        total, error, largest = self._staircase_sum(points, m, rows)
+        total, error, largest = self._staircase_sum(points, m, s1 + 1)
         if not 0 < total < inf:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         high, low, rounding = region.scale
@@ -425,9 +401,8 @@ class _Tilted:
     def _frequencies(self, m: Ints, cut: float, work: float) -> tuple[Ints, float]:
         """The frequencies at which |phi| may exceed exp(-cut), and a bound on all the others.
 
-        Boxes of frequencies are cut in four until they do not matter, or one point is left: of each
-        pair of opposite ones only one, as both m are odd. Raises TooHard where more than `work`
-        moves would have to be looked at.
+        Boxes are cut in four until they do not matter, or one point is left; of opposite ones only
+        one is looked at, as both m are odd. Raises TooHard where more than `work` moves would be.
         """
         h_s, h_r = ((m - 1) // 2).tolist()
         stack = [np.array([(1, h_s, -h_r, h_r), (0, 0, 1, h_r)], dtype=np.int64)]
@@ -526,22 +501,28 @@ class _Tilted:
         values = sizes * np.exp(1j * (np.pi * ((half + odd) % 2) + (angle + angle_low)))
         return values, EPS * sizes * (8 + 6 * rough + 2 * np.abs(angle))
 
-    def _staircase_sum(self, points: Ints, m: Ints, rows: _Rows) -> tuple[float, float, float]:
-        """Sum of E_tau exp(-tau (T - t0)) over the rows, its error, and the largest sum of weights.
+    def _staircase_sum(self, points: Ints, m: Ints, stop: int) -> tuple[float, float, float]:
+        """Sum of exp(-tau (T - t0)) over rows up to `stop`, its error, the largest sum of weights.
 
-        Points come in order of j_s, with (0, 0) first. Each term of a transform takes part in
-        log2(m_r) sums and products of its own, so that this many roundings bound its error.
+        Points come in order of j_s, (0, 0) first. A term of a transform takes part in log2(m_r)
+        sums.
         """
-        decay, (first, origin) = float(self.tau[0]), (rows.first, rows.origin)
+        decay, first, origin = float(self.tau[0]), self.region.first, self.region.origin
+        starts = np.minimum(self.region.starts, stop)
+        # At the start of each row, and just beyond its end.
+        weights, lasts = (
+            np.where(starts < stop, np.exp(self._heights(s, first, origin)), 0.0)
+            for s in (starts, np.full_like(starts, stop))
+        )
         circle_s, circle_r = _circle(int(m[0])), _circle(int(m[1]))
-        places, size = rows.starts - origin[0], float(np.sum(rows.weights) + np.sum(rows.lasts))
+        places, size = starts - origin[0], float(np.sum(weights) + np.sum(lasts))
         sums = np.empty(len(points), dtype=np.complex128)
         groups, begins = np.unique(points[:, 0], return_index=True)
         for j, part in zip(
             groups.tolist(), np.split(np.arange(len(points)), begins[1:]), strict=True
         ):
-            z = rows.weights * circle_s[j * places % m[0]]
-            z -= rows.lasts * circle_s[j * (rows.stop - origin[0]) % m[0]]
+            z = weights * circle_s[j * places % m[0]]
+            z -= lasts * circle_s[j * (stop - origin[0]) % m[0]]
             sums[part] = np.fft.fft(z, int(m[1]))[points[part, 1] % m[1]]
         sums *= circle_r[points[:, 1] * (first - origin[1]) % m[1]]
         sine, cosine = (f(np.pi * points[:, 0] / m[0]) for f in (np.sin, np.cos))
@@ -568,9 +549,8 @@ class _Tilted:
     def _log_scale(self, origin: Ints) -> tuple[float, float, float]:
         """K(tau) - tau t0 in two parts, and its error.
 
-        From the corner for rare moves, K is the sum of log1p(odds) less that of ln 2; for others,
-        from the middle, that of log cosh(push / 2). The products of tau are exact, and small where
-        the mass is near.
+        From the corner for rare moves, K is sum log1p(odds) less that of ln 2; for others, from the
+        middle, sum log cosh(push / 2). Products of tau are exact.
         """
         rare, push = self.q < RARE, self.push
         cosh = np.log1p(2 * np.sinh(np.where(rare, 0, push) / 4) ** 2)
@@ -582,10 +562,7 @@ class _Tilted:
         return total, fsum([*terms, -total]), 4 * EPS * float(np.abs(rounded).sum())
 
     def _log_mass(self, axis: int, x: Floats | float) -> Floats:
-        """Bound on the log of the tilted mass further than x from the mean, on one side.
-
-        Bennett's and Hoeffding's.
-        """
+        """Bennett's and Hoeffding's bound on the log of the tilted mass beyond mean +- x."""
         variance, fair, jump = (max(float(moment[axis]), 1e-290) for moment in self.moments)
         x = np.maximum(x, 0.0)
         u = jump * x / variance
@@ -648,9 +625,9 @@ class _Tilted:
     def _find_tilt(self) -> Floats:
         """The tilt towards the most likely point of the region, no less than one deviation.
 
-        There the tilt points along the gradient of the statistic (Lagrange), and the tilted mean
-        lies on the boundary. Both conditions are met in turn; any tilt gives the right tail, this
-        one puts the mass where the tail begins.
+        There it points along the gradient of the statistic (Lagrange), and the tilted mean lies on
+        the boundary: met in turn. Any tilt gives the right tail; this one puts the mass where it
+        begins.
         """
         found, totals = np.zeros(2), np.array(self.event.totals, dtype=float)
         for _ in range(40):
@@ -678,10 +655,7 @@ class _Tilted:
         return found
 
     def _best_tilt(self, point: Floats, tilt: Floats) -> tuple[float, float, float]:
-        """K and the tilt that bound the mass of at least a hits and at most i misses best, about.
-
-        Any tilt with x >= 0 >= y bounds it; Newton's method looks for the smallest bound.
-        """
+        """K and the tilt x >= 0 >= y with about the smallest bound beyond a point (Newton)."""
         best, found = inf, (0.0, *tilt.tolist())
         longest, furthest = float(np.abs(self.sums).sum(axis=1).max()), 8.0
         for _ in range(40):
@@ -703,10 +677,7 @@ class _Tilted:
 
 
 def _dot(counts: Floats, terms: Floats) -> tuple[Floats, Floats]:
-    """Products with whole numbers, added up, in two parts.
-
-    The leading digits of all terms add up without rounding (Rump, Ogita and Oishi 2008).
-    """
+    """Products with whole numbers, added up, in two parts (Rump, Ogita and Oishi 2008)."""
     most = float(counts.sum()) * max(float(terms.max()), -float(terms.min()))
     unit = 2.0 ** (frexp(most)[1] + 2)
     leading = (terms + unit) - unit
@@ -732,10 +703,7 @@ def _odd_length(n: int) -> int:
 
 
 def _kept(sums: Floats, most: float) -> tuple[int, int, float]:
-    """First and end of what is left without the outermost sums that come to `most` at either end.
-
-    And what has been left out.
-    """
+    """First and end without outermost sums that come to `most` at either end, and their sum."""
     below = np.cumsum(sums)
     first = int(np.searchsorted(below, most, side="right"))
     above = np.cumsum(sums[first:][::-1])
@@ -745,10 +713,7 @@ def _kept(sums: Floats, most: float) -> tuple[int, int, float]:
 
 
 def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
-    """Sum over m of the table shifted by m steps, times ``weights[m]``.
-
-    Steps that are negative are measured from the last shift.
-    """
+    """Sum over m of ``weights[m]`` times the table shifted by m steps, m - n of negative ones."""
     n, (height, width) = weights.size - 1, table.shape
     longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
     for m, weight in enumerate(weights.tolist()):

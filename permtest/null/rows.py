@@ -59,16 +59,13 @@ class Laws(NamedTuple):
         size = first.size
         facts, starts = np.zeros((size, 6), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
-        count_rows(u, v, first, second, facts, starts, widths, counts)
+        count_rows((u, v, first, second), facts, (starts, widths, counts))
         total_u, total_v, *rest = facts.T.copy()
         return cls(starts, widths, counts, total_u - total_v, *rest)
 
     @classmethod
     def of_counts(cls, values: Ints, times: Ints) -> Laws:
-        """The laws of tests of which only is known how often each of some differences occurs.
-
-        `values` are distinct, of shape (U,), and row i of `times`, of shape (tests, U), is test i.
-        """
+        """Of tests in which ``values[k]`` occurs ``times[i, k]`` times; values are distinct."""
         sizes, where = np.unique(np.abs(values), return_inverse=True)
         folded = np.zeros((len(times), sizes.size), dtype=np.int64)
         for column, k in zip(times.T, where.ravel().tolist(), strict=True):
@@ -96,10 +93,7 @@ class Laws(NamedTuple):
         return Tails(values, few, hard | (self.unit == 0))
 
     def _threshold(self, alternative: str) -> Ints:
-        """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1.
-
-        `SumQuestion.tails` in terms of upper tails; swapping all pairs turns t into top - t.
-        """
+        """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1."""
         t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
         if alternative == "greater":
             return t
@@ -174,7 +168,7 @@ def _upper_tails(
 
 def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """`count_tails` in NumPy."""
-    spend(int(counts.sum()))
+    spend(int(counts[: starts[-1]].sum()))  # what follows has never been written
     for r in (most >= 0).nonzero()[0].tolist():
         cells = np.zeros(most[r] + 1, dtype=np.int64)
         cells[0] = 1
@@ -186,10 +180,9 @@ def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Int
 
 @numpy_first(_count_tails)
 def count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
-    """How many labellings of law r have T <= most[r], law r being ``starts[r] : starts[r + 1]``.
+    """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
 
-    Alg. 3 in integers, over the cells of the tail alone: entries of greater width must stay. Leaves
-    ``hits[r]`` as it is where ``most[r]`` is negative. For at most 62 entries; widths ascend.
+    Entries of greater width must stay; ``hits[r]`` stays as it is where ``most[r]`` is negative.
     """
     longest = -1
     for r in range(most.size):

@@ -110,10 +110,7 @@ def _digits(law: TwoPointSum) -> Iterator[tuple[int, Ints]]:
 
 
 def _sample_sums(states: NDArray[np.uint64], widths: Ints, counts: Ints, sums: Ints) -> None:
-    """`sample_sums` in NumPy, with all generators side by side.
-
-    First come the states of some rows, of one draw by each generator, then their words at once.
-    """
+    """`sample_sums` in NumPy: states of some rows of all generators first, then words at once."""
     ends = np.cumsum(counts)
     n_words = -(-int(counts.sum()) // 64)
     n_rows = -(-min(sums.size, BLOCK) // LANES)

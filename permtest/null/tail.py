@@ -74,11 +74,9 @@ Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
 
-    The lattice spans some 20 standard deviations. All but a few of its frequencies are left out,
-    with a bound: time about O(U) for U distinct widths that are small against the number of
-    entries. The error bound covers roundings, what was left out, and the mass outside of the
-    lattice. Raises TooHard if more than `work` widths would have to be looked at. Sources: Pagano
-    and Tritchler (1983) for the characteristic function, Keich (2005) for the tilt.
+    The lattice spans some 20 standard deviations; all but a few of its frequencies are left out,
+    with a bound: O(U) for U widths that are small for their number. Raises TooHard if more than
+    `work` widths would be looked at. After Pagano and Tritchler (1983) and Keich (2005).
     """
     return _above_centre(law, t0, partial(_tail_tilted, work=work))
 
@@ -143,9 +141,7 @@ def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
 def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     """Names and functions to try for P(T >= t0), one after the other until one is not too hard.
 
-    The tilted tail comes first, because it is nearly always quick; then a shorter lattice, if
-    there is one; labellings are counted where they are few; dynamic programming follows as soon as
-    it would take some times as long as what has been tried at most.
+    The quickest first; dynamic programming once it takes no more than some times what was tried.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = dp_operations(law, size) if size <= MAX_CELLS else inf

@@ -62,10 +62,9 @@ class Window(NamedTuple):
 
 @jit
 def divergence(base: float, rest: float) -> float:
-    """Kullback-Leibler divergence of a coin with mean (1 + beta) / 2 from a fair one.
+    """Kullback-Leibler divergence of a coin with mean (1 + beta) / 2 from a fair one, to 2 EPS.
 
-    ((1 + beta) log(1 + beta) + (1 - beta) log(1 - beta)) / 2, by its power series where the two
-    terms would cancel. Relative error below 2 EPS.
+    ((1 + beta) log(1 + beta) + (1 - beta) log(1 - beta)) / 2; a power series where those cancel.
     """
     if base != 0.0:
         q = 0.5 * abs(rest)  # of the less likely side
@@ -96,9 +95,8 @@ def add_product(a: Any, b: Any, high: float, low: float) -> tuple[Any, Any]:
 def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     """tau at which the tilted mean is the threshold, but no less than one over the deviation.
 
-    sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess. The left side is concave in tau, so that Newton's
-    method rises to the root from excess / variance. Any tau > 0 gives the right tail; this one
-    puts the mass where the tail begins.
+    sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess; the left side is concave, so that Newton's method
+    rises to the root. Any tau > 0 gives the right tail; this one puts the mass where it begins.
     """
     variance = 0.0
     for k in range(widths.size):
@@ -137,12 +135,10 @@ def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
 def log_scale(
     tau: float, twice_excess: float, law: TiltedLaw
 ) -> tuple[float, float, float, tuple[float, float]]:
-    """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0.
+    """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0, in two.
 
-    The last is in two parts as well.
-
-    K(tau) - tau t0 = -sum_k c_k divergence(beta_k) + tau (mean - t0). This is stationary in every
-    beta, so that the rounding of beta does no harm.
+    This is tau (mean - t0) - sum_k c_k divergence(beta_k), stationary in every beta: their rounding
+    does no harm.
     """
     (widths, counts, tilt), whole = law, -twice_excess
     for k in range(widths.size):
@@ -163,10 +159,7 @@ def log_scale(
 
 @python_first
 def reach(outside: float, variance: float, fair: float, longest: float) -> float:
-    """How far from its mean a sum has all but exp(-outside) of its mass on either side.
-
-    By the inequalities of Bernstein and of Hoeffding; `fair` is the variance without a tilt.
-    """
+    """How far from its mean a sum has all but exp(-outside) of its mass: Bernstein, Hoeffding."""
     jump = outside * longest / 3.0
     bernstein = jump + np.sqrt(jump * jump + 2.0 * outside * variance)
     return float(min(bernstein, np.sqrt(2.0 * outside * fair)))
@@ -174,10 +167,7 @@ def reach(outside: float, variance: float, fair: float, longest: float) -> float
 
 @jit
 def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
-    """Points M of the lattice, and cells R of the tail, that leave out no more than OUTSIDE.
-
-    `beyond` is top - t0; M is top + 1 where that is no more. Also the tilted variance.
-    """
+    """Points of the lattice and cells of the tail that leave out OUTSIDE; the tilted variance."""
     (widths, counts, tilt), variance, fair = law, 0.0, 0.0
     for k in range(widths.size):
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
@@ -277,8 +267,8 @@ def phi(
 ) -> tuple[float, float, float]:
     """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m.
 
-    Angles are reduced in integers; then every entry's angle is measured from its mean, and the
-    mean of T, `shift` above t0, comes in once. `n` counts the turns that were taken off.
+    Angles are reduced in integers, by n turns, and measured from their mean; that of T comes in
+    once.
     """
     (widths, counts, tilt), log_size, rough = law, 0.0, 0.0
     angle = 2.0 * np.pi * share_of_turn(j, m, shift[0], shift[1])
@@ -335,9 +325,8 @@ def geometric(j: Any, m: int, tau: float, cells: int) -> tuple[Any, Any]:
 def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
     """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
 
-    ``stack[0, 0]`` intervals (first, last) follow in `stack`; they are halved until the bound
-    says that they do not matter, or one point is left. `book` adds up bounds of |phi| at what was
-    left out, and how many widths were looked at; beyond `work` of them the answer is 0 too.
+    The ``stack[0, 0]`` intervals (first, last) in `stack` are halved until a bound says that they
+    do not matter. `book` has the bounds of what was left out, and the looks, up to `work`.
     """
     while stack[0, 0] > 0 and book[1] < work:
         top = stack[0, 0]
@@ -362,11 +351,10 @@ def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: 
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, an error, and work left.
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left, 0 if not enough.
 
-    The mass beyond the cells and that which wraps around are part of the error. The points that
-    matter have a j in one of the `ranges`, given by their first and last j; `rest` bounds the sum
-    of |phi| over all others. Where no work is left, the sum is not complete.
+    The points that matter have a j in one of the `ranges`; `rest` bounds the sum of |phi|
+    elsewhere.
     """
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)
@@ -438,10 +426,10 @@ def _phis(
 def upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:
-    """P(T >= t0) = exp(high + low) * factor of many laws.
+    """P(T >= t0) = exp(high + low) * factor of laws ``starts[r] : starts[r + 1]``.
 
-    Law r is ``starts[r] : starts[r + 1]`` of widths and counts. ``found[r]`` becomes high, low,
-    factor, relative error of the product and work left, unless ``t0[r]`` is not above the centre.
+    ``found[r]`` becomes high, low, factor, relative error of the product and work left, unless t0
+    is not above the centre.
     """
     ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):

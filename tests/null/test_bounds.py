@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from permtest.null import bracket, plane, tail_kernels
+from permtest.null import bracket, many_point, plane, tail_kernels
 from permtest.null.bracket import zone_of
 from permtest.null.convolution import (
     SAFETY,
@@ -21,7 +21,8 @@ from permtest.null.convolution import (
 )
 from permtest.null.enumeration import count_labellings
 from permtest.null.lattice import LatticeSum, window
-from tests.null import holds, law_of
+from tests.null import holds, law_of, relative_error
+from tests.null.test_plane import counted as counted_plane
 from tests.null.test_plane import event, spans
 
 RNG = np.random.default_rng(0)
@@ -124,6 +125,25 @@ def test_what_a_tilted_tail_leaves_out(kind, share):
                 found = mp.expj(mp.mpf(angle)) * mp.exp(log_size)
                 off = abs(found / exact_phi(law, lattice, share, j) - 1)
             assert holds(float(off), rough, 1e-11)
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+def test_the_scale_of_a_tilted_tail(kind, share):
+    """K(tau) - tau t0 and the tilted mean, in 40 digits."""
+    law = law_of(LAWS[kind])
+    t0 = int(law.top * share) + 1
+    _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
+    high, low, error = lattice.scale
+    with mp.workdps(40):
+        tau, scale, ahead = mp.mpf(lattice.tau), -mp.mpf(lattice.tau) * t0, mp.mpf(-t0)
+        for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
+            scale += c * mp.log((1 + mp.exp(tau * w)) / 2)
+            ahead += c * w / (1 + mp.exp(-tau * w))
+        off = float(abs(mp.mpf(high) + mp.mpf(low) - scale))
+        assert abs(mp.fsum(lattice.shift) - ahead) <= 4e-16 * law.top
+    assert abs(low) <= 2**-50 * abs(high)
+    assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
 
 
 def exact_phi(law, lattice, share, j):
@@ -300,3 +320,107 @@ def test_peaks_of_a_long_lattice_that_are_left_out():
         assert sizes[~taken].max(initial=0) <= exp(-cut)
         assert sizes[~taken].sum() <= rest <= 4 * js.size * exp(-cut)
         assert taken.sum() <= 0.9 * js.size
+
+
+# ---- truncation so crude that it shows ---------------------------------------------------------
+
+
+def covered(pairs, most):
+    """Bounds cover errors that show that something was left out, and are `most` at most."""
+    errors, bounds = np.array(pairs).T
+    assert np.all(errors <= bounds)
+    assert errors.max() > 1e-9
+    assert bounds.max() <= most
+
+
+@pytest.mark.parametrize("outside", [6.0, 12.0])
+@pytest.mark.parametrize("what", ["cells", "window", "frequencies"])
+def test_crude_tails_of_a_plane_are_within_their_bounds(what, outside, monkeypatch):
+    """Each kind of truncation by itself."""
+    search, cut = plane._Tilted._frequencies, outside if what == "frequencies" else 60.0
+    monkeypatch.setattr(
+        plane._Tilted, "_frequencies", lambda self, m, _, work: search(self, m, cut, work)
+    )
+    if what != "frequencies":
+        monkeypatch.setattr(plane, "OUTSIDE", outside)
+    found = []
+    for seed in range(8):
+        u, v = np.random.default_rng(seed).integers(0, 4, (2, 40, 2))
+        seen = event(u, v) if event(u, v).least >= 0 else event(v, u)
+        tilted, exact = plane._Tilted(seen), counted_plane(seen, u.tolist(), v.tolist())
+        p = tilted.by_cells() if what == "cells" else tilted.by_frequencies()
+        found.append((relative_error(p, exact), p.error_bound))
+    covered(found, 600 * exp(-outside))
+
+
+@pytest.mark.parametrize("cut", [7.0, 12.0])
+def test_crude_tails_of_many_points_are_within_their_bounds(cut, monkeypatch):
+    monkeypatch.setattr(many_point, "CUT", cut)
+    found = []
+    for n in (20, 60, 200):
+        tables = [(sorted({0, int(RNG.integers(3, 9)), 2}), [3, 1, 2], n), ([0, 1], [1, 1], 3)]
+        law = many_point.ManyPointSum.of(tables)
+        for deviations in (0.2, 2, 4):
+            t0 = int(law.mean + deviations * law.deviation)
+            p = many_point._inverted(law, t0)
+            found.append((relative_error(p, law.count_at_least(t0)), p.error_bound))
+    covered(found, 300 * exp(-cut))
+
+
+@pytest.mark.parametrize("kind", ["scores", "giant"])
+@pytest.mark.parametrize("share", [0.52, 0.6])
+def test_crude_tails_of_a_law_are_within_their_bounds(kind, share):
+    """Frequencies that are small, or in no range, are left out of a sum."""
+    law = law_of(LAWS[kind])
+    t0 = int(law.top * share) + 1
+    tilted, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
+    half, whole = lattice.m // 2, [[1, lattice.m // 2]]
+    exact, error, _ = tail_kernels.tail_sum(tilted, lattice, 10**9, np.array(whole), 0.0)
+    assert error <= 1e-12 * exact
+    largest, _ = tail_kernels.geometric(0, lattice.m, lattice.tau, lattice.cells)
+    last = half // 40
+    js = np.arange(last + 1, half + 1)
+    sizes = [
+        exp(tail_kernels.phi(j, lattice.m, lattice.shift, 700.0, tilted)[0]) for j in js.tolist()
+    ]
+    for cut, ranges, rest in (
+        (4.0, whole, 0.0),
+        (7.0, whole, 0.0),
+        (45.0, [[1, last]], sum(sizes)),
+    ):
+        crude = lattice._replace(cut=cut)
+        value, bound, _ = tail_kernels.tail_sum(tilted, crude, 10**9, np.array(ranges), rest)
+        assert abs(value - exact) <= bound <= largest * (exp(-cut) + 2.001 * rest / lattice.m)
+        assert abs(value - exact) > 1e-12 * exact
+
+
+@pytest.mark.parametrize("kind", ["scores", "giant", "comb"])
+@pytest.mark.parametrize("share", [0.501, 0.6, 0.9])
+def test_the_lattice_of_a_tilted_tail_holds_its_mass(kind, share):
+    """The cells beyond it, and those that come round to the tail, have 2e-22 each, or less."""
+    law = law_of(LAWS[kind])
+    t0 = int(law.top * share) + 1
+    _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
+    cells = dp_cells(law.tilted(lattice.tau))
+    assert cells[t0 + lattice.cells :].sum() <= exp(-tail_kernels.OUTSIDE)
+    assert cells[: max(t0 + lattice.cells - lattice.m, 0)].sum() <= exp(-tail_kernels.OUTSIDE)
+    assert lattice.cells <= law.top - t0 + 1
+    assert lattice.m <= min(law.top + 1, 25 * lattice.deviation + 40 * law.widths[-1])
+    mean = float(np.arange(law.top + 1) @ cells)
+    assert t0 + sum(lattice.shift) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("outside", [5.0, 9.0])
+def test_crude_brackets_contain_p(outside, monkeypatch):
+    """The lower bound pays for what a short period loses."""
+    monkeypatch.setattr(bracket, "OUTSIDE", outside)
+    lost = []
+    for kind in ("scores", "uneven"):
+        law = law_of(LAWS[kind])
+        cells = dp_cells(law)
+        for deviations in (0.5, 2, 4):
+            t0 = int(law.top / 2 + deviations * law.deviation)
+            low, high = bracket._Tilted.of(law, t0).bounds(1e-4, 0)
+            assert low.value <= cells[t0:].sum() <= high.value
+            lost.append(high.log - low.log)
+    assert exp(-outside) < max(lost) < 60 * exp(-outside)
