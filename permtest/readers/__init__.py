@@ -70,7 +70,7 @@ def read(
     ----------
     path : str, path-like, "-", buffer, data frame, records or array
         Both systems, or the first; or a folder that a harness wrote for it. ``"-"`` is standard
-        input. Compressed files, Excel, parquet, feather and ``.npy`` are read as they are.
+        input. Files of gzip and zip, Excel, parquet, feather and ``.npy`` are read as they are.
     path_b : the same, optional
         The second system, in the same format.
     a, b : str or int, or a sequence of them, optional

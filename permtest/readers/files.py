@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import hashlib
 import json
@@ -22,8 +21,6 @@ from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
-
-from permtest._checks import optional
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -295,7 +292,7 @@ class File:
         """The sheet; or the name without its folder, its last suffix and that of a compression."""
         if self.table is not None:
             return self.path
-        name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", self.path, flags=re.IGNORECASE)
+        name = re.sub(r"\.(gz|zip)$", "", self.path, flags=re.IGNORECASE)
         return self.sheet or Path(name).stem
 
     @cached_property
@@ -467,23 +464,6 @@ def reading(path: str, problem: str, remedy: str = "save or copy it again") -> I
 # ---- compression ---------------------------------------------------------------------------------
 
 
-def _of_xz(data: bytes) -> bytes:
-    import lzma  # which Pythons in a browser do not have
-
-    decompressor = lzma.LZMADecompressor(memlimit=MEMORY)  # it may say that it needs any amount
-    content = decompressor.decompress(data, LARGEST + 1)
-    if not decompressor.eof and len(content) <= LARGEST:
-        raise EOFError("the end is missing")
-    return content
-
-
-def _of_zstd(data: bytes) -> bytes:
-    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    zstd = optional(name, needed_by="a file compressed with Zstandard", extra="inspect")
-    with zstd.ZstdFile(BytesIO(data)) as stream:
-        return bytes(stream.read(LARGEST + 1))
-
-
 def _of_zip(data: bytes) -> bytes:
     """The only member; the archive itself where it has several, or belongs to NumPy."""
     if data.count(b"PK\x01\x02") > 3:  # without the list of members, which may be endless
@@ -500,9 +480,6 @@ def _of_zip(data: bytes) -> bytes:
 #: What packed files begin with, and what unpacks at most one byte more than is allowed.
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {
     rb"\x1f\x8b\x08": lambda data: gzip.GzipFile(fileobj=BytesIO(data)).read(LARGEST + 1),
-    rb"BZh[1-9]1AY&SY": lambda data: bz2.BZ2File(BytesIO(data)).read(LARGEST + 1),
-    rb"\xfd7zXZ\x00": _of_xz,
-    rb"\x28\xb5\x2f\xfd": _of_zstd,
     rb"PK\x03\x04": _of_zip,
     rb"\xff\xfe|\xfe\xff": lambda data: data.decode("utf-16").encode(),
 }

@@ -150,7 +150,9 @@ def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
     for table in tables:
         sheet, names = Sheet(**vars(table), how=plain), table.names
         if names is None or GOLD in names:
-            problem = "has no header; write one" if names is None else f"has a {GOLD!r} of its own"
+            problem = (
+                "no header; write one" if names is None else f"a {GOLD!r} of its own; rename it"
+            )
             raise sheet.error(f"{problem}, or leave out the file of right answers (--gold)")
         keys = _item_keys(sheet)
         if how.id is not False and not (right.ids and sheet.ids):

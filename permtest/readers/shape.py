@@ -187,7 +187,8 @@ class Sheet(Table):
         sheet = cls(**vars(table), how=how)
         for plain in (cls._without_separators, cls._with_points, cls._of_measure):
             sheet = plain(sheet)
-        sheet = sheet._without_summary()
+        if how.id in (None, False) and len(sheet) > 2:
+            sheet._check_summary()
         if sheet.names is not None and not sheet.ids and how.id is not False:
             sheet._check_twice()
         return sheet
@@ -375,22 +376,20 @@ class Sheet(Table):
 
     def obstacle(self) -> str:
         """What keeps a column from being one of scores, for a message: no number, or a label."""
-        found, gold = [], self.called("gold")
+        gold, labels = self.called("gold"), ""
         if gold is not None and gold not in self.numeric:
             said = f"; if {self.name(gold)!r} holds the right labels, name it as gold (--gold "
             return f"{said}{self.name(gold)}), else name the file of right answers (--gold)"
-        for i in {*range(self.width)} - {*self.apart, *self.numeric, self.system}:
+        for i in sorted({*range(self.width)} - {*self.apart, *self.numeric, self.system}):
             texts = [x for x in self.texts[i] if kind_of(x) == "text"]
             slips = [x for x in texts if number_or_none(x) is None]  # among verdicts
             slips = slips if 2 * len(slips) < len(self) else []
-            number = next((x for x in texts if x in slips or re.search(r"\d", x)), None)
-            if number is not None:
-                place = f"{self.place(self.texts[i].index(number))}, {self.label(i)}"
-                found.append((0, i, f"; {place}: {PROBLEMS['text'].format(shown(number))}"))
-            elif texts:
-                said = f"; {self.label(i)} holds labels; name the file or the column of right "
-                found.append((1, i, f"{said}answers (--gold)"))
-        return min(found)[-1] if found else ""
+            for number in (x for x in texts if x in slips or re.search(r"\d", x)):
+                said = f"; {self.place(self.texts[i].index(number))}, {self.label(i)}: "
+                return said + PROBLEMS["text"].format(shown(number))
+            if texts and not labels:
+                labels = f"; {self.label(i)} holds labels; name the right answers (--gold)"
+        return labels
 
     # ---- rows that are no items, and numbers that are written otherwise
 
@@ -453,45 +452,27 @@ class Sheet(Table):
             how=replace(self.how, score=None),
         )
 
-    def _without_summary(self) -> Sheet:
-        """The same without a last row that sums or averages the others, which is said."""
-        if self.how.id not in (None, False) or len(self) < 3:
-            return self
+    def _check_summary(self) -> None:
+        """Refuse a row that sums up others, by its name, or where it has none by its numbers."""
         last, text = len(self) - 1, [i for i in range(self.width) if i not in self.numeric]
         column = self.called("id") if self.how.id is False else None
         column = next(iter([*self.ids, *text]), None) if column is None else column
-        if column is None or self.names is None:
-            if last > 3 and self.how.id is None and self._sums_up(largest=True):
-                problem = "the sums of all lines above; remove it, or pair by order (--by-order)"
-                raise self.error(problem, last)
-            return self
-        texts = self.texts[column]
+        texts = [""] * len(self) if column is None or self.names is None else self.texts[column]
         likely = _SUMMARY.search("\n".join(texts)) is not None  # which is quick
         called = [row for row, label in enumerate(texts if likely else ()) if _is_summary(label)]
-        if (called == [last] or not (called or texts[last])) and self._sums_up():
-            note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
-            columns = [cells[:-1] for cells in self.columns]
-            return replace(self, columns=columns, notes=(*self.notes, note))
         sure = [row for row in called if not SAYS["total"].isdisjoint(tokens(texts[row]))]
-        if sure or {0, last} & set(called):
+        if column is not None and (sure or {0, last} & set(called)):
             row = (sure or called)[-1]
             problem = f"{texts[row]!r} may be no item; remove it, or name the column of items "
             raise self.error(f"{problem}(--id {self.key(column)})", row, column)
-        return self
-
-    def _sums_up(self, *, largest: bool = False) -> bool:
-        """Whether the last row sums or averages the scores, or has their `largest` as sums."""
-        found = []
-        for i in self.numeric:
-            *rest, total = map(number_or_none, self.texts[i])
-            if i in self.apart or total is None or None in rest:
-                continue
-            numbers = [x for x in rest if x is not None]
-            whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)
-            if largest and (total <= max(1.0, *numbers) or whole != total):
-                return False
-            found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
-        return bool(found) and all(found)
+        sums = []
+        for i in self.numeric if last > 3 and not texts[last] and self.how.id is None else ():
+            *rest, total = (number_or_none(x) or 0.0 for x in self.texts[i])
+            if i not in self.apart:
+                sums.append(max(1.0, *rest) < total == sum(rest))
+        if sums and all(sums):
+            problem = "the sums of all lines above; remove it, or pair by order (--by-order)"
+            raise self.error(problem, last)
 
     def _check_twice(self) -> None:
         """Refuse a row that is there twice, where texts tell nearly all rows apart."""
