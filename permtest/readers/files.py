@@ -380,7 +380,6 @@ def _decode(path: str, data: bytes, line: int = 1) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, each name of which must be there once."""
     found = dict(pairs)
     if len(found) < len(pairs):
         name = Counter(name for name, _ in pairs).most_common(1)[0][0]

@@ -229,7 +229,6 @@ class Harness(Format):
             )
 
     def _scores_of(self, file: File, system: str, items: list[Item]) -> SystemScores:
-        """The items of a system as columns."""
         bases, by = _bases(items, file)
         groups = [item.group or base for item, base in zip(items, bases, strict=True)]
         repeats = any(item.repeat for item in items)
@@ -272,7 +271,6 @@ def _has(value: Any, keys: Sequence[str]) -> bool:
 
 
 def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
-    """As many records as memory can hold."""
     for number, record in enumerate(records, 1):
         check_memory(file.path, PER_RECORD * number)
         yield record
@@ -581,7 +579,6 @@ _FAILED = (
 
 
 def _ids(values: Sequence[Any], where: Row) -> list[str]:
-    """Ids, each once."""
     for value in values:
         if not isinstance(value, str) or not value:
             raise where.error(f"{shown(text_of(value))} is not the id of an issue; {REMEDY}")

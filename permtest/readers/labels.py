@@ -174,6 +174,5 @@ def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
 
 
 def _item_keys(sheet: Sheet) -> list[tuple[str, ...]]:
-    """What each row says of its item; its number where order pairs them."""
     columns = [as_ids(sheet.texts[i]) for i in sheet.ids] or [[*map(str, range(len(sheet)))]]
     return list(zip(*columns, strict=True))

@@ -324,7 +324,6 @@ class Evaluation:
         return self.sheet.listed_system(parts, entry, option)
 
     def _meant(self, entry: Statistic) -> list[SystemScores]:
-        """The systems that are meant where none is named."""
         sheet = self.sheet
         if sheet is None or not entry.columns:
             return [one for one in self.found if self.usual is None or one.system in self.usual]
@@ -425,7 +424,6 @@ class Evaluation:
         raise ReadError.at(lacking[0].file.path, problem + (", ".join(known) or "none"))
 
     def _kind(self, chosen: _Chosen) -> Score:
-        """What the scores are, and which of them are better."""
         way = self.how.higher_is_better
         if self.sheet is not None and not chosen.columns and not self.is_labels:
             found = Score.shared([one.system for one in chosen.systems], way)
@@ -442,7 +440,6 @@ class Evaluation:
         *,
         strict: bool = False,  # whether runs must be the same, unless the user says otherwise
     ) -> _Chosen:
-        """The items of some systems, put together, and their numbers."""
         if self.is_labels and score is not None:
             raise self._error("predictions have no score; choose a statistic (--metric)")
         if self.how.positive is not None and not self.is_labels:
@@ -461,7 +458,6 @@ class Evaluation:
         return chosen
 
     def _judge(self, chosen: _Chosen, entry: Statistic) -> None:
-        """Predictions become numbers."""
         cells = chosen.cells()
         if chosen.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
@@ -479,7 +475,6 @@ class Evaluation:
         chosen.notes += chosen.facts.pop("notes")
 
     def _count(self, chosen: _Chosen, entry: Statistic) -> None:
-        """Cells become numbers, or counts."""
         if counts := _counts(chosen.systems, chosen.score, entry):
             chosen.columns = counts
             chosen.numbers = _tables(chosen, chosen.complete(chosen.exact()), entry)
@@ -531,7 +526,7 @@ class Evaluation:
 
     def _of_runs(self, two: Sequence[SystemScores], name: str, entry: Statistic) -> _Chosen:
         """The items of two systems that have different runs of them, and the numbers of all."""
-        chosen = _Chosen.matched([one.first_runs() for one in two], name, self.how.missing)
+        chosen = _Chosen.matched(two, name, self.how.missing, runs=True)
         runs = _Chosen.of_rows(two, name)
         runs.check_writing(points=self.how.thousands is None)
         cells = runs.exact()
@@ -568,25 +563,28 @@ class _Chosen:
         return cls(some, score, [], [range(len(one)) for one in some])
 
     @classmethod
-    def matched(cls, some: Sequence[SystemScores], score: str, missing: str | None) -> _Chosen:
-        """The items that all systems have; all items, where those that one lacks count as 0."""
-        head, *others = some
-        for one in others:
-            if one.ids is not head.ids or len(one) != len(head):  # not columns of one table
-                _check_alike(head, one)
-        every: list[Any] = list(range(len(head)) if head.ids is None else head.ids)
-        if head.ids is None or all(one.ids is head.ids or one.ids == head.ids for one in others):
-            return cls(
-                some,
-                score,
-                every,
-                [range(len(head))] * len(some),
-                [[] for _ in some],
-                missing=missing,
-            )
-        every = list(dict.fromkeys(key for one in some for key in one.positions))
-        rows = [[one.positions.get(key) for key in every] for one in some]
-        chosen = cls(some, score, every, rows, [[] for _ in some], missing=missing)
+    def matched(
+        cls, some: Sequence[SystemScores], score: str, missing: str | None, *, runs: bool = False
+    ) -> _Chosen:
+        """The items that all systems have; all items, where those that one lacks count as 0.
+
+        If rows are `runs` of items, an item is where its first one is.
+        """
+        ids = [one.items if runs and one.items else one.ids for one in some]
+        if not all(own is ids[0] for own in ids) or len({*map(len, some)}) > 1:
+            for one, own in zip(some[1:], ids[1:], strict=True):
+                _check_alike(some[0], ids[0], one, own)
+        every: list[Any] = list(ids[0] or range(len(some[0])))
+        alone: list[list[str]] = [[] for _ in some]
+        if not runs and all(own is ids[0] or own == ids[0] for own in ids):
+            return cls(some, score, every, [range(len(every))] * len(some), alone, missing=missing)
+        where = [
+            dict(reversed({x: i for i, x in reversed([*enumerate(own or ())])}.items()))
+            for own in ids
+        ]
+        every = list(dict.fromkeys(key for own in where for key in own))
+        rows = [[own.get(key) for key in every] for own in where]
+        chosen = cls(some, score, every, rows, alone, missing=missing)
         both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
         if missing == "zero" or len(both) == len(every):
             return chosen
@@ -595,21 +593,20 @@ class _Chosen:
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it"
             raise ReadError.at(some[j].file.path, problem, settle="missing")
         if not both:
-            raise _nothing_in_common(some)
+            raise _nothing_in_common(some, where)
         chosen.alone = [[str(x) for x, i in zip(every, y, strict=True) if i is None] for y in rows]
         chosen.keep(both)
         return chosen
 
     @property
     def ids(self) -> tuple[str, ...] | None:
-        return None if self.systems[0].ids is None else tuple(self.keys)
+        return tuple(self.keys) if self.sizes or self.systems[0].ids is not None else None
 
     def keep(self, kept: Sequence[int]) -> None:
         self.keys = [self.keys[k] for k in kept]
         self.rows = [[own[k] for k in kept] for own in self.rows]
 
     def cells(self) -> list[list[Any]]:
-        """The cells of the score of each system; None where it lacks the item."""
         both = zip(self.systems, self.rows, strict=True)
         return [[None if i is None else x.scores[self.score][i] for i in own] for x, own in both]
 
@@ -786,7 +783,7 @@ class _Chosen:
             "gold": head.gold and {"file": head.gold.name, "sha256": head.gold.sha256},
             "score": self.score,
             "clusters": grouping,
-            "paired_by": head.paired_by,
+            "paired_by": head.items_by if self.sizes and head.items else head.paired_by,
             "matched": len(self.keys),
             "unmatched": [len(gone) for gone in both],
             "unmatched_ids": [gone[:NAMED] for gone in both],
@@ -803,49 +800,49 @@ class _Chosen:
 # ---- items ---------------------------------------------------------------------------------------
 
 
-def _check_alike(head: SystemScores, one: SystemScores) -> None:
+def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> None:
     """Refuse two systems whose items cannot be put together by what is known of them."""
+
+    def first_number(names: Sequence[str]) -> int | None:
+        """Where ids begin that are all whole numbers from there on; or None."""
+        known = set(names)
+        for start in (0, 1) if len(known) > 1 and names[0].isdecimal() else ():
+            if all(str(i) in known for i in range(start, start + len(known))):
+                return start
+        return None
+
+    by, theirs = one.items_by if one.items is own else one.paired_by, head.paired_by
+    theirs = head.items_by if head.items is ids else theirs
     problem = ""
-    if (one.ids is None) != (head.ids is None):
-        one, known = (head, one) if head.ids is None else (one, head)
+    if (own is None) != (ids is None):
+        one, known = (head, one) if ids is None else (one, head)
         problem = f"has no ids, but {known.file.path} has; give both or neither"
-    elif head.ids is None and len(one) != len(head):
+    elif own is None and len(one) != len(head):
         problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair by"
-    elif head.ids is not None and one.paired_by != head.paired_by:
-        problem = f"its items are identified by {one.paired_by}, but those of {head.file.path} "
-        problem += f"by {head.paired_by}; give both one name if these are the same ids"
-    elif {mine := _first_number(one), theirs := _first_number(head)} == {0, 1} and (
-        len(one) + (mine or 0) != len(head) + (theirs or 0)  # else the first item is missing
-    ):
-        problem = f"its {one.paired_by} counts from {mine}, but in {head.file.path} from {theirs}; "
-        problem += "number items alike"
+    elif own is not None and by != theirs:
+        problem = f"its items are identified by {by}, but those of {head.file.path} by {theirs}; "
+        problem += "give both one name if these are the same ids"
+    elif own is not None and by != "index":  # of a frame, which may be a part
+        mine, other = first_number(own), first_number(ids)
+        sizes = len(set(own)) + (mine or 0), len(set(ids)) + (other or 0)
+        if {mine, other} == {0, 1} and sizes[0] != sizes[1]:  # else the first item is missing
+            problem = f"its {by} counts from {mine}, but in {head.file.path} from {other}; number "
+            problem += "items alike"
     if problem:
         raise ReadError.at(one.file.path, problem, settle="id")
 
 
-def _first_number(one: SystemScores) -> int | None:
-    """Where the ids of a system begin that are all whole numbers from there on; or None."""
-    if one.ids is None or one.paired_by == "index" or len(one) < 2:  # a frame may be a part
-        return None
-    for start in (0, 1) if one.ids[0].isdecimal() else ():
-        if all(str(i) in one.positions for i in range(start, start + len(one))):
-            return start
-    return None
-
-
-def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
-    """The error that no item is one of all systems."""
-
-    def rough(one: SystemScores) -> set[str]:  # without folders, case and leading zeros
-        names = (x.replace("\\", "/").rpartition("/")[2] for x in one.positions)
-        return {x.casefold().strip().lstrip("0") for x in names}
+def _nothing_in_common(some: Sequence[SystemScores], where: Sequence[Any]) -> ReadError:
+    def rough(names: Sequence[str]) -> set[str]:  # without folders, case and leading zeros
+        last = (x.replace("\\", "/").rpartition("/")[2] for x in names)
+        return {x.casefold().strip().lstrip("0") for x in last}
 
     head, fewest = some[0], min(some, key=len)
-    for one in some[1:]:
-        if head.positions.keys().isdisjoint(one.positions):
-            mine, theirs = (shown(next(iter(x.positions))) for x in (head, one))
+    for one, own in zip(some[1:], where[1:], strict=True):
+        if where[0].keys().isdisjoint(own):
+            mine, theirs = (shown(next(iter(x))) for x in (where[0], own))
             said = "both systems must have been scored on the same items"
-            if not rough(head).isdisjoint(rough(one)):
+            if not rough(where[0]).isdisjoint(rough(own)):
                 said = "the ids agree except for case, folders or zeros; write them alike"
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
             return ReadError.at(one.file.path, f"{problem}{mine}); {said}", settle="id")
@@ -858,7 +855,6 @@ def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
 
 
 def _is_missing(cell: Any) -> bool:
-    """Whether a cell, or one in a tuple, holds no score."""
     parts = cell if isinstance(cell, tuple) else (cell,)
     return any(x is None or kind_of(x) == "missing" for x in parts)
 

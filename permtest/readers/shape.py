@@ -292,12 +292,10 @@ class Sheet(Table):
         return keys if keys and self._distinct(keys) == len(self) else []
 
     def _distinct(self, columns: Sequence[int]) -> int:
-        """How many rows differ in these columns."""
         rows = (self.texts[i] for i in columns)
         return len(set(next(rows) if len(columns) == 1 else zip(*rows, strict=True)))
 
     def _is_key(self, i: int) -> bool:
-        """Whether a column is called like the id of something that is no system."""
         name = self.name(i).lower()
         return name.endswith("_id") and name not in (*ROLES["system"], *ROLES["cluster"])
 
@@ -475,7 +473,6 @@ class Sheet(Table):
             raise self.error(problem, last)
 
     def _check_twice(self) -> None:
-        """Refuse a row that is there twice, where texts tell nearly all rows apart."""
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
         share = [self._distinct([i]) * (2 if self.is_of_item(i) else 1 / 0.9) for i in text]
         seen: dict[tuple[str, ...], int] = {}
@@ -527,7 +524,6 @@ class Sheet(Table):
         return column if len(rows) == len(self) else [column[row] for row in rows]
 
     def _labels(self, column: int, rows: Sequence[int], problem: str) -> list[str]:
-        """The cells of a column in some rows, none of which may be missing."""
         found: list[str] = self._some(self.texts[column], rows)
         for text in dict.fromkeys(found):
             if (len(text) < 5 or text[0] == "-") and kind_of(text) == "missing":

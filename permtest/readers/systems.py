@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
@@ -89,23 +89,6 @@ class SystemScores:
         """The error of an item, or of one of its scores, or of one count."""
         column = self.columns[score][part] if score in self.columns else None
         return ReadError.at(self.file.path, problem, self.place(i), column)
-
-    def first_runs(self) -> SystemScores:
-        """The same with one row for each item, that of its first run."""
-        if self.items is None:
-            return self
-        rows = [*{item: i for i, item in reversed([*enumerate(self.items)])}.values()][::-1]
-
-        def some(column: Any) -> Any:
-            return None if column is None else [column[i] for i in rows]
-
-        names = ("scores", "clusters", "agree", "beside")
-        own: dict[str, Any] = {
-            name: {key: some(column) for key, column in getattr(self, name).items()}
-            for name in names
-        }
-        own |= {"ids": some(self.items), "texts": some(self.texts), "paired_by": self.items_by}
-        return replace(self, **own, swapped=None, items=None, at=lambda k: self.place(rows[k]))
 
 
 def twice(file: File, ids: Sequence[str], place: Callable[[int], str], by: str) -> ReadError:

@@ -296,12 +296,10 @@ def _cell(value: Any) -> Any:
 
 
 def _cells(values: Sequence[Any]) -> list[Any]:
-    """Values as cells, quickly where they are already."""
     return list(values if {*map(type, values)} <= _PLAIN else map(_cell, values))
 
 
 def _column(column: Any) -> list[Any]:
-    """The cells of a series of pandas."""
     if column.dtype == "category":  # repetitions share one text
         known = [*_cells(column.cat.categories.tolist()), None]
         return [known[code] for code in column.cat.codes]
@@ -355,7 +353,6 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
 
 
 def _of_arrow(file: File) -> Table:
-    """A parquet or a feather file."""
     name = "parquet" if file.data.startswith(b"PAR1") else "feather"
     arrow = optional(f"pyarrow.{name}", needed_by=f"{file.path}, a {name} file,", extra="many")
     with reading(file.path, f"is a damaged {name} file"):
@@ -373,7 +370,6 @@ def _of_arrow(file: File) -> Table:
 
 
 def _of_numpy(file: File) -> Table:
-    """An array in a file, or several columns in an archive."""
     import pandas
 
     problem = "is damaged, no table, or holds Python objects, which could run code"
