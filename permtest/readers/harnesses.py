@@ -163,6 +163,7 @@ class Harness(Format):
     def load(self, file: File, gold: File | None = None) -> list[SystemScores]:
         """The scores of each system in a file; some formats need the gold file beside it."""
         (start, lines), unpacked, log = file.start, self.unpack(file), Row(file, "", {})
+        numbered: Iterable[tuple[int, Any]] = ()
         name = "record {}".format
         try:
             if unpacked is not None:
@@ -523,8 +524,8 @@ def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
         prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
         number, provider = row.need("promptIdx"), row.need("provider.label|provider.id|provider")
         system = systems.setdefault(number, (provider, prompt, number))
-        told = {"agree": {"variables": text}, "group": text, "text": short(text), "note": note}
-        yield Item(row.place, {"testIdx": test}, scores.items(), system, **told)
+        ids, same = {"testIdx": test}, {"variables": text}
+        yield Item(row.place, ids, scores.items(), system, "", same, text, short(text), note)
 
 
 PROMPTFOO = Harness(

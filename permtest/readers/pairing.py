@@ -695,8 +695,11 @@ class _Chosen:
             head, mine, rows = first.setdefault(name, (one, theirs, own))
             if mine is theirs or name == self.score.lower():
                 continue
-            some = zip(rows, own, strict=True)  # which are all alike, mostly
-            both = [(i, j) for i, j in some if None not in (i, j) and mine[i] != theirs[j]]
+            both = [  # which are none, mostly
+                (i, j)
+                for i, j in zip(rows, own, strict=True)
+                if i is not None and j is not None and mine[i] != theirs[j]
+            ]
             strict = name in one.agree and name in head.agree
             permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
             if not both or not (strict or permuted):

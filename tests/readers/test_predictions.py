@@ -91,16 +91,11 @@ def test_true_and_false_are_one_and_zero_where_the_right_labels_are():
             assert pairs.u.tolist() == pairs.v.tolist() == [1, 1, 0]
             pairs = read(table(gold, said, b, header), **more, statistic="f1")
             assert pairs.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
-    texts = ["id,gold,pred\n" + "".join(f"{i},{g},{p}\n" for i, (g, p) in enumerate(rows))
-             for rows in (zip(truth, a, strict=True), zip(truth, b, strict=True))]  # fmt: skip
-    pairs = read(*files(*texts))
-    assert pairs.u.tolist() == pairs.v.tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize("statistic", ["f1", "precision", "mcc"])
-def test_no_answer_finds_nothing(statistic):
+def test_no_answer_finds_nothing():
     made = table("1100", ["", "1", "", "0"], "1010")
-    pairs = read(made, statistic=statistic)
+    pairs = read(made, statistic="f1")
     assert pairs.u.tolist() == [[0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]
     said = "2 predictions of 'y_pred_a' are missing, and count as finding nothing (fn where gold is"
     assert pairs.source["notes"] == [f"{said} positive, else tn)"]
