@@ -176,10 +176,12 @@ class Evaluation:
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first lines of a table; else ids and scores of the first system's first items."""
-        head = self.found[0]
-        columns = {head.paired_by: head.ids or range(1, len(head) + 1), **head.scores}
+        columns: dict[str, Sequence[Any]]
         if self.first is not None:
             columns = {self.first.name(i): cells for i, cells in enumerate(self.first.texts)}
+        else:
+            head = self.found[0]
+            columns = {head.paired_by: head.ids or range(1, len(head) + 1), **head.scores}
         cells = [[brief(text_of(x)) for x in column[:rows]] for column in columns.values()]
         return tuple(map(brief, columns)), list(zip(*cells, strict=True))
 
@@ -358,7 +360,8 @@ class Evaluation:
                 f"{problem}; {'add the file of another' if len(some) < 2 else remedy}"
             )
         if entry.columns and not some:
-            problem = f"no system has {entry.layouts()}, in columns such as new_{entry.columns[0]}"
+            columns = ", ".join(f"new_{count}" for count in entry.columns)
+            problem = f"no system has {entry.layouts()}, in columns such as {columns}"
         remedy += ", or add the files of others" * (len(some) < 2)
         doubt, called = sheet.usual[1], sheet.names
         cause = sheet.obstacle() if len(some) < 2 and not doubt else ""
