@@ -215,8 +215,8 @@ class Evaluation:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         source = chosen.source(self.format.name, grouping)
         source["no_systems"] = [] if a is not None else self._no_systems(two, numbers=True)
-        facts = {"source": source, "clusters": chosen.group(grouping), "score": self._kind(chosen)}
-        return replace(pairs, ids=chosen.ids, **facts)
+        group, kind = chosen.group(grouping), self._kind(chosen)
+        return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=kind)
 
     def table(
         self,
@@ -262,8 +262,8 @@ class Evaluation:
     def _compared(self, a: Any, b: Any, entry: Statistic) -> Sequence[SystemScores]:
         if (a is None) != (b is None):
             given = "b is given without a" if a is None else "a is given without b"
-            both = f"name both {'systems' if self.sheet is None else 'columns'}"
-            raise self._error(f"{given}; {both}; {self._known()}")
+            what = "systems" if self.sheet is None else "columns"
+            raise self._error(f"{given}; name both {what}; {self._known()}")
         if a is None:
             if len(two := self._meant(entry)) != 2:
                 raise self._too_few(two, entry, "say which two to compare (--a, --b)")
@@ -900,7 +900,7 @@ def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str
         both = zip(runs, units.rounding, strict=True)
         off = np.stack([one.sums(x) / one.sizes for one, x in both])
     how: dict[str, Any] = {"scale": units.scale * common, "rounding": off, "reading": units.reading}
-    return Pairs(*means, names, runs=(runs[0], runs[1], units.scale), **how)
+    return Pairs(means[0], means[1], names, runs=(runs[0], runs[1], units.scale), **how)
 
 
 def _counts(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
