@@ -6,13 +6,12 @@ import gc
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError, printable
+from permtest.readers.files import File, ReadError
 from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
 from permtest.readers.shape import Column, Columns, How, Sheet
 from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
@@ -43,10 +42,10 @@ PREDICTIONS = Format("predictions", "predictions beside the right labels", "opti
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
 
+TABLES = (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
+
 #: Every format by its name: tables first, for people to read.
-FORMATS: dict[str, Format] = {
-    kind.name: kind for kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS, *BY_CONTENT)
-}
+FORMATS: dict[str, Format] = {kind.name: kind for kind in (*TABLES, *BY_CONTENT)}
 
 
 def read(
@@ -71,7 +70,7 @@ def read(
     ----------
     path : str, path-like, "-", buffer, data frame, records or array
         Both systems, or the first; or a folder that a harness wrote for it. ``"-"`` is standard
-        input. Compressed files, Excel, parquet, feather and ``.npy`` are read as they are.
+        input. Files of gzip and zip, Excel, parquet, feather and ``.npy`` are read as they are.
     path_b : the same, optional
         The second system, in the same format.
     a, b : str or int, or a sequence of them, optional
@@ -283,16 +282,24 @@ def recognise(
     ('table', ('old', 'new', 'best'))
     """
     for name, value, known in (
-        ("missing", missing, (None, *MISSING)),
-        ("thousands", thousands, (None, ".", ",", "none")),
+        ("missing", missing, MISSING),
+        ("thousands", thousands, (".", ",", "none")),
     ):
-        if value not in known:
-            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known[1:]))}")
-    column = None if isinstance(gold, File) or gold is None else gold
-    mark = "" if thousands == "none" else thousands
-    where = None if id is True else id, system_col, repeat, None if clusters is True else clusters
-    positive = None if pos_label is None else labels.label_of(pos_label)
-    how = How(*where, column, score, mark, missing, positive, same_scale, higher_is_better)
+        if value not in (None, *known):
+            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
+    how = How(
+        None if id is True else id,
+        system_col,
+        repeat,
+        None if clusters is True else clusters,
+        None if isinstance(gold, File) else gold,
+        score,
+        "" if thousands == "none" else thousands,
+        missing,
+        None if pos_label is None else labels.label_of(pos_label),
+        same_scale,
+        higher_is_better,
+    )
     collected = gc.isenabled()
     gc.disable()  # to look for cycles among millions of cells would take more time than all else
     try:
@@ -304,7 +311,7 @@ def recognise(
 
 def is_table(kind: Format) -> bool:
     """Whether a format is a table, so that permtest has to work out its columns."""
-    return kind in (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
+    return kind in TABLES
 
 
 def format_of(file: File) -> Format:
@@ -312,65 +319,48 @@ def format_of(file: File) -> Format:
     return next((kind for kind in BY_CONTENT if kind.recognises(file)), TABLE)
 
 
-# ---- files ---------------------------------------------------------------------------------------
-
-
 def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
     """The files of each source; of folders, those of the tasks that all of them have."""
-    if not (sources := _listed(sources)):
+    if not sources:
         raise ValueError("no file; name one that has both systems, or one for each")
-    found, folders = {}, {}
-    for number, source in enumerate(sources):
+    found, folders = dict[str, list[File]](), dict[str, dict[str, Path]]()
+    for number, source in enumerate(sources, 1):
         folder = False
         with suppress(TypeError, OSError, ValueError):
             folder = Path(source).is_dir()
         if folder:
-            folders[str(source)] = {
-                harnesses.task_of(path): path for path in harnesses.files_of(source)
-            }
-        found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number + 1)]
-    shared = set.intersection(*map(set, folders.values())) if folders else set()
+            some = {harnesses.task_of(path): path for path in harnesses.files_of(source)}
+            folders[str(source)] = some
+        found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number)]
     for name, tasks in folders.items():
+        shared = [task for task in tasks if all(task in other for other in folders.values())]
         if not shared:
-            problem = (
-                f"a folder of the tasks {', '.join(tasks)}, but the folders have none in common"
-            )
-            raise ReadError.at(name, f"{problem}; name the files themselves")
-        found[name] = [File.load(path) for task, path in tasks.items() if task in shared]
+            problem = f"the folders have no task in common (here: {', '.join(tasks)}); name files"
+            raise ReadError.at(name, problem)
+        found[name] = [File.load(tasks[task]) for task in shared]
     return found
-
-
-def _listed(sources: Sequence[Source]) -> Sequence[Source]:
-    """The sources in a list of them, or in a mapping of names to frames, where that is the only."""
-    several = sources[0] if len(sources) == 1 else None
-    if isinstance(several, dict) and several and all(map(_is_frame, several.values())):
-        return [replace(load(x), path=printable(str(name))) for name, x in several.items()]
-    known = isinstance(several, list | tuple) and several
-    if known and all(isinstance(x, str | PathLike | File) or _is_frame(x) for x in known):
-        return list(known)
-    return sources
-
-
-def _is_frame(source: Any) -> bool:
-    return hasattr(source, "columns") or hasattr(source, "get_columns")
 
 
 def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How) -> Evaluation:
     files = [file for some in opened.values() for file in some]
     kinds = [format_of(file) for file in files]
-    for file, kind in zip(files, kinds, strict=True):
-        if kind is not kinds[0]:
-            broken = file if kind is TABLE else files[0]
+    kind = kinds[0]
+    for file, other in zip(files, kinds, strict=True):
+        if other is not kind:
+            broken = file if other is TABLE else files[0]
             _ = broken.is_json and broken.document  # which says itself what is wrong with it
-            problem = f"{kind.title}, but {files[0].path} is {kinds[0].title}; compare files of one"
+            problem = f"{other.title}, but {files[0].path} is {kind.title}; compare files of one"
             raise ReadError.at(file.path, f"{problem} format")
-    if kinds[0] is TABLE:
+    if kind is TABLE:
         return _of_tables(list(map(table_of, files)), gold, how)
-    if gold is not None and not isinstance(gold, File) and kinds[0].gold != "none":
-        gold = load(gold)
+    if (kind.gold == "none" and gold is not None) or (kind.gold == "required" and gold is None):
+        problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
+        scored = f"{kind.title} hold scores; leave gold (--gold) out"
+        raise ReadError.at(files[0].path, problem if gold is None else scored)
+    right = None if gold is None else load(gold)
     found = []
     for folder, some in opened.items():
-        parts = [one for file in some for one in _loaded(kinds[0], file, gold)]
+        parts = [replace(one, gold=right) for file in some for one in kind.load(file, right)]
         if len(some) > 1:
             tasks = [harnesses.task_of(Path(file.path)) for file in some]
             parts = [joined(dict(zip(tasks, parts, strict=True)), folder)]
@@ -378,19 +368,7 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
     if len({one.system for one in found}) < len(found):
         names = names_of([one.file for one in found])
         found = [replace(one, system=name) for one, name in zip(found, names, strict=True)]
-    return Evaluation(kinds[0], tuple(found))
-
-
-def _loaded(kind: Format, file: File, gold: Source | None) -> list[SystemScores]:
-    if kind.gold == "none" and gold is not None:
-        raise ReadError.at(file.path, f"{kind.title} hold scores; leave gold (--gold) out")
-    if kind.gold == "required" and gold is None:
-        problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
-        raise ReadError.at(file.path, problem)
-    return [replace(one, gold=gold) for one in kind.load(file, gold)]
-
-
-# ---- tables --------------------------------------------------------------------------------------
+    return Evaluation(kind, tuple(found))
 
 
 def _of_tables(tables: Sequence[Table], gold: Source | None, how: How) -> Evaluation:
@@ -418,18 +396,15 @@ def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
         return Evaluation(PREDICTIONS, _side_by_side(found), meant, first=head)
     if alone and not head.is_long:
         if head.how.system is not None:
-            problem = (
-                "system_col (--system-col) names a column with only one system; name the "
-                "column that has several"
-            )
+            problem = "a column with only one system; name that of several (--system-col)"
             raise head.error(problem, None, head.system)
         return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head, head)
     own = [(name, sheet, rows) for sheet in sheets for name, rows in sheet.rows_by_system().items()]
     parts, systems = keyed([(sheet, rows) for _, sheet, rows in own]), []
     for (name, *_), (sheet, rows) in zip(own, parts, strict=True):
         if not sheet.ids and sheet.how.id is not False and len(rows) < len(sheet):
-            problem = "a line is an item of one system, but no column says which item; name it "
-            raise sheet.error(f"{problem}(--id), or pair lines by their order (--by-order)")
+            problem = "a line is an item of one system, but no column says which item"
+            raise sheet.error(problem, settle="id")
         systems.append(sheet.of_system(name, rows))
     kind = LONG if any(sheet.is_long for sheet in sheets) else ONE_SYSTEM
     return Evaluation(kind, _side_by_side(systems), first=head)

@@ -24,14 +24,9 @@ PER_SENTENCE, PER_CHARACTER = 2000, 64
 #: How much of a file is looked at to recognise its format, in bytes.
 BEGINNING = 2**16
 
-_NEWDOC = re.compile(r"#\s*newdoc\b|-DOCSTART-")
-
 #: The words of a sentence, then what is said of each; the scores of all sentences, and notes.
 Columns: TypeAlias = Sequence[Sequence[Any]]
 Scores: TypeAlias = tuple[dict[str, Any], list[str]]
-
-
-# ---- sentences -----------------------------------------------------------------------------------
 
 
 class Sentence(NamedTuple):
@@ -56,7 +51,7 @@ class Sentences:
             for comment in comments:
                 key, _, value = comment[1:].partition("=")
                 facts[key.strip()] = value.strip()
-                if _NEWDOC.match(comment):
+                if re.match(r"#\s*newdoc\b|-DOCSTART-", comment):
                     self.documents += 1
                     document = value.strip() or str(self.documents)
             start, name = before + 1 + len(comments), facts.get("sent_id") or facts.get("id")
@@ -66,7 +61,7 @@ class Sentences:
                 self.items.append(Sentence(start + 1, words, name, facts.get("text"), document))
             elif name:
                 problem = f"sentence {shown(name)} has no words; write them below, or remove it"
-                raise ReadError.at(path, problem, line=start)
+                raise ReadError.at(path, problem, f"line {start}")
         if not self.items:
             raise ReadError.at(path, "holds no sentence; write a word on each line")
 
@@ -80,8 +75,8 @@ class Sentences:
         for one in self.items if all(one.name for one in self.items) else ():
             if (first := found.setdefault(str(one.name), one)) is not one:
                 problem = f"{shown(str(one.name))} is the id of two sentences (also on line "
-                problem += f"{first.line}); give each an id of its own, or remove the ids of all"
-                raise ReadError.at(self.path, problem, line=one.line)
+                problem += f"{first.line}); give each its own, or remove all ids"
+                raise ReadError.at(self.path, problem, f"line {one.line}")
         return found
 
 
@@ -118,22 +113,21 @@ class Annotated(Format):
                 number, words = next((i, words) for i, words in pairs if len(set(words)) > 1)
                 problem = f"word {number} of this sentence is {shown(words[0])}, but "
                 problem += f"{shown(words[1])} in that of {gold.path}, line {one.line}; run the "
-                problem += "system on the words of gold, because other tokens cannot be aligned"
-                raise ReadError.at(system.path, problem, line=given.line)
+                problem += "system on the words of gold"
+                raise ReadError.at(system.path, problem, f"line {given.line}")
             found.append(system.judged(there, here))
             both.append((one, given))
             texts.append(brief(one.text or " ".join(there[0][:150]), 300))
         scores, facts = system.scored(right, found, file.stem)
         ids = [str(one.name) for one, _ in both] if right.by_name() else None
-        documents = {"document": [one.document for one, _ in both]} if right.documents else {}
         return [
             SystemScores(
-                system=file.stem,
-                file=file,
-                scores=scores,
-                paired_by="sent_id" if ids else ORDER,
-                ids=ids,
-                clusters=documents,
+                file.stem,
+                file,
+                scores,
+                "sent_id" if ids else ORDER,
+                ids,
+                {"document": [one.document for one, _ in both]} if right.documents else {},
                 counts={x: ("tp", "fp", "fn") for x in scores if x == "spans"},
                 texts=texts,
                 at=[f"line {one.line}" for _, one in both].__getitem__,
@@ -153,14 +147,13 @@ def _paired(
         yield from zip(gold.items, system.items, strict=False)
         number, due = len(system.items), len(gold.items)
         if number != due:
-            problem = f"the number of sentences is {number}, but {due} in {gold.path}, and "
-            problem += "there are no ids to pair them by; give both files sent_ids, or the same "
-            raise ReadError.at(system.path, problem + "sentences in the same order")
+            problem = f"the number of sentences is {number}, but {due} in {gold.path}; give both "
+            raise ReadError.at(system.path, f"{problem}the same sentences, or the same sent_ids")
         return
     for stranger in (one for one in here if one not in known):
-        problem = f"no sentence of {gold.path} has the id {shown(stranger)}; use the ids "
-        problem += "of gold, or remove all ids from this file to pair by order"
-        raise ReadError.at(system.path, problem, line=here[stranger].line)
+        problem = f"no sentence of {gold.path} has the id {shown(stranger)}; use the ids of gold, "
+        problem += "or remove all ids to pair by order"
+        raise ReadError.at(system.path, problem, f"line {here[stranger].line}")
     if lacking := [one for one in known if one not in here]:
         first = f"{len(lacking)} (first: {shown(lacking[0])})"
         notes.append(f"sentences of gold that {name} lacks: {first}")
@@ -207,35 +200,35 @@ class _Treebank(Sentences):
 
     @staticmethod
     def begins(file: File) -> bool:
-        """Whether the first row has ten columns, and is that of the first word of a sentence."""
         rows = (line for line in _beginning(file) if line.strip() and not line.startswith("#"))
         return _FIRST.fullmatch(next(rows, "")) is not None
 
     def columns(self, sentence: Sentence) -> Columns:
         """The columns of the words of a sentence, as `NAMES` has them."""
+
+        def wrong(text: str, line: int, column: str) -> ReadError:
+            problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
+            return ReadError.at(self.path, problem, f"line {line}", column)
+
         rows = []
         for line, text in enumerate(sentence.lines, sentence.line):
             cells = text.split("\t", 10)
             if len(cells) != 10:
-                raise self._wrong(text, line, f"{len(cells)} columns")
+                raise wrong(text, line, f"{len(cells)} columns")
             if not _NO_WORD.fullmatch(cells[0]):
                 rows.append((line, text, cells))
         if not rows:
             problem = f"no word in this sentence; {_TEN_COLUMNS}"
-            raise ReadError.at(self.path, problem, line=sentence.line)
+            raise ReadError.at(self.path, problem, f"line {sentence.line}")
         heads = {"0", "_", *map(str, range(1, len(rows) + 1))}
         for due, (line, text, cells) in enumerate(rows, 1):
             if cells[0] != str(due) or not all(cells[1:8]) or cells[1 + HEAD] not in heads:
                 good = (cells[0] == str(due), *cells[1 : 1 + HEAD], cells[1 + HEAD] in heads)
                 named = compress(("ID", *NAMES), map(not_, good))
-                raise self._wrong(text, line, next(named, "DEPREL"))
+                raise wrong(text, line, next(named, "DEPREL"))
         columns = list(zip(*(cells[1:8] for *_, cells in rows), strict=True))
         self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
         return columns
-
-    def _wrong(self, text: str, line: int, column: str) -> ReadError:
-        problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
-        return ReadError.at(self.path, problem, line=line, column=column)
 
     def judged(self, gold: Columns, system: Columns) -> tuple[int, ...]:
         """How many words there are, and how many are right, in the order of `SCORES`."""
@@ -256,18 +249,14 @@ class _Treebank(Sentences):
             raise ReadError.at(self.path, f"{problem}words; check that files are not mixed up")
         totals = ", ".join(f"{score} {sum(right)}" for score, right in scores.items())
         notes = ["punctuation counts", f"words right in {name}, of {sum(words)}: {totals}"]
-        if lacking := ", ".join(
-            NAMES[i] for i in (UPOS, HEAD, DEPREL) if i in self.blank - gold.blank
-        ):
-            notes.append(f"not scored, because {name} has no values there: {lacking}")
+        lacking = [NAMES[i] for i in (UPOS, HEAD, DEPREL) if i in self.blank - gold.blank]
+        if lacking:
+            said = f"not scored, because {name} has no values there: {', '.join(lacking)}"
+            notes.append(said)
         return scores, notes
 
 
-CONLLU = Annotated(
-    kind=_Treebank,
-    name="conllu",
-    title="CoNLL-U",
-)
+CONLLU = Annotated(kind=_Treebank, name="conllu", title="CoNLL-U")
 
 # ---- entity tags ---------------------------------------------------------------------------------
 # Blanks or tabs separate columns, the word first and its tag last, such as B-PER; in files that
@@ -336,7 +325,7 @@ class _Tagged(Sentences):
 
     @classmethod
     def begins(cls, file: File) -> bool:
-        """Whether the file begins with lines that all have a tag, some of which have a type."""
+        """Whether the first lines all have a tag, some of which have a type."""
         try:
             text = cls(file.path, _beginning(file))
             for one in text.items:
@@ -346,7 +335,6 @@ class _Tagged(Sentences):
         return any("-" in tag for tag in text.tags) or {"B", "O"} <= text.tags
 
     def is_comment(self, line: str) -> bool:
-        """Whether a line before a sentence says something, and is no word."""
         key, _, value = line[1:].partition("=")
         word = line[0] != "#" or (_parsed(line.split()[-1]) and not (key.strip() and value.strip()))
         return not word or line.startswith("-DOCSTART-")
@@ -363,7 +351,7 @@ class _Tagged(Sentences):
             good = len(cells) == self.width and cells[self.word] and _parsed(cells[self.tag])
             if not good:
                 problem = f"no word and its tag in {self.width} columns: {shown(' '.join(cells))}"
-                raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", line=line)
+                raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", f"line {line}")
             rows.append((cells[self.word], cells[self.tag]))
         words, tags = zip(*rows, strict=True)
         self.tags.update(tags)
@@ -381,8 +369,4 @@ class _Tagged(Sentences):
         return {"spans": list(found)}, [rule, f"tp {tp}, fp {fp}, fn {fn} in {name}"]
 
 
-SPANS = Annotated(
-    kind=_Tagged,
-    name="spans",
-    title="columns with entity tags",
-)
+SPANS = Annotated(kind=_Tagged, name="spans", title="columns with entity tags")

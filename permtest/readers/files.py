@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import hashlib
 import json
@@ -23,8 +22,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from permtest._checks import optional
-
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
 #: How much memory a file may need when it is read, and how large it may be, in bytes.
@@ -40,7 +37,7 @@ MAX_DIGITS, LONGEST_MESSAGE = 1000, 1000
 BOM = b"\xef\xbb\xbf"
 
 #: The end of a path that names a sheet of a workbook: "results.xlsx#second sheet".
-SHEET = re.compile(r"(?<=\.xls[xm])#(?P<sheet>.+)$", re.IGNORECASE | re.DOTALL)
+SHEET = re.compile(r"(?<=\.xls[xm])#(.+)$", re.IGNORECASE | re.DOTALL)
 
 DEEP = "JSON that is nested too deeply for an evaluation; check where the file comes from"
 
@@ -69,6 +66,11 @@ PROBLEMS = {
     "separator of thousands (--thousands ,)",
 }
 
+#: The options that settle what a file leaves open, as messages end.
+SETTLE = {
+    "id": "name the column that pairs them (--id COL), or pair lines by order (--by-order)",
+    "missing": "or say what becomes of such items (--missing drop, --missing zero)",
+}
 
 # ---- text for people -----------------------------------------------------------------------------
 
@@ -127,12 +129,10 @@ class ReadError(ValueError):
         super().__init__(text)
 
     @classmethod
-    def at(
-        cls, path: str, problem: str, *, line: int | None = None, column: str | None = None
-    ) -> ReadError:
-        """The error at a line, counted from 1, or at a column or any other place of a file."""
-        place = [path, None if line is None else f"line {line}", column]
-        return cls(f"{', '.join(part for part in place if part is not None)}: {problem}")
+    def at(cls, path: str, problem: str, *where: str | None, settle: str = "") -> ReadError:
+        """The error at a line, a column or another place of a file, and which option settles it."""
+        end = f"; {SETTLE[settle]}" if settle else ""
+        return cls(f"{', '.join([path, *filter(None, where)])}: {problem}{end}")
 
 
 # ---- what a cell holds ---------------------------------------------------------------------------
@@ -253,9 +253,9 @@ class File:
             problem = "there is no such file; check the name and the folder"
         except IsADirectoryError:
             problem = "this is a folder; name one file in it"
+        except ReadError:
+            raise
         except (OSError, ValueError) as error:
-            if isinstance(error, ReadError):
-                raise
             said = getattr(error, "strerror", None) or error
             problem = f"cannot be opened: {said}; check its name and its permissions"
         raise ReadError.at(written, problem)
@@ -275,7 +275,7 @@ class File:
                 break
         if len(self.data) > LARGEST:
             problem = f"has more than {LARGEST / 2**20:.0f} MiB, compressed or not; keep the scores"
-            raise ReadError.at(self.path, f"{problem} alone, or pass arrays to exact_perm_test")
+            raise ReadError.at(self.path, f"{problem} alone")
 
     @property
     def name(self) -> str:
@@ -285,15 +285,14 @@ class File:
     @property
     def sheet(self) -> str | None:
         """The sheet of a workbook that the path names."""
-        match = SHEET.search(self.path)
-        return match and match["sheet"]
+        return match[1] if (match := SHEET.search(self.path)) else None
 
     @property
     def stem(self) -> str:
         """The sheet; or the name without its folder, its last suffix and that of a compression."""
         if self.table is not None:
             return self.path
-        name = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", self.path, flags=re.IGNORECASE)
+        name = re.sub(r"\.(gz|zip)$", "", self.path, flags=re.IGNORECASE)
         return self.sheet or Path(name).stem
 
     @cached_property
@@ -370,17 +369,17 @@ def _decode(path: str, data: bytes, line: int = 1) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        problem = f"byte 0x{data[error.start]:02x} is not UTF-8, the encoding this file must have; "
-        problem += "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"
+        problem = (
+            f"byte 0x{data[error.start]:02x} is not UTF-8; save it as UTF-8 (in a spreadsheet: "
+        )
         line += data.count(b"\n", 0, error.start)
-        raise ReadError.at(path, problem, line=line) from None
+        raise ReadError.at(path, f"{problem}CSV UTF-8)", f"line {line}") from None
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, each name of which must be there once."""
     found = dict(pairs)
     if len(found) < len(pairs):
         name = Counter(name for name, _ in pairs).most_common(1)[0][0]
@@ -416,15 +415,16 @@ def _parsing(
     try:
         yield
     except RecursionError:
-        raise ReadError.at(path, DEEP, line=line) from None
+        raise ReadError.at(path, DEEP, f"line {line}") from None
     except ValueError as error:
         if not isinstance(error, json.JSONDecodeError):
-            raise ReadError.at(path, str(error), line=line) from None
+            raise ReadError.at(path, str(error), f"line {line}") from None
         found = error.lineno
         if error.doc[error.pos :].strip()[:1] in ("", "{", "["):  # what is before it never ends
             found = error.doc[: error.pos].rstrip().count("\n") + 1
         line = max(line, found)
-        raise ReadError.at(path, f"not JSON ({error.msg}); {remedy}", line=line) from None
+        said = f"not JSON ({error.msg}); {remedy}"
+        raise ReadError.at(path, said, f"line {line}") from None
 
 
 # ---- bounds --------------------------------------------------------------------------------------
@@ -445,8 +445,7 @@ def check_memory(path: str, needed: int) -> None:
     """Refuse a file that would need too much memory; `needed` is in bytes."""
     if needed > MEMORY:
         problem = f"reading it may take {needed / 2**30:.1f} GiB of memory, more than "
-        problem += f"{MEMORY / 2**30:.0f} GiB; keep the scores alone, or split the file, or pass "
-        raise ReadError.at(path, f"{problem}arrays to exact_perm_test")
+        raise ReadError.at(path, f"{problem}{MEMORY / 2**30:.0f} GiB; keep the scores alone")
 
 
 @contextmanager
@@ -462,23 +461,6 @@ def reading(path: str, problem: str, remedy: str = "save or copy it again") -> I
 
 
 # ---- compression ---------------------------------------------------------------------------------
-
-
-def _of_xz(data: bytes) -> bytes:
-    import lzma  # which Pythons in a browser do not have
-
-    decompressor = lzma.LZMADecompressor(memlimit=MEMORY)  # it may say that it needs any amount
-    content = decompressor.decompress(data, LARGEST + 1)
-    if not decompressor.eof and len(content) <= LARGEST:
-        raise EOFError("the end is missing")
-    return content
-
-
-def _of_zstd(data: bytes) -> bytes:
-    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    zstd = optional(name, needed_by="a file compressed with Zstandard", extra="inspect")
-    with zstd.ZstdFile(BytesIO(data)) as stream:
-        return bytes(stream.read(LARGEST + 1))
 
 
 def _of_zip(data: bytes) -> bytes:
@@ -497,9 +479,6 @@ def _of_zip(data: bytes) -> bytes:
 #: What packed files begin with, and what unpacks at most one byte more than is allowed.
 _PACKED: dict[bytes, Callable[[bytes], bytes]] = {
     rb"\x1f\x8b\x08": lambda data: gzip.GzipFile(fileobj=BytesIO(data)).read(LARGEST + 1),
-    rb"BZh[1-9]1AY&SY": lambda data: bz2.BZ2File(BytesIO(data)).read(LARGEST + 1),
-    rb"\xfd7zXZ\x00": _of_xz,
-    rb"\x28\xb5\x2f\xfd": _of_zstd,
     rb"PK\x03\x04": _of_zip,
     rb"\xff\xfe|\xfe\xff": lambda data: data.decode("utf-16").encode(),
 }

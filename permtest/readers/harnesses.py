@@ -46,11 +46,13 @@ from permtest.readers.tables import Table
 AGREED = 1000
 
 REMEDY = "leave files as the tool writes them"
-
-_WANTED = {str: "text or a whole number", int: "a whole number", bool: "true or false"}
-_WANTED |= {dict: "an object", list: "a list"}
-
-# ---- records -------------------------------------------------------------------------------------
+WANTED = {
+    str: "text or a whole number",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,12 @@ class Row:
         """The object at a place, or ReadError if it is none."""
         if not isinstance(value, dict):
             problem = f"{shown(text_of(value))} instead of an object; {REMEDY}"
-            raise ReadError.at(file.path, problem, column=place or None)
+            raise ReadError.at(file.path, problem, place)
         return cls(file, place, value)
 
     def error(self, problem: str) -> ReadError:
         """The error of this place."""
-        return ReadError.at(self.file.path, problem, column=self.place or None)
+        return ReadError.at(self.file.path, problem, self.place)
 
     def get(self, path: str, kind: type | None = None) -> Any:
         """The value at a path of keys, of "one|other" the first that is there; None if none is."""
@@ -88,7 +90,7 @@ class Row:
             return printable(str(value))
         if kind in (None, type(value)):
             return value
-        said = f"{shown(keys)} is {shown(text_of(value))}, but must be {_WANTED[kind]}"
+        said = f"{shown(keys)} is {shown(text_of(value))}, but must be {WANTED[kind]}"
         raise self.error(f"{said}; {REMEDY}")
 
     def need(self, path: str) -> str:
@@ -118,7 +120,7 @@ class Item:
     system: str | tuple[str, ...] = ""  # the others tell the first apart; default: the folder
     repeat: str = ""  # what tells repeats of an item apart, behind its id
     agree: Mapping[str, Any] = field(default_factory=dict)  # must be the same for both systems
-    clusters: Mapping[str, Any] = field(default_factory=dict)
+    group: str = ""  # what it is swapped with; default: what has its id
     text: str = ""  # what is asked, for people
     note: str = ""  # what the user should know
     #: What is known of the item by all of its records.
@@ -160,50 +162,47 @@ class Harness(Format):
 
     def load(self, file: File, gold: File | None = None) -> list[SystemScores]:
         """The scores of each system in a file; some formats need the gold file beside it."""
+        (start, lines), unpacked, log = file.start, self.unpack(file), Row(file, "", {})
+        numbered: Iterable[tuple[int, Any]] = ()
+        name = "record {}".format
         try:
-            return self.systems_of(*self._opened(file), gold)
+            if unpacked is not None:
+                head, values = unpacked()
+                log, numbered = Row.of(file, "", head), enumerate(values, 1)
+            elif self.records and not _has(start, ["testIdx"]):  # promptfoo writes lines, too
+                log = Row.of(file, "", start or file.document)
+                return self.systems_of(log, chain(*map(log.rows, self.records.split())), gold)
+            elif lines:
+                name, numbered = "line {}".format, _bounded(file, file.records())
+            else:
+                whole = file.document if isinstance(file.document, list) else [file.document]
+                numbered = enumerate(whole, 1)
+            return self.systems_of(log, (Row.of(file, name(i), one) for i, one in numbered), gold)
         except RecursionError:
             raise ReadError.at(file.path, DEEP) from None
-
-    def _opened(self, file: File) -> tuple[Row, Rows]:
-        """What stands beside the records of a file, and the records."""
-        (start, lines), unpacked, log = file.start, self.unpack(file), Row(file, "", {})
-        if unpacked is not None:
-            head, values = unpacked()
-            log = Row.of(file, "", head)
-        elif self.records and not _has(start, ["testIdx"]):  # of which promptfoo writes lines, too
-            log = Row.of(file, "", start or file.document)
-            return log, chain(*map(log.rows, self.records.split()))
-        elif lines:
-            records = _bounded(file, file.records())
-            return log, (Row.of(file, f"line {line}", one) for line, one in records)
-        else:
-            values = file.document if isinstance(file.document, list) else [file.document]
-        return log, (Row.of(file, f"record {number}", one) for number, one in enumerate(values, 1))
 
     def systems_of(self, log: Row, rows: Rows, gold: File | None = None) -> list[SystemScores]:
         """The scores of each system in some records; `log` is what stands beside them."""
         found: dict[Any, dict[Any, Item]] = {}
+        path = log.file.path
         every = self.items(log, rows, gold) if self.items else self._items(log, rows)
         for item in _bounded(log.file, every):
             ids, items = list(item.ids.values()), found.setdefault(item.system, {})
             if ids and all(one is None for one in ids):
                 problem = f"{shown(list(item.ids)[-1])} is missing; {REMEDY}"
-                raise ReadError.at(log.file.path, problem, column=item.place)
+                raise ReadError.at(path, problem, item.place)
             first = items.setdefault((*ids, item.repeat) if any(ids) else len(items), item)
             first.notes |= {item.note: None}
             for metric, value in item.scores:
                 name, cell = printable(metric), None if value != value else value
                 if name in first.values and not (self.merge and first.values[name] == cell):
-                    problem = f"the score {shown(name)} repeats {first.place}"
-                    remedy = "keep one record of each, those of one run"
-                    raise ReadError.at(log.file.path, f"{problem}; {remedy}", column=item.place)
+                    problem = f"the score {shown(name)} repeats {first.place}; keep one record of "
+                    raise ReadError.at(path, f"{problem}each, those of one run", item.place)
                 first.values[name] = cell
             item.scores = ()
         if not found:
             raise log.error("holds no record with a score; check that scores were logged")
-        systems = [(x,) if isinstance(x, str) else x for x in found]
-        names = told_apart(*zip(*systems, strict=True))
+        names = told_apart(*zip(*((x,) if isinstance(x, str) else x for x in found), strict=True))
         return [
             self._scores_of(log.file, name or _folder(log.file), list(items.values()))
             for name, items in zip(names, found.values(), strict=True)
@@ -211,40 +210,49 @@ class Harness(Format):
 
     def _items(self, log: Row, rows: Rows) -> Iterator[Item]:
         """What records say of items, if each says all of one."""
+
+        def last(path: str) -> str:
+            return path.partition("|")[0].rpartition(".")[2]
+
         for row in rows:
             system = ""
             if self.system:
                 system = log.get(self.system, str) or "" if log.values else row.need(self.system)
             yield Item(
                 row.place,
-                {_name(path): row.get(path, str) or self.no_id for path in self.ids.split()},
+                {last(path): row.get(path, str) or self.no_id for path in self.ids.split()},
                 self.scores(row),
                 system,
                 self.repeat(row),
-                agree={_name(path): row.get(path) for path in self.agree.split()},
+                agree={last(path): row.get(path) for path in self.agree.split()},
                 text=short(row.get(self.text)) if self.text else "",
                 note=self.note(log),
             )
 
-    def _scores_of(self, file: File, name: str, items: list[Item]) -> SystemScores:
-        """The items of a system as columns."""
-        group = self.grouped
-        ids, bases, paired_by = _item_names(items, file)
-        clusters = _shared([item.clusters for item in items])
-        clusters |= {group: bases} if group and group not in clusters else {}
-        scores, left_out = _columns(items, file)
+    def _scores_of(self, file: File, system: str, items: list[Item]) -> SystemScores:
+        bases, by = _bases(items, file)
+        groups = [item.group or base for item, base in zip(items, bases, strict=True)]
+        repeats = any(item.repeat for item in items)
+        scores, left_out = _numbers(items, file)
+        agree = {name: [item.agree.get(name) for item in items] for name in items[0].agree}
         notes = dict.fromkeys(chain(left_out, *(item.notes for item in items)))
         return SystemScores(
-            system=name,
-            file=file,
-            scores=scores,
-            paired_by=paired_by,
-            ids=ids,
-            clusters=clusters,
-            swapped=group if group and len(set(clusters[group])) < len(items) else None,
-            items=bases if self.runs and any(item.repeat for item in items) else None,
-            items_by=paired_by,
-            agree=_shared([item.agree for item in items]),
+            system,
+            file,
+            scores,
+            by,
+            [x + item.repeat for x, item in zip(bases, items, strict=True)]
+            if by != ORDER
+            else None,
+            clusters={self.grouped: groups} if self.grouped else {},
+            swapped=self.grouped if self.grouped and len(set(groups)) < len(items) else None,
+            items=bases if self.runs and repeats else None,
+            items_by=by,
+            agree={
+                name: [printable(text_of(value))[:AGREED] for value in column]
+                for name, column in agree.items()
+                if not any(value is None for value in column)
+            },
             texts=[item.text for item in items] if any(item.text for item in items) else None,
             notes=tuple(filter(None, notes)),
             at=[item.place for item in items].__getitem__,
@@ -264,15 +272,9 @@ def _has(value: Any, keys: Sequence[str]) -> bool:
 
 
 def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
-    """As many records as memory can hold."""
     for number, record in enumerate(records, 1):
         check_memory(file.path, PER_RECORD * number)
         yield record
-
-
-def _name(path: str) -> str:
-    """The last key of a path."""
-    return path.partition("|")[0].rpartition(".")[2]
 
 
 def short(value: Any, width: int = 300) -> str:
@@ -283,14 +285,10 @@ def short(value: Any, width: int = 300) -> str:
     return text if len(text) <= width else f"{text[: width // 2]} ... {text[-width // 3 :]}"
 
 
-def later(path: str) -> Callable[[Row], str]:
+def later(key: str, row: Row, path: str = "") -> str:
     """What is added to an id for each repeat but the one that is numbered 1, or not at all."""
-
-    def added(row: Row) -> str:
-        number = row.get(path, str)
-        return "" if number in (None, "1") else f" ({_name(path)} {number})"
-
-    return added
+    number = row.get(path or key, str)
+    return "" if number in (None, "1") else f" ({key} {number})"
 
 
 def _folder(file: File) -> str:
@@ -302,24 +300,23 @@ def _folder(file: File) -> str:
     return printable(model[1] if model else name)
 
 
-def _item_names(items: Sequence[Item], file: File) -> tuple[list[str] | None, list[str], str]:
-    """What items are called, with their repeats and without, and what that is."""
+def _bases(items: Sequence[Item], file: File) -> tuple[list[str], str]:
+    """What items are called, without their repeats, and what that is."""
     if not any(any(item.ids.values()) for item in items):
-        return None, [""] * len(items), ORDER
+        return [""] * len(items), ORDER
     known = [tuple(item.ids.values()) for item in items]
     distinct = list(dict.fromkeys(known))
     columns: list[Any] = list(zip(*distinct, strict=True))
     for i, name in enumerate(items[0].ids):
         if None not in columns[i]:
             called = told_apart(columns[i], *columns[i + 1 :])
-            bases = list(map(dict(zip(distinct, called, strict=True)).__getitem__, known))
-            return [x + item.repeat for x, item in zip(bases, items, strict=True)], bases, name
+            return list(map(dict(zip(distinct, called, strict=True)).__getitem__, known)), name
     lacking = next(item for item in items if None in item.ids.values())
     problem = f"not every record has {' or '.join(items[0].ids)}; add one of them"
-    raise ReadError.at(file.path, problem, column=lacking.place)
+    raise ReadError.at(file.path, problem, lacking.place)
 
 
-def _columns(items: Sequence[Item], file: File) -> tuple[dict[str, list[Any]], list[str]]:
+def _numbers(items: Sequence[Item], file: File) -> tuple[dict[str, list[Any]], list[str]]:
     """The cells of each score that is a number, and a note of the others."""
     scores, bad = dict[str, list[Any]](), list[str]()
     names = dict.fromkeys(chain(*(item.values for item in items)))
@@ -337,21 +334,9 @@ def _columns(items: Sequence[Item], file: File) -> tuple[dict[str, list[Any]], l
             scores[name] = [None if kind == "missing" else cell for kind, cell in both]
     said = listed(bad, 5) or "there is none"
     if not scores:
-        problem = f"holds no score that is one number for each item ({said}); a paired test needs "
-        raise ReadError.at(file.path, f"{problem}such a score of both systems")
-    return scores, [
-        f"left out, because they are not one number for each item: {said}"
-    ] if bad else []
-
-
-def _shared(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """As columns of text what all items say."""
-    columns = {name: [part.get(name) for part in parts] for name in parts[0]}
-    return {
-        name: [printable(text_of(value))[:AGREED] for value in column]
-        for name, column in columns.items()
-        if not any(value is None for value in column)
-    }
+        problem = f"holds no score that is one number for each item ({said}); log such a score"
+        raise ReadError.at(file.path, problem)
+    return scores, [f"left out, for they are not one number for each item: {said}"] * bool(bad)
 
 
 # ---- lm-evaluation-harness -----------------------------------------------------------------------
@@ -366,7 +351,6 @@ _NO_METRICS = {
 
 
 def _metrics(row: Row) -> Iterator[tuple[str, Any]]:
-    """The metrics of a document, with its filter."""
     names = [name for name in row.values if name not in _NO_METRICS]
     if "metrics" in row.values:
         names = [text_of(name) for name in row.get("metrics", list)]
@@ -406,7 +390,6 @@ HEADERS, SUMMARIES = ("header.json", "_journal/start.json"), "summaries.json"
 
 
 def _values(row: Row) -> Iterator[tuple[str, Any]]:
-    """The values of all scorers, those of letters and words as numbers."""
     for scorer, score in row.get("scores", dict).items():
         value = score.get("value") if isinstance(score, dict) else score
         for key, part in (value if isinstance(value, dict) else {"": value}).items():
@@ -415,13 +398,9 @@ def _values(row: Row) -> Iterator[tuple[str, Any]]:
 
 
 def _unfinished(log: Row) -> str:
-    """What should be known of a run that did not finish."""
     status = log.get("status", str) or "started"
-    note = (
-        f"{log.file.name} comes from a run that did not finish ({status}), so samples may be "
-        "missing"
-    )
-    return "" if status == "success" else note
+    note = f"{log.file.name} comes from a run that did not finish ({status}), so samples may be"
+    return "" if status == "success" else f"{note} missing"
 
 
 def _log_in(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
@@ -475,7 +454,7 @@ INSPECT = Harness(
     ids="id",
     scores=_values,
     system="eval.model",
-    repeat=later("epoch"),
+    repeat=partial(later, "epoch"),
     agree="target",
     text="input",
     note=_unfinished,
@@ -486,11 +465,10 @@ INSPECT = Harness(
 # ---- HELM ----------------------------------------------------------------------------------------
 # Every metric adds entries of its own: an instance occurs again with other stats. A mean is sum /
 # count, as a fraction where both are whole; a stat with the count 0 has no value. The model is in
-# the name of the run's folder, such as `mmlu:subject=law,model=x_y`.
+# the name of the run's folder, such as `mmlu:subject=law,model=x_y`. The second trial is number 1.
 
 
 def _stats(row: Row) -> Iterator[tuple[str, Any]]:
-    """The mean of each stat, exact where that is possible."""
     for stat in row.rows("stats"):
         splits = (stat.get(f"name.{key}", str) for key in ("split", "sub_split"))
         name = ",".join([stat.need("name.name"), *filter(None, splits)])
@@ -505,7 +483,6 @@ def _stats(row: Row) -> Iterator[tuple[str, Any]]:
 
 
 def _trial(row: Row) -> str:
-    """The perturbation, and the number of the trial, of which the second is 1."""
     said, trial = row.get("perturbation", dict), row.get("train_trial_index", str)
     end = "" if trial in (None, "0") else f" (trial {trial})"
     return (f", {text_of(said)}" if said else "") + end
@@ -534,10 +511,10 @@ def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     for row in rows:
         said = sorted(row.get("testCase.vars|vars", dict).items())
         test, own = row.need("testIdx"), {x: value for x, value in said if not x.startswith("_")}
-        text = text_of(own or test)
+        text = printable(text_of(own or test))
         if len(text) > AGREED:  # so that a test that begins like another is told from it
             text = f"{text[:100]}... {sha256(text.encode(errors='replace')).hexdigest()}"
-        same = {"variables": tests.setdefault(test, text)}
+        text = tests.setdefault(test, text)
         failed = row.get("failureReason") == 2
         note = "calls that failed count as wrong, as in promptfoo" if failed else ""
         scores = {key: row.get(key) for key in ("score", "success")}
@@ -547,8 +524,8 @@ def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
         prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
         number, provider = row.need("promptIdx"), row.need("provider.label|provider.id|provider")
         system = systems.setdefault(number, (provider, prompt, number))
-        ids, text = {"testIdx": test}, short(tests[test])
-        yield Item(row.place, ids, scores.items(), system, "", same, same, text, note)
+        ids, same = {"testIdx": test}, {"variables": text}
+        yield Item(row.place, ids, scores.items(), system, "", same, text, short(text), note)
 
 
 PROMPTFOO = Harness(
@@ -574,7 +551,7 @@ def _instances(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
             {name: row.get(name, str) for name in ("sample_hash", "sample_id")},
             [(name + end, row.get(f"evaluation.{name}")) for name in ("score", "is_correct")],
             row.need("model_id"),
-            later("metadata.epoch")(row),
+            later("epoch", row, "metadata.epoch"),
             agree={"reference": row.get("input.reference")},
             text=short(row.get("input.raw")),
         )
@@ -603,7 +580,6 @@ _FAILED = (
 
 
 def _ids(values: Sequence[Any], where: Row) -> list[str]:
-    """Ids, each once."""
     for value in values:
         if not isinstance(value, str) or not value:
             raise where.error(f"{shown(text_of(value))} is not the id of an issue; {REMEDY}")
@@ -628,18 +604,17 @@ def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
         for key in _FAILED:
             if both := resolved.intersection(ids[key]):
                 raise row.error(f"{shown(min(both))} is resolved and in {key}; {REMEDY}")
+        if gold is None and not any(ids[x] for x in _ASKED):
+            problem = "lists only the resolved issues; give the full list of ids as gold (--gold)"
+            raise log.error(f"{problem}, one a line")
         if gold is not None:
-            known = _listed_in(gold)
-            others = set(every).difference(known)
+            others, every = set(every), _listed_in(gold)
+            others -= set(every)
             if wrong := resolved & others:
                 problem = f"resolved {shown(min(wrong))}, which is not in {gold.path}"
                 raise log.error(f"{problem}; give the list of the same data set")
             if others:
                 note = f"{len(others)} ids of {file.name} are not in the list and are left out"
-            every = known
-        elif not any(ids[x] for x in _ASKED):
-            problem = "lists only the resolved issues; give the full list of"
-            raise log.error(f"{problem} ids as gold (--gold), one a line")
         for name in every:
             right = [("resolved", int(name in resolved))]
             yield Item(shown(name), {"instance_id": name}, right, system, note=note)
@@ -665,9 +640,8 @@ def _details(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
         return None
 
     def rows() -> Iterator[Any]:
-        arrow = optional(
-            "pyarrow.parquet", needed_by=f"{file.path}, a parquet file,", extra="frames"
-        )
+        need = f"{file.path}, a parquet file,"
+        arrow = optional("pyarrow.parquet", needed_by=need, extra="frames")
         with reading(file.path, "is a damaged parquet file"):
             table = arrow.ParquetFile(BytesIO(file.data))
             known = table.schema_arrow.names
@@ -747,8 +721,8 @@ def _segments(log: Row, rows: Rows, _: File | None) -> Iterator[Item]:
     found = [(row.place, row.need("name"), row.get("score")) for row in rows]
     names = sorted({name for _, name, _ in found})
     if len(names) > 1 or len(found) == 1:
-        problem = f"holds {len(found)} scores of {listed(names)}, but a paired test needs those of"
-        raise log.error(f"{problem} segments; run sacrebleu with --sentence-level for one metric")
+        problem = f"holds {len(found)} scores of {listed(names)}, and not those of segments; run "
+        raise log.error(f"{problem}sacrebleu with --sentence-level for one metric")
     for place, name, score in found:
         yield Item(place, {}, [(name, score)], printable(log.file.stem))
 
@@ -796,13 +770,12 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
         games = [key for key in ("g1_winner", "g2_winner") if key in row.values] or ["winner"]
         words = [row.get(key, str) for key in games]
         if unknown := [word for word in words if word not in (None, "error", *_WINS)]:
-            known = ", ".join(_WINS)
-            problem = f"the winner is {shown(unknown[0])}, but must be one of {known}; {REMEDY}"
-            raise row.error(problem)
+            problem = f"the winner is {shown(unknown[0])}, but must be one of {', '.join(_WINS)}"
+            raise row.error(f"{problem}; {REMEDY}")
         wins: list[Any] = [_WINS.get(word or "") for word in words]
         won = Fraction(1, 2) if len(set(wins)) > 1 else wins[0]
         question = row.get("question_id|id", str) or f"battle {number}"
-        pair, turn = " and ".join(sorted(models)), later("turn")(row)
+        pair, turn = " and ".join(sorted(models)), later("turn", row)
         seen[question, pair, turn] += 1
         again = seen[question, pair, turn]
         repeat = turn + (f" (judgement {again})" if again > 1 else "")
@@ -851,7 +824,7 @@ MT_BENCH = Harness(
     ids="question_id",
     scores=lambda row: [("score", None if row.get("score") == -1 else row.get("score"))],
     system="model",
-    repeat=later("turn"),
+    repeat=partial(later, "turn"),
     grouped="question",
 )
 

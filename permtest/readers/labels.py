@@ -6,11 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from permtest.predictions import fitting as fitting
-from permtest.predictions import judged as judged
 from permtest.predictions import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
-from permtest.readers.shape import GOLD_NAMES, NO_SYSTEM, PROBABILITIES, How, Sheet, as_ids
+from permtest.readers.shape import NO_SYSTEM, PROBABILITIES, ROLES, How, Sheet, as_ids
 from permtest.readers.systems import ROW, SystemScores
 from permtest.readers.tables import Table
 from permtest.score import tokens
@@ -45,7 +43,7 @@ def answers_in(cells: Iterable[Any], right: Collection[str]) -> list[str]:
 def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
     """The only column called like right labels, beside predictions by name and no scores."""
     columns = [(i, sheet.name(i).lower()) for i in range(sheet.width)]
-    found = [i for i, name in columns if name in GOLD_NAMES]
+    found = [i for i, name in columns if name in ROLES["gold"]]
     said = [i for i, name in columns if "pred" in name]
     several = alone and not sheet.is_long
     rest = set(sheet.numeric) - {*found, *said, *sheet.apart, *(() if several else sheet.keys)}
@@ -60,14 +58,8 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
     every = {label_of(cell) for sheet, right in both for cell in sheet.columns[right]}
     for sheet, right in both:
         wide = alone and not sheet.is_long
-        unsure = sheet.probabilities(right)
-        if unsure and set(_answers(sheet, range(len(sheet)), right)) <= set(unsure):
-            raise sheet.error(PROBABILITIES, None, unsure[0])
-        columns, meant = (_side_by_side if wide else _below)(sheet, right)
+        columns, meant = _predicted(sheet, right, wide)
         usual += meant
-        if not columns:
-            problem = f"no column of predictions beside {sheet.key(right)!r}; {sheet.known()}"
-            raise sheet.error(problem)
         for name, (rows, i) in columns.items():
             labels = [label_of(sheet.columns[right][row]) for row in rows]
             if "" in labels:
@@ -92,67 +84,24 @@ def _gold(sheet: Sheet, wanted: Any, alone: bool) -> int:
         raise ReadError(f"{problem}answers") from None
 
 
-def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
-    """The tables with one more column: what the table `gold` says is right of each row's item."""
-    plain = replace(how, gold=None, score=None)
-    right = Sheet(**vars(gold), how=replace(plain, system=None, repeat=None, clusters=None))
-    rest = [i for i in range(right.width) if i not in right.ids]
-    given = next((i for i in rest if i == right.called(GOLD_NAMES)), rest[0] if rest else None)
-    if given is None or (len(rest) > 1 and given != right.called(GOLD_NAMES)):
-        raise right.error(f"no column has the right labels; call one 'gold'; {right.known()}")
-    right.common(range(len(right)))  # which refuses an item that is there twice
-    answers, found = dict(zip(_item_keys(right), gold.columns[given], strict=True)), []
-    for table in tables:
-        sheet, names = Sheet(**vars(table), how=plain), table.names
-        if names is None or GOLD in names:
-            problem = "has no header; write one" if names is None else f"has a {GOLD!r} of its own"
-            raise sheet.error(f"{problem}, or leave out the file of right answers (--gold)")
-        keys = _item_keys(sheet)
-        if how.id is not False and not (right.ids and sheet.ids):
-            lacking = sheet if right.ids else right
-            problem = "no column says which item a line is; name it (--id), or pair lines by their "
-            raise lacking.error(f"{problem}order (--by-order)")
-        if how.id is False and len(answers) != len(keys):
-            problem = f"{len(keys)} lines, but {gold.file.path} has {len(answers)}"
-            raise sheet.error(f"{problem}; name the columns that pair them (--id)")
-        for row in [row for row, key in enumerate(keys) if key not in answers][:1]:
-            problem = f"{' '.join(keys[row])!r} is not in {gold.file.path}"
-            raise sheet.error(f"{problem}; add it there, or remove the line", row, sheet.ids[0])
-        lost = len(answers.keys() - set(keys))
-        note = f"{lost} of {len(answers)} items of {gold.file.name} are not in {table.file.name}"
-        columns = [*table.columns, [answers[key] for key in keys]]
-        joined = Sheet.of(
-            replace(table, names=[*names, GOLD], columns=columns), replace(how, gold=GOLD)
-        )
-        found.append(replace(joined, notes=(*joined.notes, *[note] * (lost > 0))))
-    return found
-
-
-def _item_keys(sheet: Sheet) -> list[tuple[str, ...]]:
-    """What each row says of its item; its number where order pairs them."""
-    columns = [as_ids(sheet.texts[i]) for i in sheet.ids] or [[*map(str, range(len(sheet)))]]
-    return list(zip(*columns, strict=True))
-
-
-# ---- columns of predictions ----------------------------------------------------------------------
-
-#: Of each system its rows, and the column of its predictions; and the systems that are meant.
-Answers = tuple[Mapping[str, tuple[Sequence[int], int]], list[str]]
-
-
-def _side_by_side(sheet: Sheet, gold: int) -> Answers:
-    """The columns that may hold predictions, each of a system."""
-    rows = range(len(sheet))
-    answers = _answers(sheet, rows, gold, several=True)
-    rest = [i for i in _candidates(sheet, gold) if i not in sheet.numeric]
-    columns = {sheet.name(i): (rows, i) for i in sorted({*answers, *rest})}
-    return columns, [sheet.name(i) for i in answers or rest]
-
-
-def _below(sheet: Sheet, gold: int) -> Answers:
-    """The only column of predictions of each system, in the rows that are its own."""
-    parts: Mapping[str, Sequence[int]] = {sheet.file.stem: range(len(sheet))}
+def _predicted(
+    sheet: Sheet, gold: int, wide: bool
+) -> tuple[Mapping[str, tuple[Sequence[int], int]], list[str]]:
+    """Of each system its rows and the column of its predictions; and the systems that are meant."""
+    every, unsure = range(len(sheet)), sheet.probabilities(gold)
+    answers = _answers(sheet, every, gold, several=wide)
+    if unsure and set(_answers(sheet, every, gold)) <= set(unsure):
+        raise sheet.error(PROBABILITIES, None, unsure[0])
+    if wide:
+        rest = [i for i in _candidates(sheet, gold) if i not in sheet.numeric]
+        if not (columns := sorted({*answers, *rest})):
+            problem = f"no column of predictions beside {sheet.key(gold)!r}; {sheet.known()}"
+            raise sheet.error(problem)
+        return {sheet.name(i): (every, i) for i in columns}, [
+            sheet.name(i) for i in answers or rest
+        ]
     found = {}
+    parts: Mapping[str, Sequence[int]] = {sheet.file.stem: every}
     for name, rows in (sheet.rows_by_system() if sheet.is_long else parts).items():
         columns = _answers(sheet, rows, gold)
         if len(columns) != 1:
@@ -183,3 +132,47 @@ def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False
 
 def _candidates(sheet: Sheet, gold: int) -> list[int]:
     return [i for i in range(sheet.width) if i not in sheet.apart and i != gold]
+
+
+# ---- a file of what is right ---------------------------------------------------------------------
+
+
+def beside_gold(tables: Sequence[Table], gold: Table, how: How) -> list[Sheet]:
+    """The tables with one more column: what the table `gold` says is right of each row's item."""
+    plain = replace(how, gold=None, score=None)
+    right = Sheet(**vars(gold), how=replace(plain, system=None, repeat=None, cluster=None))
+    rest, called = [i for i in range(right.width) if i not in right.ids], right.called("gold")
+    given = called if called in rest else rest[0] if len(rest) == 1 else None
+    if given is None:
+        raise right.error(f"no column has the right labels; call one 'gold'; {right.known()}")
+    right.common(range(len(right)))  # which refuses an item that is there twice
+    answers, found = dict(zip(_item_keys(right), gold.columns[given], strict=True)), []
+    for table in tables:
+        sheet, names = Sheet(**vars(table), how=plain), table.names
+        if names is None or GOLD in names:
+            problem = (
+                "no header; write one" if names is None else f"a {GOLD!r} of its own; rename it"
+            )
+            raise sheet.error(f"{problem}, or leave out the file of right answers (--gold)")
+        keys = _item_keys(sheet)
+        if how.id is not False and not (right.ids and sheet.ids):
+            lacking = sheet if right.ids else right
+            raise lacking.error("no column says which item a line is", settle="id")
+        if how.id is False and len(answers) != len(keys):
+            problem = f"{len(keys)} lines, but {gold.file.path} has {len(answers)}"
+            raise sheet.error(problem, settle="id")
+        for row in [row for row, key in enumerate(keys) if key not in answers][:1]:
+            problem = f"{' '.join(keys[row])!r} is not in {gold.file.path}"
+            raise sheet.error(f"{problem}; add it there, or remove the line", row, sheet.ids[0])
+        whole = replace(
+            table, names=[*names, GOLD], columns=[*table.columns, [answers[x] for x in keys]]
+        )
+        one, lost = Sheet.of(whole, replace(how, gold=GOLD)), len(answers.keys() - set(keys))
+        note = f"{lost} of {len(answers)} items of {gold.file.name} are not in {table.file.name}"
+        found.append(replace(one, notes=(*one.notes, *[note] * (lost > 0))))
+    return found
+
+
+def _item_keys(sheet: Sheet) -> list[tuple[str, ...]]:
+    columns = [as_ids(sheet.texts[i]) for i in sheet.ids] or [[*map(str, range(len(sheet)))]]
+    return list(zip(*columns, strict=True))

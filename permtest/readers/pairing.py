@@ -15,8 +15,9 @@ import numpy as np
 
 from permtest.decimals import as_integers, in_common_units
 from permtest.pairs import Pairs, Runs
-from permtest.readers import labels
+from permtest.predictions import fitting, judged
 from permtest.readers.files import (
+    SETTLE,
     VERDICTS,
     ReadError,
     as_printed,
@@ -30,11 +31,12 @@ from permtest.readers.files import (
     shown,
     text_of,
 )
+from permtest.readers.labels import PREDICTION, is_missing
 from permtest.readers.shape import (
     NO_SYSTEM,
     OF_THE_ITEM,
     OUTPUTS,
-    SURENESS,
+    SAYS,
     WORDS,
     How,
     Sheet,
@@ -60,9 +62,6 @@ MISSING = ("drop", "zero", "error")
 
 #: A table, and its rows of one system.
 Part: TypeAlias = "tuple[Sheet, Sequence[int]]"
-
-
-# ---- which column says what an item is, where none is called an id -------------------------------
 
 
 def keyed(parts: Sequence[Part]) -> list[Part]:
@@ -91,13 +90,11 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
         both = zip(columns, first, other, strict=True)
         pairings = [dict(zip(own[i], own[k], strict=True)) for own, i, k in both]
         if any(one != pairings[0] for one in pairings[1:]):
-            problem = f"columns {name!r} and {head.name(other[0])!r} could both say which item a "
-            problem += "line is, and pair the items differently; choose one (--id)"
-            raise head.error(problem)
+            problem = f"columns {name!r} and {head.name(other[0])!r} pair the lines differently"
+            raise head.error(f"{problem}; choose one (--id)")
     note = f"items are paired by {name!r}, which differs in every row and is the same in all files"
-    known: dict[str, Any] = {"known_by": name}
     return [
-        (replace(x, how=replace(head.how, id=i + 1), notes=(*x.notes, note), **known), rows)
+        (replace(x, how=replace(head.how, id=i + 1), notes=(*x.notes, note), known_by=name), rows)
         for (x, rows), i in zip(parts, first, strict=True)
     ]
 
@@ -106,23 +103,19 @@ def _check_no_key(sheets: Sequence[Sheet], columns: Sequence[Mapping[int, list[s
     """Refuse columns that are nearly a key, or one in some files, before order pairs the items."""
     head = sheets[0]
     for i in (i for i in columns[0] if head.may_be_key(i)):  # but numbers called like no item
-        own, name = columns[0][i], head.name(i).lower()
+        own, name = set(columns[0][i]), head.name(i)
         for sheet, cells in zip(sheets[1:], columns[1:], strict=True):
-            other = next((cells[k] for k in cells if sheet.name(k).lower() == name), None)
-            if other and (len(set(own)) == len(own) or len(set(other)) == len(other)):
-                shared = len({*own} & {*other})
-                problem = f"{head.label(i)} may say which item a line is: {shared} of "
-                problem += f"{len(set(own))} values are in {sheet.file.path} too; make them agree, "
-                problem += f"pair by it anyway (--id {head.name(i)}), or by order (--by-order)"
-                raise head.error(problem)
-    for sheet, cells in zip(sheets, columns, strict=True):
-        texts = [i for i, x in cells.items() if i not in sheet.numeric and len(set(x)) == len(x)]
+            called = (cells[k] for k in cells if sheet.name(k).lower() == name.lower())
+            other = next(called, [])
+            if other and (len(own) == len(columns[0][i]) or len(set(other)) == len(other)):
+                problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} are in "
+                problem += f"{sheet.file.path} too; make them agree, pair by it (--id {name}), or "
+                raise head.error(f"{problem}pair lines by their order (--by-order)")
+    for sheet, some in zip(sheets, columns, strict=True):
+        texts = [i for i, x in some.items() if i not in sheet.numeric and len(set(x)) == len(x)]
         if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
-            problem = f"{sheet.label(texts[0])} may say which item a line is, but not all files"
-            raise sheet.error(f"{problem} have one; pair lines by their order (--by-order)")
-
-
-# ---- what files say, and what is chosen of it ----------------------------------------------------
+            problem = f"not all files have a {sheet.label(texts[0])}; add it, or pair by order"
+            raise sheet.error(f"{problem} (--by-order)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,20 +158,21 @@ class Evaluation:
         """Names of the statistics that can be tested of two systems, the most fitting first."""
         two = [self._system(a, "a"), self._system(b, "b")]
         if self.is_labels:
-            used = {x for one in two for x in (*one.agree["gold"], *one.scores[labels.PREDICTION])}
-            return labels.fitting(used - {""}, self.how.positive)
+            used = {x for one in two for x in (*one.agree["gold"], *one.scores[PREDICTION])}
+            return fitting(used - {""}, self.how.positive)
         counted = [c for name, c in two[0].counts.items() if name in two[1].counts]
         if counted and (score is None or score in two[0].counts):
             return count_statistics(counted)
-        every = Chosen(two, self._score(two, score, None), [], [range(len(one)) for one in two])
-        numbers = [x for column in every.exact() for x in column]
+        numbers = chain(*_Chosen.of_rows(two, self._score(two, score, None)).exact())
         counts = all(x is None or (x >= 0 and x == int(x)) for x in numbers)
         return ("accuracy", "mean", "sum") if counts else ("mean", "sum")
 
     def text(self, name: str) -> str:
         """What an item is, for people to read; "" where the files do not say."""
-        known = (one for one in self.found if one.texts is not None and name in one.positions)
-        return next((brief(str(one.texts[one.positions[name]]), 300) for one in known), "")  # type: ignore[index]
+        for one in self.found:
+            if one.texts is not None and name in one.positions:
+                return brief(str(one.texts[one.positions[name]]), 300)
+        return ""
 
     def preview(self, rows: int = 8) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The first lines of a table; else ids and scores of the first system's first items."""
@@ -188,9 +182,8 @@ class Evaluation:
         else:
             head = self.found[0]
             columns = {head.paired_by: head.ids or range(1, len(head) + 1), **head.scores}
-        cells = [[text_of(x) for x in column[:rows]] for column in columns.values()]
-        shown = [map(brief, column) for column in cells]
-        return tuple(map(brief, columns)), list(zip(*shown, strict=True))
+        cells = [[brief(text_of(x)) for x in column[:rows]] for column in columns.values()]
+        return tuple(map(brief, columns)), list(zip(*cells, strict=True))
 
     def pairs(
         self,
@@ -205,7 +198,7 @@ class Evaluation:
         entry = lookup(statistic)
         two = self._compared(a, b, entry)
         if self._has_unequal_runs(two, score, entry, clusters):
-            chosen = self._of_runs(two, score, entry)
+            chosen = self._of_runs(two, self._score(two, score, entry), entry)
             grouping = self._above_items(two, clusters)
         else:
             own = clusters is None or clusters in {one.items_by for one in two}
@@ -220,9 +213,9 @@ class Evaluation:
             pairs = _means(u, v, chosen.sizes, names)
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
-        group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
+        source = chosen.source(self.format.name, grouping)
         source["no_systems"] = [] if a is not None else self._no_systems(two, numbers=True)
-        kind = self._kind(chosen)
+        group, kind = chosen.group(grouping), self._kind(chosen)
         return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=kind)
 
     def table(
@@ -240,16 +233,14 @@ class Evaluation:
         entry = lookup(statistic)
         if isinstance(systems, str | int):
             raise TypeError(f"systems={systems!r} must be a list of names")
-        if systems is None:
-            some = self._meant(entry)
-        else:
-            some = [self._named(f"systems[{i}]", one, entry) for i, one in enumerate(systems)]
+        some = self._meant(entry) if systems is None else []
+        for i, wanted in enumerate(() if systems is None else systems):
+            some.append(self._named(f"systems[{i}]", wanted, entry))
+            if some[i].system in [one.system for one in some[:i]]:
+                raise ValueError(f"systems[{i}] = {some[i].system!r} is a repeat; list it once")
         if len(some) < 2:
             raise self._too_few(some, entry, "name columns as systems (--systems)")
         names = tuple(one.system for one in some)
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                raise ValueError(f"systems[{i}] = {name!r} is a repeat; list it once")
         chosen = self._chosen(some, score, entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
         grouping = self._grouping(some, clusters)
@@ -269,22 +260,24 @@ class Evaluation:
         return found if stratum is None else found.stratified(stratum)
 
     def _compared(self, a: Any, b: Any, entry: Statistic) -> Sequence[SystemScores]:
-        """The two systems that are meant."""
         if (a is None) != (b is None):
-            given, other = ("b", "a") if a is None else ("a", "b")
-            both = f"name both {'systems' if self.sheet is None else 'columns'}"
-            raise self._error(f"{given} is given without {other}; {both}; {self._known()}")
+            given = "b is given without a" if a is None else "a is given without b"
+            what = "systems" if self.sheet is None else "columns"
+            raise self._error(f"{given}; name both {what}; {self._known()}")
         if a is None:
-            two = self._meant(entry)
-        else:
-            two = [self._named("a", a, entry), self._named("b", b, entry)]
-            if two[0].system == two[1].system:
-                what = "column " * (self.sheet is not None) + repr(two[0].system)
-                raise self._error(f"a and b are both {what}; name two; {self._known()}")
-            self._check_apart(two)
-        if len(two) != 2:
-            raise self._too_few(two, entry, "say which two to compare (--a, --b)")
-        return two
+            if len(two := self._meant(entry)) != 2:
+                raise self._too_few(two, entry, "say which two to compare (--a, --b)")
+            return two
+        one, other = self._named("a", a, entry), self._named("b", b, entry)
+        if one.system == other.system:
+            what = "column " * (self.sheet is not None) + repr(one.system)
+            raise self._error(f"a and b are both {what}; name two; {self._known()}")
+        for name in one.counts.keys() & other.counts.keys() if self.sheet is not None else ():
+            both = zip(one.counts[name], one.columns[name], strict=True)
+            own = {label for count, label in both if count not in OF_THE_ITEM}
+            if taken := own & set(other.columns[name]):
+                raise self._error(f"{min(taken)} is in both a and b; choose two systems")
+        return [one, other]
 
     def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
         """The columns of a table that are not compared; or those of numbers alone."""
@@ -293,8 +286,6 @@ class Evaluation:
         used = {x for one in some for labels in one.columns.values() for x in labels}
         every = sorted({*sheet.numeric} - sheet.apart) if numbers else range(sheet.width)
         return [sheet.name(i) for i in every if sheet.label(i) not in used]
-
-    # ---- systems
 
     def _error(self, problem: str) -> ReadError:
         return ReadError.at((self.sheet or self.found[0]).file.path, problem)
@@ -318,44 +309,31 @@ class Evaluation:
     def _named(self, option: str, wanted: Any, entry: Statistic) -> SystemScores:
         """The system that is called so, or whose counts are in the columns that are listed."""
         parts = as_list(wanted)
-        if self.sheet is not None and entry.columns:
-            counted = {one.system: one for one in self.found if one.counts}
-            if isinstance(wanted, str) and wanted in counted:
-                return counted[wanted]
-            if isinstance(wanted, str) and ("," in wanted or wanted.isdecimal()):
-                parts = [part.strip() for part in wanted.split(",")]
-            elif isinstance(wanted, str):
-                known = f"its systems are {listed([*map(repr, counted)])}"
-                hint = did_you_mean(wanted, list(counted))
-                problem = f"no columns of system {wanted!r}{hint}"
-                raise self._error(f"{problem}; {known if counted else self._known()}")
-            return self.sheet.listed_system(parts, entry, option)
-        if len(parts) != 1:
+        if self.sheet is None or not entry.columns:
+            if len(parts) == 1:
+                return self._system(parts[0], option)
             problem = f"{option} lists {len(parts)} columns, but {entry.name!r} takes one score of "
-            problem += "each system; choose one column, or a statistic of counts, such as 'f1' "
-            raise self._error(f"{problem}(--metric f1)")
-        return self._system(parts[0], option)
-
-    def _check_apart(self, two: Sequence[SystemScores]) -> None:
-        """Refuse one column of counts for both systems of a table, unless it is of the item."""
-        shared = two[0].counts.keys() & two[1].counts.keys()
-        for name in shared if self.sheet is not None else ():
-            both = zip(two[0].counts[name], two[0].columns[name], strict=True)
-            own = {label for count, label in both if count not in OF_THE_ITEM}
-            if taken := own & set(two[1].columns[name]):
-                raise self._error(f"{min(taken)} is in both a and b; choose two systems")
+            raise self._error(f"{problem}each; name one, or choose counts, such as --metric f1")
+        if isinstance(wanted, str):
+            counted = {one.system: one for one in self.found if one.counts}
+            if wanted in counted:
+                return counted[wanted]
+            if "," not in wanted and not wanted.isdecimal():
+                known = f"its systems are {listed([*map(repr, counted)])}"
+                problem = f"no columns of system {wanted!r}{did_you_mean(wanted, list(counted))}"
+                raise self._error(f"{problem}; {known if counted else self._known()}")
+            parts = [part.strip() for part in wanted.split(",")]
+        return self.sheet.listed_system(parts, entry, option)
 
     def _meant(self, entry: Statistic) -> list[SystemScores]:
-        """The systems that are meant where none is named."""
         sheet = self.sheet
         if sheet is None or not entry.columns:
             return [one for one in self.found if self.usual is None or one.system in self.usual]
         if entry.average is not None:
             raise ValueError(
-                f"{entry.name!r} needs counts of several classes, which come from predictions "
-                "and right labels; name the column of right labels as gold "
-                f"(--gold); in Python, exact_perm_test(u, v, statistic={entry.name!r}) takes "
-                f"arrays of shape (N, classes, {len(entry.columns)})"
+                f"{entry.name!r} needs predictions and right labels (--gold); in Python, "
+                f"exact_perm_test(u, v, statistic={entry.name!r}) takes arrays of shape "
+                f"(N, classes, {len(entry.columns)})"
             )
         wanted = [measure.columns for measure in entry.measures]
         if sheet.names is not None:
@@ -365,10 +343,10 @@ class Evaluation:
         if len(columns) == 2 * half and half in map(len, wanted):
             both = (columns[:half], "a"), (columns[half:], "b")
             return [sheet.listed_system(some, entry, option) for some, option in both]
-        problem = f"{len(columns)} columns and no header, but {entry.name!r} needs "
-        problem += f"{entry.layouts()} of each system; call the columns of a system A "
         names = ", ".join(f"A_{count}" for count in entry.columns)
-        raise sheet.error(f"{problem}{names}, or list those of each as a and b")
+        problem = f"{len(columns)} columns and no header, but {entry.name!r} needs "
+        problem += f"{entry.layouts()} of each system; call them {names}, or list them as a and b"
+        raise sheet.error(problem)
 
     def _too_few(self, some: Sequence[SystemScores], entry: Statistic, remedy: str) -> ReadError:
         """The error that it is not clear which systems are meant."""
@@ -378,8 +356,9 @@ class Evaluation:
         names = f" ({listed(list(map(repr, found)), NAMED)})" if found else ""
         problem = f"{len(found)} system{'s' * (len(found) != 1)}{names}"
         if sheet is None:
-            remedy = "add the file of another" if len(some) < 2 else remedy
-            return self._error(f"{problem}; {remedy}")
+            return self._error(
+                f"{problem}; {'add the file of another' if len(some) < 2 else remedy}"
+            )
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
@@ -391,8 +370,6 @@ class Evaluation:
             cause += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
         return self._error(f"{doubt or problem}; {remedy}; {self._known()}{cause}")
 
-    # ---- scores
-
     def _score(
         self, some: Sequence[SystemScores], wanted: str | None, entry: Statistic | None
     ) -> str:
@@ -401,32 +378,34 @@ class Evaluation:
         names = [name for name in head.scores if all(name in one.scores for one in some)]
         if not names:
             both = " and ".join(f"{', '.join(x.scores)} of {x.system!r}" for x in (head, last))
-            raise ReadError.at(
-                last.file.path,
-                f"no score in common: {both}; give those of one measure the same name",
-            )
+            problem = f"no score in common: {both}; give those of one measure the same name"
+            raise ReadError.at(last.file.path, problem)
         if entry is not None and entry.columns:
             own = {c: name for name, c in head.counts.items() if name in names}
-            fitting = [own[m.columns] for m in entry.measures if m.columns in own]
-            if fitting and wanted is None:
-                return fitting[0]
+            counted = [own[m.columns] for m in entry.measures if m.columns in own]
+            if counted and wanted is None:
+                return counted[0]
         elif single := [name for name in names if name not in head.counts]:
             names = single if wanted is None or wanted in single else names
         meant = entry.name if entry is not None else names[0]
         if wanted is None and not head.columns and meant in OWN_SCORES:
             wanted = meant
-        if wanted is None:
-            whole = [name for name in names if name.rpartition(".")[0] not in names]
-            if head.columns:  # a table: what an item is, or costs, is no score
-                likely = [name for name in whole if not words(name) <= NO_SYSTEM | OUTPUTS]
-                whole = likely or [name for name in whole if words(name).isdisjoint(SURENESS)]
-            if len(whole) == 1:
-                return whole[0]
+        if wanted is None and len(whole := _likely(names, table=bool(head.columns))) == 1:
+            return whole[0]
         meant = "" if meant in ANY_SCORE else meant
-        chosen = find_score(meant if wanted is None else wanted, names)
-        if chosen is not None or self.sheet is not None:
-            return chosen or names[0]
-        raise _no_score(some, names, wanted)
+        found = find_score(meant if wanted is None else wanted, names)
+        if found is not None or self.sheet is not None:
+            return found or names[0]
+        problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score "
+        problem += "(--score)"
+        if len({re.sub(r"\d+", "", name) for name in names}) == 1:
+            problem += "; if they are runs of one score, see exact_runs_test in Python"
+        if wanted is not None:
+            there = "; ".join(
+                [", ".join(names), *dict.fromkeys(x for one in some for x in one.notes)]
+            )
+            problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
+        raise ReadError.at(head.file.path, problem)
 
     def _grouping(self, some: Sequence[SystemScores], wanted: Any) -> str | None:
         """The grouping whose groups are swapped as a whole, if any."""
@@ -440,24 +419,21 @@ class Evaluation:
             name, label = self.sheet.name(column), self.sheet.label(column)
             if any(label in parts for one in some for parts in one.columns.values()):
                 raise self._error(f"{label} holds the clusters; choose other columns as a and b")
-        if all(name in one.clusters for one in some):
+        lacking = [one for one in some if name not in one.clusters]
+        if not lacking:
             return name
-        known = [one for one in some[0].clusters if all(one in x.clusters for x in some)]
-        there = f"there are {', '.join(known)}" if known else "there is no other that all have"
-        lacking = next(one for one in some if name not in one.clusters)
-        problem = f"clusters: {lacking.system!r} has no {name!r} for its items; {there}"
-        raise ReadError.at(lacking.file.path, problem)
+        known = [x for x in some[0].clusters if all(x in one.clusters for one in some)]
+        problem = f"clusters: {lacking[0].system!r} has no {name!r} for its items; all have "
+        raise ReadError.at(lacking[0].file.path, problem + (", ".join(known) or "none"))
 
-    def _kind(self, chosen: Chosen) -> Score:
-        """What the scores are, and which of them are better."""
+    def _kind(self, chosen: _Chosen) -> Score:
+        way = self.how.higher_is_better
         if self.sheet is not None and not chosen.columns and not self.is_labels:
-            names, way = [one.system for one in chosen.systems], self.how.higher_is_better
-            found = Score.shared(names, way)
+            found = Score.shared([one.system for one in chosen.systems], way)
             return found if found.name else Score.of(self.how.score or "", way)
-        name = "correct" if self.is_labels else "" if chosen.columns else chosen.score
-        return Score.of(name, self.how.higher_is_better)
-
-    # ---- items
+        return Score.of(
+            "correct" if self.is_labels else "" if chosen.columns else chosen.score, way
+        )
 
     def _chosen(
         self,
@@ -465,28 +441,53 @@ class Evaluation:
         score: str | None,
         entry: Statistic,
         *,
-        strict: bool = False,
-    ) -> Chosen:
-        """The items of some systems, put together, and their numbers.
-
-        If it is to be `strict`, all systems must have the same runs, unless the user says what
-        becomes of others.
-        """
+        strict: bool = False,  # whether runs must be the same, unless the user says otherwise
+    ) -> _Chosen:
         if self.is_labels and score is not None:
-            problem = "score is for files of scores; for predictions, choose a statistic (--metric)"
-            raise self._error(problem)
+            raise self._error("predictions have no score; choose a statistic (--metric)")
         if self.how.positive is not None and not self.is_labels:
-            problem = "pos_label (--pos-label) is for predictions; name the column of right labels"
-            raise self._error(f"{problem} as gold (--gold)")
-        name = labels.PREDICTION if self.is_labels else self._score(some, score, entry)
+            problem = "pos_label (--pos-label) is for predictions; name the right labels (--gold)"
+            raise self._error(problem)
+        name = PREDICTION if self.is_labels else self._score(some, score, entry)
         runs = any(one.items is not None for one in some)
         missing = self.how.missing or ("error" if strict and runs else None)
-        chosen = Chosen(some, name, *_together(some), missing=missing)
-        chosen.match()
-        (self._judge if self.is_labels else self._count)(chosen, entry)
+        chosen = _Chosen.matched(some, name, missing)
+        if self.is_labels:
+            self._judge(chosen, entry)
+        else:
+            self._count(chosen, entry)
         named = self.how.id is not None
         chosen.check_agreement(named=named, noted=named and not self.is_labels)
         return chosen
+
+    def _judge(self, chosen: _Chosen, entry: Statistic) -> None:
+        cells = chosen.cells()
+        if chosen.missing in ("drop", "error"):
+            gold = set(chosen.systems[0].agree["gold"])
+            cells = [[None if is_missing(x, gold) else x for x in c] for c in cells]
+            cells = chosen.complete(cells)
+        gold_of = [one.agree["gold"] for one in chosen.systems]
+        right = [
+            next(gold[i] for gold, i in zip(gold_of, own, strict=True) if i is not None)
+            for own in zip(*chosen.rows, strict=True)
+        ]
+        said = [["" if x is None else x for x in column] for column in cells]
+        names = [one.system for one in chosen.systems]
+        made = judged(names, right, said, entry, self.how.positive, self._error)
+        chosen.numbers, chosen.columns, chosen.facts = made
+        chosen.notes += chosen.facts.pop("notes")
+
+    def _count(self, chosen: _Chosen, entry: Statistic) -> None:
+        if counts := _counts(chosen.systems, chosen.score, entry):
+            chosen.columns = counts
+            chosen.numbers = _tables(chosen, chosen.complete(chosen.exact()), entry)
+            return
+        chosen.check_writing(points=self.how.thousands is None)
+        chosen.numbers = chosen.complete(chosen.exact())
+        if entry.minimum is not None:
+            chosen.refuse(lambda x: "; ".join(entry.problem(x) or ()), chosen.numbers)
+        if not self.how.same_scale:
+            _check_scales(chosen.systems, chosen.numbers)
 
     def _has_unequal_runs(
         self, two: Sequence[SystemScores], score: str | None, entry: Statistic, clusters: Any
@@ -498,27 +499,22 @@ class Evaluation:
         kept = clusters is not False and self.how.missing not in ("zero", "error")
         if plain or not kept or len(known) > 1 or () in keys:
             return False
-        name = self._score(two, score, entry)
-        shared = {*keys[0]} & {*keys[1]}
+        name, shared = self._score(two, score, entry), {*keys[0]} & {*keys[1]}
         bare = None in (two[0].ids, two[1].ids)
         mine, theirs = (
-            [
-                run
-                for run, item in zip(x if bare else one.ids or (), x, strict=True)
-                if item in shared
-            ]
-            for one, x in zip(two, keys, strict=True)
+            [run for run, x in zip(own if bare else one.ids or (), own, strict=True) if x in shared]
+            for one, own in zip(two, keys, strict=True)
         )
         apart = mine != theirs if bare else {*mine} != {*theirs}
         gone = self.how.missing == "drop" or two[0].paired_by != ROW
         gone = gone and any(_is_missing(x) for one in two for x in one.scores[name])
         if not shared or name in two[0].counts or not (apart or gone):
             return False
-        if (grouping := self._above_items(two, clusters)) is None:
-            return True
-        both = zip(two, keys, strict=True)
-        groups = [{*zip(own, one.clusters[grouping], strict=True)} for one, own in both]
-        return all(len(some) == len({*own}) for some, own in zip(groups, keys, strict=True))
+        grouping = self._above_items(two, clusters)
+        return grouping is None or all(
+            len({*zip(own, one.clusters[grouping], strict=True)}) == len({*own})
+            for one, own in zip(two, keys, strict=True)
+        )
 
     def _above_items(self, two: Sequence[SystemScores], clusters: Any) -> str | None:
         """The grouping that is swapped as a whole, if any, where rows are runs of items."""
@@ -526,19 +522,15 @@ class Evaluation:
         own = wanted in {one.items_by for one in two}
         if own or (clusters is None and not all(wanted in one.clusters for one in two)):
             return None
-        if (name := self._grouping(two, wanted)) is None:
-            return None
+        name = self._grouping(two, wanted)
         # Items by another name, such as the samples of a log, are no groups.
-        return (
-            None if any(x.items is not None and x.clusters[name] == x.items for x in two) else name
-        )
+        same = (x.items is not None and x.clusters[name] == x.items for x in two if name)
+        return None if any(same) else name
 
-    def _of_runs(self, two: Sequence[SystemScores], score: str | None, entry: Statistic) -> Chosen:
+    def _of_runs(self, two: Sequence[SystemScores], name: str, entry: Statistic) -> _Chosen:
         """The items of two systems that have different runs of them, and the numbers of all."""
-        name, whole = self._score(two, score, entry), [one.first_runs() for one in two]
-        chosen = Chosen(whole, name, *_together(whole), missing=self.how.missing)
-        chosen.match()
-        runs = Chosen(two, name, [], [range(len(one)) for one in two])
+        chosen = _Chosen.matched(two, name, self.how.missing, runs=True)
+        runs = _Chosen.of_rows(two, name)
         runs.check_writing(points=self.how.thousands is None)
         cells = runs.exact()
         if entry.minimum is not None:
@@ -550,43 +542,9 @@ class Evaluation:
         chosen.check_agreement(named=named, noted=named)
         return chosen
 
-    def _judge(self, chosen: Chosen, entry: Statistic) -> None:
-        """Predictions become numbers."""
-        cells = chosen.cells()
-        if chosen.missing in ("drop", "error"):
-            gold = set(chosen.systems[0].agree["gold"])
-            cells = [[None if labels.is_missing(x, gold) else x for x in c] for c in cells]
-            cells = chosen.complete(cells)
-        gold_of = [one.agree["gold"] for one in chosen.systems]
-        right = [
-            next(gold[i] for gold, i in zip(gold_of, own, strict=True) if i is not None)
-            for own in zip(*chosen.rows, strict=True)
-        ]
-        said = [["" if x is None else x for x in column] for column in cells]
-        names = [one.system for one in chosen.systems]
-        judged = labels.judged(names, right, said, entry, self.how.positive, self._error)
-        chosen.numbers, chosen.columns, chosen.facts = judged
-        chosen.notes += chosen.facts.pop("notes")
-
-    def _count(self, chosen: Chosen, entry: Statistic) -> None:
-        """Cells become numbers, or counts."""
-        some = chosen.systems
-        columns = _columns(some, chosen.score, entry)
-        if not columns:
-            chosen.check_writing(points=self.how.thousands is None)
-        cells = chosen.complete(chosen.exact())
-        if columns:
-            chosen.numbers, chosen.columns = _tables(chosen, cells, columns, entry), columns
-            return
-        if entry.minimum is not None:
-            chosen.refuse(lambda score: "; ".join(entry.problem(score) or ()), cells)
-        if not self.how.same_scale:
-            _check_scales(some, cells)
-        chosen.numbers = cells
-
 
 @dataclass(eq=False)
-class Chosen:
+class _Chosen:
     """Some systems on the same items."""
 
     systems: Sequence[SystemScores]
@@ -602,35 +560,56 @@ class Chosen:
     missing: str | None = None  # what becomes of items without a score of every system
     sizes: list[list[int]] = field(default_factory=list)  # how many numbers are of each item
 
+    @classmethod
+    def of_rows(cls, some: Sequence[SystemScores], score: str) -> _Chosen:
+        """All that each system has, row by row, whatever the items are."""
+        return cls(some, score, [], [range(len(one)) for one in some])
+
+    @classmethod
+    def matched(
+        cls, some: Sequence[SystemScores], score: str, missing: str | None, *, runs: bool = False
+    ) -> _Chosen:
+        """The items that all systems have; all items, where those that one lacks count as 0.
+
+        If rows are `runs` of items, an item is where its first one is.
+        """
+        ids = [one.items if runs and one.items else one.ids for one in some]
+        if not all(own is ids[0] for own in ids) or len({*map(len, some)}) > 1:
+            for one, own in zip(some[1:], ids[1:], strict=True):
+                _check_alike(some[0], ids[0], one, own)
+        every: list[Any] = list(ids[0] or range(len(some[0])))
+        alone: list[list[str]] = [[] for _ in some]
+        if not runs and all(own is ids[0] or own == ids[0] for own in ids):
+            return cls(some, score, every, [range(len(every))] * len(some), alone, missing=missing)
+        where = [
+            dict(reversed({x: i for i, x in reversed([*enumerate(own or ())])}.items()))
+            for own in ids
+        ]
+        every = list(dict.fromkeys(key for own in where for key in own))
+        rows = [[own.get(key) for key in every] for own in where]
+        chosen = cls(some, score, every, rows, alone, missing=missing)
+        both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
+        if missing == "zero" or len(both) == len(every):
+            return chosen
+        if missing == "error":
+            k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
+            problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it"
+            raise ReadError.at(some[j].file.path, problem, settle="missing")
+        if not both:
+            raise _nothing_in_common(some, where)
+        chosen.alone = [[str(x) for x, i in zip(every, y, strict=True) if i is None] for y in rows]
+        chosen.keep(both)
+        return chosen
+
     @property
     def ids(self) -> tuple[str, ...] | None:
-        """What the items are called."""
-        return None if self.systems[0].ids is None else tuple(self.keys)
-
-    def match(self) -> None:
-        """Keep the items that all systems have, unless those that one lacks count as 0."""
-        some, rows, every = self.systems, self.rows, self.keys
-        self.alone = [[] for _ in some]
-        if self.missing == "zero" or not any(None in own for own in rows):
-            return
-        both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
-        if self.missing == "error":
-            k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
-            problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it, or say what "
-            remedy = "becomes of such items (--missing drop, --missing zero)"
-            raise ReadError.at(some[j].file.path, problem + remedy)
-        if not both:
-            raise _nothing_in_common(some)
-        self.alone = [[str(x) for x, i in zip(every, y, strict=True) if i is None] for y in rows]
-        self.keep(both)
+        return tuple(self.keys) if self.sizes or self.systems[0].ids is not None else None
 
     def keep(self, kept: Sequence[int]) -> None:
-        """Leave all other items out."""
         self.keys = [self.keys[k] for k in kept]
         self.rows = [[own[k] for k in kept] for own in self.rows]
 
     def cells(self) -> list[list[Any]]:
-        """The cells of the score of each system; None where it lacks the item."""
         both = zip(self.systems, self.rows, strict=True)
         return [[None if i is None else x.scores[self.score][i] for i in own] for x, own in both]
 
@@ -665,49 +644,47 @@ class Chosen:
         """The cells of items that have one of every system; an error where they must have."""
         some, keys = self.systems, self.keys
         gone = {k for column in cells if None in column for k, x in enumerate(column) if x is None}
-        if gone and self.missing == "zero":
-            blank: Any = (0,) * len(some[0].counts.get(self.score, ())) or 0
-            for one, number in zip(some, (column.count(None) for column in cells), strict=True):
-                many, verb = ("s", "count") if number > 1 else ("", "counts")
-                note = f"{number} missing score{many} of {one.system!r} {verb} as 0"
-                self.notes += [note] * (number > 0)
-            return [[blank if x is None else x for x in column] for column in cells]
         if not gone:
             return cells
+        if self.missing == "zero":
+            blank: Any = (0,) * len(some[0].counts.get(self.score, ())) or 0
+            for one, column in zip(some, cells, strict=True):
+                if number := column.count(None):
+                    many, verb = ("s", "count") if number > 1 else ("", "counts")
+                    self.notes.append(f"{number} missing score{many} of {one.system!r} {verb} as 0")
+            return [[blank if x is None else x for x in column] for column in cells]
         if (self.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
-            remedy = "is a missing score; score the item for all systems, or say what becomes of "
-            remedy += "it (--missing drop, --missing zero)"
-            self.refuse(lambda x: f"{shown(text_of(x))} {remedy}" if _is_missing(x) else None)
-        if len(gone) == len(keys):
-            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
-            raise ReadError.at(some[-1].file.path, problem)
+            said = f"{{}} is a missing score; add it, {SETTLE['missing']}".format
+            self.refuse(lambda x: said(shown(text_of(x))) if _is_missing(x) else None)
         bare = some[0].ids is None
         self.dropped = [some[0].place(self.rows[0][k]) if bare else keys[k] for k in sorted(gone)]
         kept = [k for k in range(len(keys)) if k not in gone]
+        self._check_some(kept)
         self.keep(kept)
         return [[column[k] for k in kept] for column in cells]
 
+    def _check_some(self, kept: Sequence[int]) -> None:
+        if not kept:
+            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
+            raise ReadError.at(self.systems[-1].file.path, problem)
+
     def take_runs(self, two: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
         """Take the numbers of all runs, one item after the other; leave out what has none."""
-        found: list[dict[str, list[Any]]] = []
-        for one, column in zip(two, cells, strict=True):
-            found.append({})
-            items = zip(one.items or one.ids or (), column, strict=True)
-            for i, (item, x) in enumerate(items):
+        found: list[dict[str, list[Any]]] = [{}, {}]
+        for one, column, own in zip(two, cells, found, strict=True):
+            for i, (item, x) in enumerate(zip(one.items or one.ids or (), column, strict=True)):
                 if x is None:
                     self.dropped.append(one.place(i) if one.ids is None else one.ids[i])
                 else:
-                    found[-1].setdefault(item, []).append(x)
+                    own.setdefault(item, []).append(x)
         kept = [k for k, key in enumerate(self.keys) if all(key in own for own in found)]
-        if not kept:
-            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
-            raise ReadError.at(two[-1].file.path, problem)
+        self._check_some(kept)
         self.keep(kept)
         self.sizes = [[len(own[key]) for key in self.keys] for own in found]
         self.numbers = [[x for key in self.keys for x in own[key]] for own in found]
         (a, b), (n, m) = (one.system for one in two), map(sum, self.sizes)
-        note = f"the systems have different runs of these items, {n} of {a} and {m} of {b}: the "
-        self.notes.append(f"{note}score of an item is the mean of its runs")
+        note = f"the systems have different runs of these items, {n} of {a} and {m} of {b}"
+        self.notes.append(f"{note}: the score of an item is the mean of its runs")
 
     def check_agreement(self, *, named: bool, noted: bool) -> None:
         """Refuse items that are not the same; note it where the user named what pairs them."""
@@ -736,29 +713,26 @@ class Chosen:
             if noted and name not in OF_THE_ITEM:
                 self.notes.append(problem)
                 continue
-            remedy = "both systems must have been scored on the same items"
-            if not named:
-                remedy += "; name the columns that pair them (--id), or pair them by order "
-                remedy += "(--by-order)"
-            raise ReadError.at(one.file.path, f"{problem}; {remedy}")
+            problem += "; both systems must have been scored on the same items"
+            raise ReadError.at(one.file.path, problem, settle="" if named else "id")
 
     def check_writing(self, *, points: bool) -> None:
         """Note percentages and verdicts; refuse them beside other numbers, and unclear points."""
-        cells = self.cells()
         try:
-            every = dict.fromkeys(chain(*cells))
+            every = dict.fromkeys(chain(*self.cells()))
         except TypeError:  # lists, which are no numbers
             return
         texts = [x for x in every if isinstance(x, str) and len(x) < 20]
         said = {x: x.strip().lower() for x in texts if kind_of(x) != "missing"}
         typed = not all(isinstance(x, str | None) for x in every)
+        doubts: dict[Any, str] = {}
         for right, wrong in (("%", ""), *VERDICTS):
             some = [x for x, word in said.items() if word in (right, wrong) or word[-1] == right]
-            if some and right != "true" and (typed or len(some) < len(said)):
-                rest = [x for x in said if x not in some]
+            rest = [x for x in said if x not in some]
+            if some and right != "true" and (typed or rest):
                 odd, other = (rest, some) if 0 < len(rest) < len(some) > typed else (some, rest)
-                beside = f"stands beside {shown(other[0]) if other else 'numbers'}"
-                self._refuse_text(odd[0], f"{beside}; write all scores alike")
+                beside = shown(other[0]) if other else "numbers"
+                doubts.setdefault(odd[0], f"stands beside {beside}; write all scores alike")
             read = f"{right} is read as 1, and {wrong} as 0"
             if some:
                 self.notes.append(read if wrong else f"{some[0]!r} is read as {as_score(some[0])}")
@@ -767,12 +741,10 @@ class Chosen:
         grouped = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", x) for x in pointed)
         least = min((abs(int(x.replace(".", ""))) for x in pointed if grouped), default=0)
         if whole >= 100 and 0 < least <= 10 * whole:
-            problem = f"beside {whole}: the point may separate thousands; say so (--thousands .), "
-            problem += "or that it is a decimal point (--thousands none)"
-            self._refuse_text(pointed[0], problem)
-
-    def _refuse_text(self, text: str, problem: str) -> None:
-        self.refuse(lambda cell: f"{shown(text)} {problem}" if cell == text else None)
+            problem = f"stands beside {whole}; say whether the point separates thousands "
+            doubts.setdefault(pointed[0], f"{problem}(--thousands ., --thousands none)")
+        if doubts:
+            self.refuse(lambda x: f"{shown(x)} {doubts[x]}" if x in doubts else None)
 
     def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""
@@ -787,21 +759,20 @@ class Chosen:
                 known, head = result.setdefault(k, (label, one))
                 if label != known:
                     problem = f"{one.place(i)} belongs to {grouping} {shown(label)}, but in "
-                    there = f"{head.file.path} to {shown(known)}; make them agree"
-                    raise ReadError.at(one.file.path, problem + there)
+                    problem += f"{head.file.path} to {shown(known)}; make them agree"
+                    raise ReadError.at(one.file.path, problem)
         return tuple(str(result[k][0]) for k in range(len(self.keys)))
 
     def source(self, loader: str, grouping: str | None) -> dict[str, Any]:
-        """Where the scores come from, and what was left out."""
         head, last = self.systems[0], self.systems[-1]
-        left = [*dict.fromkeys(key for gone in self.alone for key in gone), *self.dropped]
+        left = [*dict.fromkeys(chain(*self.alone)), *self.dropped]
         files: dict[tuple[str, str], list[str]] = {}
         for one in self.systems:
             files.setdefault((one.file.name, one.file.sha256), []).append(one.system)
         notes = [note for one in self.systems for note in one.notes] + self.notes
         if head.file is not last.file and head.file.sha256 == last.file.sha256:
-            said = f"{last.file.path} has the content of {head.file.path}: a file is compared with"
-            notes = [f"{said} itself", *notes]
+            said = f"{last.file.path} has the content of {head.file.path}"
+            notes = [f"{said}: a file is compared with itself", *notes]
         notes = list(dict.fromkeys(notes))
         more = [f"{len(notes) - NAMED} more notes are left out here"] * (len(notes) > NAMED)
         lacking = {}
@@ -810,16 +781,15 @@ class Chosen:
             if number := len(gone) + unscored:
                 lacking[one.system] = number
         both = self.alone[::-1] if len(self.systems) == 2 else []  # what the other one lacks
-        gold = head.gold
         alone = {"file": head.file.name, "sha256": head.file.sha256} if len(files) == 1 else {}
         return {
             "loader": loader,
             **alone,
             "files": [{"file": k[0], "sha256": k[1], "systems": own} for k, own in files.items()],
-            "gold": None if gold is None else {"file": gold.name, "sha256": gold.sha256},
+            "gold": head.gold and {"file": head.gold.name, "sha256": head.gold.sha256},
             "score": self.score,
             "clusters": grouping,
-            "paired_by": head.paired_by,
+            "paired_by": head.items_by if self.sizes and head.items else head.paired_by,
             "matched": len(self.keys),
             "unmatched": [len(gone) for gone in both],
             "unmatched_ids": [gone[:NAMED] for gone in both],
@@ -836,79 +806,61 @@ class Chosen:
 # ---- items ---------------------------------------------------------------------------------------
 
 
-def _together(some: Sequence[SystemScores]) -> tuple[list[Any], list[list[int | None]]]:
-    """All items of some systems, and where each system has them; None where it has not."""
-    head, *others = some
-    for one in others:
-        problem = ""
-        if one.ids is head.ids and len(one) == len(head):  # columns of one table
-            continue
-        if (one.ids is None) != (head.ids is None):
-            one, known = (head, one) if head.ids is None else (one, head)
-            problem = f"has no ids, but {known.file.path} has; give both or neither, or name the "
-            problem += "columns that pair them (--id)"
-        elif head.ids is None and len(one) != len(head):
-            problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair "
-            problem += "by; both systems must have been scored on the same items, in the same order"
-        elif head.ids is not None and one.paired_by != head.paired_by:
-            problem = f"its items are identified by {one.paired_by}, but those of {head.file.path} "
-            problem += f"by {head.paired_by}; if these are ids of the same items, give both one "
-            problem += "name, or evaluate both systems with the same version of the tool; if one "
-            problem += "system has several runs of an item, tell those of the other apart likewise"
-        elif {mine := _first_number(one), theirs := _first_number(head)} == {0, 1} and (
-            len(one) + (mine or 0) != len(head) + (theirs or 0)  # else the first item is missing
-        ):
-            problem = f"its {one.paired_by} counts from {mine}, but in {head.file.path} from "
-            problem += f"{theirs}; number items alike, or pair lines by their order (--by-order)"
-        if problem:
-            raise ReadError.at(one.file.path, problem)
-    every: list[Any] = list(range(len(head)) if head.ids is None else head.ids)
-    if head.ids is None or all(one.ids is head.ids or one.ids == head.ids for one in others):
-        return every, [list(range(len(head))) for _ in some]
-    every = list(dict.fromkeys(key for one in some for key in one.positions))
-    return every, [[one.positions.get(key) for key in every] for one in some]
+def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> None:
+    """Refuse two systems whose items cannot be put together by what is known of them."""
 
-
-def _first_number(one: SystemScores) -> int | None:
-    """Where the ids of a system begin that are all whole numbers from there on; or None."""
-    if one.ids is None or one.paired_by == "index" or len(one) < 2:  # a frame may be a part
+    def first_number(names: Sequence[str]) -> int | None:
+        """Where ids begin that are all whole numbers from there on; or None."""
+        known = set(names)
+        for start in (0, 1) if len(known) > 1 and names[0].isdecimal() else ():
+            if all(str(i) in known for i in range(start, start + len(known))):
+                return start
         return None
-    for start in (0, 1) if one.ids[0].isdecimal() else ():
-        if all(str(i) in one.positions for i in range(start, start + len(one))):
-            return start
-    return None
+
+    by, theirs = one.items_by if one.items is own else one.paired_by, head.paired_by
+    theirs = head.items_by if head.items is ids else theirs
+    problem = ""
+    if (own is None) != (ids is None):
+        one, known = (head, one) if ids is None else (one, head)
+        problem = f"has no ids, but {known.file.path} has; give both or neither"
+    elif own is None and len(one) != len(head):
+        problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair by"
+    elif own is not None and by != theirs:
+        problem = f"its items are identified by {by}, but those of {head.file.path} by {theirs}; "
+        problem += "give both one name if these are the same ids"
+    elif own is not None and by != "index":  # of a frame, which may be a part
+        mine, other = first_number(own), first_number(ids)
+        sizes = len(set(own)) + (mine or 0), len(set(ids)) + (other or 0)
+        if {mine, other} == {0, 1} and sizes[0] != sizes[1]:  # else the first item is missing
+            problem = f"its {by} counts from {mine}, but in {head.file.path} from {other}; number "
+            problem += "items alike"
+    if problem:
+        raise ReadError.at(one.file.path, problem, settle="id")
 
 
-def _rough(name: str) -> str:
-    """An id without regard to folders, case and leading zeros."""
-    return name.replace("\\", "/").rpartition("/")[2].casefold().strip().lstrip("0")
+def _nothing_in_common(some: Sequence[SystemScores], where: Sequence[Any]) -> ReadError:
+    def rough(names: Sequence[str]) -> set[str]:  # without folders, case and leading zeros
+        last = (x.replace("\\", "/").rpartition("/")[2] for x in names)
+        return {x.casefold().strip().lstrip("0") for x in last}
 
-
-def _nothing_in_common(some: Sequence[SystemScores]) -> ReadError:
-    head = some[0]
-    for one in some[1:]:
-        if head.positions.keys().isdisjoint(one.positions):
-            mine, theirs = shown((head.ids or ("",))[0]), shown((one.ids or ("",))[0])
+    head, fewest = some[0], min(some, key=len)
+    for one, own in zip(some[1:], where[1:], strict=True):
+        if where[0].keys().isdisjoint(own):
+            mine, theirs = (shown(next(iter(x))) for x in (where[0], own))
             said = "both systems must have been scored on the same items"
-            if not {*map(_rough, head.positions)}.isdisjoint(map(_rough, one.positions)):
+            if not rough(where[0]).isdisjoint(rough(own)):
                 said = "the ids agree except for case, folders or zeros; write them alike"
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
-            problem += (
-                f"{mine}); {said}; name the column that pairs them (--id COL), or pair lines "
-            )
-            return ReadError.at(one.file.path, f"{problem}by order (--by-order)")
-    fewest = min(some, key=len)
+            return ReadError.at(one.file.path, f"{problem}{mine}); {said}", settle="id")
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
-    problem += f"{fewest.system!r}, or compare two on what both have (permtest compare --a "
-    problem += f"{some[0].system!r} --b {some[1].system!r})"
-    return ReadError.at(fewest.file.path, problem)
+    problem += f"{fewest.system!r}, or compare two (permtest compare --a {head.system!r} --b "
+    return ReadError.at(fewest.file.path, f"{problem}{some[1].system!r})")
 
 
 # ---- numbers -------------------------------------------------------------------------------------
 
 
 def _is_missing(cell: Any) -> bool:
-    """Whether a cell, or one in a tuple, holds no score."""
     parts = cell if isinstance(cell, tuple) else (cell,)
     return any(x is None or kind_of(x) == "missing" for x in parts)
 
@@ -930,18 +882,15 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
     broken = any(x != int(x) for x in cells[low])
     total, other = (sum(map(float, cells[j])) for j in (high, low))
     if most[high] > 20 or (broken and 30 < total / (other or 1.0) < 300):
-        problem = f"the scores of {some[low].system!r} go up to {float(most[low]):g}, but those of "
-        problem += (
-            f"{some[high].system!r} go up to {float(most[high]):g}; put both on one scale, or"
-        )
-        raise ReadError.at(some[high].file.path, f"{problem} say that they are (--same-scale)")
+        both = " and ".join(f"{some[j].system!r} {float(most[j]):g}" for j in (low, high))
+        problem = f"the highest scores are of {both}; put both on one scale, or say that they are"
+        raise ReadError.at(some[high].file.path, f"{problem} (--same-scale)")
 
 
 def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str]) -> Pairs:
     """The mean of each item's runs, of which there are so many, and the runs themselves."""
-    units = in_common_units([as_printed(u), as_printed(v)], names)
+    units, common = in_common_units([as_printed(u), as_printed(v)], names), lcm(*chain(*sizes))
     runs = [Runs(x, np.array(n, dtype=np.intp)) for x, n in zip(units.columns, sizes, strict=True)]
-    common = lcm(*chain(*sizes))
     means = [
         as_integers([x * (common // n) for x, n in zip(one.totals.tolist(), own, strict=True)], "")
         for one, own in zip(runs, sizes, strict=True)
@@ -950,45 +899,35 @@ def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str
     if units.rounding is not None:
         both = zip(runs, units.rounding, strict=True)
         off = np.stack([one.sums(x) / one.sizes for one, x in both])
-    return Pairs(
-        means[0],
-        means[1],
-        names,
-        scale=units.scale * common,
-        rounding=off,
-        reading=units.reading,
-        runs=(runs[0], runs[1], units.scale),
-    )
+    how: dict[str, Any] = {"scale": units.scale * common, "rounding": off, "reading": units.reading}
+    return Pairs(means[0], means[1], names, runs=(runs[0], runs[1], units.scale), **how)
 
 
-def _columns(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
+def _counts(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
     """What a score counts, which must suit the statistic; empty where it is one number."""
-    counts = some[0].counts.get(name, ())
-    problem = ""
-    if entry.columns:
-        if entry.average or counts not in [measure.columns for measure in entry.measures]:
-            kind = f"counts {', '.join(counts)}" if counts else "one number an item"
-            problem = f"{shown(name)} is {kind}, but {entry.name!r} needs {entry.layouts()}; "
-            problem += "choose another statistic (--metric) or score"
-    elif counts:
+    counts, said = some[0].counts.get(name, ()), ""
+    if entry.columns and (
+        entry.average or counts not in [measure.columns for measure in entry.measures]
+    ):
+        said = (
+            f"{entry.name!r} needs {entry.layouts()}; choose another statistic (--metric) or score"
+        )
+    elif counts and not entry.columns:
         best = " or ".join(count_statistics([counts])[:3])
-        problem = f"{shown(name)} has counts ({', '.join(counts)}) of each item, but "
-        problem += f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
-    if problem:
-        raise ReadError.at(some[0].file.path, problem)
+        said = f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
+    if said:
+        kind = f"counts ({', '.join(counts)}) of each item" if counts else "one number an item"
+        raise ReadError.at(some[0].file.path, f"{shown(name)} has {kind}, but {said}")
     return counts
 
 
-def _tables(
-    chosen: Chosen, cells: Sequence[Sequence[Any]], columns: tuple[str, ...], entry: Statistic
-) -> list[Any]:
+def _tables(chosen: _Chosen, cells: Sequence[Sequence[Any]], entry: Statistic) -> list[Any]:
     """Arrays of counts, none of which is broken, below 0 or impossible."""
 
     def problem(count: Any) -> str | None:
         if count != int(count):
-            return f"{count} is not a whole number, but counts are; write a whole number"
-        said = f"{count} is below 0, but counts are not; write how many there are"
-        return said if count < 0 else None
+            return f"{count} is not a whole number; write how many there are"
+        return f"{count} is below 0; write how many there are" if count < 0 else None
 
     chosen.refuse(problem, cells)
     arrays = []
@@ -996,7 +935,7 @@ def _tables(
         table = np.array([[int(count) for count in counts] for counts in column], dtype=object)
         fits = max(map(int, table.ravel()), default=0) < 2**63
         arrays.append(table.astype(np.int64) if fits else table)
-    measure = next(m for m in entry.measures if m.columns == columns)
+    measure = next(m for m in entry.measures if m.columns == chosen.columns)
     addends = [measure.addends(table) for table in arrays]
     for j, one in enumerate(chosen.systems):
         if bad := measure.problem(addends[j], addends[j - 1]):
@@ -1007,6 +946,15 @@ def _tables(
 # ---- names and sentences -------------------------------------------------------------------------
 
 
+def _likely(names: Sequence[str], *, table: bool) -> list[str]:
+    """The scores that are no part of another; of a table, those that are of no item or cost."""
+    whole = [name for name in names if name.rpartition(".")[0] not in names]
+    if table:
+        likely = [name for name in whole if not words(name) <= NO_SYSTEM | OUTPUTS]
+        whole = likely or [name for name in whole if words(name).isdisjoint(SAYS["sureness"])]
+    return whole
+
+
 def find_score(wanted: str, names: Sequence[str]) -> str | None:
     """The score of that name, or the only one that begins so, a comma following, or ends so."""
     if wanted in names:
@@ -1014,17 +962,6 @@ def find_score(wanted: str, names: Sequence[str]) -> str | None:
     begun = [name for name in names if name.partition(",")[0] == wanted]
     ended = [name for name in names if wanted and re.search(rf"[./]{re.escape(wanted)}$", name)]
     return next((some[0] for some in (begun, ended) if len(some) == 1), None)
-
-
-def _no_score(some: Sequence[SystemScores], names: Sequence[str], wanted: str | None) -> ReadError:
-    problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score (--score)"
-    if len({re.sub(r"\d+", "", name) for name in names}) == 1:
-        problem += "; if they are runs of one score, see exact_runs_test in Python"
-    if wanted is not None:
-        notes = dict.fromkeys(note for one in some for note in one.notes)
-        there = "; ".join([", ".join(names), *notes])
-        problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
-    return ReadError.at(some[0].file.path, problem)
 
 
 def describe(source: Mapping[str, Any], title: str) -> str:
@@ -1053,10 +990,9 @@ def describe(source: Mapping[str, Any], title: str) -> str:
         return ", ".join([*map(shown, names), *["..."] * (number > len(names))])
 
     matched, left_out = source["matched"], source["left_out"]
-    systems = sum(len(one["systems"]) for one in source["files"])
-    text = f"{title}: {matched} item{'s' * (matched != 1)}"
-    text += f" of {systems} systems," * (systems != 2) + f" paired by {source['paired_by']}"
     named = [name for one in source["files"] for name in one["systems"]]
+    text = f"{title}: {matched} item{'s' * (matched != 1)}"
+    text += f" of {len(named)} systems," * (len(named) != 2) + f" paired by {source['paired_by']}"
     sides = zip(source["unmatched"], source["unmatched_ids"], named, strict=False)
     for number, ids, side in sides:
         text += f"; {number} only in {side} ({some(ids, number)})" if number else ""

@@ -15,12 +15,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from permtest.readers.files import (
     PROBLEMS,
     VERDICTS,
-    ReadError,
     did_you_mean,
     is_number,
     kind_of,
@@ -30,8 +27,8 @@ from permtest.readers.files import (
     shown,
     text_of,
 )
-from permtest.readers.systems import ORDER, ROW, SystemScores
-from permtest.readers.tables import SYSTEM_NAMES, Table
+from permtest.readers.systems import ORDER, ROW, SystemScores, twice
+from permtest.readers.tables import Table
 from permtest.score import HIGHER, LOWER, MEASURED, tokens
 from permtest.statistics import STATISTICS, Statistic
 
@@ -43,88 +40,69 @@ MOST, SOME = 1000, 5000
 
 # ---- what names of columns say -------------------------------------------------------------------
 
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-#: How columns are called that say which item a line is, the surest first.
-ID_NAMES = _names(
-    "id item_id sent_id sample_id doc_id question_id instance_id example_id segment_id seg_id "
-    "utterance_id utt_id sentence_id task_id qid uid guid key item index"
-)
-SCORE_NAMES = ("score", "value", "correct", "is_correct", "accuracy")
-MEASURE_NAMES = ("metric", "metric_name", "measure")
-CLUSTER_NAMES = ("cluster", "cluster_id")
-GROUP_NAMES = (*CLUSTER_NAMES, "document", "doc", "docid")
-#: Columns whose items may be alike, so that the answer mentions clusters.
-RELATED = {*GROUP_NAMES, "document_id", "passage", "dialogue", "conversation", "session", "speaker"}
-GOLD_NAMES = _names(
-    "gold y_true label target truth ground_truth reference answer correct_option correct_answer "
-    "correct_choice correct_label correct_idx true_label true_rating gold_label gold_score"
-)
-
-#: How columns are called that tell the repeats of an item apart.
-REPEAT_NAMES = _names("epoch epochs seed trial run repeat repetition sample turn fold")
-
-#: How columns are called that show what an item is, and that all systems must agree in.
-TEXT_NAMES = _names(
-    "text sentence question prompt input query utterance user_input source src context reference "
-    "ref gold y_true target ground_truth"
-)
-
-#: Words of a name that make it something of an item or of a run, or derived, and no system.
-NO_SYSTEM = _set(
-    "id ids idx index row line number no n num count total avg mean sum step steps turn turns "
-    "time times tstamp timestamp date year month day age latency duration seconds second secs "
-    "sec ms s elapsed speed cost costs price usd eur dollars length len size width tokens token "
-    "words word wordcount chars char characters sentences seed seeds epoch epochs fold folds "
-    "split partition part run runs trial trials repeat repetition batch iteration iter "
-    "difficulty level rank position user users prompt input output completion temperature weight "
-    "weights memory gpu cpu flops confidence conf proba prob probability probabilities logit "
-    "logits start end begin stop min max minimum maximum lat lon latitude longitude height "
-    "offset annotator rater diff difference delta average"
-)
-
-#: Words of a name that make it one of numbers that are derived from those of systems.
-BY_NAME = _set("diff difference delta mean avg average sum total")
-
-#: Words of a name that say what was measured, and those of what was judged right or wrong.
-MEASURES = _set(
-    "score scores value values correct is accuracy acc exact match em f1 f precision recall auc "
-    "bleu chrf comet bleurt bertscore rouge rougel meteor ter wer cer mer loss losses error "
-    "errors err nll ppl perplexity likelihood loglik logprob mae mse rmse points grade rating "
-    "reward pass passed win wins success gold norm normalized strict flexible macro micro"
-)
-JUDGED = MEASURES | _set("result results status verdict outcome judgement judgment solved resolved")
-
-#: The statistics of counts that files can hold, and what each of their measures counts.
-IN_FILES = {
-    name: [measure.columns for measure in entry.measures]
-    for name, entry in STATISTICS.items()
-    if entry.columns and entry.average is None and entry.name == name
+#: How columns are called, in small letters, by what they say of a line; the surest first.
+ROLES = {
+    role: names.split()
+    for role, names in {
+        "id": "id item_id sent_id sample_id doc_id question_id instance_id example_id segment_id "
+        "seg_id utterance_id utt_id sentence_id task_id qid uid guid key item index",
+        "system": "system model system_id model_id",
+        "score": "score value correct is_correct accuracy",
+        "measure": "metric metric_name measure",
+        "cluster": "cluster cluster_id",
+        "group": "cluster cluster_id document doc docid",
+        # Items of one of these may be alike, so that the answer mentions clusters.
+        "related": "cluster cluster_id document doc docid document_id passage dialogue "
+        "conversation session speaker",
+        "gold": "gold y_true label target truth ground_truth reference answer correct_option "
+        "correct_answer correct_choice correct_label correct_idx true_label true_rating "
+        "gold_label gold_score",
+        # What tells the repeats of an item apart.
+        "repeat": "epoch epochs seed trial run repeat repetition sample turn fold",
+        # What an item is, in which all systems must agree.
+        "text": "text sentence question prompt input query utterance user_input source src "
+        "context reference ref gold y_true target ground_truth",
+    }.items()
 }
 
-#: What a column may say, in small letters, and the count it then holds.
-WORDS = {word: word for sets in IN_FILES.values() for columns in sets for word in columns}
-WORDS |= dict.fromkeys(("in", "inc", "wrong"), "incorrect")
-JOINTS = "_.-/ "
-
-#: Counts that are of the item, not of a system, so that both may have one column of them.
-OF_THE_ITEM = {"length", "reference_length"}
-
-#: Every set of counts that a statistic takes, the largest first.
-LAYOUTS = sorted(set().union(*IN_FILES.values()), key=lambda columns: (-len(columns), columns))
-
-#: Words of a name of a column of numbers that make it one that may say which item a line is.
-KEYS = _set(
-    "id ids idx index key hash sha uuid uid guid line row item case pmid image patient unnamed "
-    "number no n docno fold seed epoch step turn year trial run date day"
-)
+#: Words in the name of a column, by what they say of its numbers.
+SAYS = {
+    what: frozenset(words.split())
+    for what, words in {
+        # They are of an item or of a run, or derived, and so of no system.
+        "no system": "id ids idx index row line number no n num count total avg mean sum step "
+        "steps turn turns time times tstamp timestamp date year month day age latency duration "
+        "seconds second secs sec ms s elapsed speed cost costs price usd eur dollars length len "
+        "size width tokens token words word wordcount chars char characters sentences seed seeds "
+        "epoch epochs fold folds split partition part run runs trial trials repeat repetition "
+        "batch iteration iter difficulty level rank position user users prompt input output "
+        "completion temperature weight weights memory gpu cpu flops confidence conf proba prob "
+        "probability probabilities logit logits start end begin stop min max minimum maximum lat "
+        "lon latitude longitude height offset annotator rater diff difference delta average",
+        "measure": "score scores value values correct is accuracy acc exact match em f1 f "
+        "precision recall auc bleu chrf comet bleurt bertscore rouge rougel meteor ter wer cer "
+        "mer loss losses error errors err nll ppl perplexity likelihood loglik logprob mae mse "
+        "rmse points grade rating reward pass passed win wins success gold norm normalized strict "
+        "flexible macro micro",
+        "verdict": "result results status verdict outcome judgement judgment solved resolved",
+        # They may say which item a line is.
+        "key": "id ids idx index key hash sha uuid uid guid line row item case pmid image patient "
+        "unnamed number no n docno fold seed epoch step turn year trial run date day",
+        # They say how sure a system was, which is no score of it.
+        "sureness": "confidence conf proba prob probability probabilities logit logits",
+        # The cells are what a system wrote, in which systems may differ.
+        "output": "answer answers response responses output outputs prediction predictions pred "
+        "predicted completion generation hypothesis mt translation candidate raw extracted parsed "
+        "said",
+        # A row that is called so sums others up; no item is called by the first of these.
+        "total": "total totals subtotal sum mean average avg",
+        "summary": "total totals subtotal sum mean average avg overall all macro micro weighted "
+        "std sd median gesamt summe mittelwert durchschnitt",
+    }.items()
+}
+NO_SYSTEM, OUTPUTS = SAYS["no system"], SAYS["output"]
+JUDGED = SAYS["measure"] | SAYS["verdict"]
+_SUMMARY = re.compile("|".join(SAYS["summary"]), re.IGNORECASE)
 
 #: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
 NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
@@ -133,19 +111,22 @@ NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
 
-#: How sure a system was, which is no score of it; and what it wrote, in which systems may differ.
-SURENESS = _set("confidence conf proba prob probability probabilities logit logits")
-OUTPUTS = _set(
-    "answer answers response responses output outputs prediction predictions pred predicted "
-    "completion generation hypothesis mt translation candidate raw extracted parsed said"
-)
+#: The statistics of counts that files can hold, and what each of their measures counts.
+IN_FILES = {
+    name: [measure.columns for measure in entry.measures]
+    for name, entry in STATISTICS.items()
+    if entry.columns and entry.average is None and entry.name == name
+}
 
-#: How summary rows are called: some words that no item is called, and others that some may be.
-TOTALS = _set("total totals subtotal sum mean average avg")
-SUMMARIES = TOTALS | _set(
-    "overall all macro micro weighted std sd median gesamt summe mittelwert durchschnitt"
-)
-_SUMMARY = re.compile("|".join(SUMMARIES), re.IGNORECASE)
+#: Every set of counts that a statistic takes, the largest first.
+LAYOUTS = sorted({c for sets in IN_FILES.values() for c in sets}, key=lambda c: (-len(c), c))
+
+#: What a column may say, in small letters, and the count it then holds.
+WORDS = {word: word for layout in LAYOUTS for word in layout}
+WORDS |= dict.fromkeys(("in", "inc", "wrong"), "incorrect")
+
+#: Counts that are of the item, not of a system, so that both may have one column of them.
+OF_THE_ITEM = {"length", "reference_length"}
 
 
 def words(name: str) -> set[str]:
@@ -157,13 +138,12 @@ def readings(name: str) -> list[tuple[str, str]]:
     """All ways to read the name of a column as that of a system and a count: crf_TP, wrong hmm."""
     said, found = name.lower(), []
     for word, count in WORDS.items():
-        size = len(word)
         if said == word:
             found.append(("", count))
-        if len(said) > size + 1 and said.endswith(word) and said[-size - 1] in JOINTS:
-            found.append((name[: -size - 1], count))
-        if len(said) > size + 1 and said.startswith(word) and said[size] in JOINTS:
-            found.append((name[size + 1 :], count))
+        if re.fullmatch(rf"(?s).+[_./ -]{re.escape(word)}", said):
+            found.append((name[: -len(word) - 1], count))
+        if re.match(rf"(?s){re.escape(word)}[_./ -].", said):
+            found.append((name[len(word) + 1 :], count))
     return found
 
 
@@ -183,7 +163,7 @@ class How:
     id: Columns | bool | None = None  # the columns that pair items; False: their order does
     system: Column | None = None  # the column that says whose a line is, and so on
     repeat: Column | None = None
-    clusters: Column | bool | None = None
+    cluster: Column | bool | None = None
     gold: Column | None = None
     score: str | None = None  # which measure is meant
     thousands: str | None = None  # their separator; "" says that a point is a decimal point
@@ -205,10 +185,12 @@ class Sheet(Table):
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers, and without a row of totals."""
         sheet = cls(**vars(table), how=how)
-        if how.thousands:
-            sheet = sheet._without_separators(how.thousands)
-        sheet = sheet._with_points()._of_measure()._without_summary()
-        sheet._check_twice()
+        for plain in (cls._without_separators, cls._with_points, cls._of_measure):
+            sheet = plain(sheet)
+        if how.id in (None, False) and len(sheet) > 2:
+            sheet._check_summary()
+        if sheet.names is not None and not sheet.ids and how.id is not False:
+            sheet._check_twice()
         return sheet
 
     def __len__(self) -> int:
@@ -225,8 +207,7 @@ class Sheet(Table):
 
     def name(self, i: int) -> str:
         """The name of a column."""
-        key = self.key(i)
-        return key if isinstance(key, str) else f"column {key}"
+        return (self.names[i] if self.names else "") or f"column {i + 1}"
 
     def known(self) -> str:
         """Which columns there are, for a message."""
@@ -236,33 +217,35 @@ class Sheet(Table):
 
     def find(self, wanted: object) -> int:
         """The column of that name, or of that number from 1."""
-        names = self.names or ()
+        names, text = self.names or (), str(wanted)
         if isinstance(wanted, str) and wanted in names and wanted:
             return names.index(wanted)
-        text = str(wanted)
         if text.isascii() and text.isdecimal() and 1 <= int(text) <= self.width:
             return int(text) - 1
         said = wanted if isinstance(wanted, int) else repr(wanted)
         raise self.error(f"no column {said}{did_you_mean(wanted, names)}; {self.known()}")
 
-    def called(self, names: Collection[str]) -> int | None:
-        """The column that has the first of these names, in whatever case."""
+    def called(self, *roles: str) -> int | None:
+        """The column that has the first of the names of some roles, in whatever case."""
         said = [name.lower() for name in self.names or ()]
+        names = (name for role in roles for name in ROLES[role])
         return next((said.index(name) for name in names if name in said), None)
 
-    def _meant(self, wanted: Any, names: Collection[str]) -> int | None:
+    def _role(self, role: str) -> int | None:
         """The column that the user names, or the one that is called so; False names none."""
-        if wanted is False:
-            return None
-        return self.called(names) if wanted is None else self.find(wanted)
+        wanted = getattr(self.how, role)
+        return (
+            self.called(role) if wanted is None else None if wanted is False else self.find(wanted)
+        )
 
     @cached_property
     def texts(self) -> list[list[str]]:
         """The cells of each column as text that can be printed."""
-        plain = [{*map(type, x)} == {str} and "".join(x).isprintable() for x in self.columns]
         return [  # most are text already
-            cells if known else [printable(text_of(cell)) for cell in cells]
-            for cells, known in zip(self.columns, plain, strict=True)
+            cells
+            if {*map(type, cells)} == {str} and "".join(cells).isprintable()
+            else [printable(text_of(cell)) for cell in cells]
+            for cells in self.columns
         ]
 
     @cached_property
@@ -277,22 +260,23 @@ class Sheet(Table):
         return found
 
     @cached_property
+    def has_gold(self) -> bool:
+        """Whether a column holds the right labels, so that others may hold predictions."""
+        return self.how.gold is not None or self.called("gold") is not None
+
+    @cached_property
     def numeric(self) -> list[int]:
         """The columns of numbers, among which there may be slips; or of verdicts as scores."""
         found = [i for i, k in enumerate(self.kinds) if k["number"] >= max(k["text"], 1)]
-        if self.how.gold is not None or self.called(GOLD_NAMES) is not None:
-            return found
-        names = (*TEXT_NAMES, *SYSTEM_NAMES, *ID_NAMES)
         likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
-        for i in set(range(self.width)) - set(found):
+        plain = {name for role in ("text", "system", "id") for name in ROLES[role]}
+        for i in set() if self.has_gold else set(range(self.width)) - set(found):
             said, cells = tokens(self.name(i)), {x.lower() for x in self.texts[i]} - {""}
-            if self.name(i).lower() in names or not OUTPUTS.isdisjoint(said):
-                continue
             # Yes and no may be answers, unless the name speaks of a judgement.
             judged = not JUDGED.isdisjoint(said)
             pairs = [x for x in VERDICTS if judged or (not likely and x[0] != "yes")]
-            if cells and any(cells <= {*pair} for pair in pairs):
-                found.append(i)
+            if cells and self.name(i).lower() not in plain and OUTPUTS.isdisjoint(said):
+                found += [i] * any(cells <= {*pair} for pair in pairs)
         return sorted(found)
 
     @cached_property
@@ -300,7 +284,7 @@ class Sheet(Table):
         """The columns that say which item a line is."""
         if self.how.id is not None:
             return [] if self.how.id is False else list(map(self.find, as_list(self.how.id)))
-        if (found := self.called(ID_NAMES)) is not None:
+        if (found := self.called("id")) is not None:
             return [found]
         if self.index:
             return [i for i in self.index if i != self.system] or [*self.index]
@@ -308,27 +292,24 @@ class Sheet(Table):
         return keys if keys and self._distinct(keys) == len(self) else []
 
     def _distinct(self, columns: Sequence[int]) -> int:
-        """How many rows differ in these columns."""
         rows = (self.texts[i] for i in columns)
         return len(set(next(rows) if len(columns) == 1 else zip(*rows, strict=True)))
 
     def _is_key(self, i: int) -> bool:
-        """Whether a column is called like the id of something that is no system."""
         name = self.name(i).lower()
-        return name.endswith("_id") and name not in (*SYSTEM_NAMES, *CLUSTER_NAMES)
+        return name.endswith("_id") and name not in (*ROLES["system"], *ROLES["cluster"])
 
     @cached_property
     def system(self) -> int | None:
         """The column that says which system a line belongs to."""
-        return self._meant(self.how.system, SYSTEM_NAMES)
+        return self._role("system")
 
     @cached_property
     def cluster(self) -> int | None:
         """The column whose values are swapped as a whole."""
-        found = self._meant(self.how.clusters, CLUSTER_NAMES)
-        if found is None or self.how.clusters is not None:
-            return found
-        return found if self._distinct([found]) > 1 else None
+        found = self._role("cluster")
+        alone = found is not None and self.how.cluster is None and self._distinct([found]) < 2
+        return None if alone else found
 
     @cached_property
     def repeat(self) -> int | None:
@@ -337,13 +318,12 @@ class Sheet(Table):
             return self.find(self.how.repeat)
         if not self.ids or self.cluster in self.ids:
             return None
-        rows = [*self.ids, *self._whose]
-        for column in (self.called([name]) for name in REPEAT_NAMES):
-            if column is None or column in self.ids:
-                continue
-            if self._distinct(rows) < len(self) == self._distinct([*rows, column]):
-                return column
-        return None
+        rows, said = [*self.ids, *self._whose], [name.lower() for name in self.names or ()]
+        if self._distinct(rows) == len(self):
+            return None
+        some = (said.index(name) for name in ROLES["repeat"] if name in said)
+        fits = (i for i in some if i not in rows and self._distinct([*rows, i]) == len(self))
+        return next(fits, None)
 
     @property
     def _whose(self) -> list[int]:
@@ -352,9 +332,9 @@ class Sheet(Table):
     @cached_property
     def apart(self) -> set[int]:
         """The columns that surely hold no scores."""
-        known = (self.repeat, self.cluster, self.called(CLUSTER_NAMES), self.numbered)
+        known = (self.repeat, self.cluster, self.called("cluster"), self.numbered)
         called = [self.name(i).lower() for i in range(self.width)]
-        named = {i for i, x in enumerate(called) if x in GROUP_NAMES or x.endswith("_id")}
+        named = {i for i, x in enumerate(called) if x in ROLES["group"] or x.endswith("_id")}
         named |= {i for i in range(self.width) if self.is_of_item(i)}
         return named.union(self.ids, self.index, self._whose, (i for i in known if i is not None))
 
@@ -377,39 +357,37 @@ class Sheet(Table):
             return False
         if isinstance(self.columns[i][0], list | dict):
             return False
-        if i in self.numeric and kinds["number"]:
-            bare = self.names is not None and not self.names[i]
-            gold = self.how.gold is not None or self.called(GOLD_NAMES) is not None
-            beside &= gold or any(k != i for k in self._wide_columns)
-            beside &= i not in self._counted and (NO_KEYS | OUTPUTS).isdisjoint(name)
-            called = bare or self.is_of_item(i) or not KEYS.isdisjoint(name)
-            return called or (beside and not kinds["text"])
-        return i not in self.numeric and OUTPUTS.isdisjoint(name)
+        if i not in self.numeric or not kinds["number"]:
+            return i not in self.numeric and OUTPUTS.isdisjoint(name)
+        bare = self.names is not None and not self.names[i]
+        if bare or self.is_of_item(i) or not SAYS["key"].isdisjoint(name):
+            return True
+        beside &= (
+            not kinds["text"] and i not in self._counted and (NO_KEYS | OUTPUTS).isdisjoint(name)
+        )
+        return beside and (self.has_gold or any(k != i for k in self._wide_columns))
 
     def is_of_item(self, i: int) -> bool:
         """Whether a column shows what an item is, but for what is right."""
         name = self.name(i).lower()
-        return name in TEXT_NAMES and name not in GOLD_NAMES
+        return name in ROLES["text"] and name not in ROLES["gold"]
 
     def obstacle(self) -> str:
         """What keeps a column from being one of scores, for a message: no number, or a label."""
-        found, gold = [], self.called(GOLD_NAMES)
+        gold, labels = self.called("gold"), ""
         if gold is not None and gold not in self.numeric:
-            name = self.name(gold)
-            said = f"; if {name!r} holds the right labels, name it as gold (--gold {name}), else "
-            return f"{said}name the file of right answers (--gold)"
-        for i in {*range(self.width)} - {*self.apart, *self.numeric, self.system}:
+            said = f"; if {self.name(gold)!r} holds the right labels, name it as gold (--gold "
+            return f"{said}{self.name(gold)}), else name the file of right answers (--gold)"
+        for i in sorted({*range(self.width)} - {*self.apart, *self.numeric, self.system}):
             texts = [x for x in self.texts[i] if kind_of(x) == "text"]
             slips = [x for x in texts if number_or_none(x) is None]  # among verdicts
             slips = slips if 2 * len(slips) < len(self) else []
-            number = next((x for x in texts if x in slips or re.search(r"\d", x)), None)
-            if number is not None:
+            for number in (x for x in texts if x in slips or re.search(r"\d", x)):
                 said = f"; {self.place(self.texts[i].index(number))}, {self.label(i)}: "
-                found.append((0, i, said + PROBLEMS["text"].format(shown(number))))
-            elif texts:
-                said = f"; {self.label(i)} holds labels; name the file or the column of right "
-                found.append((1, i, f"{said}answers (--gold)"))
-        return min(found)[-1] if found else ""
+                return said + PROBLEMS["text"].format(shown(number))
+            if texts and not labels:
+                labels = f"; {self.label(i)} holds labels; name the right answers (--gold)"
+        return labels
 
     # ---- rows that are no items, and numbers that are written otherwise
 
@@ -418,54 +396,52 @@ class Sheet(Table):
         found, sure = [], self.how.thousands == "."
         if self.how.thousands == "," or (self.mark not in (";", "\t") and not sure):
             return self
-        for i in range(self.width):
-            distinct = set(self.texts[i])
+        for i, distinct in enumerate(map(set, self.texts)):
             commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+(\s?%)?", x)}
-            others = {*map(kind_of, distinct - commas)}
-            if commas and others <= {"integer", "missing", "percent"}:
+            if commas and {*map(kind_of, distinct - commas)} <= {"integer", "missing", "percent"}:
                 found.append(i)
                 sure |= not all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", x) for x in commas)
         if not (found and sure):  # of thousands, perhaps
             return self
         columns = [
-            [cell.replace(",", ".") for cell in cells] if i in found else cells
+            [x.replace(",", ".") for x in self.texts[i]] if i in found else cells
             for i, cells in enumerate(self.columns)
         ]
         note = f"commas in {', '.join(map(self.label, found))} are read as decimal points"
         return replace(self, columns=columns, notes=(*self.notes, note))
 
-    def _without_separators(self, mark: str) -> Sheet:
+    def _without_separators(self) -> Sheet:
         """The same without the separators of thousands, in columns of numbers."""
+        if not (mark := self.how.thousands):
+            return self
         point = "," if mark == "." else "."
         grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
         columns = [list(column) for column in self.columns]
         for i, cells in enumerate(self.columns):
             text = mark == "." and i not in self.numeric  # but numbers with decimal commas
-            text = text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i])
-            for row, cell in enumerate(() if text else cells):
-                if not isinstance(cell, str) or mark not in cell:
-                    continue
-                if grouped.fullmatch(cell):
+            if text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i]):
+                continue
+            for row, cell in enumerate(cells):
+                if isinstance(cell, str) and grouped.fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
-                elif mark == "." and is_number(cell):
-                    problem = f"{cell!r} has a point that does not separate thousands "
-                    problem += "(--thousands .); write numbers alike"
+                elif mark == "." and isinstance(cell, str) and mark in cell and is_number(cell):
+                    problem = f"the point of {cell!r} separates no thousands; write numbers alike"
                     raise self.error(problem, row, i)
         return replace(self, columns=columns)
 
     def _of_measure(self) -> Sheet:
         """The rows of the measure that is meant, where a column says which one a line holds."""
-        i = self.called(MEASURE_NAMES)
+        i = self.called("measure")
         if i is None or i in self.numeric or self.key(i) in as_list(self.how.id):
             return self
-        known = list(dict.fromkeys(self.texts[i]))
+        known, wanted = list(dict.fromkeys(self.texts[i])), self.how.score
         if not 1 < len(known) < len(self):
             return self
-        if (wanted := self.how.score) not in known:
-            problem = f"several measures ({listed(list(map(shown, known)))}); choose one"
-            raise self.error(f"{problem} (--score {known[0]})", None, i)
+        if wanted not in known:
+            problem = f"several measures ({listed(list(map(shown, known)))}); choose one (--score "
+            raise self.error(f"{problem}{known[0]})", None, i)
         rows, own = [k for k, x in enumerate(self.texts[i]) if x == wanted], self._wide_columns
-        number = own[0] if len(own) == 1 else self.called(SCORE_NAMES)
+        number = own[0] if len(own) == 1 else self.called("score")
         return replace(
             self,
             names=[str(wanted) if k == number else x for k, x in enumerate(self.names or ())],
@@ -474,58 +450,37 @@ class Sheet(Table):
             how=replace(self.how, score=None),
         )
 
-    def _without_summary(self) -> Sheet:
-        """The same without a last row that sums or averages the others, which is said."""
-        if self.how.id not in (None, False) or len(self) < 3:
-            return self
+    def _check_summary(self) -> None:
+        """Refuse a row that sums up others, by its name, or where it has none by its numbers."""
         last, text = len(self) - 1, [i for i in range(self.width) if i not in self.numeric]
-        column = self.called(ID_NAMES) if self.how.id is False else None
+        column = self.called("id") if self.how.id is False else None
         column = next(iter([*self.ids, *text]), None) if column is None else column
-        if column is None or self.names is None:
-            if last > 3 and self.how.id is None and self._sums_up(largest=True):
-                problem = "the last line holds the sums of all others; remove it, or say that lines"
-                raise self.error(f"{problem} are items (--by-order)", last)
-            return self
-        texts = self.texts[column]
-        called = [row for row, label in enumerate(texts) if _is_summary(label)]
-        if (called == [last] or not (called or texts[last])) and self._sums_up():
-            note = f"the last row, {texts[last]!r}, holds totals of the others and is left out"
-            columns = [cells[:-1] for cells in self.columns]
-            return replace(self, columns=columns, notes=(*self.notes, note))
-        sure = [row for row in called if not TOTALS.isdisjoint(tokens(texts[row]))]
-        if sure or {0, last} & set(called):
+        texts = [""] * len(self) if column is None or self.names is None else self.texts[column]
+        likely = _SUMMARY.search("\n".join(texts)) is not None  # which is quick
+        called = [row for row, label in enumerate(texts if likely else ()) if _is_summary(label)]
+        sure = [row for row in called if not SAYS["total"].isdisjoint(tokens(texts[row]))]
+        if column is not None and (sure or {0, last} & set(called)):
             row = (sure or called)[-1]
-            problem = f"a row is called {texts[row]!r}; remove it, or say that it is an item "
+            problem = f"{texts[row]!r} may be no item; remove it, or name the column of items "
             raise self.error(f"{problem}(--id {self.key(column)})", row, column)
-        return self
-
-    def _sums_up(self, *, largest: bool = False) -> bool:
-        """Whether the last row sums or averages the scores, or has their `largest` as sums."""
-        found = []
-        for i in self.numeric:
-            *rest, total = map(number_or_none, self.texts[i])
-            if i in self.apart or total is None or None in rest:
-                continue
-            numbers = [x for x in rest if x is not None]
-            whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)
-            if largest and (total <= max(1.0, *numbers) or whole != total):
-                return False
-            found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
-        return bool(found) and all(found)
+        sums = []
+        for i in self.numeric if last > 3 and not texts[last] and self.how.id is None else ():
+            *rest, total = (number_or_none(x) or 0.0 for x in self.texts[i])
+            if i not in self.apart:
+                sums.append(max(1.0, *rest) < total == sum(rest))
+        if sums and all(sums):
+            problem = "the sums of all lines above; remove it, or pair by order (--by-order)"
+            raise self.error(problem, last)
 
     def _check_twice(self) -> None:
-        """Refuse a row that is there twice, where texts tell nearly all rows apart."""
-        if self.names is None or self.ids or self.how.id is False:
-            return
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
         share = [self._distinct([i]) * (2 if self.is_of_item(i) else 1 / 0.9) for i in text]
-        if max(share, default=0) <= len(self):
-            return
         seen: dict[tuple[str, ...], int] = {}
-        for row, cells in enumerate(zip(*self.texts, strict=True)):
+        sure = max(share, default=0) > len(self)
+        for row, cells in enumerate(zip(*self.texts, strict=True) if sure else ()):
             if (first := seen.setdefault(cells, row)) != row:
-                problem = f"the same as {self.place(first)}; remove it, or say that lines are items"
-                raise self.error(f"{problem} by themselves (--by-order)", row)
+                problem = f"the same as {self.place(first)}; remove it, or pair by order"
+                raise self.error(f"{problem} (--by-order)", row)
 
     # ---- rows of systems
 
@@ -536,47 +491,39 @@ class Sheet(Table):
             return False
         if self.how.system is not None:
             return True
-        if not self.ids:
-            each = self._distinct([self.system])
-            return len(self._wide_columns) < 2 or any(
-                self._distinct([i]) * each == len(self) == self._distinct([i, self.system])
-                for i in (self.keys if each < len(self) else ())
-            )
-        repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
-        return repeated or len(set(self.numeric) - self.apart) < 2
+        if self.ids:
+            repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
+            return repeated or len(self._wide_columns) < 2
+        each = self._distinct([self.system])
+        return len(self._wide_columns) < 2 or any(
+            self._distinct([i]) * each == len(self) == self._distinct([i, self.system])
+            for i in (self.keys if each < len(self) else ())
+        )
 
     def rows_by_system(self) -> dict[str, Sequence[int]]:
-        """The rows of each system; ReadError where one does not say whose it is."""
-        if not self.is_long:
-            return {self._only_system(): range(len(self))}
-        assert self.system is not None
-        rows: dict[str, list[int]] = {}
+        """The rows of each system; ReadError where it is not clear whose one is."""
+        names = [] if self.system is None else list(dict.fromkeys(self.texts[self.system]))
+        if not self.is_long and self.names is None and self.width > 1:
+            problem = f"{self.width} columns and no header; put names above them, such as 'id' and "
+            raise self.error(f"{problem}'score', or give one file that has both systems", 0)
+        if not self.is_long and len(names) > 1 and not self.ids:
+            problem = f"{len(names)} systems, but no column says which item a line is"
+            raise self.error(problem, None, self.system, settle="id")
+        if not self.is_long or self.system is None:
+            return {names[0] if len(names) == 1 else self.file.stem: range(len(self))}
+        if len(names) > MOST:
+            problem = f"more than {MOST} systems; keep those to compare"
+            raise self.error(problem, None, self.system)
+        rows: dict[str, list[int]] = {name: [] for name in names}
         missing = "a missing system; write which system the line belongs to"
         for row, name in enumerate(self._labels(self.system, range(len(self)), missing)):
-            rows.setdefault(name, []).append(row)
-        if len(rows) > MOST:
-            problem = f"more than {MOST} systems; keep those that you want to compare"
-            raise self.error(problem, None, self.system)
+            rows[name].append(row)
         return {**rows}
-
-    def _only_system(self) -> str:
-        """What the one system of a table is called; ReadError where it may be of several."""
-        if self.names is None and self.width > 1:
-            problem = f"{self.width} columns and no header, but a file for each system holds one "
-            problem += "number a line; put names above the columns, such as 'id' and 'score'; a "
-            raise self.error(f"{problem}file of both systems is read alone", 0)
-        names = list(dict.fromkeys(self.texts[self.system])) if self.system is not None else []
-        if len(names) > 1 and not self.ids:
-            problem = f"{len(names)} systems and no ids; add a column 'id' that says which item a "
-            problem += "line is, or write a file for each system"
-            raise self.error(problem, None, self.system)
-        return printable(names[0]) if len(names) == 1 else self.file.stem
 
     def _some(self, column: Any, rows: Sequence[int]) -> Any:
         return column if len(rows) == len(self) else [column[row] for row in rows]
 
     def _labels(self, column: int, rows: Sequence[int], problem: str) -> list[str]:
-        """The cells of a column in some rows, none of which may be missing."""
         found: list[str] = self._some(self.texts[column], rows)
         for text in dict.fromkeys(found):
             if (len(text) < 5 or text[0] == "-") and kind_of(text) == "missing":
@@ -586,31 +533,29 @@ class Sheet(Table):
     def common(self, rows: Sequence[int], taken: Collection[int] = ()) -> dict[str, Any]:
         """What is known of the items of some rows, whatever their scores: ids, groups, texts."""
         ids, by, items, notes = self._identity(rows)
-        once, own = (
-            items is None or len({*items}) == len(items),
-            " and ".join(map(self.name, self.ids)),
-        )
-        groups = self._groups(rows, taken)
-        related = [x for x in groups if x.lower() in RELATED] if once else []
+        once = items is None or len({*items}) == len(items)
+        groups, own = self._groups(rows, taken), " and ".join(map(self.name, self.ids))
+        related = [x for x in groups if x.lower() in ROLES["related"]] if once else []
         if not once or (items and self._distinct([*self.ids, *self._whose]) < len(self)):
             groups[own] = items  # also of a system with a single run of each item
-        swapped = None if once else own
+        more = [
+            f"items of one {x!r} may be alike; if they are, swap them together (--clusters {x})"
+            for x in related
+        ]
         if self.cluster is not None:
-            swapped = self.name(self.cluster)
-            note = f"all items with the same {self.key(self.cluster)!r} are swapped together, "
-            more = [f"{note}because the column has that name (--no-clusters swaps items)"]
-        else:
-            note = "items of one {!r} may be alike; if they are, swap them together (--clusters {})"
-            more = [note.format(x, x) for x in related]
-        text = self.called(TEXT_NAMES)
+            note = f"items with the same {self.key(self.cluster)!r} are swapped together, for the "
+            more = [f"{note}column has that name (--no-clusters swaps items)"]
+        text = self.called("text")
         return {
             "ids": ids,
             "paired_by": by,
             "clusters": groups,
-            "swapped": swapped,
+            "swapped": self.name(self.cluster)
+            if self.cluster is not None
+            else own * (not once) or None,
             "items": items,
             "items_by": self._known,
-            "notes": (*self.notes, *notes, *(more if self.how.clusters is None else ())),
+            "notes": (*self.notes, *notes, *(more if self.how.cluster is None else ())),
             "at": lambda i: self.place(rows[i]),
             "texts": None if text is None else self._some(self.columns[text], rows),
         }
@@ -618,7 +563,7 @@ class Sheet(Table):
     def _groups(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """The columns that items may belong to, by name: text or whole numbers that recur."""
         groups = {}
-        for i in range(self.width) if self.names or self.how.clusters else ():
+        for i in range(self.width) if self.names or self.how.cluster else ():
             kinds = self.kinds[i]
             if i == self.cluster and i not in taken:
                 missing = "a missing label; write where the item belongs"
@@ -639,8 +584,8 @@ class Sheet(Table):
         if not self.ids:
             if self.how.repeat is None:
                 return None, ORDER, None, []
-            problem = "tells repeats of an item apart, but no column says which item; name it "
-            raise self.error(f"{problem}(--id)", None, self.repeat)
+            problem = "tells repeats apart, but no column says which item; name it (--id)"
+            raise self.error(problem, None, self.repeat)
         nameless = "an item without a name; write one"
         parts, by = [as_ids(self._labels(i, rows, nameless)) for i in self.ids], self._known
         items = parts[0]
@@ -648,29 +593,18 @@ class Sheet(Table):
             both = zip(*parts, strict=True)
             items = [" / ".join(part.replace("/", "//") for part in some) for some in both]
         once = len(set(items)) == len(items)
-        if not once and self.cluster is not None and self.ids == [self.cluster]:
+        if self.repeat is None and not once and self.ids == [self.cluster]:
             return None, ORDER, items, []
         if self.repeat is None:
             if not once:
-                raise self._twice(items, rows, by)
+                raise twice(self.file, items, lambda i: self.place(rows[i]), by)
             return items, by, None, []
         which = self._labels(self.repeat, rows, "a repeat without a name; write one")
-        told = f"{self.name(self.repeat)} "
-        ids = [f"{item} ({told}{repeat})" for item, repeat in zip(items, which, strict=True)]
-        by += f" and {self.key(self.repeat)}"
+        both = zip(items, which, strict=True)
+        ids = [f"{item} ({self.name(self.repeat)} {repeat})" for item, repeat in both]
         note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
-        return ids, by, items, [note] if self.how.clusters is None and not once else []
-
-    def _twice(self, items: Sequence[str], rows: Sequence[int], by: str) -> ReadError:
-        """The error that two lines are the same item."""
-        item = next(item for item, number in Counter(items).items() if number > 1)
-        places = [self.place(row) for x, row in zip(items, rows, strict=True) if x == item]
-        key = self.key(self.ids[0])
-        return self.error(
-            f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); remove one, name "
-            f"one more column of the key (--id {key} --id COL), name the column that tells repeats "
-            "apart (--repeat), or swap them together (--clusters)"
-        )
+        notes = [note] if self.how.cluster is None and not once else []
+        return ids, f"{by} and {self.key(self.repeat)}", items, notes
 
     def _agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
@@ -683,10 +617,11 @@ class Sheet(Table):
             free = i not in {*self.ids, *taken, self.system, self.numbered}
             if free and plain and OUTPUTS.isdisjoint(tokens(name)):
                 column = [self.texts[i][row] for row in rows]
-                found["agree" if name in TEXT_NAMES else "beside"][name] = column
-        for count in OF_THE_ITEM & self._counts.get("", {}).keys() if "" in self._sets else ():
-            column = self.columns[self._counts[""][count][0]]
-            found["agree"][count] = [_plain(column[row]) for row in rows]
+                found["agree" if name in ROLES["text"] else "beside"][name] = column
+        for counts, own in self._sets.get("", {}).items():
+            for count, i in zip(counts, own, strict=True):
+                if count in OF_THE_ITEM:
+                    found["agree"][count] = [_plain(self.columns[i][row]) for row in rows]
         return found
 
     # ---- one system
@@ -708,12 +643,13 @@ class Sheet(Table):
 
     def of_system(self, system: str, rows: Sequence[int]) -> SystemScores:
         """The scores and counts of one system, of which these rows are."""
-        bare = self.names is None
         single = [i for i in self._wide_columns if i not in self._counted]
-        single = [0] if bare else sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
-        used: dict[Any, Sequence[int]] = {"score" if bare else self.name(i): [i] for i in single}
+        single = sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
+        used: dict[Any, Sequence[int]] = {self.name(i): [i] for i in single}
         used |= self._sets.get("", {})
-        gold = self.called(GOLD_NAMES)
+        if self.names is None:
+            single, used = [0], {"score": [0]}
+        gold = self.called("gold")
         unsure = self.probabilities(gold) if gold in single else []
         if unsure and {gold, *unsure} == set(single):
             raise self.error(PROBABILITIES, None, unsure[0])
@@ -728,26 +664,20 @@ class Sheet(Table):
     # ---- counts
 
     @cached_property
-    def _counts(self) -> dict[str, dict[str, list[int]]]:
-        """The columns of each system by what they count, by their names; "" is no system."""
-        found: dict[str, dict[str, list[int]]] = {}
+    def _sets(self) -> dict[str, dict[tuple[str, ...], list[int]]]:
+        """The complete sets of counts of each system, and their columns; "" is no system."""
+        known: dict[str, dict[str, list[int]]] = {}
         for i in range(self.width) if self.names else ():
             for system, count in readings(self.name(i)):
-                found.setdefault(system, {}).setdefault(count, []).append(i)
-        return found
-
-    @cached_property
-    def _sets(self) -> dict[str, dict[tuple[str, ...], list[int]]]:
-        """The complete sets of counts of each system, and their columns."""
+                known.setdefault(system, {}).setdefault(count, []).append(i)
+        shared = {k: v for k, v in known.get("", {}).items() if k in OF_THE_ITEM}
         found: dict[str, dict[tuple[str, ...], list[int]]] = {}
-        shared = {k: v for k, v in self._counts.get("", {}).items() if k in OF_THE_ITEM}
-        for system, own in self._counts.items():
+        for system, own in known.items():
             counts = shared | own
             for layout in (one for one in LAYOUTS if counts.keys() >= set(one)):
-                for count in layout:
-                    if len(counts[count]) > 1:
-                        both = " and ".join(self.label(i) for i in counts[count])
-                        raise self.error(f"{both} both hold {count}; rename one of them")
+                for count in (count for count in layout if len(counts[count]) > 1):
+                    both = " and ".join(self.label(i) for i in counts[count])
+                    raise self.error(f"{both} both hold {count}; rename one of them")
                 found.setdefault(system, {})[layout] = [counts[count][0] for count in layout]
         return found
 
@@ -762,16 +692,14 @@ class Sheet(Table):
         counts = next((m.columns for m in entry.measures if len(m.columns) == len(columns)), None)
         if counts is None:
             problem = f"{option} lists {len(columns)} column{'s' * (len(columns) != 1)}, but "
-            problem += f"{entry.name!r} needs {entry.layouts()} of each system"
-            raise self.error(f"{problem}; {self.known()}")
-        said = [readings(self.name(i)) if self.names else [] for i in columns]
-        for i, count, ways in zip(columns, counts, said, strict=True):
+            raise self.error(f"{problem}{entry.name!r} needs {entry.layouts()}; {self.known()}")
+        for i, count in zip(columns, counts, strict=True):
             if columns.count(i) > 1:
-                problem = f"{option} lists {self.label(i)} {columns.count(i)} times; list each once"
-                raise self.error(problem)
+                raise self.error(f"{option} lists {self.label(i)} more than once; list it once")
+            ways = readings(self.name(i)) if self.names else []
             if ways and count not in {word for _, word in ways}:
                 problem = f"{option} lists {self.label(i)} where {count} belongs; list the columns "
-                raise self.error(f"{problem}in the order {', '.join(counts)}, or rename this one")
+                raise self.error(f"{problem}in the order {', '.join(counts)}")
         return self._system(option.upper(), range(len(self)), {counts: columns}, **self._side)
 
     # ---- systems side by side
@@ -788,10 +716,7 @@ class Sheet(Table):
     @cached_property
     def _side(self) -> dict[str, Any]:
         """What is known of the items of systems that are columns of the table."""
-        derived = [x for x in map(self.name, self._wide_columns) if words(x) <= BY_NAME]
-        notes = [f"column {name!r} is derived, and not treated as a system" for name in derived]
-        common = self.common(range(len(self))) | {"paired_by": ROW}
-        return common | {"notes": (*common["notes"], *self.usual[2], *notes)}
+        return self.common(range(len(self))) | {"paired_by": ROW}
 
     def wide(self) -> list[SystemScores]:
         """The systems of a table that has columns for each."""
@@ -801,15 +726,16 @@ class Sheet(Table):
         models = len(rows) if self._whose else 2 * sum(map(bool, map(MODELS.search, rows)))
         known = self.ids and self.ids != [*self.index]
         if 1 < len(set(rows)) == len(rows) <= models and not known and self.how.id is not False:
-            problem = f"a line is a system ({shown(rows[0])}), not an item; transpose the table (in"
-            problem += " pandas: frame.set_index(...).T), or pair lines as they are (--by-order)"
-            raise self.error(problem, 0, whose)
+            problem = f"a line is a system ({shown(rows[0])}), not an item; transpose the table, or"
+            raise self.error(f"{problem} pair lines as they are (--by-order)", 0, whose)
         side = self._side  # which refuses items that are there twice
         found = [self.column_system(i + 1) for i in self.numeric if i not in self.ids]
         taken = {"", *(one.system for one in found)}
-        for system in (x for x in self._sets if x not in taken):
-            found.append(self._system(system, range(len(self)), self._sets[system], **side))
-        return found
+        return found + [
+            self._system(system, range(len(self)), sets, **side)
+            for system, sets in self._sets.items()
+            if system not in taken
+        ]
 
     def column_system(self, wanted: object) -> SystemScores:
         """The system that is one column of a wide table, whatever it holds."""
@@ -817,33 +743,32 @@ class Sheet(Table):
         return self._system(self.name(i), range(len(self)), {"score": [i]}, **self._side)
 
     @cached_property
-    def usual(self) -> tuple[list[str], str, tuple[str, ...]]:
-        """The columns that are systems since they look alike, or why that is not clear; notes."""
+    def usual(self) -> tuple[list[str], str]:
+        """The columns that are systems since they look alike, or why that is not clear."""
         single = [i for i in self._wide_columns if i not in self._counted]
         if self.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self.kinds):
-                return [], "four whole numbers a line, and no names", ()
-            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
-        lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
-        if 1 < lines < len(self) and self.how.id is None:
-            problem = f"{self.name(self.system or 0)!r} seems to say whose a line is"
-            return [], f"{problem}; which column is the item? (--id)", ()
-        gold = self.called(GOLD_NAMES)
-        if gold in single and self.probabilities(gold):
-            return [], PROBABILITIES, ()
+                return [], "four whole numbers a line, and no names"
+            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], ""
+        gold, kept, doubt = self.called("gold"), list[int](), ""
         binary = [i for i in single if {*map(number_or_none, {*self.texts[i]})} <= {0, 1, None}]
+        unsure = self.probabilities(gold) if gold in single else []
         if gold in single and binary == [i for i in single if i != gold]:
             single = binary  # which was judged by it
-        if gold in single:
-            return [], self._may_be_right(gold), ()
-        some, doubt = self._family(single)
-        if doubt:
-            return [], doubt, ()
-        kept, notes = self._underived(some)
-        if len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
-            names = ", ".join(repr(self.key(i)) for i in kept)
-            return [], f"columns of numbers that do not look alike ({names})", ()
-        return [self.name(i) for i in kept], "", notes
+        lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
+        if 1 < lines < len(self) and self.how.id is None:
+            doubt = f"{self.name(self.system or 0)!r} seems to say whose a line is; which column is"
+            doubt += " the item? (--id)"
+        elif unsure:
+            doubt = PROBABILITIES
+        elif gold in single:
+            doubt = self._may_be_right(gold)
+        else:
+            kept, doubt = self._family(single)
+            if len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
+                names = ", ".join(repr(self.key(i)) for i in kept)
+                doubt = f"columns of numbers that do not look alike ({names})"
+        return [] if doubt else [self.name(i) for i in kept], doubt
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
@@ -863,15 +788,15 @@ class Sheet(Table):
         owned = set()  # the measures that some column has of a system by its name
         for i in columns:
             parts = tokens(self.name(i))
-            what = tuple(x for x in parts if x in MEASURES | NO_SYSTEM)
+            what = tuple(x for x in parts if x in SAYS["measure"] | NO_SYSTEM)
             families.setdefault(what, []).append(i)
             owned |= {what} if len(what) < len(parts) else set()
         families = {what: some for what, some in families.items() if what in owned}
         known = ", ".join(repr("_".join(what)) for what in families if what) or "none"
         if self.how.score is not None:
             wanted = tuple(tokens(self.how.score))
-            fitting = [what for what in families if what == wanted]
-            fitting = fitting or [what for what in families if set(wanted) <= set(what)]
+            fitting = [what for what in families if set(wanted) <= set(what)]
+            fitting = [wanted] if wanted in families else fitting
             if len(fitting) == 1:
                 return families[fitting[0]], ""
             return [], f"no measure {self.how.score!r} in the names of columns; there are {known}"
@@ -885,38 +810,14 @@ class Sheet(Table):
             return [], f"columns of different measures ({known})"
         return next(iter((several or main or families).values()), []), ""
 
-    def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
-        """The columns but for sums, means and differences of those before them, which are said."""
-        kept: list[int] = []
-        notes: list[str] = []
-        first = total = np.zeros(len(self))
-        for i in columns:
-            known = {text: number_or_none(text) or 0.0 for text in {*self.texts[i]}}
-            own = np.array([known[text] for text in self.texts[i]])
-            ways = [("sum", total), ("mean", total / max(len(kept), 1))]
-            if len(kept) == 2:  # total - 2 first = second - first
-                ways += [("difference", total - 2 * first), ("difference", 2 * first - total)]
-            copy = any(self.texts[i] == self.texts[k] for k in kept)
-            sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
-            found = [what for what, made in ways if sure and np.allclose(own, made, 1e-9, 1e-9)]
-            if found:
-                note = f"{self.label(i)} is the {found[0]} of the systems before it, and is taken"
-                notes.append(f"{note} for no system")
-            else:
-                first = first if kept else own
-                kept, total = [*kept, i], total + own
-        return kept, tuple(notes)
-
 
 # ---- cells ---------------------------------------------------------------------------------------
 
 
 def _is_summary(label: str) -> bool:
     """Whether a row is called like a summary: "Total", "macro avg", "Mean:"."""
-    if _SUMMARY.search(label) is None:
-        return False
     parts = {x for x in re.findall(r"[^\W_]+", label.lower()) if not x.isdecimal()}
-    return len(parts) <= 2 and not SUMMARIES.isdisjoint(parts)
+    return len(parts) <= 2 and not SAYS["summary"].isdisjoint(parts)
 
 
 def as_list(wanted: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
@@ -68,14 +68,8 @@ class SystemScores:
         assert {len(column) for column in columns.values()} == {len(self)}, "columns of one length"
         if len(self) == 0:
             raise ReadError.at(self.file.path, "holds no item; check that the evaluation ran")
-        if self.ids is None or len(set(self.ids)) == len(self.ids):
-            return
-        again = next(i for i in range(len(self)) if self.positions[self.ids[i]] != i)
-        name, last = self.ids[again], self.positions[self.ids[again]]
-        where = f" ({self.at(again)} and {self.at(last)})" if self.at else ""
-        problem = f"{shown(name)} occurs twice as {self.paired_by}{where}; remove one, name the "
-        problem += "column that tells repeats apart (--repeat), or swap them together (--clusters)"
-        raise ReadError.at(self.file.path, problem)
+        if self.ids is not None and len(set(self.ids)) < len(self.ids):
+            raise twice(self.file, self.ids, self.at or "item {}".format, self.paired_by)
 
     def __len__(self) -> int:
         return len(next(iter(self.scores.values())))
@@ -94,31 +88,17 @@ class SystemScores:
     def error(self, i: int, problem: str, score: str = "", part: int = 0) -> ReadError:
         """The error of an item, or of one of its scores, or of one count."""
         column = self.columns[score][part] if score in self.columns else None
-        place = ", ".join(filter(None, (self.place(i), column)))
-        return ReadError.at(self.file.path, problem, column=place)
+        return ReadError.at(self.file.path, problem, self.place(i), column)
 
-    def first_runs(self) -> SystemScores:
-        """The same with one row for each item, that of its first run."""
-        if self.items is None:
-            return self
-        rows = [*{item: i for i, item in reversed([*enumerate(self.items)])}.values()][::-1]
 
-        def some(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-            return {name: [cells[i] for i in rows] for name, cells in columns.items()}
-
-        return replace(
-            self,
-            scores=some(self.scores),
-            clusters=some(self.clusters),
-            agree=some(self.agree),
-            beside=some(self.beside),
-            ids=[self.items[i] for i in rows],
-            paired_by=self.items_by,
-            swapped=None,
-            items=None,
-            texts=None if self.texts is None else [self.texts[i] for i in rows],
-            at=lambda k: self.place(rows[k]),
-        )
+def twice(file: File, ids: Sequence[str], place: Callable[[int], str], by: str) -> ReadError:
+    """The error that two rows are the same item."""
+    item = next(item for item, number in Counter(ids).items() if number > 1)
+    places = [place(i) for i, one in enumerate(ids) if one == item]
+    problem = f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); remove one, name "
+    problem += f"one more column of the key (--id {by.partition(' and ')[0]} --id COL), name the "
+    problem += "column that tells repeats apart (--repeat), or swap them together (--clusters)"
+    return ReadError.at(file.path, problem)
 
 
 def told_apart(names: Sequence[str], *others: Sequence[str | None]) -> list[str]:
@@ -150,24 +130,26 @@ def joined(tasks: Mapping[str, SystemScores], folder: StrPath) -> SystemScores:
     parts = list(tasks.values())
     check_memory(str(folder), PER_RECORD * sum(map(len, parts)))
     every = [(task, one, i) for task, one in tasks.items() for i in range(len(one))]
-    names = dict.fromkeys(name for one in parts for name in one.scores)
+    scores = dict.fromkeys(name for one in parts for name in one.scores)
     groups = [x for x in parts[0].clusters if all(x in one.clusters for one in parts)]
     agreed = [x for x in parts[0].agree if all(x in one.agree for one in parts)]
-    clusters = {x: [f"{task}: {one.clusters[x][i]}" for task, one, i in every] for x in groups}
+    runs = any(one.items for one in parts) and all(one.ids for one in parts)
     digests = "".join(f"{one.file.sha256}  {one.file.name}\n" for one in parts)
     return SystemScores(
         system=parts[0].system,
         file=File(str(folder), digests.encode()),
         scores={
-            x: [one.scores[x][i] if x in one.scores else None for _, one, i in every] for x in names
+            x: [one.scores[x][i] if x in one.scores else None for _, one, i in every]
+            for x in scores
         },
         paired_by=f"task and {parts[0].paired_by}",
         ids=[f"{task}: {one.ids[i] if one.ids else i + 1}" for task, one, i in every],
         items=[f"{task}: {(one.items or one.ids or ())[i]}" for task, one, i in every]
-        if any(one.items for one in parts) and all(one.ids for one in parts)
+        if runs
         else None,
         items_by=f"task and {parts[0].items_by or parts[0].paired_by}",
-        clusters={"task": [task for task, *_ in every], **clusters},
+        clusters={x: [f"{task}: {one.clusters[x][i]}" for task, one, i in every] for x in groups}
+        | {"task": [task for task, *_ in every]},
         swapped=next((one.swapped for one in parts if one.swapped in groups), None),
         agree={x: [one.agree[x][i] for _, one, i in every] for x in agreed},
         texts=[one.texts[i] if one.texts else "" for _, one, i in every],

@@ -48,9 +48,6 @@ PER_CELL, PER_MEMBER, PER_BYTE = 8, 1000, 5
 #: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
 NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
 
-#: How columns are called that say whose a row is.
-SYSTEM_NAMES = ("system", "model", "system_id", "model_id")
-
 RECORDS = (
     "write a list of objects, or an object a line, each of one item: in pandas "
     "frame.to_json(path, orient='records')"
@@ -89,11 +86,13 @@ class Table:
         name = self.names[column] if self.names else ""
         return f"column {name!r}" if name else f"column {column + 1}"
 
-    def error(self, problem: str, row: int | None = None, column: int | None = None) -> ReadError:
+    def error(
+        self, problem: str, row: int | None = None, column: int | None = None, settle: str = ""
+    ) -> ReadError:
         """The error of a row, or of a column, or of both, counted from 0."""
-        where = [] if row is None else [self.place(row)]
-        where += [] if column is None else [self.label(column)]
-        return ReadError.at(self.file.path, problem, column=", ".join(where) or None)
+        where = None if row is None else self.place(row)
+        what = None if column is None else self.label(column)
+        return ReadError.at(self.file.path, problem, where, what, settle=settle)
 
 
 def load(source: Any, number: int = 1) -> File:
@@ -149,13 +148,15 @@ def _of_text(file: File) -> Table:
             starts.append(reader.line_num + 1)
     except csv.Error as error:
         problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
-        raise ReadError.at(file.path, problem, line=starts[-1]) from None
+        raise ReadError.at(file.path, problem, f"line {starts[-1]}") from None
     for start, row in zip(starts, rows, strict=False):
         if len(row) != (width := len(rows[0])) or not row:
             said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
-            problem = f"{said if any(row) else 'a blank line'}; write the missing item there, or "
-            problem += "remove the line, or quote cells that contain the separator"
-            raise ReadError.at(file.path, problem, line=start)
+            problem = (
+                f"{said if any(row) else 'a blank line'}; write the missing item there, remove "
+            )
+            problem += "the line, or quote cells with the separator"
+            raise ReadError.at(file.path, problem, f"line {start}")
     columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
     place = "line {}".format
     return _with_header(Table(file, None, columns, (), lambda row: place(starts[row]), mark))
@@ -192,8 +193,7 @@ def _with_header(table: Table) -> Table:
         return table
     if numbers:
         problem = f"text ({shown(text[0])}) and numbers ({shown(numbers[0])}) on the first line; "
-        problem += "if it is an item, put a line with column names above it; if it holds the "
-        raise table.error(f"{problem}names, use names that are not numbers", 0)
+        raise table.error(f"{problem}put a line with names of columns above it", 0)
     if len(table.columns[0]) == 1:
         raise table.error("has a header but no scores below it; add them")
     for column in table.columns:
@@ -210,8 +210,7 @@ def _of_json(file: File) -> Table:
     rows, names = [document for _, document in found], None
     if len(rows) > 1:
         return _of_rows(file, rows, None, lambda i: f"line {found[i][0]}")
-    rows = rows[0]
-    if isinstance(rows, dict):
+    if isinstance(rows := rows[0], dict):
         rows, names = _in_object(file, rows)
     return _of_rows(file, rows, names, lambda i: f"record {i + 1}")
 
@@ -249,7 +248,7 @@ def _of_rows(
     for i, kind in enumerate(kinds):
         if kind != wanted:
             problem = f"{shown(text_of(rows[i]))} is not of the same kind as the first; {RECORDS}"
-            raise ReadError.at(file.path, problem, column=place(i))
+            raise ReadError.at(file.path, problem, place(i))
     if wanted < 0:
         return Table(file, *_flat(file.path, listed), place=place)
     return Table(file, names, [_cells(column) for column in zip(*listed, strict=True)], place=place)
@@ -258,23 +257,22 @@ def _of_rows(
 def _flat(path: str, records: Sequence[Any]) -> tuple[list[str], list[list[Any]]]:
     """Columns of all values in objects, their names those of the keys with dots between."""
     columns: dict[str, list[Any]] = {}
+
+    def leaves(value: dict[str, Any], start: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
+        for key, inner in value.items():
+            if isinstance(inner, dict) and depth < DEPTH:
+                yield from leaves(inner, f"{start}{key}.", depth + 1)
+            else:
+                yield start + key, inner
+
     for row, record in enumerate(records):
-        for name, value in _leaves(record):
+        for name, value in leaves(record):
             if name not in columns:
                 needed = PER_CELL * len(records) + 4 * len(name)
                 check_memory(path, needed * (len(columns) + 1))
                 columns[name] = [None] * len(records)
             columns[name][row] = _cell(value)
     return list(map(printable, columns)), list(columns.values())
-
-
-def _leaves(value: dict[str, Any], start: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
-    """What is in an object, and in the objects in it, with the keys that lead there."""
-    for key, inner in value.items():
-        if isinstance(inner, dict) and depth < DEPTH:
-            yield from _leaves(inner, f"{start}{key}.", depth + 1)
-        else:
-            yield start + key, inner
 
 
 # ---- what has types ------------------------------------------------------------------------------
@@ -298,12 +296,10 @@ def _cell(value: Any) -> Any:
 
 
 def _cells(values: Sequence[Any]) -> list[Any]:
-    """Values as cells, quickly where they are already."""
     return list(values if {*map(type, values)} <= _PLAIN else map(_cell, values))
 
 
 def _column(column: Any) -> list[Any]:
-    """The cells of a series of pandas."""
     if column.dtype == "category":  # repetitions share one text
         known = [*_cells(column.cat.categories.tolist()), None]
         return [known[code] for code in column.cat.codes]
@@ -326,14 +322,9 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
     if hasattr(frame, "to_frame"):  # a series
         frame = frame.to_frame()
     if hasattr(frame, "get_columns"):  # of polars, which needs no Arrow
-        frame = pandas.DataFrame(
-            {
-                one.name: one.to_numpy()
-                if one.dtype.is_float()
-                else pandas.Series(one.to_list(), dtype=object)
-                for one in frame
-            }
-        )
+        floats = {one.name: one.to_numpy() for one in frame if one.dtype.is_float()}
+        objects = {x.name: pandas.Series(x.to_list(), dtype=object) for x in frame}
+        frame = pandas.DataFrame(objects | floats)
     if hasattr(frame, "to_pandas"):  # of Arrow; texts in dictionaries are in memory once
         check_memory(path, 2 * frame.nbytes)
         frame = frame.to_pandas(
@@ -349,7 +340,8 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
         known = enumerate(frame.index.names)
         index = [f"level {i}" if levels > 1 and x is None else x or "index" for i, x in known]
         frame = frame.reset_index(names=index)
-    names = [_name(name) for name in frame.columns]
+    several = [name if isinstance(name, tuple) else (name,) for name in frame.columns]
+    names = [printable("_".join(str(x) for x in parts if x != "")) for parts in several]
     columns = [_column(frame.iloc[:, i]) for i in range(len(names))]
     if any(isinstance(cell, dict) for column in columns for cell in column):
         rows = zip(*columns, strict=True)
@@ -357,17 +349,10 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
     return None if bare else names, columns, tuple(range(levels))
 
 
-def _name(name: Any) -> str:
-    """The name of a column; of one with several levels, all of them."""
-    several = name if isinstance(name, tuple) else (name,)
-    return printable("_".join(str(x) for x in several if x != ""))
-
-
 # ---- files that are no text ----------------------------------------------------------------------
 
 
 def _of_arrow(file: File) -> Table:
-    """A parquet or a feather file."""
     name = "parquet" if file.data.startswith(b"PAR1") else "feather"
     arrow = optional(f"pyarrow.{name}", needed_by=f"{file.path}, a {name} file,", extra="many")
     with reading(file.path, f"is a damaged {name} file"):
@@ -385,11 +370,10 @@ def _of_arrow(file: File) -> Table:
 
 
 def _of_numpy(file: File) -> Table:
-    """An array in a file, or several columns in an archive."""
     import pandas
 
-    problem = "is damaged, or holds Python objects, which could run code when they are read, or "
-    with reading(file.path, f"{problem}is no table", "save one array, or columns of one length"):
+    problem = "is damaged, no table, or holds Python objects, which could run code"
+    with reading(file.path, problem, "save one array, or columns of one length"):
         found = np.load(BytesIO(file.data), allow_pickle=False)
         if not isinstance(found, np.ndarray):
             arrays = {name: found[name] for name in found.files}
@@ -423,10 +407,10 @@ def _of_workbook(file: File) -> Table:
         found = pandas.read_excel(BytesIO(file.data), sheet_name=None, engine="openpyxl", **plain)
     wanted = {x: one for x, one in found.items() if file.sheet in (None, x) and one.size}
     if len(wanted) != 1:
-        said = ", ".join(map(shown, [*found][:20]))
-        start = file.path.removesuffix(f"#{file.sheet}")
-        problem = f"has the sheets {said}; name one that is not empty behind a #, as "
-        raise ReadError.at(file.path, f"{problem}{start}#{next(iter(found))}")
+        said, start = ", ".join(map(shown, [*found][:20])), file.path.removesuffix(f"#{file.sheet}")
+        end = f"{start}#{next(iter(found))}"
+        problem = f"has the sheets {said}; name one that is not empty behind a #, as {end}"
+        raise ReadError.at(file.path, problem)
     ((title, sheet),) = wanted.items()
     columns = [_cells(sheet[i].tolist()) for i in sheet]
     place = "row {} of sheet {}".format

@@ -2,16 +2,14 @@
 
 import io
 import json
-import struct
 import sys
 import zipfile
-import zlib
 from collections.abc import Mapping
 from importlib import import_module
 
 from permtest.readers.files import File
 
-ZSTANDARD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+ZSTANDARD = "zipfile" if sys.version_info >= (3, 14) else "backports.zstd.zipfile"
 
 
 def lines(rows):
@@ -65,34 +63,13 @@ def inspect_ai(scores: Mapping[int, object], name="model") -> File:
 
 
 def archive(parts: Mapping[str, object], method=zipfile.ZIP_DEFLATED) -> File:
-    """A zip archive; what is not yet bytes becomes JSON."""
+    """A zip archive, with method 93 as of Inspect; what is not yet bytes becomes JSON."""
+    module = import_module(ZSTANDARD) if method == 93 else zipfile
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED if method == 93 else method) as made:
+    with module.ZipFile(stream, "w", method) as made:
         for name, part in parts.items():
-            data = part if isinstance(part, bytes) else json.dumps(part).encode()
-            made.writestr(name, data)
-    if method != 93:
-        return File("logs/sums.eval", stream.getvalue())
-    return File("logs/sums.eval", with_zstandard(stream.getvalue()))
-
-
-def with_zstandard(stored: bytes) -> bytes:
-    """The same archive, its members compressed as Inspect does, by hand."""
-    zstandard = import_module(ZSTANDARD)
-    body, central = b"", b""
-    with zipfile.ZipFile(io.BytesIO(stored)) as made:
-        members = [(member.filename.encode(), made.read(member)) for member in made.infolist()]
-    for name, data in members:
-        packed = zstandard.compress(data)
-        fixed = struct.pack("<HHHHIIIHH", 0, 93, 0, 33, zlib.crc32(data), len(packed), len(data),
-                            len(name), 0)  # fmt: skip
-        start = len(body)
-        body += b"PK\3\4" + struct.pack("<H", 45) + fixed + name + packed
-        central += b"PK\1\2" + struct.pack("<HH", 45, 45) + fixed
-        central += struct.pack("<HHHII", 0, 0, 0, 0, start) + name
-    count = len(members)
-    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(central), len(body), 0)
-    return body + central + b"PK\5\6" + end
+            made.writestr(name, part if isinstance(part, bytes) else json.dumps(part).encode())
+    return File("logs/sums.eval", stream.getvalue())
 
 
 def eval_parts(samples, name="model", status="success"):

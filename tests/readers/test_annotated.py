@@ -39,8 +39,6 @@ def tagged(tags, words="abcdefghijklmnopqrstuvwxyz"):
     return "".join(f"{word} {tag}\n" for word, tag in zip(words, tags.split(), strict=False)) + "\n"
 
 
-# ---- words that are right ------------------------------------------------------------------------
-
 GOLD = sentence(
     row("1-2", "vámonos", "_", "_", "_", "_", "_", "_"),
     row(1, "vamos", "ir", "VERB", "V", "Mood=Ind|Number=Plur", 0, "root"),
@@ -63,7 +61,6 @@ ARC = {"uas", "las"}
         (4, {"deprel": "obl:tmod"}, set()),
         (4, {"deprel": "nmod"}, {"las"}),
         (5, {"head": "3", "deprel": "dep"}, ARC),  # punctuation counts
-        (1, {"head": "1"}, ARC),  # a cycle is wrong, no more
     ],
 )
 def test_a_word_is_right_in_some_ways_and_wrong_in_others(number, change, lost):
@@ -72,11 +69,6 @@ def test_a_word_is_right_in_some_ways_and_wrong_in_others(number, change, lost):
     cells = dict(zip(COLUMNS, lines[at].split("\t"), strict=False)) | change
     lines[at] = "\t".join([*cells.values(), "_", "_"])
     assert totals(score(GOLD, "\n".join(lines))) == {name: 5 - (name in lost) for name in SCORES}
-
-
-def test_multiword_tokens_and_empty_nodes_need_not_be_the_same():
-    plain = "\n".join(line for line in GOLD.split("\n") if "-2\t" not in line and "2.1" not in line)
-    assert totals(score(GOLD, plain)) == totals(score(plain, GOLD)) == dict.fromkeys(SCORES, 5)
 
 
 cells = st.tuples(
@@ -127,31 +119,17 @@ def test_columns_without_values_are_not_scored():
     assert "not scored, because tagger has no values there: HEAD, DEPREL" in found.notes
     assert "words right in tagger, of 2: upos 1" in found.notes
     assert set(score(gold, gold).scores) == SCORES.keys()
-    unlabelled = sentence(row(1, "a", deprel="_"), row(2, "b", head=1, deprel="_"))
-    assert set(score(gold, unlabelled).scores) == {"upos", "uas"}
-    with pytest.raises(ReadError, match=r"a\.txt: has no column with values"):
-        score(gold, sentence(*(x.replace("N", "_") for x in bare)))
-
-
-# ---- entities that are right ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("tags", "expected"),
     [
-        ("O O", []),
-        ("B-X B-X", [(0, 1, "X"), (1, 2, "X")]),
         ("I-X I-X O I-X", [(0, 2, "X"), (3, 4, "X")]),  # IOB1
-        ("I-X B-X I-X", [(0, 1, "X"), (1, 3, "X")]),
-        ("B-X I-Y I-Y", [(0, 1, "X"), (1, 3, "Y")]),
         ("S-X B-X E-X", [(0, 1, "X"), (1, 3, "X")]),  # IOBES
         ("U-X B-X L-X", [(0, 1, "X"), (1, 3, "X")]),  # BILOU
         ("B-X M-X E-X S-X", [(0, 3, "X"), (3, 4, "X")]),  # BMES
-        ("B-X M-X E-X W-X", [(0, 3, "X"), (3, 4, "X")]),  # BMEWO
-        ("B-X S-X E-X", [(0, 1, "X"), (1, 2, "X"), (2, 3, "X")]),
         ("B I O B", [(0, 2, ""), (3, 4, "")]),
         ("B-a-b I-a-b I-a", [(0, 2, "a-b"), (2, 3, "a")]),
-        ("B-x I-X", [(0, 1, "x"), (1, 2, "X")]),
     ],
 )
 def test_entities_are_read_by_the_rule_of_conlleval(tags, expected):
@@ -198,7 +176,6 @@ PLAIN = "EU B-ORG\nrejects O\n# O\n\nPeter B-PER\n"
         "# sent_id = 1\n# text = my type is O\nEU B-ORG\nrejects O\n# O\n\n# about\nPeter B-PER\n",
         "1\tEU\tB-ORG\t-\tann\n2\trejects\tO\t-\tann\n3\t#\tO\t-\tann\n\n"
         "# sent_id = 2\n1\tPeter\tB-PER\t-\tann\n",
-        "EU\tB-ORG \nrejects\tO\t\n#\tO\n\nPeter\tB-PER \n",
         "1\tEU\t_\tB-ORG\n2\trejects\t_\tO\n3\t#\t_\tO\n\n1\tPeter\t_\tB-PER\n",
     ],
 )
@@ -207,8 +184,6 @@ def test_columns_of_several_shapes_hold_the_same(text):
     expected = score(PLAIN, PLAIN, SPANS).scores
     assert score(PLAIN, text, SPANS).scores == score(text, PLAIN, SPANS).scores == expected
 
-
-# ---- which sentences belong together -------------------------------------------------------------
 
 ONE, TWO, THREE = (sentence(row(1, word), name=f"s{word}") for word in "abc")
 
@@ -239,25 +214,8 @@ def test_without_ids_in_common_the_order_pairs_and_gold_names():
         assert (found.ids, found.paired_by) == (["sa", "sb"], "sent_id")
         assert found.scores["upos"] == [1, 0]
         assert "paired with gold by the order of sentences, words checked: a" in found.notes
-    for comment in ("", "# sent_id =\n"):
-        found = score(comment + sentence(row(1, "a")) + ONE, ONE + ONE)
-        assert (found.ids, found.paired_by, len(found)) == (None, "order", 2)
-
-
-@pytest.mark.parametrize(
-    ("gold", "system", "message"),
-    [
-        (ONE + TWO, ONE + THREE, "a.txt, line 5: no sentence of gold.txt has the id 'sc'"),
-        (ONE + ONE, ONE, "gold.txt, line 5: 'sa' is the id of two sentences .also on line 2"),
-        (ONE + TWO, ONE + ONE, "a.txt, line 5: 'sa' is the id of two sentences"),
-        (ONE + TWO, sentence(row(1, "a")), "a.txt: the number of sentences is 1, but 2 in gold"),
-        (TWO, sentence(row(1, "x")), "a.txt, line 1: word 1 .* 'x', but 'b' in .*, line 2; run"),
-        (sentence(row(1, "b"), row(2, "y")), TWO, "line 2: word 2 of this sentence is '', but 'y'"),
-    ],
-)
-def test_sentences_that_do_not_match_are_refused(gold, system, message):
-    with pytest.raises(ReadError, match=message):
-        score(gold, system)
+    found = score("# sent_id =\n" + sentence(row(1, "a")) + ONE, ONE + ONE)
+    assert (found.ids, found.paired_by, len(found)) == (None, "order", 2)
 
 
 def test_documents_texts_and_comments_are_those_of_gold():
@@ -265,8 +223,6 @@ def test_documents_texts_and_comments_are_those_of_gold():
     gold += THREE.replace("# sent", "# newdoc\n# text_en = x\n# org_sent_id = 5\n# sent")
     assert score(gold, ONE + TWO + THREE).clusters == {"document": ["d1", "d1", "2"]}
     assert score(ONE + TWO + THREE, gold).clusters == {}
-    late = score(ONE + TWO.replace("# sent", "# newdoc id = d1\n# sent"), ONE + TWO)
-    assert late.clusters == {"document": ["0", "d1"]}
     gold = f"# text = A b.\n{ONE}{TWO}# text = {1000 * 'é'}\n{THREE}"
     assert score(gold, ONE + TWO + THREE).texts == ["A b.", "b", 297 * "é" + "..."]
     bare = "\ufeff\n\n# global.columns = ID FORM\n\n  \n" + ONE.replace("\n", "\r\n")
@@ -276,53 +232,55 @@ def test_documents_texts_and_comments_are_those_of_gold():
     assert (found.ids, found.clusters) == (["x", "z"], {"document": ["1", "2"]})
 
 
-# ---- what is refused -----------------------------------------------------------------------------
-
-BAD = [
-    *((kind, *case) for kind in (CONLLU, SPANS) for case in (
-        ("", "holds no sentence"),
-        ("\n \n", "holds no sentence"),
-        ("# sent_id = x\n\n" + ONE, "line 1: sentence 'x' has no words"),
-        (b"1\ta\0\n", "binary"),
-        (b"1\ta\xff\n", "not UTF-8"),
-    )),
-    (CONLLU, ONE.rstrip() + "\n" + TWO, "line 3, 1 columns: wrong in '# sent_id = sb'; each word"),
-    (CONLLU, "1\ta\ta\tX\n", "line 1, 4 columns"),
-    (CONLLU, row(1, "a") + "\t_\n", "line 1, 11 columns"),
-    (CONLLU, sentence(row(1, "a"), "<html>"), "line 2, 1 columns"),
-    (CONLLU, sentence(row("x", "a")), "line 1, ID"),
-    (CONLLU, sentence(row(1, "a"), row(1, "b")), "line 2, ID"),
-    (CONLLU, sentence(row("1-1-1", "a")), "line 1, ID"),
-    (CONLLU, sentence(row("1-2", "a")), "line 1: no word"),
-    (CONLLU, sentence(row(1, "")), "line 1, FORM"),
-    (CONLLU, sentence(row(1, "a"), row(2, "b", upos="")), "line 2, UPOS"),
-    (CONLLU, sentence(row(1, "a"), row(2, "b", deprel="")), "line 2, DEPREL"),
-    (CONLLU, sentence(row("1-2", "x", head="_"), row(1, "a", head="1-2")), "line 2, HEAD"),
-    (CONLLU, "x" * 10**6, "line 1, 1 columns"),
-    (SPANS, "-DOCSTART- O\n\n", "holds no sentence"),
-    (SPANS, "word\n", "line 1: no word and its tag in 2 columns: 'word'; each line needs"),
-    (SPANS, "EU O\nrejects O\n# O\n\nb c O\n", "line 5: no .* in 2 columns: 'b c O'"),
-    (SPANS, "EU O\nrejects O\n# O\n\n O\n", "line 5"),
-    (SPANS, "a\tO\n\tO\n", "line 2"),
-    (SPANS, "a O\nb b-PER\n", "line 2"),
-    (SPANS, "a O\nb \u00a0\n", "line 2"),
-    (SPANS, "1\ta\tO\n2\tb\n", "line 2"),
-    (SPANS, "a,O\n", "line 1"),
-    (SPANS, "x" * 10**6 + " B-" + "y" * 10**6, "line 1"),
-    (SPANS, "a O-\n", "line 1"),
-]  # fmt: skip
+APART = [
+    (ONE + TWO, ONE + THREE, "a.txt, line 5: no sentence of gold.txt has the id 'sc'"),
+    (ONE + ONE, ONE, "gold.txt, line 5: 'sa' is the id of two sentences .also on line 2"),
+    (ONE + TWO, sentence(row(1, "a")), "a.txt: the number of sentences is 1, but 2 in gold"),
+    (TWO, sentence(row(1, "x")), "a.txt, line 1: word 1 .* 'x', but 'b' in .*, line 2; run"),
+    (sentence(row(1, "b"), row(2, "y")), TWO, "line 2: word 2 of this sentence is '', but 'y'"),
+    (ONE, sentence(row(1, "a", upos="_", head="_")), "a.txt: has no column with values"),
+]
+BAD = {
+    "": "holds no sentence",
+    "# sent_id = x\n\n" + ONE: "line 1: sentence 'x' has no words",
+    "1\ta\0\n": "binary",
+    ONE.rstrip() + "\n" + TWO: "line 3, 1 columns: wrong in '# sent_id = sb'; each word",
+    row(1, "a") + "\t_\n": "line 1, 11 columns",
+    sentence(row("x", "a")): "line 1, ID",
+    sentence(row(1, "a"), row(1, "b")): "line 2, ID",
+    sentence(row("1-2", "a")): "line 1: no word",
+    sentence(row(1, "")): "line 1, FORM",
+    sentence(row(1, "a"), row(2, "b", upos="")): "line 2, UPOS",
+    sentence(row(1, "a"), row(2, "b", deprel="")): "line 2, DEPREL",
+    sentence(row("1-2", "x", head="_"), row(1, "a", head="1-2")): "line 2, HEAD",
+}
+BAD_TAGS = {
+    "-DOCSTART- O\n\n": "holds no sentence",
+    "word\n": "line 1: no word and its tag in 2 columns: 'word'; each line needs",
+    "EU O\nrejects O\n# O\n\nb c O\n": "line 5: no .* in 2 columns: 'b c O'",
+    "a\tO\n\tO\n": "line 2",
+    "a O\nb b-PER\n": "line 2",
+    "1\ta\tO\n2\tb\n": "line 2",
+    "x" * 10**6 + " B-" + "y" * 10**6: "line 1",
+    "a O-\n": "line 1",
+}
 
 
-@pytest.mark.parametrize(("kind", "bad", "message"), BAD)
-def test_the_first_bad_line_is_named(kind, bad, message):
-    good = ONE if kind is CONLLU else PLAIN
+@pytest.mark.parametrize(("gold", "system", "message"), APART)
+def test_sentences_that_do_not_match_are_refused(gold, system, message):
+    with pytest.raises(ReadError, match=message):
+        score(gold, system)
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "message"),
+    [(CONLLU, ONE, *x) for x in BAD.items()] + [(SPANS, PLAIN, *x) for x in BAD_TAGS.items()],
+)
+def test_the_first_bad_line_is_named(kind, good, bad, message):
     for gold, system, name in ((good, bad, "a"), (bad, good, "gold")):
         with pytest.raises(ReadError, match=f"^{name}.txt.*{message}") as caught:
             score(gold, system, kind)
         assert len(str(caught.value)) < 400
-
-
-# ---- the whole way -------------------------------------------------------------------------------
 
 
 def test_two_systems_become_pairs():
@@ -340,7 +298,6 @@ def test_two_systems_become_pairs():
     gold, worse = tagged("B-PER I-PER O") * 4, tagged("B-PER O O") * 4
     found = score(gold, gold, SPANS, "new"), score(gold, worse, SPANS, "old")
     pairs = Evaluation(SPANS, found).pairs(score="spans", statistic="f1")
-    assert (pairs.u.tolist(), pairs.v.tolist()) == ([[1, 0, 0]] * 4, [[0, 1, 1]] * 4)
     assert exact_perm_test(pairs, statistic="f1").pvalue == 2 / 2**4
 
 
@@ -365,22 +322,15 @@ def test_annotated_text_is_recognised(kind, text):
         "",
         "# only a comment\n",
         "\t".join("abcdefghij") + "\n" + "\t".join("1234567890") + "\n",
-        "\t".join(["1", "a", "b", "0.5", "c", "_", "3", "0.7", "1", "2"]) + "\n",
         "\t".join(["1", "a", "b", "c", "d", "0.25", "3", "e", "1", "2"]) + "\n",
-        row(2, "a") + "\n",
         row(1, "a")[:-2] + "\n",
         "EU NNP B-NP B-ORG x\n",
         "a O\nb O\n",  # no entity is seen
-        "grade B\n",
         "word tag\na B-X\n",
-        "item a b\nx 1 2\n",
-        "B-X\nO\n",
         "a,B-X\nb,O\n",
         '{"id": "B-X"}\n',
         "The cat sat on B-X\nthe mat\n",
         b"a B-X\n\0",
-        b"\xff" * 10,
-        "x" * 100_000 + " B-X",
         "\n" * 100_000 + PLAIN,
         *("\t".join([*"1abcd", x * 60_000, *"3e1"]) + "\n" for x in ("=", "\t", "a=", "-1", " ")),
     ],

@@ -8,8 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from permtest.readers import ReadError, files, harnesses
 from permtest.readers.files import File, as_score
@@ -42,7 +40,6 @@ OTHERS = [
     *(File("a.json", data) for data in (b"", b"{}", b"[]", b"[[", b"PAR1", bytes(range(256)))),
     made.archive({"xl/workbook.xml": b"<x/>"}),
 ]
-scores = st.dictionaries(st.integers(2, 30), st.sampled_from([0, 1, 0.5]), min_size=1)
 
 
 def load(name, data, gold=None, path="x.json"):
@@ -63,9 +60,6 @@ def without(row, *names):
     return {name: value for name, value in row.items() if name not in names}
 
 
-# ---- all formats ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_is_recognised_by_its_own_format_alone(kind):
     own, make, *_ = KINDS[kind]
@@ -76,33 +70,16 @@ def test_a_file_is_recognised_by_its_own_format_alone(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None)
-@given(a=scores, b=scores, random=st.randoms(use_true_random=False))
-def test_items_are_paired_by_id_in_whatever_order(kind, a, b, random):
+def test_items_are_paired_by_id_in_whatever_order(kind):
     name, make, score, called = KINDS[kind]
-    if kind == "swe_bench":
-        a, b = ({i: math.ceil(value) for i, value in one.items()} for one in (a, b))
-    files = make(a, "one"), make(dict(random.sample(sorted(b.items()), len(b))), "two")
-    if not a.keys() & b.keys():
-        with pytest.raises(ReadError, match="in common"):
-            paired(name, *load(name, files[0]), *load(name, files[1]), score=score)
-        return
-    pairs = paired(name, *load(name, files[0]), *load(name, files[1]), score=score)
-    assert pairs.names == ("one", "two")
-    found = zip(pairs.ids, pairs.u / pairs.scale, pairs.v / pairs.scale, strict=True)
-    assert list(found) == [(called.format(i), a[i], b[i]) for i in a if i in b]
-    assert pairs.source["unmatched"] == [len(a.keys() - b), len(b.keys() - a)]
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"swe_bench"}))
-@pytest.mark.parametrize("missing", [None, math.nan])
-def test_what_is_not_scored_has_no_score(kind, missing):
-    name, make, score, _ = KINDS[kind]
-    (one,) = load(name, make({1: 1, 2: missing, 3: 0}))
-    assert one.scores[score] == [1, None, 0]
-
-
-# ---- traps of each format ------------------------------------------------------------------------
+    files = make({2: 1, 3: 0, 5: 1}, "one"), make({7: 1, 5: 0, 4: 1, 2: 1}, "two")
+    one, other = (one for file in files for one in load(name, file))
+    pairs = paired(name, one, other, score=score)
+    assert (pairs.names, pairs.ids) == (("one", "two"), (called.format(2), called.format(5)))
+    assert (pairs.u.tolist(), pairs.v.tolist()) == ([1, 1], [1, 0])
+    assert pairs.source["unmatched"] == [1, 2]
+    for missing in (None, math.nan) if kind != "swe_bench" else ():
+        assert load(name, make({1: 1, 2: missing, 3: 0}))[0].scores[score] == [1, None, 0]
 
 
 def exact(one):
@@ -299,23 +276,17 @@ def test_judgements_are_scores_of_both_models():
     ("name", "data", "problem"),
     [
         ("lm_eval", (lm_eval_row(1, 1), lm_eval_row(1, 1)), "line 2: the .* repeats line 1"),
-        ("lm_eval", (without(lm_eval_row(1, 1), "doc_id", "doc_hash"),), "'doc_id' is missing"),
         ("lm_eval", (lm_eval_row(1, 1), lm_eval_row(None, 1, doc_hash=None)), "2: 'doc_id' is"),
         ("lm_eval", (lm_eval_row(1, 1, doc_hash=None), lm_eval_row(None, 1)), "not every record"),
         ("lm_eval", (lm_eval_row(1, [1, 0]),), r"no score that is one number for each item \(acc,"),
         ("inspect_ai", made.inspect_json([sample(1, 1, id=1), sample(1, 1, id="1")]), "record 2: "),
         ("inspect_ai", made.header(), "holds no record with a score"),
         ("helm", [entry(1, 1), entry(1, 0)], "record 2: the score 'exact_match,test' repeats"),
-        ("helm", [entry(1, 1, stats=[stat("x", 1), stat("x", 2)])], "record 1: the score 'x,test'"),
         ("helm", [entry(1, 1, stats=[stat("x", 1) | {"count": "y"}])], "stats, record 1: 'count'"),
         ("promptfoo", [result(1, 1), result(1, 1)], "record 2: the score"),
-        ("promptfoo", made.promptfoo_of([]), "holds no record"),
-        ("every_eval_ever", (instance(1, 1), instance(1, 1)), "line 2: the .* repeats line 1"),
-        ("every_eval_ever", (instance(1, 1, sample_id=None, sample_hash=None),), "'sample_id' is"),
         ("swe_bench", {"resolved": ["x"]}, r"only the resolved issues; give the full list .* gold"),
         ("swe_bench", {"resolved": ["x"], "no_logs": ["x"]}, "'x' is resolved and in no_logs"),
         ("swe_bench", {"resolved": ["x"], "no_logs": {}}, "'no_logs' is '{}', but"),
-        ("swe_bench", b'{"resolved": ["a"], "resolved": ["b"]}', "line 1: 'resolved' is twice"),
         ("helm", b'[{"instance_id": 1, "stats": [], "stats": []}]', "line 1: 'stats' is twice"),
         ("sacrebleu", [{"name": "BLEU", "score": 1.5, "signature": "x"}], "with --sentence-level"),
         ("battles", [battle(1, "model_c")], "the winner is 'model_c', but must be one of"),
@@ -327,13 +298,14 @@ def test_what_is_wrong_is_said_with_its_place(name, data, problem):
         load(name, data)
 
 
-# ---- folders -------------------------------------------------------------------------------------
-
-
 def test_a_folder_of_tasks_is_one_evaluation(tmp_path):
     for task, scores in (("law", {1: 1, 2: 0}), ("art", {1: 1})):
         path = tmp_path / f"samples_{task}_2026-11-20T23-12-38.762840.jsonl"
         path.write_bytes(made.lm_eval(scores).data)
+    path = "2026-11-20T23-14-34-00-00_af-nextword_7mZp3DEZtEAmHubdvWLfuW.eval"
+    assert harnesses.task_of(harnesses.Path(path)) == "af-nextword"
+    path = "runs/mmlu:subject=law,model=x_y/per_instance_stats.json"
+    assert harnesses.task_of(harnesses.Path(path)) == "mmlu:subject=law"
     found = harnesses.files_of(tmp_path)
     assert [harnesses.task_of(path) for path in found] == ["art", "law"]
     tasks = {harnesses.task_of(x): load("lm_eval", File.load(x))[0] for x in found}
@@ -350,21 +322,6 @@ def test_a_folder_of_tasks_is_one_evaluation(tmp_path):
         harnesses.files_of(tmp_path / "empty")
 
 
-@pytest.mark.parametrize(
-    ("path", "task"),
-    [
-        ("runs/mmlu:subject=law,model=x_y/per_instance_stats.json", "mmlu:subject=law"),
-        ("2026-11-20T23-14-34-00-00_af-nextword_7mZp3DEZtEAmHubdvWLfuW.eval", "af-nextword"),
-        ("details_lighteval|gsm8k|0_2024-09-05T01-02-03.000004.parquet", "lighteval|gsm8k|0"),
-    ],
-)
-def test_the_task_is_in_the_name(path, task):
-    assert harnesses.task_of(harnesses.Path(path)) == task
-
-
-# ---- archives ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93])
 @pytest.mark.parametrize("summaries", [4, 3, 0])
 def test_an_archive_holds_what_the_json_does(method, summaries):
@@ -374,19 +331,9 @@ def test_an_archive_holds_what_the_json_does(method, summaries):
     (other,) = load("inspect_ai", made.inspect_json(samples))
     for name in ("system", "scores", "ids", "clusters", "agree", "texts", "notes"):
         assert getattr(one, name) == getattr(other, name)
-
-
-def test_a_log_that_broke_off():
-    parts = made.eval_parts([sample(1, "C")])
-    del parts["header.json"], parts["summaries.json"]
-    (one,) = load("inspect_ai", made.archive(parts))
-    assert one.ids == ["q1"]
+    del parts["header.json"]  # as of a log that broke off
+    (one,) = load("inspect_ai", made.archive(parts, method))
     assert "did not finish (started)" in one.notes[0]
-
-
-def flagged(data):
-    at = data.index(b"PK\1\2")
-    return data[: at + 8] + b"\1\0" + data[at + 10 :]
 
 
 HEADER = {"header.json": made.header(), "samples/x": b""}
@@ -399,11 +346,8 @@ PARTS = made.eval_parts([sample(1, 1)])
         ("without header.json", {"old/header.json": b"{}", "samples/x": b""}, 0, bytes),
         ("holds no record", HEADER, 93, bytes),
         ("is a damaged archive", PARTS, 93, lambda data: data[:-30]),
-        ("is damaged", PARTS, 93, lambda data: data.replace(b"(\xb5", b"xx")),
-        ("header.json: is damaged .*Unicode", HEADER | {"header.json": b"\xff"}, 93, bytes),
         ("header.json: is damaged .*Recursion", HEADER | {"header.json": b"[" * 10**5}, 93, bytes),
         ("header.json: is damaged .*CRC", PARTS, 0, lambda data: data.replace(b"sums", b"sumx")),
-        ("header.json: is damaged .*encrypted", HEADER, 0, flagged),
         ("compressed with method 12", HEADER, zipfile.ZIP_BZIP2, bytes),
     ],
 )
@@ -423,17 +367,3 @@ def test_bombs_are_refused(monkeypatch):
         data = data[:at] + struct.pack("<I", 1000) + data[at + 4 :]
         with pytest.raises(ReadError, match=r"summaries.json: is damaged"):
             load("inspect_ai", data, path="a.eval")
-
-
-# ---- hostile files (more of them in test_hostile.py) ---------------------------------------------
-
-
-def test_questions_must_agree_where_there_is_no_hash():
-    def rows(*questions):
-        more = {"doc_hash": None, "target_hash": None}
-        asked = enumerate(questions)
-        return [lm_eval_row(i, 1, **more) | {"doc": {"question": q}} for i, q in asked]
-
-    both = [*load("lm_eval", rows("Q1", "Q2"), "one"), *load("lm_eval", rows("Q1", "Q3"), "two")]
-    with pytest.raises(ReadError, match="another question"):
-        paired("lm_eval", *both, score="acc")

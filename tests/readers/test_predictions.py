@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest.readers import ReadError, read, recognise
+from permtest.readers import read, recognise
 from tests.readers.texts import assert_refused, file, files
 
 
@@ -35,7 +35,7 @@ def by_hand(gold, answers, labels):
     ]  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(MADE)
 def test_labels_are_scored_as_by_hand(rows):
     gold, a, b = ([*column] for column in zip(*rows, strict=True))
@@ -91,23 +91,11 @@ def test_true_and_false_are_one_and_zero_where_the_right_labels_are():
             assert pairs.u.tolist() == pairs.v.tolist() == [1, 1, 0]
             pairs = read(table(gold, said, b, header), **more, statistic="f1")
             assert pairs.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
-    texts = ["id,gold,pred\n" + "".join(f"{i},{g},{p}\n" for i, (g, p) in enumerate(rows))
-             for rows in (zip(truth, a, strict=True), zip(truth, b, strict=True))]  # fmt: skip
-    pairs = read(*files(*texts))
-    assert pairs.u.tolist() == pairs.v.tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize("names", ["y_pred_a,y_pred_b", "a,b"])
-def test_labels_that_never_occur_in_gold_are_refused(names):
-    made, (a, b) = file(f"gold,{names}\n1,Yes,1\n0,no,0\n"), names.split(",")
-    parts = "a' predicts 'Yes', 'no', but gold has '0', '1'", "write the same labels in both"
-    assert_refused(lambda: read(made, gold="gold", a=a, b=b), *parts)
-
-
-@pytest.mark.parametrize("statistic", ["f1", "precision", "mcc"])
-def test_no_answer_finds_nothing(statistic):
+def test_no_answer_finds_nothing():
     made = table("1100", ["", "1", "", "0"], "1010")
-    pairs = read(made, statistic=statistic)
+    pairs = read(made, statistic="f1")
     assert pairs.u.tolist() == [[0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]
     said = "2 predictions of 'y_pred_a' are missing, and count as finding nothing (fn where gold is"
     assert pairs.source["notes"] == [f"{said} positive, else tn)"]
@@ -115,7 +103,6 @@ def test_no_answer_finds_nothing(statistic):
 
 
 def test_what_is_recognised_without_being_told():
-    assert_refused(lambda: read(file("label,a,b\nx,x,y\ny,x,y\n")), "(--gold label)")
     assert recognise(file("gold,pred_a,pred_b\n1,1,2\n2,1,2\n")).format.name == "predictions"
     # Numbers can be scores, and whatever else could be compared comes first.
     assert recognise(file("gold,a,b\n1,1,2\n2,1,2\n")).format.name == "table"
@@ -123,37 +110,6 @@ def test_what_is_recognised_without_being_told():
     assert recognise(file(scored)).format.name == "table"
     assert read(file(scored), a="right_a", b="right_b").u.tolist() == [1, 0]
     assert recognise(file("gold,target,a,b\nx,x,x,y\n")).format.name == "table"
-    with pytest.raises(ReadError, match=r"by it \(--gold gold\)"):
-        read(file("gold,a,b\n1,1,2\n2,1,2\n"))
-
-
-BAD = {
-    "no such column": ("gold,a,b\nx,x,y\n", {"gold": "truth"}, ["no column 'truth'", "(--gold)"]),
-    "no gold": ("gold,a,b\nx,x,y\n,x,y\n", {}, ["line 3, column 'gold': the right label is miss"]),
-    "not two": ("gold,a,b\nx,x,y\ny,z,y\n", {"statistic": "f1"}, ["are 3 ('x', 'y', 'z')", "mac"]),
-    "neither": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1"}, ["2 ('x', 'y')", "--pos-label"]),
-    "no such": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "f1", "pos_label": "z"}, ["'z' is not"]),
-    "no label": ("gold,a,b\nx,x,y\ny,x,y\n", {"pos_label": "x"}, ["needs", "f1, p"]),
-    "by class": ("gold,a,b\nx,x,x\n", {"pos_label": "x", "statistic": "macro_f1"}, ["f1, p"]),
-    "errors": ("gold,a,b\nx,x,y\ny,x,y\n", {"statistic": "wer"}, ["wrong, but 'wer' needs 2"]),
-    "score": ("gold,a,b\nx,x,y\n", {"score": "acc"}, ["choose a statistic (--metric)"]),
-    "one": ("gold,a\nx,x\n", {"gold": "gold"}, ["1 system ('a'); add the file of another"]),
-    "none": ("gold,n\nx,1\n", {"gold": "gold"}, ["no column of predictions beside 'gold'"]),
-    "unknown": ("gold,a,b\nx,x,y\n", {"a": "a", "b": "c"}, ["b: no system 'c'"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "options", "parts"), BAD.values(), ids=BAD.keys())
-def test_bad_predictions(text, options, parts):
-    assert_refused(lambda: read(file(text), **({"gold": "gold"} | options)), *parts)
-
-
-def test_two_files_that_do_not_agree():
-    first = "id,gold,pred\n1,x,x\n2,y,x\n"
-    both = files(first, first.replace("2,y", "2,x"))
-    assert_refused(lambda: read(*both), "b.csv: line 3 has another gold ('x') than in a.csv ('y')")
-    several = files(first, "id,gold,pred1,pred2\n1,x,x,y\n")
-    assert_refused(lambda: read(*several, gold="gold"), "there are 2 with labels of column 'gold'")
 
 
 GOLD = "id,label\n1,cat\n2,dog\n3,cow\n4,cat\n"
@@ -187,12 +143,4 @@ def test_a_file_of_what_is_right_joins_by_order_if_asked():
     ],
 )
 def test_files_of_what_is_right_that_cannot_be_joined(gold, mine, parts):
-    with pytest.raises(ReadError) as caught:
-        read(*files(mine, BASE), gold=file(gold), statistic="accuracy")
-    assert all(part in str(caught.value) for part in parts), str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["prediction", "answer"])
-def test_labels_without_right_answers_ask_for_these(name):
-    both = [f"id,{name}\n1,pos\n2,neg\n3,pos\n4,{last}\n" for last in ("pos", "neg")]
-    assert_refused(lambda: read(*files(*both)), repr(name), "holds", "right answers (--gold)")
+    assert_refused(lambda: read(*files(mine, BASE), gold=file(gold)), *parts)

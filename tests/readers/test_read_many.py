@@ -5,12 +5,11 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from permtest import compare_many, exact_perm_test, read, read_many
 from tests.readers import made
-from tests.readers.texts import assert_refused, file, files
+from tests.readers.texts import assert_refused, file
 
 DATA = Path(__file__).resolve().parents[2] / "notebooks" / "data"
 
@@ -19,9 +18,6 @@ def scores(table):
     """What was read, system by system, exactly."""
     rows = [[Fraction(x, table.scale) for x in row] for row in table.scores.tolist()]
     return dict(zip(table.systems, rows, strict=True))
-
-
-# ---- every pair is what `read` makes of it -------------------------------------------------------
 
 
 def assert_like_read(table, statistic, *paths, **options):
@@ -68,14 +64,6 @@ def test_the_files_of_a_harness():
     assert_refused(lambda: read_many(*paths), "2 scores", "choose one as score (--score)")
 
 
-def test_columns_that_may_be_runs_are_sent_to_their_own_test():
-    both = files("id,run0,run1\n1,1,0\n2,1,1\n", "id,run0,run1\n1,0,0\n2,1,0\n")
-    assert_refused(lambda: read_many(*both), "2 scores", "runs of one score, see exact_runs_test")
-
-
-# ---- fractions, counts, classes ------------------------------------------------------------------
-
-
 def test_classes_that_few_systems_predict():
     """Each pair has classes of its own; the table has all, and 0 for those that are not there."""
     text = "id,gold,a,b,c\n1,x,x,y,x\n2,y,y,y,z\n3,x,y,x,w\n4,y,y,x,y\n"
@@ -87,8 +75,6 @@ def test_classes_that_few_systems_predict():
     wanted = exact_perm_test(pairs, statistic="macro_f1").pvalue
     assert compare_many(table).pvalue[0, 0] == pytest.approx(wanted, rel=1e-12)
 
-
-# ---- items that some systems lack ----------------------------------------------------------------
 
 GAPS = "id,system,score,doc\ni1,a,1,x\ni2,a,2,x\ni3,a,3,y\ni4,a,,y\ni5,b,5,y\ni3,b,3,y\n"
 GAPS += "i2,b,1,x\ni4,b,9,y\ni2,c,2,x\ni3,c,,y\ni1,c,4,x\n"
@@ -108,28 +94,6 @@ def test_only_items_of_all_systems_are_compared():
     assert source["lacking"] == {"a": 2, "b": 1, "c": 3}
     two = read_many(file(GAPS), systems=["b", "a"])
     assert (two.ids, sorted(two.source["left_out_ids"])) == (("i3", "i2"), ["i1", "i4", "i5"])
-
-
-SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
-
-
-@pytest.mark.parametrize(
-    ("texts", "parts"),
-    [
-        (("1\n2\n3\n", "1\n0\n2\n", "1\n2\n"), ["c.csv: 2 items, but 3 of 'a', and no ids"]),
-        (("id,score\n1,2\n2,0\n", "1\n2\n"), ["b.csv: has no ids, but a.csv has"]),
-        (
-            (*SOME, "id,score\n3,1\n1,1\n"),
-            ["no item has a score of all 3 systems; leave some out", "--a 'a' --b 'b'"],
-        ),
-        ((SOME[0], "id,score\n8,1\n9,1\n"), ["b.csv: no id in common with a.csv"]),
-    ],
-)
-def test_files_that_have_no_items_in_common(texts, parts):
-    assert_refused(lambda: read_many(*files(*texts)), *parts)
-
-
-# ---- clusters and strata -------------------------------------------------------------------------
 
 
 def test_epochs_are_swapped_together_if_any_system_has_them():
@@ -169,26 +133,17 @@ def test_strata_count_alike(text):
     assert_refused(lambda: read_many(file(broken), strata="subject"), "belongs to subject 'y'")
 
 
-EPOCHS = "id,category,epoch,s0,s1,s2\nq0,x,1,1,0,1\nq0,x,2,1,0,0\nq1,y,1,1,1,1\nq1,y,2,0,0,1\n"
-
-
-@pytest.mark.parametrize("kind", ["file", "frame"])
-def test_lines_that_repeat_items_are_swapped_with_them(kind, tmp_path):
-    path = tmp_path / "epochs.csv"
-    path.write_text(EPOCHS, encoding="utf-8")
-    source = path if kind == "file" else pd.read_csv(path)
+def test_lines_that_repeat_items_are_swapped_with_them():
     for options in ({"clusters": "id"}, {}):
-        table = read_many(source, **options)
+        table = read_many(file(EPOCHS), **options)
         assert table.clusters == ("q0", "q0", "q1", "q1")
-        assert read(source, a="s0", b="s1", **options).clusters == table.clusters
+        assert read(file(EPOCHS), a="s0", b="s1", **options).clusters == table.clusters
         assert "items of one 'id' are swapped together (2 clusters)" in table.source["read"]
-        assert table.source["no_systems"] == ["id", "category", "epoch"]
-    strata = read_many(source, clusters="id", strata="category")
+    strata = read_many(file(EPOCHS), clusters="id", strata="category")
     assert list(strata.exact_values) == [Fraction(3, 4), Fraction(1, 4), Fraction(3, 4)]
-    assert read_many(file("id,a,b\n1,2,3\n2,0,1\n"), clusters="id").ids == ("1", "2")
 
 
-# ---- which systems -------------------------------------------------------------------------------
+EPOCHS = "id,category,epoch,s0,s1,s2\nq0,x,1,1,0,1\nq0,x,2,1,0,0\nq1,y,1,1,1,1\nq1,y,2,0,0,1\n"
 
 
 def test_systems_by_name_and_number_in_the_order_wanted():
@@ -201,24 +156,6 @@ def test_systems_by_name_and_number_in_the_order_wanted():
     table = read_many(file(strange))
     assert table.systems == ("<b>a</b>", "{{7*7}},$x$", r"\x1b[2J")
     assert "<b>" not in compare_many(table)._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("id,a\n1,2\n", {}, r"1 system \('a'\); name columns as systems \(--systems\)"),
-        ("id,doc_id\n1,3\n", {}, "0 systems"),
-        ("id,a,b\n1,2,3\n", {"systems": ["a"]}, r"1 system \('a'\)"),
-        ("id,a,b\n1,2,3\n", {"systems": ["a", "x"]}, "no column 'x'; its columns are"),
-        ("id,a,b\n1,2,3\n", {"systems": ["a", "a"]}, r"systems\[1\] = 'a' is a repeat"),
-        ("id,a,b\n1,2,3\n", {"systems": ["a", "b", 3]}, r"systems\[2\] = 'b' is a repeat"),
-        ("id,tp,fp,fn\n1,2,1,1\n", {"statistic": "f1"}, "no system has 3"),
-        ("a_tp,a_fp,a_fn,b_tp,b_wrong\n1,2,3,1,1\n", {"statistic": "f1"}, "no score in common"),
-    ],
-)
-def test_what_is_refused(text, options, message):
-    with pytest.raises(ValueError, match=message):
-        read_many(file(text), **options)
 
 
 def test_one_name_is_no_list():

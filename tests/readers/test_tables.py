@@ -1,11 +1,9 @@
 """Tables of every source are the same cells, or are refused with the place and the remedy."""
 
-import bz2
 import csv
 import gzip
 import io
 import json
-import lzma
 import pickle
 import sys
 import zipfile
@@ -51,11 +49,9 @@ def saved(write, *arguments, **options):
     [
         "x,y\n3,2\n5,4\n0,7\n",
         "x\ty\n3\t2\n5\t4\n0\t7\n",
-        "x;y\n3;2\n5;4\n0;7\n",
         "x|y\n3|2\n5|4\n0|7\n",
         "  x y\n  3   2\n 5    4 \n0 \t 7\n",
         'x, "y"\r\n3, 2\r\n5,4\r\n0,7\r\n',
-        "x,y\r3,2\r5,4\r0,7\r",
         "x,y\n3,2\n5,4\n0,7".encode("utf-16"),
         "x,y\n3,2\n5,4\n0,7\n\n  \n\n",
         "\ufeffx,y\n3,2\n5,4\n0,7",
@@ -87,11 +83,9 @@ BAD_TEXT = {
     "empty": ("\ufeff\n \n", "the file is empty"),
     "longer line": ("3,2\n5,4,1\n", "line 2: 3 columns, but line 1 has 2"),
     "blank line inside": ("a,b\n3,2\n\n5,4\n", "line 3: a blank line; write the missing"),
-    "blank line first": ("\n3,2\n", "line 1: a blank line"),
     "header or item": ("s1,3,2\ns2,5,4\n", r"line 1: text \('s1'\) and numbers \('3'\)"),
     "same names": ("a,b,a\n1,2,3\n", "2 columns are called 'a'; rename all but one"),
     "open quote": ('a,b\n3,2\n"5,4\n6,7\n', "line 3: not CSV .*close every quote"),
-    "stray quote": ('a,b\n"3"1,2\n', "line 2: not CSV"),
     "not UTF-8": (b"a,b\n3,2\n5,\xe9\n", "line 3: byte 0xe9 is not UTF-8.*save it as UTF-8"),
     "columns": ("0," * 10_000 + "0\n", "has 10001 columns, more than 10000; keep"),
 }
@@ -101,9 +95,7 @@ ROWS = [{"id": "x", "a": 3, "b": 2}, {"id": "y", "a": 5, "b": 4}]
 WIDE = (["id", "a", "b"], [["x", "y"], [3, 5], [2, 4]])
 WAYS = {
     "list": (json.dumps(ROWS), "record 2"),
-    "indented list": ("\ufeff" + json.dumps(ROWS, indent=2), "record 2"),
     "lines": ("\r\n".join(map(json.dumps, ROWS)) + "\r\n\r\n", "line 2"),
-    "blank between": (f"{json.dumps(ROWS[0])}\n\n{json.dumps(ROWS[1])}", "line 3"),
     "indented objects": ("\n".join(json.dumps(row, indent=1) for row in ROWS), "line 6"),
     "columns": (json.dumps({"id": ["x", "y"], "a": [3, 5], "b": [2, 4]}), "record 2"),
     "results": (json.dumps({"task": "t", "config": {"k": 1}, "results": ROWS}), "record 2"),
@@ -137,7 +129,6 @@ def test_json_keeps_what_is_written():
 BAD_JSON = {
     "broken": ('[{"a": 1, "b": 2},\n{"a": 1, "b": tru}]', r"line 2: not JSON \(Expecting value\)"),
     "never closed": ('{"a": 1}\n{"a": 2\n{"a": 3}\n', r"line 2: not JSON"),
-    "behind": ('[{"a": 1, "b": 2}] x', r"not JSON \(Expecting value"),
     "a list twice": (
         '{"a": [1, 2], "a": [1, 2]}',
         "line 1: 'a' is twice in one object; remove one",
@@ -145,7 +136,6 @@ BAD_JSON = {
     "one object": ('{"s1": 0.5}', "one object, but its columns are not lists .*orient='records'"),
     "lengths": ('{"a": [1, 2], "b": [1]}', r"of the same length \('a' 2, 'b' 1\)"),
     "a number": ('[{"a": 1}, 3]', "record 2: '3' is not of the same kind as the first; write a"),
-    "rows": ("[[1, 2], [1]]", r"record 2: '\[1\]' is not of the same kind as the first"),
     "deep": ("[" * 10**5, "nested too deeply"),
 }
 
@@ -165,30 +155,14 @@ def test_a_cell_is_an_exact_number_or_refused(text):
     else:
         with pytest.raises(ValueError, match="; "):  # behind it, the remedy
             as_score(text)
+    for cell in ("NaN", None, "-", "inf", "1,234", "1e-99999999999999999999", 10**MAX_DIGITS):
+        with pytest.raises(ValueError, match="; "):
+            as_score(cell)
 
-
-@pytest.mark.parametrize(
-    ("cell", "part"),
-    [
-        *((x, "is a missing score; score the item") for x in ("", "NaN", "NA", "null", None, "-")),
-        *((x, "is not a number; write digits") for x in ("inf", "9x", "1,234", "٣", [1], np.inf)),
-        ("1e3", "'1e3' is in scientific notation"),
-        ("1e-99999999999999999999", "scientific notation"),
-        (10**MAX_DIGITS, "more than 1000 digits"),
-        ("\x1b[2J", r"'\\x1b\[2J' is not a number"),
-    ],
-)
-def test_what_is_no_score(cell, part):
-    with pytest.raises(ValueError, match=part):
-        as_score(cell)
-
-
-# ---- what has types ----------------------------------------------------------------------------
 
 A = {"a": [3, 5], "b": [2, 4]}
 TYPED = {
     "integers": (pd.Series([2**62 + 1, -3]), [2**62 + 1, -3]),
-    "nullable": (pd.Series([None, 2**62 + 1], dtype="Int64"), [None, 2**62 + 1]),
     "booleans": (pd.Series([True, None], dtype="boolean"), [True, None]),
     "floats": (pd.Series([0.1, np.nan]), [0.1, None]),
     "thirds": (pd.Series([1 / 3, np.nan], dtype="float32"), [1 / 3, None]),
@@ -196,10 +170,8 @@ TYPED = {
     "categories": (pd.Series(["x", "y "], dtype="category"), ["x", "y"]),
     "dates": (pd.Series([pd.Timestamp(2020, 1, 2), pd.NaT]), ["2020-01-02 00:00:00", None]),
     "polars": (pl.Series("0", [1 / 3, None], dtype=pl.Float32), [1 / 3, None]),
-    "lists": (pl.Series("0", [[1], [2, 3]]), [[1], [2, 3]]),
     "an array": (np.array([0.1, 7], dtype=np.float32), [0.1, 7.0]),
     "Arrow": (pa.table({"0": pa.array([2**62 + 1, None])}), [2**62 + 1, None]),
-    "tenths of Arrow": (pa.table({"0": [Decimal("0.1"), None]}), [Decimal("0.1"), None]),
     "narrow of Arrow": (pa.table({"0": pa.array([1 / 3, 0], pa.float32())}), [1 / 3, 0.0]),
 }
 
@@ -223,27 +195,23 @@ def test_nothing_is_lost(source, wanted):
         assert cells(table(data, name)) == cells(found), name
 
 
-LEVELS = pd.MultiIndex.from_tuples([("d", 1, "m"), ("d", 2, "m")], names=["doc", None, "model"])
-INDEXES = {
-    "default": (pd.DataFrame(A), {}),
-    "filtered": (pd.DataFrame(A | {"c": [0, 1]}).iloc[1:], {"index": [1]}),
-    "named": (pd.DataFrame(A, index=pd.RangeIndex(2, name="row")), {"row": [0, 1]}),
-    "levels": (
-        pd.DataFrame(A, index=LEVELS),
-        {"doc": ["d", "d"], "level 1": [1, 2], "model": ["m", "m"]},
-    ),
-}
+LEVELS = pd.MultiIndex.from_tuples([("d", 1), ("d", 2)], names=["doc", None])
+INDEXES = [
+    (pd.DataFrame(A), {}),
+    (pd.DataFrame(A | {"c": [0, 1]}).iloc[1:], {"index": [1]}),
+    (pd.DataFrame(A, index=pd.RangeIndex(2, name="row")), {"row": [0, 1]}),
+    (pd.DataFrame(A, index=LEVELS), {"doc": ["d", "d"], "level 1": [1, 2]}),
+]
 
 
-@pytest.mark.parametrize(("frame", "index"), INDEXES.values(), ids=INDEXES.keys())
+@pytest.mark.parametrize(("frame", "index"), INDEXES)
 def test_the_index_of_a_frame(frame, index):
     found = table_of(load(frame, 2))
     assert dict(zip(found.names, found.columns[: len(index)], strict=False)) == index
     assert found.index == tuple(range(len(index)))
     assert (found.place(0), found.file.path) == ("row 0", "frame 2")
-    assert found.file.sha256 == load(frame.__copy__()).sha256
-    if isinstance(frame, pd.DataFrame):
-        assert table(saved(frame.to_parquet), "a.parquet").names == found.names
+    assert found.file.sha256 == load(frame.copy()).sha256
+    assert table(saved(frame.to_parquet), "a.parquet").names == found.names
 
 
 def test_names_and_nested_columns():
@@ -255,13 +223,26 @@ def test_names_and_nested_columns():
         assert cells(found) == (["m.acc", "m.f", "k"], [[1, 0], [[1], []], ["x", "y"]])
 
 
+BAD_SOURCES = [
+    (pd.DataFrame({"a": [], "b": []}), "^frame 1: has no rows or no columns"),
+    (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns are called 'a'; rename"),
+    (np.zeros((2, 2, 2)), "^array 1: cannot be made a table .*; pass"),
+    ([{(1, 2): 3}], "^records 1: cannot be written as JSON .*; pass"),
+]
+
+
+@pytest.mark.parametrize(("source", "part"), BAD_SOURCES)
+def test_bad_source(source, part):
+    with pytest.raises(ReadError, match=part):
+        table_of(load(source))
+
+
 SOURCES = {
     "a buffer": (io.StringIO("a,b\n1,2\n"), ["a", "b"], [["1"], ["2"]]),
     "records": ([{"a": {"b": np.float32(1)}}, {"a": 1}], ["a.b", "a"], [["1.0", None], [None, 1]]),
     "columns": ({"a": np.array([1]), "b": pd.Series([0.5])}, ["a", "b"], [["1"], ["0.5"]]),
     "rows": ([(1, 2), (3, 4)], None, [[1, 3], [2, 4]]),
     "an array": (np.array([[1, 2], [3, 4]]), None, [[1, 3], [2, 4]]),
-    "a structure": (np.array([(1, 0.5)], dtype="i8,f8"), ["f0", "f1"], [[1], [0.5]]),
     "a batch": (pa.RecordBatch.from_pydict(A), ["a", "b"], list(A.values())),
 }  # fmt: skip
 
@@ -271,28 +252,10 @@ def test_what_can_be_handed_over(source, names, columns):
     assert cells(table_of(load(source))) == (names, columns)
 
 
-BAD_SOURCES = {
-    "no rows": (pd.DataFrame({"a": [], "b": []}), "^frame 1: has no rows or no columns"),
-    "no columns": (pl.DataFrame(), "has no rows or no columns"),
-    "same names": (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns are called 'a'; rename"),
-    "a number": (3, "^frame 1: cannot be made a table .*; pass a path"),
-    "a cube": (np.zeros((2, 2, 2)), "^array 1: cannot be made a table .*; pass"),
-    "keys": ([{(1, 2): 3}], "^records 1: cannot be written as JSON .*; pass"),
-}
-
-
-@pytest.mark.parametrize(("source", "part"), BAD_SOURCES.values(), ids=BAD_SOURCES.keys())
-def test_bad_source(source, part):
-    with pytest.raises(ReadError, match=part):
-        table_of(load(source))
-
-
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")))
     assert cells(table_of(load("-"))) == (["a", "b"], [["1"], ["2"]])
 
-
-# ---- binary files ------------------------------------------------------------------------------
 
 TEXT = b"a,b\n1,2\n"
 
@@ -305,14 +268,7 @@ def zipped(**members):
     return out.getvalue()
 
 
-def zstd(data):
-    return pytest.importorskip("backports.zstd").compress(data)
-
-
-PACKERS = [gzip.compress, bz2.compress, lzma.compress, zstd, lambda data: zipped(x=data)]
-
-
-@pytest.mark.parametrize("pack", PACKERS, ids=["gz", "bz2", "xz", "zst", "zip"])
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: zipped(x=data)], ids=["gz", "zip"])
 def test_compressed(pack, monkeypatch, tmp_path):
     (tmp_path / "scores.csv.gz").write_bytes(pack(TEXT))
     file = load(tmp_path / "scores.csv.gz")
@@ -333,7 +289,7 @@ def test_archives():
     arrays = saved(lambda out: np.savez(out, a=[1, 2], b=[0.5, np.nan]))
     assert cells(table(arrays)) == (["a", "b"], [[1, 2], [0.5, None]])
     assert table(saved(lambda out: np.savez(out, x=[[1, 2]]))).columns == [[1], [2]]
-    with pytest.raises(ReadError, match=r"no table .*; save one array"):
+    with pytest.raises(ReadError, match=r"no table.*; save one array"):
         table(saved(lambda out: np.savez(out, x=[1], y=[1, 2])))
 
 
@@ -348,7 +304,6 @@ BAD_DATA = {
     "old": (b"\xd0\xcf\x11\xe0x", "in the old format; save"),
     "unknown": (b"ab\x00\x00\n", "is a binary file"),
     "parquet": (b"PAR1x", "is a damaged"),
-    "feather": (b"ARROW1x", "is a damaged"),
     "array": (b"\x93NUMPYx", "is damaged"),
     "archive": (b"PK\x03\x04x", "damaged"),
 }
