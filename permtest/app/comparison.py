@@ -80,7 +80,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     folds : dict of str to Fold
         The sections of the report by their keys, and "report": all of it as files.
     found : Overview or None
-        What is shown; of the mean of single scores it is a `Study`.
+        What is shown; of the mean of single scores it is that of a study.
 
     Examples
     --------

@@ -4,6 +4,7 @@
 what there is to say about one comparison, of counts too.
 """
 
+from permtest.study.config import StudyConfig
 from permtest.study.describe import (
     SAMPLES,
     Description,
@@ -25,8 +26,7 @@ from permtest.study.effects import (
     wilcoxon_r,
     win_loss,
 )
-from permtest.study.overview import Overview, overview
-from permtest.study.pipeline import Study, StudyConfig, run_study
+from permtest.study.overview import Overview, overview, run_study
 from permtest.study.plan import (
     exact_power,
     exact_power_n,
@@ -54,7 +54,6 @@ __all__ = [
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
-    "Study",
     "StudyConfig",
     "cohen_d",
     "cohen_h",

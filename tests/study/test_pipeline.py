@@ -7,12 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import yaml
 
 import permtest as pt
 from permtest.alternatives.answer import OF_COUNTS, TITLES
 from permtest.pairs import Pairs
 from permtest.study import (
-    Study,
+    Overview,
     StudyConfig,
     evaluation_units,
     overview,
@@ -32,7 +33,7 @@ def config(**options) -> StudyConfig:
 
 
 @pytest.fixture(scope="module")
-def study() -> Study:
+def study() -> Overview:
     return run_study(NEW, OLD, config(), names=("new", "old"))
 
 
@@ -55,7 +56,7 @@ def test_units_are_tested_in_place_of_items(metric):
     chosen = config(unit_size=5, unit_metric=metric, unit_shuffle=4, unit_remainder="drop")
     found = run_study(NEW, OLD, chosen)
     units = evaluation_units(NEW, OLD, 5, metric=metric, rng=4, remainder="drop")
-    assert found.evaluation_units.left_out.tolist() == units.left_out.tolist()
+    assert found.made.left_out.tolist() == units.left_out.tolist()
     assert found.exact.pvalue == pt.exact_perm_test(units.pairs).pvalue
     assert found.description.n == 2
     assert f"2 units of 5 items, the {metric} of each; 2 items left out" in str(found)
@@ -199,9 +200,10 @@ def test_every_value_comes_back(tmp_path, values):
     path.write_text(chosen.to_yaml(), "utf-8")
     assert StudyConfig.from_yaml(path) == chosen
     assert not values or all(vars(chosen)[k] != vars(StudyConfig())[k] for k in vars(chosen))
-    lines = chosen.to_yaml().splitlines()
-    assert max(map(len, lines)) <= 100
-    assert lines.count("") == len(OTHER) - 1  # a comment and an option or two, after the head
+    comment, _, rest = chosen.to_yaml().partition("\n\n")
+    assert max(map(len, comment.splitlines())) <= 100
+    assert all(name in comment for name in OTHER)  # each option is explained
+    assert list(yaml.safe_load(rest)) == list(vars(chosen))
     with pytest.raises(dataclasses.FrozenInstanceError):
         chosen.seed = 3
 
