@@ -20,11 +20,8 @@ from permtest.study.effects import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    odds_ratio,
     phi,
-    risk_difference,
     wilcoxon_r,
-    win_loss,
 )
 from permtest.study.overview import Overview, overview, run_study
 from permtest.study.plan import (
@@ -66,7 +63,6 @@ __all__ = [
     "hodges_lehmann",
     "measured_rates",
     "minimum_detectable_effect",
-    "odds_ratio",
     "overview",
     "phi",
     "power_curve",
@@ -74,7 +70,6 @@ __all__ = [
     "pvalues",
     "recommend",
     "rejection_rates",
-    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -82,5 +77,4 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
-    "win_loss",
 ]
