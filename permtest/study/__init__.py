@@ -36,7 +36,6 @@ from permtest.study.plan import (
 from permtest.study.power import (
     PowerCurve,
     RejectionRates,
-    measured_rates,
     power_curve,
     pvalues,
     rejection_rates,
@@ -61,7 +60,6 @@ __all__ = [
     "exact_power_n",
     "hedges_g",
     "hodges_lehmann",
-    "measured_rates",
     "minimum_detectable_effect",
     "overview",
     "phi",

@@ -364,28 +364,20 @@ class Overview(Document):
         proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
         return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
 
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The tests that the user asked for; otherwise those that apply and add something.
-
-        On scores of 0 and 1 the test of ranks is the sign test, and medians are 0.
-        """
-        if self.tests is not None:
-            return self.tests
-        binary = "mcnemar" in self.applicable
-        return tuple(x for x in self.applicable if not (binary and x in OF_ORDER))
-
     @cached_property
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
-        slow = SLOW if self._is_slow and self.tests is None else ()
-        if slow:
+        chosen, first = self.tests, self._first[0]
+        if chosen is None and self._is_slow:
+            chosen = tuple(test for test in self.applicable if test not in SLOW)
             self._notes["answers"] = (
-                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; to "
+                f"{', '.join(SLOW)} take long with more than {MANY:,} distinct differences; to "
                 "run them, name them in overview(tests=...)"
             )
-        order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
-        first = self._first[0]
+        elif chosen is None:  # of 0 and 1 the test of ranks is the sign test, and medians are 0
+            left_out = OF_ORDER if "mcnemar" in self.applicable else ()
+            chosen = tuple(test for test in self.applicable if test not in left_out)
+        order = ["exact", *(test for test in chosen if test != "exact")]
         found = {first.test: first}
         if self._is_slow and first.test != "exact":  # without its interval
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
@@ -492,10 +484,6 @@ class Overview(Document):
         null = ahead + each if self.delta else "of equal systems"
         found = {True: "rejects", False: "does not reject", None: "cannot decide"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
-
-    def citation(self, style: str = "text") -> str:
-        """What to cite, the method and the software: as "text", or as "bibtex"."""
-        return sections.citation(style)
 
     def score_text(self, value: float | None) -> str:
         """What a system scores: whole sums as they are, ratios and means with four digits."""
@@ -786,9 +774,9 @@ def run_study(
     """
     chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
     chosen = chosen or StudyConfig()
-    entry, one, units = lookup(chosen.statistic), chosen.unit_size == 1, None
+    entry, units = lookup(chosen.statistic), None
     if isinstance(a, Pairs) and b is None and (a.columns or a.clusters is not None):
-        if not one:
+        if chosen.unit_size != 1:
             what = "the clusters are the units" if a.clusters else "counts are compared as they are"
             raise ValueError(f"unit_size={chosen.unit_size} must be 1: {what}")
         pairs = replace(a, names=names or a.names)
@@ -800,13 +788,10 @@ def run_study(
         how: dict[str, Any] = {"metric": chosen.unit_metric, "remainder": chosen.unit_remainder}
         how["rng"] = chosen.unit_shuffle
         units = evaluation_units(per_item(pairs), None, chosen.unit_size, **how)
+    several = units if chosen.unit_size != 1 else None
     return Overview(
-        pairs if one or units is None else replace(units.pairs, source=pairs.source),
-        entry,
-        chosen.alternative,
-        chosen.alpha,
-        chosen.seed,
-        chosen.tests,
+        pairs if several is None else replace(several.pairs, source=pairs.source),
+        *(entry, chosen.alternative, chosen.alpha, chosen.seed, chosen.tests),
         delta=chosen.delta,
         K=chosen.K,
         target=chosen.plan_power,

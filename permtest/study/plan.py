@@ -30,10 +30,6 @@ MOST, MOST_EXACT = 10**15, 10**6
 #: items matter to `exact_power`: so many standard deviations, and so many more.
 AT_ONCE, REACH = 128, (9.0, 40.0)
 
-#: The methods of McNemar's test that have an exact power; for 0/1 scores the first three are one.
-MCNEMAR = {"mcnemar": "exact", "exact": "exact", "sign": "exact", "mcnemar_midp": "midp"}
-MCNEMAR |= {"mcnemar_chi2": "chi2"}
-
 
 # ---- paired t tests ------------------------------------------------------------------------------
 
@@ -240,9 +236,8 @@ def exact_power(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    test: str = "mcnemar",
 ) -> float:
-    """Power for scores that are 0 or 1, without simulation: to 1e-12.
+    """Power of the exact test of scores that are 0 or 1, without simulation: to 1e-12.
 
     Parameters
     ----------
@@ -252,9 +247,6 @@ def exact_power(
         Number of items, up to 10^9.
     alpha, alternative
         As in `power_t`.
-    test : str, default "mcnemar"
-        "mcnemar", which for such scores is "exact" and "sign" too, "mcnemar_midp" or
-        "mcnemar_chi2".
 
     Notes
     -----
@@ -269,7 +261,7 @@ def exact_power(
     0.8763
     """
     size = check_count(n, "n", most=10**9, why="sample_size_mcnemar is as good as exact there")
-    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative, test)[0])
+    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
 
 
 def exact_power_n(
@@ -279,7 +271,6 @@ def exact_power_n(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    test: str = "mcnemar",
 ) -> int:
     """How many items `exact_power` needs to reach a power; at most a million.
 
@@ -288,7 +279,7 @@ def exact_power_n(
 
     Parameters
     ----------
-    p_b, p_c, power, alpha, alternative, test
+    p_b, p_c, power, alpha, alternative
         As in `exact_power` and `sample_size`.
 
     Examples
@@ -303,7 +294,7 @@ def exact_power_n(
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
             raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
-        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative, test) >= power
+        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
     crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
@@ -325,7 +316,7 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
 
 
 def _powers(
-    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str, test: str
+    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> NDArray[np.float64]:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
     from scipy.special import betainc, gammaln, xlog1py, xlogy
@@ -333,7 +324,6 @@ def _powers(
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
-    check_option("test", test, MCNEMAR)
     fewest, most = int(numbers.min()), int(numbers.max())
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
@@ -343,7 +333,7 @@ def _powers(
     none, least = m // 2 if two else np.full_like(m, -1), m + 1
     while np.any(least - none > 1):
         wins = np.maximum((none + least) // 2, 0)
-        p = mcnemar_pvalue(wins, m - wins, MCNEMAR[test], "two-sided" if two else "greater")
+        p = mcnemar_pvalue(wins, m - wins, "exact", "two-sided" if two else "greater")
         extreme, open_ = rejects(p, alpha), least - none > 1
         least = np.where(open_ & extreme, wins, least)
         none = np.where(open_ & ~extreme, wins, none)
@@ -363,20 +353,15 @@ def _powers(
 
 @dataclass(frozen=True)
 class Outlook:
-    """What power a test of such systems has, and what another study needs, by `outlook`.
-
-    `power` is 0 where no p of `n` units is small enough. `detectable` and `needed` are the smallest
-    difference that n units show, and the units that show the observed one, with a power of
-    `target`; None where there is none, and `problem` says why.
-    """
+    """What power a test of such systems has, and what another study needs."""
 
     n: int
-    power: float
-    detectable: float | None
-    needed: int | None
+    power: float  # 0 where no p of n units is small enough
+    detectable: float | None  # the smallest difference that n units show with the power `target`
+    needed: int | None  # units that show the observed difference with that power
     target: float
     method: str
-    problem: str = ""
+    problem: str = ""  # why something is None
 
 
 def outlook(
@@ -388,17 +373,14 @@ def outlook(
     target: float = 0.8,
     unit: str = "units",
 ) -> Outlook:
-    """What power a test of such differences has, none beyond `limit`, and what a study needs.
-
-    Where all are -1, 0 or 1, they are taken for those of scores of 0 and 1.
-    """
+    """What power a test of such differences has, none beyond `limit`, and what a study needs."""
     d = np.asarray(differences, dtype=np.float64)
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
         raise ValueError("all differences are equal, so they say nothing about other differences")
     lead, sigma = float(d.mean()), float(d.std(ddof=1))
     shares = float(np.mean(d > 0)), float(np.mean(d < 0))
-    binary = bool(np.isin(d, (-1, 0, 1)).all())
+    binary = bool(np.isin(d, (-1, 0, 1)).all())  # as those of scores of 0 and 1 are
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power = exact_power(*shares, n, **how) if binary else power_t(n, lead, sigma, **how)
     method = "paired t test of differences that are close to normal on average"

@@ -64,7 +64,8 @@ class Recommendation(InSection):
     rule : str
         "exact" or "manual".
     rates : mapping of str to (float, float)
-        Level and power of tests, as `measured_rates` finds them.
+        Level and power of tests: how often they reject samples like these without, and with, the
+        mean difference.
     samples : int
         How many samples they were measured on; 0 if they were not.
 
@@ -214,8 +215,8 @@ class _Case:
         # Where a shift of the differences makes no ranks of zeros.
         ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
         tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
-        options: dict[str, Any] = {"alpha": self.found.alpha, "repetitions": self.samples}
-        rates = measured_rates(self.sample.differences, tests, **options)
+        options: dict[str, Any] = {"alpha": self.found.alpha, "samples": self.samples}
+        rates = measured_rates(self.sample.gaps, self.sample.scale, tests, **options)
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
     def measured(self, test: str) -> tuple[str, str]:

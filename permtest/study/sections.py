@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_option
 from permtest.alternatives.answer import TITLES, finite
 from permtest.alternatives.compare import TESTS
 from permtest.pairs import Pairs
@@ -57,18 +56,6 @@ BIBTEX = f"""\
   url       = {{{HOME}}}
 }}
 """
-
-
-def citation(style: str = "text") -> str:
-    """The method and the software, as "text" or as "bibtex"."""
-    check_option("style", style, ("text", "bibtex"))
-    own = computed_with()["permtest"]
-    if style == "bibtex":
-        return BIBTEX.replace("VERSION", own)
-    return (
-        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
-        f"The permtest developers. {SOFTWARE}, version {own}. {HOME}."
-    )
 
 
 def computed_with(*others: str) -> dict[str, str]:
@@ -506,7 +493,7 @@ def gold_doubt(pairs: Pairs) -> str:
 
 def units(found: Any) -> Section:
     """What is compared, and how much larger units vary."""
-    made, sizes, chosen, tables, figure = found.made, found.unit_sizes, found.config, (), None
+    made, sizes, chosen, tables, figure = found.made, found.unit_sizes, found.config, [], None
     sentence = f"Every item is a unit: {doc.how_many(len(made.pairs), 'units')}."
     if found.unit == "clusters":
         sentence = f"Every cluster is a unit: {found.amount}, whose scores are added up."
@@ -516,7 +503,7 @@ def units(found: Any) -> Section:
         columns = [*zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)][::step]
         rows = tuple((str(n), str(k), number(sd)) for n, k, sd in columns)
         every = "" if step == 1 else f"Every {step}th size; the figure has all"
-        tables = (Table(("items in a unit", "units", "standard deviation"), rows, every),)
+        tables.append(Table(("items in a unit", "units", "standard deviation"), rows, every))
         alt = "Standard deviation of the difference against the size of an evaluation unit"
         sentence, figure = f"{sentence} {sizes}", Figure("plot_unit_sizes", (sizes,), alt)
     facts = {"size": chosen.unit_size, "metric": chosen.unit_metric}
@@ -524,7 +511,7 @@ def units(found: Any) -> Section:
         key="units",
         heading="Evaluation units",
         sentence=sentence,
-        tables=tables,
+        tables=tuple(tables),
         figure=figure,
         limits="Means of more items always vary less, so the tolerance decides which size counts "
         "as stable. Larger units are fewer, so the test gains nothing from them unless the "
@@ -591,11 +578,16 @@ def repeat(found: Any) -> Section:
 
 def cite(found: Any) -> Section:
     """What to cite, and what computed this."""
-    made = ", ".join(f"{name} {text}" for name, text in computed_with("numpy", "python").items())
+    made = computed_with("numpy", "python")
+    citation = (
+        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
+        f"The permtest developers. {SOFTWARE}, version {made['permtest']}. {HOME}."
+    )
+    versions = ", ".join(f"{name} {text}" for name, text in made.items())
     return Section(
         key="cite",
         heading="How to cite this",
-        sentence=f"{citation()} Computed with {made}; seed {found.seed}.",
-        code=citation("bibtex"),
-        data={"citation": citation()},
+        sentence=f"{citation} Computed with {versions}; seed {found.seed}.",
+        code=BIBTEX.replace("VERSION", made["permtest"]),
+        data={"citation": citation},
     )

@@ -15,13 +15,12 @@ from permtest.study import (
     PowerCurve,
     exact_power,
     exact_power_n,
-    measured_rates,
     power,
     power_curve,
     pvalues,
     rejection_rates,
 )
-from permtest.study.power import OF_MEANS
+from permtest.study.power import OF_MEANS, measured_rates
 
 RNG = np.random.default_rng(7)
 A, B = RNG.poisson(4, 60), RNG.poisson(3.4, 60)
@@ -285,7 +284,7 @@ def test_a_test_that_rejects_too_often_is_named():
 def test_the_level_of_the_exact_test_depends_on_skewness_and_size(n, level):
     """Differences 0 (70 %), 1 (25 %) and -5 (5 %): their mean is 0."""
     d = np.repeat([0, 1, -5], [n * 7 // 10, n // 4, n // 20])
-    found = measured_rates(d, ["exact", "bootstrap_mean", "paired_t"], repetitions=4000)
+    found = measured_rates(d, 1, ["exact", "bootstrap_mean", "paired_t"], samples=4000)
     assert found["exact"][0] == pytest.approx(level, abs=errors(level, 4000, 4))
     if n == 100:
         assert found["bootstrap_mean"][0] < 0.058 < found["exact"][0]
