@@ -301,21 +301,21 @@ class Overview(Document):
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where its section says why."""
         answer, times = self._first[0], self.per_unit
-        if answer.interval is None:
-            why = answer.problem or "the test has no interval at this level"
-        elif answer.interval.low == -answer.interval.high == -inf:
+        found = answer.interval
+        if found is None:
+            self._notes["finding"] = answer.problem or "the test has no interval at this level"
+            return None
+        if found.low == -found.high == -inf:
             why = f"there are too few {self.unit} to exclude any difference"
-        else:
-            low, high = (end * times for end in answer.interval)
-            doubts = [answer.interval.warning] if answer.interval.warning else []
-            if self.pairs.columns:  # of which resampling is the only interval
-                failed = [check for check in answer.checks if check.held is False]
-                doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
-            doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
-            rounded = answer.interval.resolution * times
-            return ConfidenceInterval(low, high, self.confidence_level, rounded, doubt)
-        self._notes["finding"] = why
-        return None
+            self._notes["finding"] = why
+            return None
+        doubts = [found.warning] if found.warning else []
+        if self.pairs.columns:  # of which resampling is the only interval
+            failed = [check for check in answer.checks if check.held is False]
+            doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
+        doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
+        ends = (found.low * times, found.high * times)
+        return ConfidenceInterval(*ends, self.confidence_level, found.resolution * times, doubt)
 
     @property
     def interval_about(self) -> str:
