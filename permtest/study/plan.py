@@ -18,8 +18,6 @@ from permtest._checks import (
     check_option,
     check_share,
 )
-from permtest.alternatives.answer import rejects
-from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.score import counted
 from permtest.statistics import check_alternative
 
@@ -319,7 +317,7 @@ def _powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> NDArray[np.float64]:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.special import betainc, gammaln, xlog1py, xlogy
+    from scipy.stats import binom
 
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
@@ -328,23 +326,11 @@ def _powers(
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-    # The fewest wins of m that reject, by bisection; m + 1 if none do. Both sides are alike.
-    two = alternative == "two-sided"
-    none, least = m // 2 if two else np.full_like(m, -1), m + 1
-    while np.any(least - none > 1):
-        wins = np.maximum((none + least) // 2, 0)
-        p = mcnemar_pvalue(wins, m - wins, "exact", "two-sided" if two else "greater")
-        extreme, open_ = rejects(p, alpha), least - none > 1
-        least = np.where(open_ & extreme, wins, least)
-        none = np.where(open_ & ~extreme, wins, none)
-    # P(wins >= least), and the same for losses, by the incomplete beta function.
-    some, shape = (least > 0) & (least <= m), (np.maximum(least, 1), np.maximum(m - least + 1, 1))
+    # The most wins of m that do not reject; as many losses do not. Roundings do not matter.
+    most_wins = binom.isf(alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11), m, 0.5)
     sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
-    found = sum(np.where(some, betainc(*shape, x), least <= 0) for x in sides)
-    n = numbers[:, None]
-    logs = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
-    logs = logs + xlogy(m, both) + xlog1py(np.maximum(n - m, 0), -both)
-    shares = np.where(m <= n, np.exp(logs), 0.0)  # but for what rounds alike in all of them
+    found = sum(binom.sf(most_wins, m, x) for x in sides)
+    shares = binom.pmf(m, numbers[:, None], both)
     return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
 
 
