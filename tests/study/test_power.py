@@ -106,32 +106,24 @@ def test_extreme_data():
         assert 0 <= curve([10**30, 5], [0, 4], test=test, sizes=[4]).power[0] <= 1
 
 
-def curve_of(*shares: float) -> PowerCurve:
-    sizes = tuple(100 * (i + 1) for i in range(len(shares)))
-    ends = tuple((max(x - 0.02, 0), min(x + 0.02, 1)) for x in shares)
-    return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, "bootstrap", 0.5)
-
-
-def test_needed_reads_off_a_curve_that_never_falls():
-    curve = curve_of(0.3, 0.7, 0.6, 0.85)
-    found = [curve.needed(power) for power in (0.75, 0.649, 0.2, 0.9)]
-    assert found == [350, 200, 100, None]
-    with pytest.raises(ValueError, match="power must lie"):
-        curve.needed(80)
-    real = power_curve(*RIGHT, sizes=[*range(500, 1200, 100)], rng=0)
-    assert real.needed(0.8) == pytest.approx(exact_power_n(0.15, 0.1, 0.8), rel=0.07)
-
-
 def test_a_curve_can_be_read():
-    curve = curve_of(0.3, 0.85)
-    assert str(curve) == (
+    def curve(*shares: float) -> PowerCurve:
+        sizes = tuple(100 * (i + 1) for i in range(len(shares)))
+        ends = tuple((x - 0.02, x + 0.02) for x in shares)
+        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, "bootstrap", 0.5)
+
+    falling = curve(0.3, 0.7, 0.6, 0.85)  # which is read off the nearest that never falls
+    assert [falling.needed(x) for x in (0.75, 0.649, 0.2, 0.9)] == [350, 200, 100, None]
+    assert str(curve(0.3, 0.85)) == (
         "With 200 pairs the power of the exact permutation test of the mean is 0.850 (95% interval "
         "0.830 to 0.870; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes "
         "about 191 pairs."
     )
-    assert str(curve_of(0.3)).endswith("No size here has a power of 80%.")
-    assert str(curve_of(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
-    assert json.loads(curve.to_json())["intervals"] == [[0.3 - 0.02, 0.3 + 0.02], [0.83, 0.87]]
+    assert str(curve(0.3)).endswith("No size here has a power of 80%.")
+    assert str(curve(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
+    real = power_curve(*RIGHT, sizes=[*range(500, 1200, 100)], rng=0)
+    assert real.needed(0.8) == pytest.approx(exact_power_n(0.15, 0.1, 0.8), rel=0.07)
+    assert json.loads(real.to_json())["intervals"][0] == list(real.intervals[0])
 
 
 # ---- p-values of rows ----------------------------------------------------------------------------
@@ -205,25 +197,13 @@ def test_rows_that_are_all_equal(test, value):
 # ---- how often tests reject ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-def test_exact_tests_hold_their_level(alternative):
-    def no_difference(rng, experiments, n):
-        return rng.poisson(2, (experiments, n)), rng.poisson(2, (experiments, n))
-
-    options = {"n": 15, "experiments": 4000, "rng": 0, "alternative": alternative}
-    rates = rejection_rates(["exact", "sign", "wilcoxon"], no_difference, **options)
-    assert max(rates.rates.values()) < 0.05 + errors(0.05, 4000, 3)
-    assert rates["exact"] > 0.03
-    assert rates.too_often == ()
-
-
 def test_a_test_that_rejects_too_often_is_named():
     """Normal differences: t is exact, rounding does the exact test no harm, z errs."""
 
     def noise(rng, experiments, n):
         return rng.normal(size=(experiments, n)), np.zeros((experiments, n))
 
-    rates = rejection_rates(["normal_z", "paired_t", "exact"], noise, n=8, rng=2)
+    rates = rejection_rates(["normal_z", "paired_t", "exact", "wilcoxon"], noise, n=8, rng=2)
     assert rates.too_often == ("normal_z",)
     assert rates["exact"] == pytest.approx(0.05, abs=errors(0.05))
     rates = rejection_rates({"always": lambda a, b: 0.0}, noise, n=5, experiments=20, rng=0)
