@@ -350,28 +350,12 @@ def test_latex_takes_no_name_for_a_command(name):
 
 # ---- the configuration ---------------------------------------------------------------------------
 
-OTHER = {
-    "seed": 7,
-    "a": "new: <x>",
-    "b": 2,
-    "higher_is_better": False,
-    "statistic": "f1",
-    "alternative": "greater",
-    "delta": -0.5,
-    "alpha": 1e-05,
-    "tests": ["sign", "wilcoxon"],
-    "K": 99,
-    "unit_size": 15,
-    "unit_metric": "median",
-    "unit_shuffle": 3,
-    "unit_remainder": "drop",
-    "unit_tolerance": 1e-05,
-    "power_test": "paired_t",
-    "power_method": "normal",
-    "power_sizes": [20, 40],
-    "power_experiments": 10,
-    "plan_power": 0.9,
-}
+OTHER = yaml.safe_load("""
+{seed: 7, a: "new: <x>", b: 2, higher_is_better: false, statistic: f1, alternative: greater,
+ delta: -0.5, alpha: 0.00001, tests: [sign, wilcoxon], K: 99, unit_size: 15, unit_metric: median,
+ unit_shuffle: 3, unit_remainder: drop, unit_tolerance: 0.00001, power_test: paired_t,
+ power_method: normal, power_sizes: [20, 40], power_experiments: 10, plan_power: 0.9}
+""")
 
 
 @pytest.mark.parametrize("values", [{}, OTHER], ids=["defaults", "others"])
