@@ -520,16 +520,13 @@ class Overview(Document):
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections; those of the data and of the plan are a study's."""
-        keys = "finding test items answers measures effects power data cite"
-        if self.config is not None:
-            keys = "finding data units assumptions recommendation test items answers measures "
-            keys += "effects curve power repeat cite"
-        unfit = set()
-        if self.pairs.columns and self.config is not None:
-            unfit = {"units", "assumptions", "recommendation", "effects", "curve"}
-        if self.pairs.u.ndim != 2 or self.pairs.columns[:3] != ("tp", "fp", "fn"):
-            unfit.add("measures")
-        return {x: partial(getattr(sections, x), self) for x in keys.split() if x not in unfit}
+        keys = "finding test items answers effects power data cite"
+        if self.config is not None and self.pairs.columns:
+            keys = "finding data test items answers power repeat cite"
+        elif self.config is not None:
+            keys = "finding data units assumptions recommendation test items answers effects "
+            keys += "curve power repeat cite"
+        return {key: partial(getattr(sections, key), self) for key in keys.split()}
 
     @property
     def attachments(self) -> Mapping[str, str]:

@@ -33,30 +33,6 @@ ESTIMATION = (
     "difference with its interval"
 )
 
-PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
-VENUE = (
-    "Proceedings of the 2022 Conference of the North American Chapter of the Association for "
-    "Computational Linguistics: Human Language Technologies"
-)
-SOFTWARE = "permtest: exact paired-permutation tests for comparing two systems"
-HOME = "https://github.com/permtest/permtest"
-BIBTEX = f"""\
-@inproceedings{{zmigrod-etal-2022-exact,
-  author    = {{Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan}},
-  title     = {{{{{PAPER}}}}},
-  booktitle = {{{VENUE}}},
-  year      = {{2022}},
-  pages     = {{4894--4902}}
-}}
-
-@software{{permtest,
-  author    = {{{{The permtest developers}}}},
-  title     = {{{{{SOFTWARE}}}}},
-  version   = {{VERSION}},
-  url       = {{{HOME}}}
-}}
-"""
-
 
 def computed_with(*others: str) -> dict[str, str]:
     """The versions of this package, of others where they are there, and of Python."""
@@ -72,14 +48,7 @@ def finding(found: Any) -> Section:
     """Both systems' scores and their difference."""
     level, record, (a, b), pairs = found.confidence_level, found.record, found.names, found.pairs
     exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
-    columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
-    if pairs.columns and pairs.u.ndim == 2:
-        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
-        counts = zip(pairs.columns, sums.T, strict=True)
-        columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
-    if not pairs.columns and entry.name != "mean":
-        each = (*found.scores, found.difference)
-        columns["mean per item"] = [number(x / len(pairs)) for x in each]
+    columns = _columns(found)
     systems = zip((*found.names, "difference"), *columns.values(), strict=True)
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
@@ -126,6 +95,25 @@ def finding(found: Any) -> Section:
             "paired_by": pairs.source.get("paired_by"),
         },
     )
+
+
+def _columns(found: Any) -> dict[str, list[str]]:
+    """What is known of both systems and their difference: counts, their measures, and means."""
+    pairs, entry = found.pairs, found.statistic
+    columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
+    if pairs.columns and pairs.u.ndim == 2:
+        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
+        counts = zip(pairs.columns, sums.T, strict=True)
+        columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
+        standard = pairs.columns[:3] == ("tp", "fp", "fn")
+        for other in map(lookup, ("precision", "recall", "f1") if standard else ()):
+            measure, *addends = other.measure(pairs)
+            x, y = (float(measure.values(one.sum(axis=0)[None])[0]) for one in addends)
+            columns.setdefault(other.title, [f"{x:.4f}", f"{y:.4f}", f"{x - y:+.4g}"])
+    elif not pairs.columns and entry.name != "mean":
+        each = (*found.scores, found.difference)
+        columns["mean per item"] = [number(x / len(pairs)) for x in each]
+    return columns
 
 
 def test(found: Any) -> Section:
@@ -266,45 +254,6 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
         both = "Both" if len(made) == 2 else f"All {len(made)}"
         text += f" {both} tests reach the same decision."
     return f"{text} {found.answers.correlation_text()}".rstrip()
-
-
-def measures(found: Any) -> Section:
-    """Precision, recall and F1 side by side, with their Bayes tests."""
-    from permtest.alternatives import bayes_test
-
-    (a, b), rows, data = found.names, [], {}
-    leans = "cautious if both are judged on the same items"
-    if found.unit == "clusters":
-        leans = "overconfident if decisions within a cluster are alike"
-    # Of the two models of `bayes_test`, the second one is the one that may be better.
-    pairs = found.pairs if found.unit == "items" else found.pairs.by_cluster()
-    old, new = pairs.v[:, :3], pairs.u[:, :3]
-    for name in ("precision", "recall", "f1"):
-        same = found.statistic.name == name
-        one = found if same else replace(found, statistic=lookup(name))
-        bayes = bayes_test(old, new, name, weight=1, paired=len(pairs) > 1, names=(b, a))
-        cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
-        p = one.p_text.removeprefix("p ").removeprefix("= ")
-        paired = bayes.paired.chances()["b"] if bayes.paired else "-"
-        rows.append((one.measured, *cells, p, bayes.chances()["b"], paired))
-        facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
-        facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
-        data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
-    level = f"{percent(found.confidence_level)} interval"
-    heads = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
-    return Section(
-        key="measures",
-        heading="Precision, recall and F1",
-        sentence="The table has the exact test of each measure on the same counts, and the "
-        f"probability that {a} is better, given the counts and a flat prior.",
-        tables=(Table(heads, tuple(rows)),),
-        limits="Neither probability is 1 - p: they are about the systems, and p is about the "
-        "data. Both assume that all decisions are independent of each other. The first one "
-        f"also assumes that the two systems are independent, which makes it {leans}. The "
-        f"paired one estimates from the {found.unit} how the systems correlate, for which "
-        "it needs 30 or more.",
-        data={"measures": data},
-    )
 
 
 def effects(found: Any) -> Section:
@@ -580,14 +529,16 @@ def cite(found: Any) -> Section:
     """What to cite, and what computed this."""
     made = computed_with("numpy", "python")
     citation = (
-        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
-        f"The permtest developers. {SOFTWARE}, version {made['permtest']}. {HOME}."
+        "Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. Exact Paired-Permutation Testing for "
+        "Structured Test Statistics. In Proceedings of the 2022 Conference of the North American "
+        "Chapter of the Association for Computational Linguistics: Human Language Technologies, "
+        "pages 4894-4902. The permtest developers. permtest: exact paired-permutation tests for "
+        f"comparing two systems, version {made['permtest']}. https://github.com/permtest/permtest."
     )
     versions = ", ".join(f"{name} {text}" for name, text in made.items())
     return Section(
         key="cite",
         heading="How to cite this",
         sentence=f"{citation} Computed with {versions}; seed {found.seed}.",
-        code=BIBTEX.replace("VERSION", made["permtest"]),
         data={"citation": citation},
     )

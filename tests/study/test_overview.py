@@ -99,7 +99,14 @@ def test_counts_are_compared_by_their_measure():
     assert found.interval_about == "percentiles of 10,000 paired bootstrap resamples"
     assert found.answers["paired_bootstrap"].result.pvalue == row.result.pvalue
     assert [answer.test for answer in found.answers] == ["exact", "paired_bootstrap"]
-    assert len([*overview(SPANS, statistic="recall").answers]) == 5
+    recall = overview(SPANS, statistic="recall")
+    assert len([*recall.answers]) == 5
+    head, (first, *_) = recall["finding"].tables[0].head, recall["finding"].tables[0].rows
+    assert head[1:] == (*COUNTS, "recall", "precision", "F1")
+    assert first[4:] == tuple(
+        f"{exact_perm_test(SPANS, statistic=name).scores[0]:.4f}"
+        for name in ("recall", "precision", "f1")
+    )
 
 
 def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
@@ -212,7 +219,7 @@ def test_tests_and_the_law_of_the_curve_are_chosen_by_name():
 def test_counts_are_studied_by_their_measure(tmp_path):
     found, other = run_study(SPANS, config=config(statistic="f1")), overview(SPANS, statistic="f1")
     assert found.exact.pvalue == other.exact.pvalue
-    keys = "finding data test items answers measures power repeat cite"
+    keys = "finding data test items answers power repeat cite"
     assert list(found.parts) == keys.split()
     assert "are left out" in found["data"].sentence
     path = tmp_path / "study.yml"
@@ -292,8 +299,7 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert found.exact.pvalue_text(10) in text
     assert found.exact.pvalue_text() in found.to_latex().replace(r" \times 10^", "e")
     keys = ["finding", "test", "items", "answers", "effects", "power", "data", "cite"]
-    counts = ["measures"] * bool(pairs.columns)
-    assert [part.key for part in found.sections] == [*keys[:4], *counts, *keys[4:]]
+    assert [part.key for part in found.sections] == keys
     assert escape(found.sentence()) in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
