@@ -631,16 +631,13 @@ class Overview(Document):
 
 
 def per_item(pairs: Pairs) -> Pairs:
-    """A pair for each cluster, if there are some, on the scale of items.
-
-    The sums of a cluster are divided by the mean size of clusters, so that their mean is that of
-    the items; p does not depend on that. Counts are added up only.
-    """
+    """A pair for each cluster, if there are some, on the scale of items; counts are added up."""
     if pairs.clusters is None:
         return pairs
     found = pairs.by_cluster()
     if pairs.columns:
         return found
+    # Sums over the mean size of clusters have the mean of the items; p does not depend on that.
     n, size = len(found), Fraction(len(pairs), len(found))
     u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
     off = None if found.rounding is None else found.rounding / float(size)
