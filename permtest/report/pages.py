@@ -52,7 +52,7 @@ def content(
     if kind == "tex":
         return document.to_latex().encode()
     if kind in ("csv", "parquet"):
-        frame = document.frame()  # type: ignore[attr-defined]
+        frame = document.board.to_frame()  # type: ignore[attr-defined]
         if kind == "csv":
             frame = frame.map(_no_formula)
             return bytes(frame.to_csv(index=False, lineterminator="\n", na_rep="nan").encode())

@@ -88,10 +88,6 @@ class BoardDocument(Document):
         best = () if self.board.ascending else (self.board.metric, _less(self.board))
         return (*best, "same", "both right")
 
-    def frame(self) -> Any:
-        """All pairs, a row each, as a `pandas.DataFrame`."""
-        return self.board.to_frame()
-
     def to_dict(self) -> dict[str, Any]:
         """The board, its rankings, and what is known of all data sets, as plain values."""
         rankings, several = [], len(self.board.data_sets) > 1

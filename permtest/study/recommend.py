@@ -26,8 +26,8 @@ from permtest.study.effects import win_loss
 
 LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 
-#: Tests whose level and power are measured, of scores of 0 and 1 and of others; samples that are
-#: drawn at most, and scores in all of them.
+#: Tests whose level and power are measured, of scores of 0 and 1 and of others; the most samples
+#: that are drawn, and scores in all of them.
 BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign")
 SAMPLES, DRAWN = 1000, 2 * 10**6
@@ -267,13 +267,11 @@ class _Case:
         if self.reach:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level"
         standing, level = self.measured(test)
+        if test == "exact" and standing == INAPPROPRIATE:
+            kept = "tests the mean, and keeps its level if labels can be exchanged; if the mean is"
+            return RECOMMENDED, f"{kept} 0 but labels matter, {level}, as {self.shape}"
         if test == "exact":
-            kept = "keeps its level if labels can be exchanged; if the mean is 0 but"
-            kept = f", and {kept} labels matter, {level}, as {self.shape}"
-            return (
-                RECOMMENDED,
-                f"tests the mean{kept if standing == INAPPROPRIATE else '; ' + level}",
-            )
+            return RECOMMENDED, f"tests the mean; {level}"
         if standing == RECOMMENDED and self.n < MANY and not self.binary:
             return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
         if standing == RECOMMENDED and (self.binary or test != "paired_t"):
