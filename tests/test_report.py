@@ -125,7 +125,7 @@ def test_pages_have_all_sections_and_all_numbers(made):
     assert re.findall(r"^## \d+\. (.*)$", text, re.MULTILINE) == headings
     for form in (page, text):
         for part in document.sections:
-            assert part.code in form
+            assert part.code in form or part.key == "cite"
             for table in part.tables:
                 cells = (cell for row in table.rows for cell in row if cell.isascii())
                 assert all(" ".join(cell.split()) in form.replace("\n", " ") for cell in cells)

@@ -33,6 +33,30 @@ ESTIMATION = (
     "difference with its interval"
 )
 
+PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
+VENUE = (
+    "Proceedings of the 2022 Conference of the North American Chapter of the Association for "
+    "Computational Linguistics: Human Language Technologies"
+)
+SOFTWARE = "permtest: exact paired-permutation tests for comparing two systems"
+HOME = "https://github.com/permtest/permtest"
+BIBTEX = f"""\
+@inproceedings{{zmigrod-etal-2022-exact,
+  author    = {{Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan}},
+  title     = {{{{{PAPER}}}}},
+  booktitle = {{{VENUE}}},
+  year      = {{2022}},
+  pages     = {{4894--4902}}
+}}
+
+@software{{permtest,
+  author    = {{{{The permtest developers}}}},
+  title     = {{{{{SOFTWARE}}}}},
+  version   = {{VERSION}},
+  url       = {{{HOME}}}
+}}
+"""
+
 
 def computed_with(*others: str) -> dict[str, str]:
     """The versions of this package, of others where they are there, and of Python."""
@@ -529,16 +553,14 @@ def cite(found: Any) -> Section:
     """What to cite, and what computed this."""
     made = computed_with("numpy", "python")
     citation = (
-        "Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. Exact Paired-Permutation Testing for "
-        "Structured Test Statistics. In Proceedings of the 2022 Conference of the North American "
-        "Chapter of the Association for Computational Linguistics: Human Language Technologies, "
-        "pages 4894-4902. The permtest developers. permtest: exact paired-permutation tests for "
-        f"comparing two systems, version {made['permtest']}. https://github.com/permtest/permtest."
+        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
+        f"The permtest developers. {SOFTWARE}, version {made['permtest']}. {HOME}."
     )
     versions = ", ".join(f"{name} {text}" for name, text in made.items())
     return Section(
         key="cite",
         heading="How to cite this",
         sentence=f"{citation} Computed with {versions}; seed {found.seed}.",
+        code=BIBTEX.replace("VERSION", made["permtest"]),
         data={"citation": citation},
     )
