@@ -20,7 +20,6 @@ from permtest.study.effects import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    phi,
     wilcoxon_r,
 )
 from permtest.study.overview import Overview, overview, run_study
@@ -62,7 +61,6 @@ __all__ = [
     "hodges_lehmann",
     "minimum_detectable_effect",
     "overview",
-    "phi",
     "power_curve",
     "power_t",
     "pvalues",

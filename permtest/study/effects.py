@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, atanh, inf, pi, sqrt, tanh
+from math import asin, inf, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,6 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
-    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -447,7 +446,8 @@ def cohen_h(
         sample = PairedSample.of(a, b, names=names)
         both, b, c, neither = _answers(sample)
         n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
-        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+        p, q, r, s = (x + 0.5 for x in (both, b, c, neither))
+        details["r12"] = (p * s - q * r) / sqrt((p + q) * (r + s) * (p + r) * (q + s))
         error = sqrt((2 - 2 * details["r12"]) / n)
     else:
         n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
@@ -462,56 +462,6 @@ def cohen_h(
         return max(value - half, -pi), min(value + half, pi)
 
     return EffectSize("cohen_h", value, n, names, details, interval)
-
-
-def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
-    """Phi: the correlation in a table of two by two counts.
-
-    Parameters
-    ----------
-    table : array_like of shape (2, 2)
-        Counts: a row for each system, and columns of right and wrong answers.
-    names : tuple of two str, default ("a", "b")
-        What the rows are called.
-
-    Notes
-    -----
-    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
-
-    Examples
-    --------
-    >>> from permtest.study import phi
-    >>> phi([[85, 15], [75, 25]]).value
-    0.125
-    """
-    cells = np.asarray(table)
-    if cells.shape != (2, 2):
-        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
-    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
-    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
-        raise ValueError("table has an empty row or column, so there is no correlation")
-    value, n = _correlation(*counts), sum(counts)
-    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
-    centre = _correlation(p, q, r, s)
-    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
-    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
-    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
-    error = sqrt(max(variance, 0.0) / (p + q + r + s))
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
-        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
-        return min(low, value), max(high, value)
-
-    details = {"chi_squared": n * value**2, "standard_error": error}
-    return EffectSize("phi", value, n, names, details, interval)
-
-
-def _correlation(both: float, b: float, c: float, neither: float) -> float:
-    """Of answers in a table of two by two; 0 where a row or column is empty."""
-    margins = (both + b) * (c + neither) * (both + c) * (b + neither)
-    return (both * neither - b * c) / sqrt(margins) if margins else 0.0
 
 
 def _answers(sample: PairedSample) -> tuple[int, int, int, int]:

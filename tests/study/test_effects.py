@@ -20,7 +20,6 @@ from permtest.study import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    phi,
     wilcoxon_r,
 )
 from permtest.study.effects import BELONGS_TO, win_loss
@@ -121,14 +120,6 @@ def test_cohen_h_is_known(counts):
     assert cohen_h(*counts).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
 
 
-def test_phi_is_the_root_of_chi_squared_and_its_interval_holds_it():
-    for table in ([[85, 15], [75, 25]], [[3, 5], [8, 0]], [[10, 0], [0, 10]]):
-        found, plain = phi(table), stats.chi2_contingency(table, correction=False)[0]
-        assert found.value**2 == pytest.approx(plain / np.sum(table))
-        low, high = found.confidence_interval()
-        assert -1 <= low <= found.value <= high <= 1
-
-
 @given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 25))
 def test_odds_and_shares_agree_with_mcnemar(b, c, rest):
     pairs = Pairs.of(*(np.repeat(x, [rest, b, c, 3]) for x in ([1, 1, 0, 0], [1, 0, 1, 0])))
@@ -168,8 +159,6 @@ def test_scores_suit_their_effects():
         (lambda: cohen_d([2, 3], [1, 2]), "differ by 1 in every pair"),
         (lambda: hedges_g([2, 3], [1, 3]), "this needs 3 or more"),
         (lambda: cohen_h([1, 2], [0, 1]), "must be 0 or 1"),
-        (lambda: phi([[0, 5], [0, 3]]), "empty row or column"),
-        (lambda: phi([1, 2]), "must be two by two"),
         (lambda: cohen_d([2, 3], [1, 1]).confidence_interval(1.0), "confidence_level must lie"),
     ],
 )
