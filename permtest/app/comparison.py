@@ -43,7 +43,6 @@ TITLES = {
     "test": "the exact test",
     "items": "the items that differ most",
     "answers": "other tests side by side",
-    "measures": "precision, recall and F1",
     "effects": "effect size",
     "curve": "power with other numbers of items",
     "power": "power, and the next study",
@@ -80,7 +79,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     folds : dict of str to Fold
         The sections of the report by their keys, and "report": all of it as files.
     found : Overview or None
-        What is shown; of the mean of single scores it is a `Study`.
+        What is shown; of the mean of single scores it is that of a study.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def study(args: argparse.Namespace) -> None:
       permtest study results.csv --a new --b old --write-config study.yml
       permtest study results.csv --config study.yml --out report/ --force
     """
-    from permtest.study import Study, StudyConfig, run_study
+    from permtest.study import Overview, StudyConfig, run_study
 
     config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
     stated = ("a", "b", "higher_is_better", "seed")  # the command line takes precedence
@@ -167,7 +167,7 @@ def study(args: argparse.Namespace) -> None:
         path.write_text(config.to_yaml(), encoding="utf-8")
         print(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
         return
-    check_out(args, Study)
+    check_out(args, Overview)
     pairs, entry = read_input(args)
     config = replace(config, statistic=entry.name if entry.columns else "mean")
     found = run_study(pairs, config=config)

@@ -52,7 +52,7 @@ def content(
     if kind == "tex":
         return document.to_latex().encode()
     if kind in ("csv", "parquet"):
-        frame = document.frame()  # type: ignore[attr-defined]
+        frame = document.board.to_frame()  # type: ignore[attr-defined]
         if kind == "csv":
             frame = frame.map(_no_formula)
             return bytes(frame.to_csv(index=False, lineterminator="\n", na_rep="nan").encode())
@@ -150,11 +150,7 @@ def drawing() -> Iterator[None]:
 
 
 def drawn(figure: Figure) -> matplotlib.figure.Figure:
-    """What `permtest.plots` draws, with its axes where the layout put them.
-
-    But for their last digits: the solver of layouts meets its constraints in an order that depends
-    on addresses in memory.
-    """
+    """What `permtest.plots` draws, with its axes where the layout put them."""
     from matplotlib.figure import Figure as Sheet
 
     from permtest import plots
@@ -176,6 +172,8 @@ def drawn(figure: Figure) -> matplotlib.figure.Figure:
     if (engine := made.get_layout_engine()) is not None:
         engine.execute(made)
     made.set_layout_engine(None)
+    # The solver meets its constraints in an order that depends on addresses in memory, which shows
+    # in the last digits.
     for ax in made.get_axes():
         left, bottom, width, height = (round(x, 4) for x in ax.get_position().bounds)
         ax.set_position((left, bottom, width, height))

@@ -4,6 +4,7 @@
 what there is to say about one comparison, of counts too.
 """
 
+from permtest.study.config import StudyConfig
 from permtest.study.describe import (
     SAMPLES,
     Description,
@@ -19,14 +20,9 @@ from permtest.study.effects import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
-    odds_ratio,
-    phi,
-    risk_difference,
     wilcoxon_r,
-    win_loss,
 )
-from permtest.study.overview import Overview, overview
-from permtest.study.pipeline import Study, StudyConfig, run_study
+from permtest.study.overview import Overview, overview, run_study
 from permtest.study.plan import (
     exact_power,
     exact_power_n,
@@ -39,7 +35,6 @@ from permtest.study.plan import (
 from permtest.study.power import (
     PowerCurve,
     RejectionRates,
-    measured_rates,
     power_curve,
     pvalues,
     rejection_rates,
@@ -54,7 +49,6 @@ __all__ = [
     "PowerCurve",
     "Recommendation",
     "RejectionRates",
-    "Study",
     "StudyConfig",
     "cohen_d",
     "cohen_h",
@@ -65,17 +59,13 @@ __all__ = [
     "exact_power_n",
     "hedges_g",
     "hodges_lehmann",
-    "measured_rates",
     "minimum_detectable_effect",
-    "odds_ratio",
     "overview",
-    "phi",
     "power_curve",
     "power_t",
     "pvalues",
     "recommend",
     "rejection_rates",
-    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -83,5 +73,4 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
-    "win_loss",
 ]

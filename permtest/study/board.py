@@ -8,25 +8,18 @@ from functools import partial
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from permtest._forms import aligned
 from permtest.score import counted
-from permtest.study.document import (
-    VALUE,
-    Document,
-    Figure,
-    Section,
-    Table,
-    legible,
-    wrapped,
-)
+from permtest.study.document import VALUE, Document, Figure, Section, Table, legible, wrapped
 from permtest.study.sections import computed_with
 
 if TYPE_CHECKING:
     from permtest.many import Leaderboard
 
-#: Systems whose pairs are drawn, rows of a table of pairs, and rows of a ranking that a page shows
-#: at once, and a terminal at all.
-MOST_DRAWN, MOST_ROWS, UNFOLDED = 100, 500, 100
+#: Systems whose pairs are drawn, rows of a table, and systems that a terminal shows.
+MOST_DRAWN, MOST_ROWS, MOST_SHOWN = 100, 500, 100
 #: Letters of a name in a terminal, and of the bar of an interval.
 NAME, BAR = 24, 41
 #: Columns of a ranking that a paper does without.
@@ -35,16 +28,12 @@ UNPRINTED = {"alike", "p before", "adjusted before", "items to separate", "same"
 
 @dataclass(frozen=True, eq=False)
 class BoardDocument(Document):
-    """A leaderboard as a document: the ranking on each data set, and the tests.
-
-    `overall` is what ``board.overall()`` returns, `sources` has the ``source`` of what `read_many`
-    returned for each data set, and `seed` is what `compare_many` was given as ``rng``.
-    """
+    """A leaderboard as a document: the ranking on each data set, and the tests."""
 
     board: Leaderboard
-    overall: Leaderboard | None = None
-    sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    seed: int | None = None
+    overall: Leaderboard | None = None  # what ``board.overall()`` returns
+    sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of `read_many`
+    seed: int | None = None  # what `compare_many` was given as ``rng``
 
     formats = ("html", "md", "tex", "json", "png", "svg", "csv")
     further_formats = ("parquet",)
@@ -93,36 +82,11 @@ class BoardDocument(Document):
         head, *rows = (tuple(row[i] for i in columns) for row in (table.head, *table.rows))
         return (Table(head, tuple(rows), self.sentence()),)
 
-    def folds(self, key: str) -> list[tuple[int, int, str]]:
-        """The rows of a ranking after the hundredth, in runs of which no two differ.
-
-        Each run is its first row, the one after its last, and a title. None of any other section.
-        """
-        found, size = [], len(self.board.systems)
-        if not key.startswith("ranking-"):
-            return []
-        board, name = self.rankings[int(key.removeprefix("ranking-")) - 1]
-        places = {system: i for i, system in enumerate(board.order(name))}
-        groups = board.groups(name) if board.baseline is None else [board.order(name)]
-        ends = [(places[group[0]], places[group[-1]] + 1) for group in groups]
-        start = UNFOLDED
-        while start < size:
-            stop = max((b for a, b in ends if a <= start < b), default=start + 1)
-            tied = ", of which no two differ" * (board.baseline is None and stop > start + 1)
-            title = f"{start + 1} to {stop}: {counted(stop - start, 'systems')}{tied}"
-            found.append((start, stop, title))
-            start = stop
-        return found
-
     @property
     def descending(self) -> tuple[str, ...]:
         """The columns of a ranking whose largest number is the best."""
         best = () if self.board.ascending else (self.board.metric, _less(self.board))
         return (*best, "same", "both right")
-
-    def frame(self) -> Any:
-        """All pairs, a row each, as a `pandas.DataFrame`."""
-        return self.board.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """The board, its rankings, and what is known of all data sets, as plain values."""
@@ -161,17 +125,14 @@ class BoardDocument(Document):
 
     def _ranking(self, key: str, board: Leaderboard, name: str) -> Section:
         """A ranking, or a comparison with a baseline, and what to be cautious of."""
-        on, n, best = f" on {name}" if name else "", len(board.systems), board.order(name)
+        on, n = f" on {name}" if name else "", len(board.systems)
         if board.baseline is None:
-            first = {
-                x for x, place in zip(board.systems, board.places(name), strict=True) if place == 1
-            }
-            best = [system for system in best if system in first]
-        some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
-        alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
-        limits = "Tied systems are not necessarily equal: they may differ by less than these items "
-        limits += "can show."
-        if board.baseline is not None:
+            best = board.order(name)[: int(np.sum(board.places(name) == 1))]
+            some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
+            alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
+            limits = "Tied systems are not necessarily equal: they may differ by less than these "
+            limits += "items can show."
+        else:
             alt = f"How {counted(n - 1, 'systems')} differ from {board.baseline}{on}"
             more = {"greater": "more", "less": "less"}.get(board.alternative, "")
             than = f"are not shown to score {more} than" if more else "do not differ from"
@@ -193,17 +154,16 @@ class BoardDocument(Document):
         return Section(key, f"All pairs{on}", "", figure=Figure("plot_pairs", (board, name), alt))
 
     def _replicability(self) -> Section:
-        found = self.board.replicability()
-        header = ("first", "second", "first is better on", "second is better on")
-        sentence, rows = f"{found.heading()}.", list(found.rows())
-        return Section("replicability", "On how many data sets", sentence, (_cut(header, rows),))
+        found, heading = self.board.replicability(), "On how many data sets"
+        head = ("first", "second", "first is better on", "second is better on")
+        table = _cut(head, list(found.rows()))
+        return Section("replicability", heading, f"{found.heading()}.", (table,))
 
     def _tested(self) -> Section:
         """What was tested, on what, and what the tests depend on."""
         from permtest.many import CORRECTIONS
 
-        board = self.board
-        chosen, several = CORRECTIONS[board.correction], len(board.data_sets) > 1
+        board, chosen = self.board, CORRECTIONS[self.board.correction]
         rows = {
             "alternative": board.alternative,
             "baseline": board.baseline,
@@ -211,7 +171,7 @@ class BoardDocument(Document):
             "it controls": f"{chosen.controls}, {chosen.holds}",
             "level": f"{board.alpha:g}",
         }
-        if several:
+        if len(board.data_sets) > 1:
             rows["tests corrected together"] = "those of one data set"
         if board.correction == "max_t":
             rows["random labellings"] = str(board.K)
@@ -246,8 +206,8 @@ def _less(board: Leaderboard) -> str:
 
 def _in_terminal(board: Leaderboard, name: str) -> list[str]:
     """The ranking with a bar for each interval, and what stands behind it, in 100 columns."""
-    table, rows = _ranking(board, name), board.standings(name)[:UNFOLDED]
-    columns = dict(zip(table.head, zip(*table.rows[:UNFOLDED], strict=True), strict=True))
+    table, rows = _ranking(board, name), board.standings(name)[:MOST_SHOWN]
+    columns = dict(zip(table.head, zip(*table.rows[:MOST_SHOWN], strict=True), strict=True))
     columns["system"] = tuple(legible(x, NAME) for x in columns["system"])
     columns[f"{_less(board)}: |"] = _bars(rows, BAR)
     columns["ranks"] = columns.get("possible ranks", ())
@@ -259,7 +219,7 @@ def _in_terminal(board: Leaderboard, name: str) -> list[str]:
     for heads in groups:
         some = [(head, *columns[head]) for head in heads if any(columns.get(head, ()))]
         parts.append(aligned(list(zip(*some, strict=True))))
-    more = len(table.rows) - UNFOLDED
+    more = len(table.rows) - MOST_SHOWN
     return [*parts, *[f"{more} more systems are in a report (.html, .csv)"] * (more > 0)]
 
 

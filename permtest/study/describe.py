@@ -220,15 +220,12 @@ def checked_sample(
 
 
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
-    """Evidence against independent items: correlated neighbours, or names of several documents.
-
-    Neighbours resemble each other where their correlation exceeds 2 / sqrt(N), as it does in one of
-    40 samples by chance.
-    """
+    """Evidence against independent items: correlated neighbours, or names of several documents."""
     d, text = np.asarray(differences, dtype=np.float64), ""
     if d.size > 2 and np.ptp(d):
         centred = d - d.mean()
-        r, bound = float(centred[1:] @ centred[:-1] / (centred @ centred)), 2 / sqrt(d.size)
+        # Which the correlation of neighbours exceeds in one of 40 samples by chance.
+        bound, r = 2 / sqrt(d.size), float(centred[1:] @ centred[:-1] / (centred @ centred))
         if r > bound:
             far = f"(correlation {r:.2f}, beyond 2 / sqrt({d.size}) = {bound:.2f})"
             text = f"Neighbouring differences are correlated {far}. "

@@ -52,35 +52,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, drawn when a page needs it by ``permtest.plots.<plot>(*arguments, **options)``.
-
-    `alt` says what it shows: for those who do not see it, and as its caption.
-    """
+    """A picture, drawn when a page needs it by ``permtest.plots.<plot>(*arguments, **options)``."""
 
     plot: str
     arguments: tuple[Any, ...]
-    alt: str
+    alt: str  # what it shows: for those who do not see it, and as its caption
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a document.
+    """One part of a document."""
 
-    `key` is its anchor and has no blanks; `limits` is a caution, `problem` why there is
-    nothing, or not all of it, `code` something to copy as it stands, such as BibTeX, and `data` the
-    same as plain numbers, strings, lists and None.
-    """
-
-    key: str
+    key: str  # its anchor, without blanks
     heading: str
     sentence: str
     tables: tuple[Table, ...] = ()
     figure: Figure | None = None
-    limits: str = ""
-    problem: str = ""
-    code: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    limits: str = ""  # a caution
+    problem: str = ""  # why there is nothing, or not all of it
+    code: str = ""  # something to copy as it stands, such as BibTeX
+    data: Mapping[str, Any] = field(default_factory=dict)  # the same as plain values
 
     def __str__(self) -> str:
         texts = map(wrapped, (self.problem, self.sentence))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, atanh, inf, pi, sqrt, tanh
+from math import asin, inf, pi, sqrt
 from typing import Any
 
 import numpy as np
 
 from permtest._arrays import IntArray
 from permtest._checks import check_count, check_level
-from permtest._forms import AsJson, facts, together
+from permtest._forms import AsSentence
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.compare import TESTS
 from permtest.alternatives.counts import mcnemar, wilson
@@ -24,6 +24,7 @@ from permtest.alternatives.ranks import (
     walsh_interval,
 )
 from permtest.interval import ConfidenceInterval
+from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
 
 #: Which effect size says how large the difference is that a test finds.
@@ -43,7 +44,6 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
-    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -51,13 +51,13 @@ CAUTION = (
     "in Cohen's words, which he coined for the behavioural sciences and not for comparing systems"
 )
 
-#: How many pairs the least number of trials counts for, against what a sample says of the variance
-#: of W+: the fewest with which, in simulations, the interval errs in at most 6% of samples.
+#: How many pairs the least number of trials counts for against what a sample says of the variance
+#: of W+: with fewer the interval erred in more than 6% of simulated samples.
 PRIOR = 25
 
 
 @dataclass(frozen=True)
-class EffectSize(AsJson):
+class EffectSize(AsSentence):
     """How large a difference is.
 
     Parameters
@@ -137,15 +137,6 @@ class EffectSize(AsJson):
         found = {"value": finite(self.value), "interval": ends, "names": list(self.names)}
         return shown | found | {"details": details}
 
-    def _repr_html_(self) -> str:
-        rows = {
-            self.title: f"{self.value:.6g}",
-            "95% interval": f"{interval_text(self.confidence_interval())} ({self.method})",
-            "n": f"{self.n}",
-            "size": self.interpretation,
-        }
-        return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
-
 
 def effect_sizes(
     a: Any, b: Any = None, *, names: tuple[str, str] | None = None
@@ -162,13 +153,19 @@ def effect_sizes(
     For scores of 0 and 1 the risk difference, the odds ratio and h; for others d, g, the
     Hodges-Lehmann estimate, r and the win-loss difference. What is not defined is left out.
 
+    The win-loss difference is P(A > B) - P(B > A); it is the risk difference where scores are 0 and
+    1. Their interval inverts McNemar's score test (Tango 1998). The odds ratio is b / c: how many
+    items the first system alone gets right for each that only the second does, infinite where c is
+    0. Its interval, Clopper and Pearson's for b among b + c, excludes 1 only where the exact test
+    rejects.
+
     Examples
     --------
     >>> from permtest.study import effect_sizes
-    >>> [effect.name for effect in effect_sizes([1, 1, 0, 1], [0, 1, 0, 0])]
-    ['risk_difference', 'odds_ratio', 'cohen_h']
+    >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
+    {'risk_difference': 0.25, 'odds_ratio': 2.0, 'cohen_h': 0.524}
     """
-    binary: tuple[Callable[..., EffectSize], ...] = (risk_difference, odds_ratio, cohen_h)
+    binary: tuple[Callable[[Any], EffectSize], ...] = (_risk_difference, _odds_ratio, cohen_h)
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r, win_loss)
     sample, found = checked_sample(a, b, names), []
     for effect in binary if sample.is_binary else graded:
@@ -321,13 +318,11 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
 
 
 def _trials(d: IntArray, share: float) -> float:
-    """Of how many independent trials W+ has the variance, as far as the sample tells.
-
-    The mean of k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)),
-    with z2 the variance of k and z1 that of its mean over y (Hoeffding 1948). As 2 z1 <= z2, there
-    are at least n / 2 trials; what a small sample says of z1 is drawn towards that, and more than n
-    trials, which a share near 0 or 1 may suggest, would make intervals too short.
-    """
+    """Of how many independent trials W+ has the variance, as far as the sample tells."""
+    # The mean of k(x, y), 1 where x + y > 0, has the variance 2 (2 (n - 2) z1 + z2) / (n (n - 1)),
+    # with z2 the variance of k and z1 that of its mean over y (Hoeffding 1948). As 2 z1 <= z2, that
+    # makes n / 2 trials or more; what a small sample says of z1 is drawn towards that. More than n
+    # trials, which a share near 0 or 1 may suggest, would make intervals too short.
     n = d.size
     if n < 3 or not 0 < share < 1:
         return n / 2
@@ -379,80 +374,26 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 # ---- wins, and right and wrong answers ----------------------------------------------------------
 
 
-def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """How much more often the first system wins than loses: P(A > B) - P(B > A).
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`; a single pair is enough.
-
-    Examples
-    --------
-    >>> from permtest.study import win_loss
-    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
-    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
-    """
-    sample = PairedSample.of(a, b, names=names)
+def win_loss(pairs: Pairs) -> EffectSize:
+    """How much more often the first system wins than loses."""
+    sample = PairedSample(pairs)
     n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
     details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
     interval = mcnemar(wins, losses, n=n).confidence_interval
     return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """The difference of two shares of right answers to the same questions.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
-
-    Notes
-    -----
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
-    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
-
-    Examples
-    --------
-    >>> from permtest.study import risk_difference
-    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
-    >>> found.value, found.details["b"], found.details["c"]
-    (0.4, 2, 0)
-    """
-    sample, (both, b, c, neither) = _answers(a, b, names)
-    n = sample.n
-    p, q = (both + b) / n, (both + c) / n
-    (low, high), (under, over) = wilson(p, n), wilson(q, n)
-    r = _correlation(both, b, c, neither, n / 2)
-    down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
-    up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
-    details = {"p1": p, "p2": q, "b": b, "c": c}
-    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
+def _risk_difference(pairs: Pairs) -> EffectSize:
+    sample = PairedSample(pairs)
+    (both, b, c, _), n = _answers(sample), sample.n
+    details = {"p1": (both + b) / n, "p2": (both + c) / n, "b": b, "c": c}
     interval = mcnemar(b, c, n=n).confidence_interval
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
-def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """b / c: how many items the first system alone gets right for each that only the second does.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `risk_difference`; one item at least is right for one system alone.
-
-    Notes
-    -----
-    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
-    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
-
-    Examples
-    --------
-    >>> from permtest.study import odds_ratio
-    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
-    2.0
-    """
-    sample, (_, b, c, _) = _answers(a, b, names)
+def _odds_ratio(pairs: Pairs) -> EffectSize:
+    sample = PairedSample(pairs)
+    _, b, c, _ = _answers(sample)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair, so there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
@@ -477,8 +418,9 @@ def cohen_h(
     Parameters
     ----------
     a, b
-        As in `risk_difference`: both systems answered the same items. Or, of systems that were
-        tested on different items, how many answers of the first are right, and how many it gave.
+        As in `cohen_d`, all scores 0 or 1: both systems answered the same items. Or, of systems
+        that were tested on different items, how many answers of the first are right, and how many
+        it gave.
     x2, n2 : int, optional
         The same two numbers of the second system, where systems have different items.
     names : tuple of two str, optional
@@ -501,9 +443,11 @@ def cohen_h(
     """
     details = {}
     if x2 is None:
-        sample, (both, b, c, neither) = _answers(a, b, names)
+        sample = PairedSample.of(a, b, names=names)
+        both, b, c, neither = _answers(sample)
         n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
-        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
+        p, q, r, s = (x + 0.5 for x in (both, b, c, neither))
+        details["r12"] = (p * s - q * r) / sqrt((p + q) * (r + s) * (p + r) * (q + s))
         error = sqrt((2 - 2 * details["r12"]) / n)
     else:
         n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
@@ -520,63 +464,10 @@ def cohen_h(
     return EffectSize("cohen_h", value, n, names, details, interval)
 
 
-def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
-    """Phi: the correlation in a table of two by two counts.
-
-    Parameters
-    ----------
-    table : array_like of shape (2, 2)
-        Counts: a row for each system, and columns of right and wrong answers.
-    names : tuple of two str, default ("a", "b")
-        What the rows are called.
-
-    Notes
-    -----
-    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
-
-    Examples
-    --------
-    >>> from permtest.study import phi
-    >>> phi([[85, 15], [75, 25]]).value
-    0.125
-    """
-    cells = np.asarray(table)
-    if cells.shape != (2, 2):
-        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
-    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
-    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
-        raise ValueError("table has an empty row or column, so there is no correlation")
-    value, n = _correlation(*counts), sum(counts)
-    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
-    centre = _correlation(p, q, r, s)
-    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
-    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
-    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
-    error = sqrt(max(variance, 0.0) / (p + q + r + s))
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
-        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
-        return min(low, value), max(high, value)
-
-    details = {"chi_squared": n * value**2, "standard_error": error}
-    return EffectSize("phi", value, n, names, details, interval)
-
-
-def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
-    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
-    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
-    return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
-
-
-def _answers(
-    a: Any, b: Any, names: tuple[str, str] | None
-) -> tuple[PairedSample, tuple[int, int, int, int]]:
-    """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
-    sample = PairedSample.of(a, b, names=names)
+def _answers(sample: PairedSample) -> tuple[int, int, int, int]:
+    """How many items both, a alone, b alone and neither get right."""
     u, v = sample.pairs.u, sample.pairs.v
     if not sample.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
     only_u, only_v, both = (int(x.sum()) for x in (u > v, v > u, u & v))
-    return sample, (both, only_u, only_v, sample.n - both - only_u - only_v)
+    return both, only_u, only_v, sample.n - both - only_u - only_v

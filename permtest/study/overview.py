@@ -1,4 +1,7 @@
-"""Everything about one comparison: the exact test first, then what surrounds it."""
+"""Everything about one comparison: the exact test first, then what surrounds it.
+
+`overview` compares items as they are; `run_study` follows a configuration, and can be repeated.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +47,19 @@ from permtest.statistics import (
 )
 from permtest.study import document as doc
 from permtest.study import sections
+from permtest.study.config import StudyConfig
+from permtest.study.describe import (
+    Description,
+    EvaluationUnits,
+    UnitSizes,
+    describe,
+    evaluation_units,
+    unit_sizes,
+)
 from permtest.study.document import Document, Figure, Section, Table, number, percent
 from permtest.study.effects import EffectSize, effect_sizes
 from permtest.study.plan import Outlook, outlook
+from permtest.study.power import PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
 
 T = TypeVar("T")
@@ -92,12 +105,7 @@ class Record(NamedTuple):
 
 
 class ItemScores(NamedTuple):
-    """Two systems item by item: their scores (NaN for 0 / 0), and 1, 0 or -1 for who leads.
-
-    The mean of `worth` is the difference per item. A measure of counts is no mean of items: there
-    `worth` is N / 2 times what the difference would lose if the two systems' counts of the item
-    were exchanged, and its mean is the difference but for terms of second order.
-    """
+    """Two systems item by item: their scores (NaN for 0 / 0), and 1, 0 or -1 for who leads."""
 
     a: Floats
     b: Floats
@@ -107,7 +115,7 @@ class ItemScores(NamedTuple):
 
 
 def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
-    """Measure every item by itself."""
+    """Measure every item by itself; the mean of `worth` is the difference per item."""
     if not entry.columns:
         sample = PairedSample(pairs)
         lead = np.sign(sample.gaps).astype(np.int8)
@@ -117,6 +125,8 @@ def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     first, second = (x.astype(np.float64) for x in addends)
     own = [np.where(_undefined(measure, x), np.nan, measure.values(x)) for x in (first, second)]
     totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
+    # A measure of counts is no mean of items: an item is worth N / 2 times what the difference
+    # loses if the systems' counts of it are exchanged, which is right but for second-order terms.
     moved = second - first
     swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
     seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
@@ -150,18 +160,25 @@ def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Overview(Document):
-    """The result of `overview`; it computes each part when you first ask for it.
+    """What `overview` or `run_study` returns; it computes each part when you first ask for it.
 
     Parameters
     ----------
     pairs, statistic, alternative, alpha, seed, tests
-        As in `overview`; names are made legible, and `seed` is a number.
+        As in `overview`; names are made legible, and `seed` is a number. In a study, the pairs are
+        those of the units.
     delta : float
         The difference per item under the null hypothesis.
     K : int, optional
         Resamples of the bootstrap tests. Default: as many as take little time.
     target : float
         The power that another study is planned for.
+    config : StudyConfig, optional
+        What a study was asked for.
+    made : EvaluationUnits, optional
+        What a study compares: items, several of them, or whole clusters; None for counts.
+    items_read : Pairs, optional
+        The scores of the items of a study.
 
     Examples
     --------
@@ -180,6 +197,9 @@ class Overview(Document):
     delta: float = field(default=0.0, kw_only=True)
     K: int | None = field(default=None, kw_only=True)
     target: float = field(default=0.8, kw_only=True)
+    config: StudyConfig | None = field(default=None, kw_only=True)
+    made: EvaluationUnits | None = field(default=None, kw_only=True)
+    items_read: Pairs | None = field(default=None, kw_only=True)
     _notes: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -221,7 +241,10 @@ class Overview(Document):
 
     @property
     def amount(self) -> str:
-        """How many items there are, and in how many clusters."""
+        """How many items there are, and in how many clusters, or in how many units."""
+        if self.config is not None and self.config.unit_size > 1:
+            units = doc.how_many(len(self.pairs), "evaluation units")
+            return f"{units} ({self.config.unit_metric}s of {self.config.unit_size} items)"
         inside = f" in {doc.how_many(len(self.units), 'clusters')}" * (self.unit == "clusters")
         return doc.how_many(len(self.pairs), "items") + inside
 
@@ -278,21 +301,21 @@ class Overview(Document):
     def interval(self) -> ConfidenceInterval | None:
         """Of the difference; None where its section says why."""
         answer, times = self._first[0], self.per_unit
-        if answer.interval is None:
-            why = answer.problem or "the test has no interval at this level"
-        elif answer.interval.low == -answer.interval.high == -inf:
+        found = answer.interval
+        if found is None:
+            self._notes["finding"] = answer.problem or "the test has no interval at this level"
+            return None
+        if found.low == -found.high == -inf:
             why = f"there are too few {self.unit} to exclude any difference"
-        else:
-            low, high = (end * times for end in answer.interval)
-            doubts = [answer.interval.warning] if answer.interval.warning else []
-            if self.pairs.columns:  # of which resampling is the only interval
-                failed = [check for check in answer.checks if check.held is False]
-                doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
-            doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
-            rounded = answer.interval.resolution * times
-            return ConfidenceInterval(low, high, self.confidence_level, rounded, doubt)
-        self._notes["finding"] = why
-        return None
+            self._notes["finding"] = why
+            return None
+        doubts = [found.warning] if found.warning else []
+        if self.pairs.columns:  # of which resampling is the only interval
+            failed = [check for check in answer.checks if check.held is False]
+            doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
+        doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
+        ends = (found.low * times, found.high * times)
+        return ConfidenceInterval(*ends, self.confidence_level, found.resolution * times, doubt)
 
     @property
     def interval_about(self) -> str:
@@ -341,28 +364,20 @@ class Overview(Document):
         proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
         return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
 
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The tests that the user asked for; otherwise those that apply and add something.
-
-        On scores of 0 and 1 the test of ranks is the sign test, and medians are 0.
-        """
-        if self.tests is not None:
-            return self.tests
-        binary = "mcnemar" in self.applicable
-        return tuple(x for x in self.applicable if not (binary and x in OF_ORDER))
-
     @cached_property
     def answers(self) -> AnswerTable:
         """Other tests of the same units beside the exact one."""
-        slow = SLOW if self._is_slow and self.tests is None else ()
-        if slow:
+        chosen, first = self.tests, self._first[0]
+        if chosen is None and self._is_slow:
+            chosen = tuple(test for test in self.applicable if test not in SLOW)
             self._notes["answers"] = (
-                f"{', '.join(slow)} take long with more than {MANY:,} distinct differences; to "
+                f"{', '.join(SLOW)} take long with more than {MANY:,} distinct differences; to "
                 "run them, name them in overview(tests=...)"
             )
-        order = ["exact", *(test for test in self.chosen if test not in ("exact", *slow))]
-        first = self._first[0]
+        elif chosen is None:  # of 0 and 1 the test of ranks is the sign test, and medians are 0
+            left_out = OF_ORDER if "mcnemar" in self.applicable else ()
+            chosen = tuple(test for test in self.applicable if test not in left_out)
+        order = ["exact", *(test for test in chosen if test != "exact")]
         found = {first.test: first}
         if self._is_slow and first.test != "exact":  # without its interval
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
@@ -379,11 +394,38 @@ class Overview(Document):
         return {answer.test: answer.rejects(self.alpha) for answer in self.answers}
 
     @cached_property
+    def description(self) -> Description:
+        """Both columns of scores, and their differences."""
+        return describe(self.units, alpha=self.alpha)
+
+    @cached_property
     def recommendation(self) -> Recommendation | None:
         """Which tests suit single scores like these; None for counts, and where it takes long."""
-        if self.pairs.columns or self._is_slow:
+        if self.pairs.columns or (self._is_slow and self.config is None):
             return None
         return recommend(self.units, alpha=self.alpha)
+
+    @cached_property
+    def unit_sizes(self) -> UnitSizes | None:
+        """How much differences vary in units of several sizes; None where it cannot be said."""
+        chosen = self.config
+        if chosen is None or self.unit == "clusters":
+            return None
+        how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
+        how["tolerance"] = chosen.unit_tolerance
+        return self._tried("units", lambda: unit_sizes(self.items_read, **how))
+
+    @cached_property
+    def curve(self) -> PowerCurve | None:
+        """Simulated power against the number of units; None if it is not asked for."""
+        chosen = self.config
+        if chosen is None or chosen.power_sizes == 0:
+            return None
+        how: dict[str, Any] = {"test": chosen.power_test, "sizes": chosen.power_sizes}
+        how |= {"experiments": chosen.power_experiments, "method": chosen.power_method}
+        how |= {"alternative": self.alternative, "alpha": self.alpha, "rng": self._stream(2)}
+        units = raised(self.units, self.delta)
+        return self._tried("curve", lambda: power_curve(units, **how))
 
     @cached_property
     def effects(self) -> tuple[EffectSize, ...]:
@@ -443,10 +485,6 @@ class Overview(Document):
         found = {True: "rejects", False: "does not reject", None: "cannot decide"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
 
-    def citation(self, style: str = "text") -> str:
-        """What to cite, the method and the software: as "text", or as "bibtex"."""
-        return sections.citation(style)
-
     def score_text(self, value: float | None) -> str:
         """What a system scores: whole sums as they are, ratios and means with four digits."""
         if value is None:
@@ -481,11 +519,19 @@ class Overview(Document):
 
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
-        """The sections of a comparison."""
-        spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
-        keys = ["finding", "test", "items", "answers", *["measures"] * spans]
-        keys += ["effects", "power", "data", "cite"]
-        return {key: partial(getattr(sections, key), self) for key in keys}
+        """The sections; those of the data and of the plan are a study's."""
+        keys = "finding test items answers effects power data cite"
+        if self.config is not None and self.pairs.columns:
+            keys = "finding data test items answers power repeat cite"
+        elif self.config is not None:
+            keys = "finding data units assumptions recommendation test items answers effects "
+            keys += "curve power repeat cite"
+        return {key: partial(getattr(sections, key), self) for key in keys.split()}
+
+    @property
+    def attachments(self) -> Mapping[str, str]:
+        """The configuration that repeats a study."""
+        return {} if self.config is None else {"study.yml": self.config.to_yaml()}
 
     @property
     def picture(self) -> Figure:
@@ -585,16 +631,13 @@ class Overview(Document):
 
 
 def per_item(pairs: Pairs) -> Pairs:
-    """A pair for each cluster, if there are some, on the scale of items.
-
-    The sums of a cluster are divided by the mean size of clusters, so that their mean is that of
-    the items; p does not depend on that. Counts are added up only.
-    """
+    """A pair for each cluster, if there are some, on the scale of items; counts are added up."""
     if pairs.clusters is None:
         return pairs
     found = pairs.by_cluster()
     if pairs.columns:
         return found
+    # Sums over the mean size of clusters have the mean of the items; p does not depend on that.
     n, size = len(found), Fraction(len(pairs), len(found))
     u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
     off = None if found.rounding is None else found.rounding / float(size)
@@ -684,3 +727,69 @@ def overview(
     found = Overview(pairs, lookup(statistic), alternative, check_level(alpha), seed, chosen)
     _ = found.exact
     return found
+
+
+def run_study(
+    a: Any,
+    b: Any = None,
+    config: StudyConfig | Mapping[str, Any] | None = None,
+    *,
+    names: tuple[str, str] | None = None,
+) -> Overview:
+    """Describe two systems' scores, test them, measure the effect, and plan the next study.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (N,)
+        Scores of both systems; or `Pairs`, and None. Clusters are the units where there are some.
+        Counts, for a measure such as F1, come as `Pairs`.
+    config : StudyConfig or mapping, optional
+        What to do, or the options that are not the default ones.
+    names : tuple of two str, optional
+        The names of the two systems. Default: those of the `Pairs`, or a and b.
+
+    Returns
+    -------
+    Overview
+        Each part of it is computed when it is first asked for; one that the data are unfit for is
+        left out, and its section says why.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores are not numbers of equal number, or units cannot be made of them.
+
+    Examples
+    --------
+    >>> from permtest.study import run_study
+    >>> study = run_study([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], {"K": 99})
+    >>> study.exact.pvalue, study.decisions()["exact"], study.description.shape
+    (0.0625, False, 'symmetric')
+    """
+    chosen = StudyConfig.from_dict(config) if isinstance(config, Mapping) else config
+    chosen = chosen or StudyConfig()
+    entry, units = lookup(chosen.statistic), None
+    if isinstance(a, Pairs) and b is None and (a.columns or a.clusters is not None):
+        if chosen.unit_size != 1:
+            what = "the clusters are the units" if a.clusters else "counts are compared as they are"
+            raise ValueError(f"unit_size={chosen.unit_size} must be 1: {what}")
+        pairs = replace(a, names=names or a.names)
+    else:
+        pairs = PairedSample.of(a, b, names=names).pairs
+    pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
+    if not pairs.columns:
+        entry = lookup("mean")
+        how: dict[str, Any] = {"metric": chosen.unit_metric, "remainder": chosen.unit_remainder}
+        how["rng"] = chosen.unit_shuffle
+        units = evaluation_units(per_item(pairs), None, chosen.unit_size, **how)
+    several = units if chosen.unit_size != 1 else None
+    return Overview(
+        pairs if several is None else replace(several.pairs, source=pairs.source),
+        *(entry, chosen.alternative, chosen.alpha, chosen.seed, chosen.tests),
+        delta=chosen.delta,
+        K=chosen.K,
+        target=chosen.plan_power,
+        config=chosen,
+        made=units,
+        items_read=pairs,
+    )

@@ -18,8 +18,6 @@ from permtest._checks import (
     check_option,
     check_share,
 )
-from permtest.alternatives.answer import rejects
-from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.score import counted
 from permtest.statistics import check_alternative
 
@@ -29,10 +27,6 @@ MOST, MOST_EXACT = 10**15, 10**6
 #: Numbers of items that are looked at together; and how far from the mean numbers of discordant
 #: items matter to `exact_power`: so many standard deviations, and so many more.
 AT_ONCE, REACH = 128, (9.0, 40.0)
-
-#: The methods of McNemar's test that have an exact power; for 0/1 scores the first three are one.
-MCNEMAR = {"mcnemar": "exact", "exact": "exact", "sign": "exact", "mcnemar_midp": "midp"}
-MCNEMAR |= {"mcnemar_chi2": "chi2"}
 
 
 # ---- paired t tests ------------------------------------------------------------------------------
@@ -240,9 +234,8 @@ def exact_power(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    test: str = "mcnemar",
 ) -> float:
-    """Power for scores that are 0 or 1, without simulation: to 1e-12.
+    """Power of the exact test of scores that are 0 or 1, without simulation: to 1e-12.
 
     Parameters
     ----------
@@ -252,9 +245,6 @@ def exact_power(
         Number of items, up to 10^9.
     alpha, alternative
         As in `power_t`.
-    test : str, default "mcnemar"
-        "mcnemar", which for such scores is "exact" and "sign" too, "mcnemar_midp" or
-        "mcnemar_chi2".
 
     Notes
     -----
@@ -269,7 +259,7 @@ def exact_power(
     0.8763
     """
     size = check_count(n, "n", most=10**9, why="sample_size_mcnemar is as good as exact there")
-    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative, test)[0])
+    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
 
 
 def exact_power_n(
@@ -279,7 +269,6 @@ def exact_power_n(
     *,
     alpha: float = 0.05,
     alternative: str = "two-sided",
-    test: str = "mcnemar",
 ) -> int:
     """How many items `exact_power` needs to reach a power; at most a million.
 
@@ -288,7 +277,7 @@ def exact_power_n(
 
     Parameters
     ----------
-    p_b, p_c, power, alpha, alternative, test
+    p_b, p_c, power, alpha, alternative
         As in `exact_power` and `sample_size`.
 
     Examples
@@ -303,7 +292,7 @@ def exact_power_n(
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
             raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
-        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative, test) >= power
+        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
     crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
@@ -325,36 +314,23 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
 
 
 def _powers(
-    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str, test: str
+    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> NDArray[np.float64]:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.special import betainc, gammaln, xlog1py, xlogy
+    from scipy.stats import binom
 
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
-    check_option("test", test, MCNEMAR)
     fewest, most = int(numbers.min()), int(numbers.max())
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-    # The fewest wins of m that reject, by bisection; m + 1 if none do. Both sides are alike.
-    two = alternative == "two-sided"
-    none, least = m // 2 if two else np.full_like(m, -1), m + 1
-    while np.any(least - none > 1):
-        wins = np.maximum((none + least) // 2, 0)
-        p = mcnemar_pvalue(wins, m - wins, MCNEMAR[test], "two-sided" if two else "greater")
-        extreme, open_ = rejects(p, alpha), least - none > 1
-        least = np.where(open_ & extreme, wins, least)
-        none = np.where(open_ & ~extreme, wins, none)
-    # P(wins >= least), and the same for losses, by the incomplete beta function.
-    some, shape = (least > 0) & (least <= m), (np.maximum(least, 1), np.maximum(m - least + 1, 1))
+    # The most wins of m that do not reject; as many losses do not. Roundings do not matter.
+    most_wins = binom.isf(alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11), m, 0.5)
     sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
-    found = sum(np.where(some, betainc(*shape, x), least <= 0) for x in sides)
-    n = numbers[:, None]
-    logs = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
-    logs = logs + xlogy(m, both) + xlog1py(np.maximum(n - m, 0), -both)
-    shares = np.where(m <= n, np.exp(logs), 0.0)  # but for what rounds alike in all of them
+    found = sum(binom.sf(most_wins, m, x) for x in sides)
+    shares = binom.pmf(m, numbers[:, None], both)
     return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
 
 
@@ -363,20 +339,15 @@ def _powers(
 
 @dataclass(frozen=True)
 class Outlook:
-    """What power a test of such systems has, and what another study needs, by `outlook`.
-
-    `power` is 0 where no p of `n` units is small enough. `detectable` and `needed` are the smallest
-    difference that n units show, and the units that show the observed one, with a power of
-    `target`; None where there is none, and `problem` says why.
-    """
+    """What power a test of such systems has, and what another study needs."""
 
     n: int
-    power: float
-    detectable: float | None
-    needed: int | None
+    power: float  # 0 where no p of n units is small enough
+    detectable: float | None  # the smallest difference that n units show with the power `target`
+    needed: int | None  # units that show the observed difference with that power
     target: float
     method: str
-    problem: str = ""
+    problem: str = ""  # why something is None
 
 
 def outlook(
@@ -388,17 +359,14 @@ def outlook(
     target: float = 0.8,
     unit: str = "units",
 ) -> Outlook:
-    """What power a test of such differences has, none beyond `limit`, and what a study needs.
-
-    Where all are -1, 0 or 1, they are taken for those of scores of 0 and 1.
-    """
+    """What power a test of such differences has, none beyond `limit`, and what a study needs."""
     d = np.asarray(differences, dtype=np.float64)
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
         raise ValueError("all differences are equal, so they say nothing about other differences")
     lead, sigma = float(d.mean()), float(d.std(ddof=1))
     shares = float(np.mean(d > 0)), float(np.mean(d < 0))
-    binary = bool(np.isin(d, (-1, 0, 1)).all())
+    binary = bool(np.isin(d, (-1, 0, 1)).all())  # as those of scores of 0 and 1 are
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power = exact_power(*shares, n, **how) if binary else power_t(n, lead, sigma, **how)
     method = "paired t test of differences that are close to normal on average"

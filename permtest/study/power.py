@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import plain_array, roomy
+from permtest._arrays import IntArray, plain_array, roomy
 from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
@@ -33,7 +33,7 @@ from permtest.alternatives.counts import mcnemar_pvalue, wilson
 from permtest.alternatives.parametric import normal_pvalue, t_pvalue
 from permtest.alternatives.resampling import check_resamples
 from permtest.batch import exact_perm_test_batch
-from permtest.decimals import as_scaled, in_common_units
+from permtest.decimals import in_common_units
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
@@ -43,13 +43,9 @@ OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "bootstrap_mean")
 MCNEMAR = {"mcnemar": "exact", "mcnemar_midp": "midp", "mcnemar_chi2": "chi2"}
 TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *MCNEMAR)
 
-#: Scores that are drawn at a time (16 MB for each system), data sets, which also share the
-#: resamples of a bootstrap, those that a user's function tests one by one, and those whose exact
-#: tests a processor makes before it asks for more.
+#: Scores that are drawn at a time (16 MB for each system); data sets that share the resamples of a
+#: bootstrap, that a user's function tests, and whose exact tests a processor makes in one go.
 AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 50
-
-#: The most pairs in a data set that is drawn.
-MOST = 10**7
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
@@ -327,7 +323,7 @@ def rejection_rates(
     total = check_count(experiments, "experiments", most=10**6, why=why)
     law = draw if isinstance(draw, _Resampling) else None
     alone = law if [*named.values()] == ["exact"] else None  # so that no rows have to be drawn
-    check_count(n, "n", most=MOST, why="power_t and exact_power have formulas")
+    check_count(n, "n", most=10**7, why="power_t and exact_power have formulas")
     for test in named.values():
         if not callable(test):
             check_option("test", test, TESTS)
@@ -363,66 +359,18 @@ def rejection_rates(
 
 
 def measured_rates(
-    differences: Any,
-    tests: Sequence[str],
-    *,
-    alpha: float = 0.05,
-    repetitions: int = 1000,
-    rng: RNG = 0,
+    steps: IntArray, scale: int, tests: Sequence[str], *, alpha: float = 0.05, samples: int = 1000
 ) -> dict[str, tuple[float, float]]:
-    """Level and power of tests for data like these, by resampling the differences.
-
-    Parameters
-    ----------
-    differences : array_like of shape (N,)
-        Differences of scores, at least two.
-    tests : sequence of str
-        Paired tests as `pvalues` has them; McNemar's where all differences are -1, 0 or 1.
-    alpha
-        As in `power_curve`; tests are two-sided.
-    repetitions : int, default 1000
-        Number of resamples; but no more than two million over N, or a hundred if that is less.
-    rng : numpy.random.Generator, int or None, default 0
-
-    Returns
-    -------
-    dict of str to (float, float)
-        By test its level, the share of rejected resamples of differences without an effect; and its
-        power, that of resamples of the differences as they are.
-
-    Notes
-    -----
-    Without an effect are differences less their mean. Where all are -1, 0 or 1, and for the sign
-    test, they have random signs instead, as a shift would leave no ties. A test of something else
-    than the mean may be right to reject centred differences more often than alpha.
-
-    All tests of some thousand pairs take about a second together, as the exact test looks at
-    differences on a lattice (see `power_curve`), that of signed ranks is a normal approximation
-    beyond 50 pairs, and the bootstrap has 399 resamples.
-
-    Examples
-    --------
-    >>> from permtest.study import measured_rates
-    >>> level, power = measured_rates([0] * 14 + [1] * 5 + [-5], ["exact"])["exact"]
-    >>> 0.12 < level < 0.2
-    True
-    """
-    check_level(alpha)
-    steps, scale = as_scaled(differences, "differences")
-    if (n := steps.size) < 2:
-        raise ValueError(f"differences has {n} elements, but resampling them needs 2")
-    binary = bool(np.isin(np.abs(steps), (0, scale)).all())
-    for test in tests:
-        check_option("test", test, [x for x in TESTS if x != "independent_t"])
-        if test.startswith("mcnemar") and not binary:
-            raise ValueError(f"{test} needs differences of -1, 0 or 1; use 'sign'")
-    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES}
-    how["experiments"] = min(check_count(repetitions, "repetitions"), max(AT_ONCE // n, SLOW))
-    how["rng"] = as_generator(rng)
+    """Level and power of two-sided tests for differences like these, integers over `scale`."""
+    n, binary = steps.size, bool(np.isin(np.abs(steps), (0, scale)).all())
+    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES, "experiments": samples}
+    how["rng"] = as_generator(0)
     # The same test under another name, which sees the samples of its relatives or is quicker.
     other = {"exact": "mcnemar"} if binary else {}
     other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
     named = {test: other.get(test, test) for test in tests}
+    # Without an effect differences have lost their mean, or their signs where all are -1, 0 or 1
+    # and for the sign test, as a shift would leave no ties.
     swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
     coins, zero = np.sign(np.concatenate([steps, -steps])), Fraction(0)
 
@@ -440,17 +388,13 @@ def measured_rates(
 
 @dataclass(frozen=True, eq=False)
 class _Resampling:
-    """Draws pairs with replacement; for the exact test only how often each difference occurs.
-
-    `values` are the differences in integers, `shares` how probable they are, and `rounded` the unit
-    that they were rounded to, in scores; 0 where they were not.
-    """
+    """Draws pairs with replacement; for the exact test only how often each difference occurs."""
 
     a: Floats
     b: Floats
-    values: NDArray[np.int64]
-    shares: Floats
-    rounded: float
+    values: NDArray[np.int64]  # the differences, as integers
+    shares: Floats  # how probable they are
+    rounded: float  # the unit that they were rounded to, in scores; 0 where they were not
 
     @classmethod
     def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> _Resampling:
@@ -479,13 +423,11 @@ class _Resampling:
     def rejected(
         self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
     ) -> int:
-        """How many of so many samples of n pairs the exact test rejects.
-
-        With z the sum over the root of the sum of squares and Q the tail of a normal law, that of a
-        sum with random signs is at most 3.18 Q(z) (Bentkus and Dzindzalieta 2015), and off Q(z) by
-        at most 0.56 times the sum of cubes over that root cubed (Shevtsova 2013). What these bounds
-        leave open is tested.
-        """
+        """How many of so many samples of n pairs the exact test rejects."""
+        # With z the sum over the root of the sum of squares and Q the tail of a normal law, that of
+        # a sum with random signs is at most 3.18 Q(z) (Bentkus and Dzindzalieta 2015), and off Q(z)
+        # by at most 0.56 times the sum of cubes over that root cubed (Shevtsova 2013). What these
+        # bounds leave open is tested.
         times, two = rng.multinomial(n, self.shares, size=size), alternative == "two-sided"
         magnitudes = np.abs(self.values).astype(np.float64)
         lead, root = times @ self.values, np.sqrt(np.maximum(times @ magnitudes**2, 1.0))
@@ -500,9 +442,8 @@ class _Resampling:
             found = Laws.of_counts(self.values, some).solve(alternative)
             p = found.values[0]
             for i in found.hard.nonzero()[0]:
-                p[i] = _exact(
-                    np.repeat(self.values, some[i].astype(np.intp))[None, :], alternative
-                )[0]
+                row = np.repeat(self.values, some[i].astype(np.intp))
+                p[i] = _exact(row[None, :], alternative)[0]
             return int(np.count_nonzero(rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]

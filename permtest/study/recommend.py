@@ -26,8 +26,8 @@ from permtest.study.effects import win_loss
 
 LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 
-#: Tests whose level and power are measured, of scores of 0 and 1 and of others; samples that are
-#: drawn at most, and scores in all of them.
+#: Tests whose level and power are measured, of scores of 0 and 1 and of others; the most samples
+#: that are drawn, and scores in all of them.
 BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign")
 SAMPLES, DRAWN = 1000, 2 * 10**6
@@ -64,7 +64,8 @@ class Recommendation(InSection):
     rule : str
         "exact" or "manual".
     rates : mapping of str to (float, float)
-        Level and power of tests, as `measured_rates` finds them.
+        Level and power of tests: how often they reject samples like these without, and with, the
+        mean difference.
     samples : int
         How many samples they were measured on; 0 if they were not.
 
@@ -214,8 +215,8 @@ class _Case:
         # Where a shift of the differences makes no ranks of zeros.
         ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
         tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
-        options: dict[str, Any] = {"alpha": self.found.alpha, "repetitions": self.samples}
-        rates = measured_rates(self.sample.differences, tests, **options)
+        options: dict[str, Any] = {"alpha": self.found.alpha, "samples": self.samples}
+        rates = measured_rates(self.sample.gaps, self.sample.scale, tests, **options)
         return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
 
     def measured(self, test: str) -> tuple[str, str]:
@@ -266,13 +267,11 @@ class _Case:
         if self.reach:
             return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level"
         standing, level = self.measured(test)
+        if test == "exact" and standing == INAPPROPRIATE:
+            kept = "tests the mean, and keeps its level if labels can be exchanged; if the mean is"
+            return RECOMMENDED, f"{kept} 0 but labels matter, {level}, as {self.shape}"
         if test == "exact":
-            kept = "keeps its level if labels can be exchanged; if the mean is 0 but"
-            kept = f", and {kept} labels matter, {level}, as {self.shape}"
-            return (
-                RECOMMENDED,
-                f"tests the mean{kept if standing == INAPPROPRIATE else '; ' + level}",
-            )
+            return RECOMMENDED, f"tests the mean; {level}"
         if standing == RECOMMENDED and self.n < MANY and not self.binary:
             return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
         if standing == RECOMMENDED and (self.binary or test != "paired_t"):

@@ -1,22 +1,19 @@
-"""The sections of a comparison; an overview and a study consist of them.
-
-Each function takes an `Overview` (or a `Study`, which is one), reads its parts, and is named after
-the key of its section.
-"""
+"""The sections of a comparison, each made by a function with the name of its key."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from platform import python_version
+from shlex import join
 from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_option
 from permtest.alternatives.answer import TITLES, finite
 from permtest.alternatives.compare import TESTS
 from permtest.pairs import Pairs
@@ -25,34 +22,15 @@ from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
 
-#: Rows of the table of where the scores come from.
-ROWS = 60
-
-#: The measures of the same counts that stand beside each other.
-MEASURES = ("precision", "recall", "f1")
+#: Rows of the table of where the scores come from, and of that of sizes of units.
+ROWS, SIZES = 60, 12
 
 #: A null distribution with more cells is not drawn as it is.
 MOST_CELLS = 5 * 10**6
 
-#: Which exchanges p counts.
-EXTREME = {
-    "two-sided": "at least as far from zero",
-    "greater": "at least as large",
-    "less": "at most as large",
-}
-
 ESTIMATION = (
     "Scores of both systems, the difference on each item, and below them the overall "
     "difference with its interval"
-)
-COHEN = (
-    "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for yourself "
-    "what difference matters."
-)
-PLANNING = (
-    "Power computed from the same scores as p adds nothing to p; use it for planning. A "
-    "significant difference tends to be overestimated, so plan for the smallest difference "
-    "that matters."
 )
 
 PAPER = "Exact Paired-Permutation Testing for Structured Test Statistics"
@@ -80,18 +58,6 @@ BIBTEX = f"""\
 """
 
 
-def citation(style: str = "text") -> str:
-    """The method and the software, as "text" or as "bibtex"."""
-    check_option("style", style, ("text", "bibtex"))
-    own = computed_with()["permtest"]
-    if style == "bibtex":
-        return BIBTEX.replace("VERSION", own)
-    return (
-        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
-        f"The permtest developers. {SOFTWARE}, version {own}. {HOME}."
-    )
-
-
 def computed_with(*others: str) -> dict[str, str]:
     """The versions of this package, of others where they are there, and of Python."""
     found = {"permtest": str(import_module("permtest").__version__)}
@@ -99,48 +65,45 @@ def computed_with(*others: str) -> dict[str, str]:
     return found | {x: python_version() if x == "python" else version(x) for x in there}
 
 
-# ---- the comparison ----------------------------------------------------------------------------
+# ---- the test ----------------------------------------------------------------------------------
 
 
 def finding(found: Any) -> Section:
     """Both systems' scores and their difference."""
     level, record, (a, b), pairs = found.confidence_level, found.record, found.names, found.pairs
     exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
-    columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
-    if pairs.columns and pairs.u.ndim == 2:
-        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
-        counts = zip(pairs.columns, sums.T, strict=True)
-        columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
-    if not pairs.columns and entry.name != "mean":
-        each = (*found.scores, found.difference)
-        columns["mean per item"] = [number(x / len(pairs)) for x in each]
+    columns = _columns(found)
     systems = zip((*found.names, "difference"), *columns.values(), strict=True)
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
         rows += [("warning", interval.warning)] if interval.warning else []
     first, second = found.better_on
     wins = f"{a} better on {first:,}, {b} on {second:,}, equal on {record.ties:,}"
-    other = interval is not None and "exact test" not in found.interval_about
     compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
     compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
-    leads = found.rejected and exact.better and not found.delta
+    sentence = f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
+    if found.rejected is False:
+        sentence += ", but this does not show that it is true"
+    elif found.rejected and exact.better and not found.delta:
+        sentence += f"; {exact.better} is the better one"
+    limits = (
+        "The difference holds for these two systems on items like these. The interval says "
+        "how far other items might move it, not how far other training runs or other data "
+        "would move it."
+    )
+    if interval is not None and "exact test" not in found.interval_about:
+        limits += " The interval and p come from different tests, so near the level they may "
+        limits += "disagree."
     return Section(
         key="finding",
         heading="The difference",
-        sentence=f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
-        + f"; {exact.better} is the better one" * bool(leads)
-        + ", but this does not show that it is true" * (found.rejected is False)
-        + ".",
+        sentence=sentence + ".",
         tables=(
             Table(("system", *columns), tuple(systems)),
             Table(("", "found"), (*rows, ("items", wins))),
         ),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
-        limits="The difference holds for these two systems on items like these. The interval says "
-        "how far other items might move it, not how far other training runs or other data "
-        "would move it."
-        + " The interval and p come from different tests, so near the level they may disagree."
-        * other,
+        limits=limits,
         problem=found.problem("finding"),
         data=exact.score.to_dict()
         | {
@@ -156,6 +119,25 @@ def finding(found: Any) -> Section:
             "paired_by": pairs.source.get("paired_by"),
         },
     )
+
+
+def _columns(found: Any) -> dict[str, list[str]]:
+    """What is known of both systems and their difference: counts, their measures, and means."""
+    pairs, entry = found.pairs, found.statistic
+    columns = {found.measured: [*map(found.score_text, found.scores), found.difference_text]}
+    if pairs.columns and pairs.u.ndim == 2:
+        sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
+        counts = zip(pairs.columns, sums.T, strict=True)
+        columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
+        standard = pairs.columns[:3] == ("tp", "fp", "fn")
+        for other in map(lookup, ("precision", "recall", "f1") if standard else ()):
+            measure, *addends = other.measure(pairs)
+            x, y = (float(measure.values(one.sum(axis=0)[None])[0]) for one in addends)
+            columns.setdefault(other.title, [f"{x:.4f}", f"{y:.4f}", f"{x - y:+.4g}"])
+    elif not pairs.columns and entry.name != "mean":
+        each = (*found.scores, found.difference)
+        columns["mean per item"] = [number(x / len(pairs)) for x in each]
+    return columns
 
 
 def test(found: Any) -> Section:
@@ -178,13 +160,14 @@ def test(found: Any) -> Section:
         more = ", drawn from random labellings or rounded differences because it is very long"
         note = more * is_long(exact)
     alt = f"Null distribution of the test{note}; {found.p_text}"
+    extreme = {"greater": "at least as large", "less": "at most as large"}
     return Section(
         key="test",
         heading="The exact test",
         sentence="If the systems were equal, we could just as well exchange the two outputs of "
         f"each {found.unit[:-1]}. p is the share of all 2^{exact.n} exchanges that give a "
-        f"difference {EXTREME[found.alternative]} as the observed one, "
-        f"{'enclosed in bounds' if bracket else how}. {exact}",
+        f"difference {extreme.get(found.alternative, 'at least as far from zero')} as the "
+        f"observed one, {'enclosed in bounds' if bracket else how}. {exact}",
         tables=(Table(("", "found"), tuple(rows)),),
         figure=Figure("plot_test", (found,), alt),
         limits="p says how surprising such a difference would be between equal systems. It does "
@@ -202,40 +185,38 @@ def is_long(exact: Any) -> bool:
 def items(found: Any) -> Section:
     """Which system is ahead on how many items, and where they differ most."""
     record, (a, b), shown = found.record, found.names, found.most_different
-    counts = bool(found.statistic.columns)
-    kind = f"{found.measured} of the item" if counts else "score"
-    head = ("item", f"{kind}, {a}", f"{kind}, {b}", "adds" if counts else "difference")
+    kind, adds, sentence = "score", "difference", f"{record.rule[0].upper()}{record.rule[1:]}."
+    if found.statistic.columns:
+        kind, adds = f"{found.measured} of the item", "adds"
+        sentence += f" An item adds half of what the difference in {found.measured} would lose if "
+        sentence += "we exchanged the two systems' counts of that item."
     rows = tuple(
         (legible(x.id), found.score_text(x.a), found.score_text(x.b), f"{x.difference:+.4g}")
         for x in shown
     )
     sizes, which = np.abs(found.items.worth), "All items on which the systems differ"
     if (differ := int(np.count_nonzero(sizes))) > len(rows):
-        least = np.sort(sizes)[-len(rows)]
-        more = int(np.count_nonzero(sizes >= least)) - len(rows)
+        more = int(np.count_nonzero(sizes >= np.sort(sizes)[-len(rows)])) - len(rows)
         which = f"{len(rows)} of the {differ:,} items on which the systems differ, largest first"
-        which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them" * (
-            more > 0
-        )
+        if more:
+            which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them"
     first, second = found.better_on
     tally = ((f"{a} better", first), ("equal", record.ties), (f"{b} better", second))
-    adds = (
-        f" An item adds half of what the difference in {found.measured} would lose if we "
-        "exchanged the two systems' counts of that item."
-    )
+    tables = [Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally))]
+    if rows:
+        tables.append(Table(("item", f"{kind}, {a}", f"{kind}, {b}", adds), rows, which))
     return Section(
         key="items",
         heading="Items",
-        sentence=f"{record.rule[0].upper()}{record.rule[1:]}.{adds * counts}"
-        + " The systems do not differ on any item." * (not rows),
-        tables=(
-            Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally)),
-            *((Table(head, rows, which),) if rows else ()),
-        ),
+        sentence=sentence + " The systems do not differ on any item." * (not rows),
+        tables=tuple(tables),
         limits="The items with the largest differences are not typical; read their texts before "
         "you use them to explain the difference.",
         data={"record": record._asdict(), "most_different": [x._asdict() for x in shown]},
     )
+
+
+# ---- around the test ---------------------------------------------------------------------------
 
 
 def answers(found: Any) -> Section:
@@ -253,24 +234,6 @@ def answers(found: Any) -> Section:
         facts |= {"rejects": decided[answer.test], "assumptions": assumed}
         facts |= dict(zip(("level", "power"), measured, strict=False))
         data.append({key: value for key, value in facts.items() if key != "seconds"})
-    made = [one for one in decided.values() if one is not None]
-    alike = f"{'Both' if len(made) == 2 else f'All {len(made)}'} tests reach the same decision."
-    if len(set(made)) > 1:
-        reject = "rejects" if sum(made) == 1 else "reject"
-        alike = f"{sum(made)} of {len(made)} tests {reject}. The tests that disagree ask different "
-        alike += "questions or make assumptions that do not hold."
-    of_sums = " by comparing clusters"
-    of_sums += "" if found.pairs.columns else " (their sums, divided by the mean size of a cluster)"
-    simulated = (
-        " Level and power are the shares of simulated data sets like these in which a "
-        f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
-        "observed difference. Only some tests were measured."
-    )
-    scale = " Their intervals are per item; the interval of the difference is for the sum."
-    left_out = (
-        " Tests of ranks and medians are left out, because they add nothing for scores of 0 and 1."
-    )
-    left_out *= "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None
     level = f"{percent(table.confidence_level)} interval"
     level += ", per item" * (found.unit == "clusters" and not found.pairs.columns)
     head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
@@ -278,10 +241,7 @@ def answers(found: Any) -> Section:
     return Section(
         key="answers",
         heading="Other tests",
-        sentence=f"On {found.amount}, other tests answer the same question"
-        f"{of_sums * (found.unit == 'clusters')}.{scale * (found.per_unit != 1)}"
-        f"{left_out}{simulated * bool(rates)} {alike * (len(made) > 1)} "
-        f"{table.correlation_text()}".rstrip(),
+        sentence=_what_other_tests_say(found, bool(rates)),
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="These tests are one piece of evidence, not several; decide by the test that you "
@@ -292,127 +252,133 @@ def answers(found: Any) -> Section:
     )
 
 
-def measures(found: Any) -> Section:
-    """Precision, recall and F1 side by side, with their Bayes tests."""
-    from permtest.alternatives import bayes_test
-
-    (a, b), rows, data = found.names, [], {}
-    leans = "cautious if both are judged on the same items"
+def _what_other_tests_say(found: Any, measured: bool) -> str:
+    decided, text = found.decisions(), f"On {found.amount}, other tests answer the same question"
     if found.unit == "clusters":
-        leans = "overconfident if decisions within a cluster are alike"
-    # Of the two models of `bayes_test`, the second one is the one that may be better.
-    pairs = found.pairs if found.unit == "items" else found.pairs.by_cluster()
-    old, new = pairs.v[:, :3], pairs.u[:, :3]
-    for name in MEASURES:
-        same = found.statistic.name == name
-        one = found if same else replace(found, statistic=lookup(name))
-        bayes = bayes_test(old, new, name, weight=1, paired=len(pairs) > 1, names=(b, a))
-        cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
-        p = one.p_text.removeprefix("p ").removeprefix("= ")
-        paired = bayes.paired.chances()["b"] if bayes.paired else "-"
-        rows.append((one.measured, *cells, p, bayes.chances()["b"], paired))
-        facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
-        facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
-        data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
-    level = f"{percent(found.confidence_level)} interval"
-    heads = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
-    return Section(
-        key="measures",
-        heading="Precision, recall and F1",
-        sentence="The table has the exact test of each measure on the same counts, and the "
-        f"probability that {a} is better, given the counts and a flat prior.",
-        tables=(Table(heads, tuple(rows)),),
-        limits="Neither probability is 1 - p: they are about the systems, and p is about the "
-        "data. Both assume that all decisions are independent of each other. The first one "
-        f"also assumes that the two systems are independent, which makes it {leans}. The "
-        f"paired one estimates from the {found.unit} how the systems correlate, for which "
-        "it needs 30 or more.",
-        data={"measures": data},
-    )
+        text += " by comparing clusters"
+        if not found.pairs.columns:
+            text += " (their sums, divided by the mean size of a cluster)"
+    text += "."
+    if found.per_unit != 1:
+        text += " Their intervals are per item; the interval of the difference is for the sum."
+    if "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None:
+        text += " Tests of ranks and medians are left out, because they add nothing for scores of "
+        text += "0 and 1."
+    if measured:
+        text += " Level and power are the shares of simulated data sets like these in which a "
+        text += f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
+        text += "observed difference. Only some tests were measured."
+    made = [one for one in decided.values() if one is not None]
+    if len(set(made)) > 1:
+        text += f" {sum(made)} of {len(made)} tests {'rejects' if sum(made) == 1 else 'reject'}. "
+        text += "The tests that disagree ask different questions or make assumptions that do not "
+        text += "hold."
+    elif len(made) > 1:
+        both = "Both" if len(made) == 2 else f"All {len(made)}"
+        text += f" {both} tests reach the same decision."
+    return f"{text} {found.answers.correlation_text()}".rstrip()
 
 
 def effects(found: Any) -> Section:
     """Effect sizes, each beside the tests that it belongs to."""
-    level, sizes, rows, problem = found.confidence_level, found.effects, [], ""
+    level, sizes, rows, data, problem = found.confidence_level, found.effects, [], [], ""
     for effect in sizes:
         tests = [TITLES[x] for x in found.applicable if TESTS[x].effect == effect.name]
         interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
-        in_scores = ", per item" * (effect.name == "hodges_lehmann")
-        size = effect.label or f"{found.in_units(effect.interpretation)}{in_scores}"
+        unit = found.in_units(effect.interpretation)
+        size = effect.label or unit + ", per item" * (effect.name == "hodges_lehmann")
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
+        data.append(effect.to_dict(level) | {"interpretation": unit})
     if found.pairs.columns:
         problem = "standardised effect sizes need single scores; the difference in "
         problem += f"{found.measured} is itself an effect size"
     elif not sizes:
         problem = "all differences are equal, or there are too few"
     head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "belongs to")
-    alt = "Effect sizes with their intervals"
-    figure = Figure("plot_effects", (sizes,), alt, {"confidence_level": level})
+    how = (sizes,), "Effect sizes with their intervals", {"confidence_level": level}
     # The effects of scores of 0 and 1 have no scale in common.
     drawn = sizes and "risk_difference" not in [effect.name for effect in sizes]
+    sentence = f"These sizes of the difference do not depend on the number of {found.unit}."
+    limits = "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for "
+    limits += "yourself what difference matters."
     return Section(
         key="effects",
         heading="Effect size",
-        sentence=f"These sizes of the difference do not depend on the number of {found.unit}."
-        * bool(rows),
+        sentence=sentence * bool(rows),
         tables=(Table(head, tuple(rows)),) if rows else (),
-        figure=figure if drawn else None,
-        limits=COHEN * any(effect.label for effect in sizes),
+        figure=Figure("plot_effects", *how) if drawn else None,
+        limits=limits * any(effect.label for effect in sizes),
         problem=f"Not everything could be computed: {problem}." * bool(problem),
-        data={
-            "effects": [
-                effect.to_dict(level) | {"interpretation": found.in_units(effect.interpretation)}
-                for effect in sizes
-            ]
-        },
+        data={"effects": data},
     )
 
 
 def power(found: Any) -> Section:
     """The power of the test, and the size that another study needs."""
-    plan, rows, shown, apart = found.power, [], {}, ""
-    if plan is not None:
-        share, t = percent(plan.target), "paired t test, for nearly normal means"
-        binary = plan.method.startswith("exact")
-        computed = "exact, for scores of 0 and 1" if binary else t
-        chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
-        # The number that stands beside the exact test among the other tests, where there is one.
-        if "exact" in rates and found.alternative == "two-sided" and not found.delta:
-            drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
-            if binary:
-                apart = (
-                    f" The power is exact; the powers among the other tests are shares of {drawn}."
-                )
-            elif plan.power > 0:
-                chance, method = rates["exact"][1], f"exact test of {drawn}"
-                apart = (
-                    " The power is measured, as among the other tests; the formula of the t test, "
-                )
-                apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
-        shown = vars(plan) | {"power": chance, "power_method": method}
-        text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
-        rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, method))
-        if plan.detectable is not None:
-            seen = number(abs(plan.detectable * found.per_unit))
-            what = f"smallest difference detectable with {share} power at n = {plan.n:,}"
-            rows.append((what, seen, t))
-        if plan.needed is not None:
-            what = f"{found.unit} needed for {share} power at the observed difference"
-            rows.append((what, f"{plan.needed:,}", computed))
+    plan, problem, heading = found.power, found.problem("power"), "Power, and the next study"
+    if plan is None:
+        return Section("power", heading, "", problem=problem, data={"power": None})
+    share, t = percent(plan.target), "paired t test, for nearly normal means"
+    binary = plan.method.startswith("exact")
+    computed = "exact, for scores of 0 and 1" if binary else t
+    chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
+    apart = ""
+    # The number that stands beside the exact test among the other tests, where there is one.
+    if "exact" in rates and found.alternative == "two-sided" and not found.delta:
+        drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
+        if binary:
+            apart = f" The power is exact; the powers among the other tests are shares of {drawn}."
+        elif plan.power > 0:
+            chance, method = rates["exact"][1], f"exact test of {drawn}"
+            apart = " The power is measured, as among the other tests; the formula of the t test, "
+            apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
+    text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
+    rows = [(f"power with {doc.how_many(plan.n, found.unit)}", text, method)]
+    if plan.detectable is not None:
+        what = f"smallest difference detectable with {share} power at n = {plan.n:,}"
+        rows.append((what, number(abs(plan.detectable * found.per_unit)), t))
+    if plan.needed is not None:
+        what = f"{found.unit} needed for {share} power at the observed difference"
+        rows.append((what, f"{plan.needed:,}", computed))
     return Section(
         key="power",
-        heading="Power, and the next study",
+        heading=heading,
         sentence=f"Power is how often a test at the level {number(found.alpha)} finds a difference "
-        f"between systems like these.{apart}" * bool(rows),
-        tables=(Table(("", "value", "method"), tuple(rows)),) if rows else (),
-        limits=PLANNING * bool(rows),
-        problem=found.problem("power"),
-        data={"power": shown or None},
+        f"between systems like these.{apart}",
+        tables=(Table(("", "value", "method"), tuple(rows)),),
+        limits="Power computed from the same scores as p adds nothing to p; use it for planning. A "
+        "significant difference tends to be overestimated, so plan for the smallest difference "
+        "that matters.",
+        problem=problem,
+        data={"power": vars(plan) | {"power": chance, "power_method": method}},
     )
 
 
+def curve(found: Any) -> Section:
+    """Simulated power against the number of units."""
+    seen, heading, problem = found.curve, "Power of other sizes", found.problem("curve")
+    if seen is None:
+        why = "" if found.config.power_sizes else "No simulation was asked for."
+        return Section("curve", heading, why, problem=problem, data={"power_curve": None})
+    lines = zip(seen.sizes, seen.power, seen.intervals, strict=True)
+    rows = tuple((f"{n:,}", f"{share:.3f}", span(ends)) for n, share, ends in lines)
+    alt = f"Power against the number of {found.unit}, with an interval at each size"
+    return Section(
+        key="curve",
+        heading=heading,
+        sentence=str(seen),
+        tables=(Table(("units", "power", "95% interval"), rows),),
+        figure=Figure("plot_power", (seen,), alt, {"target": found.target}),
+        limits="The intervals show only the error of the simulation.",
+        data={"power_curve": seen.to_dict()},
+    )
+
+
+# ---- the data ----------------------------------------------------------------------------------
+
+
 def data(found: Any) -> Section:
-    """Where the scores come from, and reasons to doubt them."""
+    """Where the scores come from, and reasons to doubt them; in a study what they look like."""
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
     if found.unit == "items":
         doubts.append(dependence(found.items.worth, pairs.ids))
@@ -423,18 +389,34 @@ def data(found: Any) -> Section:
         if _says(x)
     )
     rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
-    read = (
-        "The table shows what the reader recorded about the files."
-        if rows
-        else "permtest received the scores directly."
-    )
-    return Section(
+    read = "permtest received the scores directly."
+    if rows:
+        read = "The table shows what the reader recorded about the files."
+    section = Section(
         key="data",
         heading="Where the scores come from",
         sentence=" ".join([read, *(f"Doubt: {text}" for text in doubts if text)]),
         tables=(Table(("", "value"), rows),) if rows else (),
         limits="" if rows else "Without a file, nothing can be said about the items.",
         data={"source": pairs.source},
+    )
+    if found.config is None:
+        return section
+    if pairs.columns:
+        text = f"Counts of {found.amount}, compared by {found.measured}. The sections that need "
+        text += "single scores (description, evaluation units, assumptions, recommended tests, "
+        text += "standardised effects, simulated power) are left out. "
+        return replace(section, heading="Data", sentence=text + section.sentence)
+    seen = _of_units(found, found.description.section())
+    per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
+    alt = "Histograms of the scores of both systems and of their differences"
+    return replace(
+        section,
+        heading="Data",
+        sentence=f"{seen.sentence}{per_cluster * (found.unit == 'clusters')} {section.sentence}",
+        tables=(*seen.tables, *section.tables),
+        figure=Figure("plot_histograms", (found.description,), alt),
+        data={**section.data, "description": seen.data},
     )
 
 
@@ -452,6 +434,15 @@ def _is_cut(source: Mapping[str, Any], key: str) -> bool:
         return False
     number = np.sum(source.get(key.removesuffix("_ids"), 0))
     return bool(number > sum(len(x) if isinstance(x, list) else 1 for x in source[key]))
+
+
+def _of_units(found: Any, section: Section) -> Section:
+    """What is said of pairs, where those are clusters."""
+    tables = (
+        replace(old, rows=tuple(tuple(map(found.in_units, row)) for row in old.rows))
+        for old in section.tables
+    )
+    return replace(section, sentence=found.in_units(section.sentence), tables=tuple(tables))
 
 
 def gold_doubt(pairs: Pairs) -> str:
@@ -472,13 +463,103 @@ def gold_doubt(pairs: Pairs) -> str:
     )
 
 
+def units(found: Any) -> Section:
+    """What is compared, and how much larger units vary."""
+    made, sizes, chosen, tables, figure = found.made, found.unit_sizes, found.config, [], None
+    sentence = f"Every item is a unit: {doc.how_many(len(made.pairs), 'units')}."
+    if found.unit == "clusters":
+        sentence = f"Every cluster is a unit: {found.amount}, whose scores are added up."
+    sentence = sentence if chosen.unit_size == 1 else str(made)
+    if sizes is not None:
+        step = -(-len(sizes.sizes) // SIZES)
+        columns = [*zip(sizes.sizes, sizes.n_units, sizes.sds, strict=True)][::step]
+        rows = tuple((str(n), str(k), number(sd)) for n, k, sd in columns)
+        every = "" if step == 1 else f"Every {step}th size; the figure has all"
+        tables.append(Table(("items in a unit", "units", "standard deviation"), rows, every))
+        alt = "Standard deviation of the difference against the size of an evaluation unit"
+        sentence, figure = f"{sentence} {sizes}", Figure("plot_unit_sizes", (sizes,), alt)
+    facts = {"size": chosen.unit_size, "metric": chosen.unit_metric}
+    return Section(
+        key="units",
+        heading="Evaluation units",
+        sentence=sentence,
+        tables=tuple(tables),
+        figure=figure,
+        limits="Means of more items always vary less, so the tolerance decides which size counts "
+        "as stable. Larger units are fewer, so the test gains nothing from them unless the "
+        "metric makes no sense for a single item.",
+        problem=found.problem("units"),
+        data={"units": facts | {"left_out": made.left_out.tolist()}},
+    )
+
+
+def assumptions(found: Any) -> Section:
+    """Whether differences look normal and symmetric."""
+    seen = found.description
+    normal = {True: "look normal", False: "do not look normal", None: "are too few to tell"}
+    alt = "Quantiles of the differences against those of a normal law (Q-Q plot)"
+    return Section(
+        key="assumptions",
+        heading="Assumptions",
+        sentence=f"The differences {normal[seen.normal]} (Shapiro-Wilk p = {seen.shapiro_p:.3g}) "
+        f"and are {seen.shape} (skewness {seen.difference.skewness:.3g}). The exact test needs "
+        "neither; t tests need nearly normal means, and intervals of shifts nearly symmetric "
+        "differences.",
+        figure=Figure("plot_quantiles", (found.units,), alt),
+        limits="A test of normality misses departures in few units and finds any departure in "
+        f"many; the figure says more. No table can show that the {found.unit} are "
+        "independent of each other.",
+    )
+
+
+def recommendation(found: Any) -> Section:
+    """Which tests suit the scores."""
+    section = _of_units(found, found.recommendation.section())
+    limits = "Choosing a test by its p-value invalidates the significance level."
+    limits, data = f"{section.limits} {limits}".lstrip(), {"recommendation": section.data}
+    return replace(section, heading="Recommended tests", limits=limits, data=data)
+
+
+# ---- the same again ----------------------------------------------------------------------------
+
+
+def repeat(found: Any) -> Section:
+    """The options, the versions, and a digest of the scores."""
+    made, pairs = computed_with("python", "numpy", "scipy", "numba"), found.items_read
+    config = found.config.to_dict()
+    options = tuple((k, "null" if x is None else doc.plain(x)) for k, x in config.items())
+    scores = pairs.scale, pairs.u.tolist(), pairs.v.tolist(), pairs.clusters
+    digest = sha256(repr(scores).encode()).hexdigest()
+    source = pairs.source
+    words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
+    words += ["--clusters", source["clusters"]] if source.get("clusters") else []
+    provenance = {**source, "scores_sha256": digest, "versions": made}
+    return Section(
+        key="repeat",
+        heading="How to repeat this",
+        sentence="The same scores, options and versions give the same report, byte for byte. Save "
+        "these options as study.yml:",
+        tables=(
+            Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
+            Table(("option", "value"), options, "Options"),
+        ),
+        code=f"permtest study {join(map(str, words))} --config study.yml --out report",
+        data={"config": config, "provenance": provenance},
+    )
+
+
 def cite(found: Any) -> Section:
     """What to cite, and what computed this."""
-    made = ", ".join(f"{name} {text}" for name, text in computed_with("numpy", "python").items())
+    made = computed_with("numpy", "python")
+    citation = (
+        f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
+        f"The permtest developers. {SOFTWARE}, version {made['permtest']}. {HOME}."
+    )
+    versions = ", ".join(f"{name} {text}" for name, text in made.items())
     return Section(
         key="cite",
         heading="How to cite this",
-        sentence=f"{citation()} Computed with {made}; seed {found.seed}.",
-        code=citation("bibtex"),
-        data={"citation": citation()},
+        sentence=f"{citation} Computed with {versions}; seed {found.seed}.",
+        code=BIBTEX.replace("VERSION", made["permtest"]),
+        data={"citation": citation},
     )

@@ -2,37 +2,13 @@
 "use strict";
 
 for (const table of document.querySelectorAll("table.sortable")) {
-  const folds = [...table.querySelectorAll("tr.fold")];
-  const rows = [...table.querySelectorAll("tbody tr:not(.fold)")];
+  const rows = [...table.querySelectorAll("tbody tr")];
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
 
   function number(text) {
     const found = parseFloat(text.replace(/,/g, ""));
     return text === "never" ? Infinity : found;
-  }
-
-  // ---- folded rows: each title has a button, and its rows follow it in the same body
-
-  function fold(title, open) {
-    title.querySelector("button").setAttribute("aria-expanded", open);
-    for (const row of title.parentElement.rows) row.hidden = row !== title && !open;
-  }
-
-  for (const title of folds) {
-    const cell = title.cells[0], button = document.createElement("button");
-    button.type = "button";
-    button.textContent = cell.textContent;
-    cell.replaceChildren(button);
-    button.addEventListener("click", () => {
-      fold(title, button.getAttribute("aria-expanded") !== "true");
-    });
-    fold(title, false);
-  }
-
-  function unfold() {  // for good: an order of one's own has no folds
-    for (const title of folds) title.remove();
-    for (const row of rows) row.hidden = false;
   }
 
   // ---- search
@@ -46,17 +22,12 @@ for (const table of document.querySelectorAll("table.sortable")) {
   tools.className = "tools";
   tools.append(label, " ", status);
   table.closest(".wide").before(tools);
-  const names = rows.map((row) => row.querySelector("th").textContent.toLowerCase());
   input.addEventListener("input", () => {
     const wanted = input.value.trim().toLowerCase();
     let shown = 0;
-    rows.forEach((row, i) => {
-      row.hidden = !names[i].includes(wanted);
+    for (const row of rows) {
+      row.hidden = !row.querySelector("th").textContent.toLowerCase().includes(wanted);
       shown += !row.hidden;
-    });
-    for (const title of folds) {
-      title.hidden = wanted !== "";
-      if (wanted === "" && title.isConnected) fold(title, false);
     }
     status.textContent = wanted === "" ? "" : `${shown} of ${rows.length} systems`;
   });
@@ -72,9 +43,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const order = numeric ? Math.sign(number(x) - number(y)) || 0 : x.localeCompare(y, undefined, { numeric: true });
       return down ? -order : order;
     });
-    unfold();
     body.append(...rows);
-    input.dispatchEvent(new Event("input"));
   }
 
   heads.forEach((head, column) => {

@@ -26,6 +26,9 @@ LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
 sides = pytest.mark.parametrize("alternative", LARGER)
 
 
+# ---- the t test ----------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("case", PROSPECTIVE_T)
 def test_sizes_for_the_t_test_are_known(case):
     delta, sigma, power, alpha, sides = case
@@ -71,6 +74,9 @@ def test_the_effect_that_a_size_can_find_is_the_inverse(alternative):
     assert (delta < 0) == (alternative == "less")
 
 
+# ---- scores of 0 and 1 ---------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("shares", PROSPECTIVE_PROPORTIONS)
 def test_sizes_for_proportions_are_known(shares):
     pooled, arcsine = PROSPECTIVE_PROPORTIONS[shares]
@@ -86,45 +92,6 @@ def test_size_for_mcnemar_is_known_and_right_in_simulation():
     b, c, _ = np.random.default_rng(3).multinomial(n, [0.12, 0.05, 0.83], 20_000).T
     rejected = (b - c) ** 2 >= stats.chi2.isf(0.05, 1) * (b + c)
     assert np.mean(rejected) == pytest.approx(0.8, abs=0.02)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: sample_size(0, 1), ValueError, "delta is 0"),
-        (lambda: sample_size(0.1, 0), ValueError, "sigma=0 must be above 0"),
-        (lambda: sample_size("x", 1), TypeError, "delta='x' must be a number"),
-        (lambda: sample_size(float("nan"), 1), ValueError, "delta=nan must be finite"),
-        (lambda: sample_size(1, 1, power=1), ValueError, "power must lie in .*, got 1"),
-        (lambda: sample_size(1, 1, power=0.05), ValueError, "power=0.05 must exceed alpha=0.05"),
-        (lambda: sample_size(1, 1, alpha=0), ValueError, "alpha must lie in .*, got 0"),
-        (lambda: sample_size(1, 1, alternative="more"), ValueError, "alternative='more'"),
-        (lambda: sample_size(-1, 1, alternative="greater"), ValueError, "wrong sign"),
-        (lambda: sample_size(1e-9, 1), ValueError, "you would need more than"),
-        (lambda: power_t(1, 1, 1), ValueError, "n=1 must be at least 2: a single pair"),
-        (lambda: power_t(5, 10**400, 1), ValueError, "delta is too large for a float"),
-        (lambda: power_t(2.5, 1, 1), TypeError, "n = 2.5 must be a whole number"),
-        (lambda: sample_size_proportions(85, 80), ValueError, "p1=85 .* not percent"),
-        (lambda: sample_size_proportions(0.5, 0.5), ValueError, "p1 - p2 is 0"),
-        (lambda: sample_size_proportions(0.5, 0.4, method="z"), ValueError, "method='z'"),
-        (lambda: sample_size_mcnemar(0.7, 0.6), ValueError, "more than 1"),
-        (lambda: sample_size_mcnemar(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
-        (lambda: exact_power(0.1, 0.2, 0), ValueError, "n=0 must be at least 1"),
-        (lambda: exact_power(0.1, 0.2, 10**12), ValueError, "sample_size_mcnemar is as good"),
-        (lambda: exact_power(0.1, 0.2, 9, test="t"), ValueError, "test='t' is not known"),
-        (lambda: exact_power(0.7, 0.6, 9), ValueError, "more than 1"),
-        (lambda: exact_power_n(0.2, 0.2), ValueError, "p_b - p_c is 0"),
-        (lambda: exact_power_n(0.1, 0.2, alternative="greater"), ValueError, "wrong sign"),
-        (lambda: exact_power_n(0.1, 0.1001), ValueError, "more than 1,000,000 items"),
-        (lambda: outlook([1, 1, 1]), ValueError, "all differences are equal"),
-    ],
-)
-def test_what_cannot_be_planned(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-# ---- scores of 0 and 1 ---------------------------------------------------------------------------
 
 
 def enumerated(p_b: float, p_c: float, n: int, alpha: float, alternative: str) -> float:
@@ -164,30 +131,25 @@ def test_the_size_for_a_power_is_the_one_that_a_full_search_finds(chances):
 def test_the_outlook_is_what_the_functions_say(alternative):
     how = {"alpha": 0.1, "alternative": alternative}
     d = np.array([3, 5, -1, 4, 0, 2, 2, -2, 6, 1, 0, 3]) * (-1 if alternative == "less" else 1)
-    found = outlook(d, **how)
-    assert found.power == power_t(12, d.mean(), d.std(ddof=1), **how)
-    assert found.needed == sample_size(d.mean(), d.std(ddof=1), **how)
-    assert found.detectable == minimum_detectable_effect(12, d.std(ddof=1), **how)
-    answers = np.sign(d)
-    shares = np.mean(answers > 0), np.mean(answers < 0)
-    found = outlook(answers, **how)
+    mean, deviation, found = d.mean(), d.std(ddof=1), outlook(d, **how)
+    assert found.power == power_t(12, mean, deviation, **how)
+    assert found.needed == sample_size(mean, deviation, **how)
+    assert found.detectable == minimum_detectable_effect(12, deviation, **how)
+    shares, found = (np.mean(d > 0), np.mean(d < 0)), outlook(np.sign(d), **how)
     assert found.power == exact_power(*shares, 12, **how)
     assert found.needed == exact_power_n(*shares, **how)
+
+
+FEW = "5 units cannot give a p of 0.05 or less; you need 6"
+FAR = "no difference is large enough that 10 units"
 
 
 @pytest.mark.parametrize(
     ("d", "limit", "power", "detectable", "needed", "problem"),
     [
-        (
-            [1, 2, 3, 4, 5],
-            inf,
-            0.0,
-            False,
-            6,
-            "5 units cannot give a p of 0.05 or less; you need 6",
-        ),
+        ([1, 2, 3, 4, 5], inf, 0.0, False, 6, FEW),
         ([1, -1, 2, -2, 1, -1], inf, 0.05, True, None, "delta is 0"),
-        ([0.5, -0.9] * 5, 0.1, None, False, True, "no difference is large enough that 10 units"),
+        ([0.5, -0.9] * 5, 0.1, None, False, True, FAR),
     ],
 )
 def test_what_no_study_finds_is_told(d, limit, power, detectable, needed, problem):
@@ -196,3 +158,33 @@ def test_what_no_study_finds_is_told(d, limit, power, detectable, needed, proble
     assert (found.detectable is not None) == detectable
     assert found.needed == needed or needed is True
     assert power is None or found.power == pytest.approx(power)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: sample_size(0, 1), ValueError, "delta is 0"),
+        (lambda: sample_size(0.1, 0), ValueError, "sigma=0 must be above 0"),
+        (lambda: sample_size("x", 1), TypeError, "delta='x' must be a number"),
+        (lambda: sample_size(1, 1, power=1), ValueError, "power must lie in .*, got 1"),
+        (lambda: sample_size(1, 1, power=0.05), ValueError, "power=0.05 must exceed alpha=0.05"),
+        (lambda: sample_size(1, 1, alpha=0), ValueError, "alpha must lie in .*, got 0"),
+        (lambda: sample_size(1, 1, alternative="more"), ValueError, "alternative='more'"),
+        (lambda: sample_size(-1, 1, alternative="greater"), ValueError, "wrong sign"),
+        (lambda: sample_size(1e-9, 1), ValueError, "you would need more than"),
+        (lambda: power_t(1, 1, 1), ValueError, "n=1 must be at least 2: a single pair"),
+        (lambda: power_t(5, 10**400, 1), ValueError, "delta is too large for a float"),
+        (lambda: sample_size_proportions(85, 80), ValueError, "p1=85 .* not percent"),
+        (lambda: sample_size_proportions(0.5, 0.5), ValueError, "p1 - p2 is 0"),
+        (lambda: sample_size_proportions(0.5, 0.4, method="z"), ValueError, "method='z'"),
+        (lambda: sample_size_mcnemar(0.7, 0.6), ValueError, "more than 1"),
+        (lambda: exact_power(0.1, 0.2, 0), ValueError, "n=0 must be at least 1"),
+        (lambda: exact_power(0.1, 0.2, 10**12), ValueError, "sample_size_mcnemar is as good"),
+        (lambda: exact_power_n(0.2, 0.2), ValueError, "p_b - p_c is 0"),
+        (lambda: exact_power_n(0.1, 0.1001), ValueError, "more than 1,000,000 items"),
+        (lambda: outlook([1, 1, 1]), ValueError, "all differences are equal"),
+    ],
+)
+def test_what_cannot_be_planned(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
