@@ -21,6 +21,7 @@ from benchmarks.published.figure import (
     Printed,
 )
 from permtest import alternatives as alt
+from permtest.alternatives.folds import BlockPartition
 
 #: What each of six folds had to find, what the model called one, and what of that was right: by
 #: task and by model, A first. Published by the authors with their program.
@@ -285,12 +286,12 @@ def coverage() -> list[Figure]:
     return found
 
 
-def deal(classes: NDArray[Any]) -> alt.BlockPartition:
+def deal(classes: NDArray[Any]) -> BlockPartition:
     """Four blocks, to which the items of a class are dealt in random rows."""
     rng, blocks = np.random.default_rng(2019), np.empty(SIZE, dtype=np.int64)
     order = np.lexsort((rng.random(SIZE), classes))
     blocks[order] = rng.permuted(np.tile(np.arange(4), (SIZE // 4, 1)), axis=1).ravel()
-    return alt.BlockPartition(blocks, ((0, 1), (0, 2), (1, 2)), {})
+    return BlockPartition(blocks, ((0, 1), (0, 2), (1, 2)), {})
 
 
 def coverage_rows(design: str, tables: Floats, truth: Floats) -> Iterator[Figure]:

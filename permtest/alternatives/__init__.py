@@ -16,9 +16,7 @@ from permtest.alternatives.bayes import (
 from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
 from permtest.alternatives.folds import (
-    BlockPartition,
     BlockRegularizedCV,
-    FoldCounts,
     block_3x2_t,
     block_weight,
     corrected_resampled_t,
@@ -32,10 +30,8 @@ __all__ = [
     "AlternativeResult",
     "AnswerTable",
     "BayesTestResult",
-    "BlockPartition",
     "BlockRegularizedCV",
     "DifferencePosterior",
-    "FoldCounts",
     "MetricPosterior",
     "bayes_test",
     "block_3x2_t",

@@ -56,24 +56,7 @@ LARGEST = 1e10
 
 @dataclass(frozen=True, eq=False)
 class FoldCounts:
-    """One model's counts, fold by fold.
-
-    Parameters
-    ----------
-    table : ndarray of shape (folds, columns)
-        Counts, none negative.
-    metric : Ratio
-        What they are counted for.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import FoldCounts
-    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], "f1")
-    >>> counts.columns, counts.n_folds, counts.totals.tolist()
-    (('tp', 'fp', 'fn'), 2, [118.0, 42.0, 38.0])
-    >>> round(counts.value, 3)
-    0.747
-    """
+    """One model's counts, fold by fold, of shape (folds, columns), and what they count for."""
 
     table: Floats
     metric: Ratio
@@ -389,20 +372,8 @@ def _student(
 class BlockPartition:
     """Items in blocks, and blocks in training sets.
 
-    Parameters
-    ----------
-    blocks : ndarray of shape (n,)
-        The block of each item, from 0 to B - 1.
-    design : tuple of tuple of int
-        For each partition, the blocks that its first fold trains on, and its second validates on.
-    balance : dict of str to ndarray of shape (B,)
-        How much of what was to be alike is in each block; the first are "items".
-
-    Examples
-    --------
-    >>> partition = BlockRegularizedCV(3, rng=0).partition(range(8))
-    >>> partition.design, [train.size for train, _ in partition.splits()]
-    (((0, 1), (0, 2), (1, 2)), [4, 4, 4, 4, 4, 4])
+    `blocks` has the block of each item, `design` the blocks that the first fold of each partition
+    trains on, and `balance` how much of what was to be alike is in each block.
     """
 
     blocks: Array

@@ -24,19 +24,15 @@ def found(result):
     return result.statistic, result.pvalue
 
 
-@pytest.mark.parametrize(
-    ("numbers", "exact", "chi2", "edwards", "midp", "wald"), known.MCNEMAR, ids=str
-)
-def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp, wald):
+@pytest.mark.parametrize(("numbers", "exact", "chi2", "edwards", "midp"), known.MCNEMAR, ids=str)
+def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp):
     b, c, n = numbers
     assert alt.mcnemar(b, c).pvalue == exactly(exact[0])
     assert alt.mcnemar(b, c, alternative="greater").pvalue == exactly(exact[1])
     assert found(alt.mcnemar(b, c, method="chi2")) == exactly(chi2)
     assert found(alt.mcnemar(b, c, method="chi2-corrected")) == exactly(edwards)
     assert alt.mcnemar(b, c, method="midp").pvalue == exactly(midp)
-    result = alt.mcnemar(np.int8(b), float(c), n=n, interval="wald")
-    assert result.estimate == (b - c) / n
-    assert result.confidence_interval() == pytest.approx(wald, rel=1e-12, abs=1e-15)
+    assert alt.mcnemar(np.int8(b), float(c), n=n).estimate == (b - c) / n
 
 
 @given(counts, counts)
@@ -71,17 +67,14 @@ def test_conditional_interval_excludes_0_where_p_is_small(b, c, level):
 
 
 @pytest.mark.parametrize(
-    ("numbers", "pooled", "unpooled", "yates", "fisher", "wald", "newcombe"),
+    ("numbers", "pooled", "yates", "fisher", "wald", "newcombe"),
     known.PROPORTIONS,
     ids=str,
 )
-def test_proportions_have_the_known_answers(
-    numbers, pooled, unpooled, yates, fisher, wald, newcombe
-):
+def test_proportions_have_the_known_answers(numbers, pooled, yates, fisher, wald, newcombe):
     x1, n1, x2, n2 = numbers
     table = [[x1, n1 - x1], [x2, n2 - x2]]
     assert found(alt.two_proportion_z(*numbers)) == exactly(pooled)
-    assert found(alt.two_proportion_z(*numbers, pooled=False)) == exactly(unpooled)
     result, corrected = alt.chi_squared(table), alt.chi_squared(table, correction=True)
     assert found(result) == exactly((pooled[0] ** 2, pooled[1]))
     assert found(corrected) == exactly(yates)
@@ -113,11 +106,6 @@ def test_chi_squared_and_z_are_those_of_scipy_and_statsmodels(cells, alternative
     assert alt.chi_squared(table).confidence_interval() == close(ends)
 
 
-def test_a_threshold_for_two_proportions():
-    assert found(alt.two_proportion_z(60, 100, 50, 100, delta=0.1)) == pytest.approx((0, 1))
-    assert alt.two_proportion_z(5, 5, 5, 5).pvalue == 1
-
-
 def likeliest_score(b, c, n, delta):
     """The score statistic at the share of c that is likeliest if p_b - p_c = delta."""
 
@@ -142,20 +130,6 @@ def test_score_interval_ends_where_the_score_does(b, c, rest, level):
         assert (low <= 0 <= high) == (result.pvalue > 1 - level)
 
 
-def test_score_interval_covers_the_difference():
-    """Exactly, over all outcomes: at least 93 of 100 times where 95 are promised."""
-    n = 60
-    for p_b, p_c in ((0.3, 0.0), (0.1, 0.05), (0.3, 0.02), (0.2, 0.2)):
-        covered = 0.0
-        for b in range(n + 1):
-            for c in range(n + 1 - b):
-                chance = stats.multinomial.pmf([b, c, n - b - c], n, [p_b, p_c, 1 - p_b - p_c])
-                if chance > 1e-7:
-                    low, high = alt.mcnemar(b, c, n=n).confidence_interval()
-                    covered += chance * (low <= p_b - p_c <= high)
-        assert 0.93 < covered < 0.99, (p_b, p_c)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -163,7 +137,6 @@ def test_score_interval_covers_the_difference():
         (lambda: alt.mcnemar(1, 2.5), "c = 2.5 must be a whole number"),
         (lambda: alt.mcnemar(1, True), "c = True must be a whole number"),
         (lambda: alt.mcnemar(1, 2, n=2), "n=2 is less than b"),
-        (lambda: alt.mcnemar(1, 2, n=4, interval="exact"), "interval='exact' is not known"),
         (lambda: alt.mcnemar(1, 2, method="chi"), "method='chi' is not known; choose one of"),
         (
             lambda: alt.mcnemar(1, 2, alternative="less").confidence_interval(0.3),
@@ -171,9 +144,6 @@ def test_score_interval_covers_the_difference():
         ),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
-        (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=0.5), "both proportions are 0 or 1"),
-        (lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False), "both proportions are 0 or 1"),
-        (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=5), "delta=5 must lie between -1 and 1"),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\] = -1 is below 0"),
     ],

@@ -51,14 +51,6 @@ def test_the_order_is_that_of_exact_values():
     assert (board.order(), board.places().tolist()) == (["y", "x"], [2, 1])
 
 
-def test_ranks_and_groups_have_names():
-    assert BOARD.order() == ["good", "fine", "weak", "poor"]
-    assert BOARD.places().tolist() == [4, 2, 1, 3]
-    assert BOARD.rank_ranges().tolist() == [[3, 4], [1, 2], [1, 2], [3, 4]]
-    assert BOARD.tied_with_best() == ("good", "fine")
-    assert BOARD.groups() == [("good", "fine"), ("weak", "poor")]
-
-
 @st.composite
 def boards(draw):
     """A board of given values, on which given pairs differ; equal values never do."""
@@ -160,16 +152,6 @@ def test_separating_n_is_the_sample_size_of_the_normal_approximation():
         board.separating_n(power=80)
 
 
-def test_items_are_counted_where_clusters_are_swapped():
-    labels = np.repeat(np.arange(100), 4)
-    whole = pt.compare_many(TABLE, clusters=labels)
-    sums = {name: x.reshape(100, 4).sum(axis=1) for name, x in TABLE.items()}
-    folded = pt.compare_many(sums, statistic="sum")
-    items, clusters = whole.separating_n(), folded.separating_n()
-    assert np.nanmax(np.abs(items - 4 * clusters)) <= 4
-    np.testing.assert_allclose(400 * whole.intervals(), folded.intervals(), rtol=0.02)
-
-
 def test_equal_systems_are_never_separated_and_few_items_never_do():
     board = pt.compare_many({"a": [1, 0, 1], "b": [1, 0, 1], "c": [0, 0, 0]}, correction="none")
     assert board.separating_n()[1] == math.inf
@@ -225,5 +207,3 @@ def test_each_row_says_how_a_system_stands_beside_the_best_and_its_neighbour():
     cells = {row["system"]: row for row in BOARD.cells()}
     assert cells["good"]["minus the best"] == cells["good"]["items to separate"] == ""
     assert cells["weak"]["possible ranks"] == "3 to 4"
-    assert BOARD.to_csv().startswith("data_set,system,value,rank,rank_low")
-    assert r"\bottomrule" in BOARD.to_latex()
