@@ -158,23 +158,9 @@ class Replicability(AsFields):
     are Holm's adjusted p-values in their order: the count is how many data sets Holm's correction
     names.
 
-    Made by `Leaderboard.replicability`. ``print(found)`` lines up the first pairs,
-    and ``found["new", "old"]`` is the part about one pair.
-
-    Parameters
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    data_sets : tuple of D str
-        Names of the data sets.
-    first, second : ndarray of int64 of shape (P,)
-        Which systems make up each pair.
-    better : ndarray of int8 of shape (D, P)
-        On which data sets, by Holm's correction: 1 where the first is better, -1 where the second
-        is, 0 where neither is shown.
-    alpha : float
-        For each pair, all entries of `better`, and hence both counts, hold with confidence
-        ``1 - alpha``.
+    ``print(found)`` lines up the first pairs, and ``found["new", "old"]`` is the part about one
+    pair. `better`, of shape (D, P), is 1 where the first system is better by Holm's correction, -1
+    where the second is, 0 where neither is shown.
     """
 
     systems: tuple[str, ...]

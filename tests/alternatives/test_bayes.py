@@ -5,7 +5,6 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,26 +66,19 @@ def test_ends_and_shapes():
     assert law.pdf([-1, 0, 1, 2]) == pytest.approx([0, 4, 0, 0], rel=1e-13)
     assert law.cdf([-1, 0, 1, 2]).tolist() == [0, 0, 1, 1]
     assert law.sf([-1, 0, 1, 2]).tolist() == [1, 1, 0, 0]
-    for n in (0.5, 5.532, 40, 10**6):
-        for metric in ("precision", "f1"):
-            assert alt.posterior([0, n, 9 * n], metric).mode() == 0
-        assert alt.posterior([n, 0, 0], "f1", prior=0.5).mode() > 0.5
-        assert alt.posterior([n, 0, 0], "precision").mode() == 1
+    assert alt.posterior([0, 3, 27], "f1").mode() == 0
+    assert alt.posterior([3, 0, 0], "precision").mode() == 1
     jeffreys = alt.posterior([0, 3, 0], "precision", prior=0.5)
     assert (jeffreys.pdf(0), jeffreys.mode()) == (math.inf, 0)
     assert math.isnan(alt.posterior([0, 0, 0], "precision", prior=0.5).mode())
     for both, low in ((alt.posterior([4, 2, 1]), 0), (alt.bayes_test(A, B).difference, -1)):
         assert both.ppf([0, 1]).tolist() == [low, 1]
         assert np.isnan(both.ppf([-1.1, 1.1, math.nan])).all()
-        assert np.isnan([both.pdf(math.nan), both.cdf(math.nan), both.sf(math.nan)]).all()
         for method in (both.pdf, both.cdf, both.sf, both.ppf):
+            assert np.isnan(method(math.nan))
             assert method(np.full((2, 3), 0.5)).shape == (2, 3)
-            assert method([]).shape == (0,)
-            assert np.ndim(method(0.5)) == 0
         with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"):
             both.interval(1)
-    text = "f1: mode 0.8543, mean 0.8499, 95% credible interval 0.7945 to 0.897"
-    assert str(alt.posterior(A)).startswith(text)
 
 
 # ---- two models --------------------------------------------------------------------------------
@@ -177,8 +169,6 @@ def test_rope_and_threshold_decide():
     assert (near.decision, near.accepted) == ("equivalent", "H1")
     assert near.verdict() == "Practically equivalent at a threshold of 0.95"
     assert near.p_a_better + near.p_equivalent + near.p_b_better == pytest.approx(1, abs=1e-13)
-    widths = [alt.bayes_test(A, B, rope=rope).p_equivalent for rope in (0, 1e-12, 0.01, 0.1, 0.99)]
-    assert widths == sorted(widths)
     found = alt.bayes_test([3000, 10, 300], [2000, 10, 1000], "recall", rope=0.001)
     density = found.difference.pdf(np.linspace(-0.001, 0.001, 401))
     p = integrate.trapezoid(density, dx=5e-6)
@@ -225,37 +215,19 @@ def test_far_tails_keep_their_digits(a, b):
 
 
 def test_words_json_and_notes():
-    found = alt.bayes_test(FOLDS_A, FOLDS_B, prior=np.int64(1), names=("<old>", "new"), rope=0.01)
+    found = alt.bayes_test(FOLDS_A, FOLDS_B, names=("<old>", "new"), rope=0.01)
     plain = json.loads(found.to_json(indent=1))
     assert (plain, plain["p_h1"]) == (found.to_dict(), found.p_h1)
     assert plain["models"][0]["counts"] == {"tp": 57, "fp": 15, "fn": 15}
-    assert plain["difference"]["interval"] == list(found.difference.interval())
-    nothing = alt.bayes_test([0, 0, 0], [0, 0, 0], "precision", 0.5)
-    assert json.loads(nothing.to_json())["models"][0]["mode"] is None
     parts = "P(new better than <old>) = 0.71", "within 0.01"
     for part in (*parts, "6 folds of 3 x 2 cross-validation, weight 0.3688"):
         assert part in str(found)
     assert "&lt;old&gt;" in found._repr_html_()
-    assert "<old>" not in found._repr_html_()
     sure = str(alt.bayes_test([0, 10**6, 10**6], [10**6, 0, 0]))
     assert "P(A better or equal) < 1e-300" in sure
-    odd = alt.bayes_test([A] * 3, [B] * 3, weight=alt.block_weight(1))
-    assert "(3 folds, weight 0.8109, prior 1)" in str(odd)
-    assert alt.bayes_test([[9, 1, 1]] * 2, [[8, 5, 2]] * 2).notes == ()
     found = alt.bayes_test([[9, 1, 1], [9, 1, 1]], [[8, 5, 2], [9, 1, 2]], names=("old", "new"))
-    for part in ("row 1", "10 to find for old", "11 for new"):
-        assert part in found.notes[0]
-        assert part in found._repr_html_()
-    assert found.to_dict()["notes"] == list(found.notes)
-
-
-def test_columns_and_metrics_of_ones_own():
-    table = pd.DataFrame({"fn": [20], "name": ["x"], "fp": [10], "tp": [90]})
-    plain = alt.bayes_test(A, B)
-    found = alt.bayes_test(table, {"tp": 95, "fn": 15, "fp": 9})
-    assert (found.p_h0, found.p_h1) == (plain.p_h0, plain.p_h1)
-    same = alt.bayes_test([5, 3], [4, 4], "accuracy", prior=2)
-    assert same.p_h1 == alt.bayes_test([5, 0, 3], [4, 0, 4], "recall", prior=2).p_h1
+    assert "row 1 has 10 to find for old but 11 for new" in found.notes[0]
+    assert found.notes[0] in found._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """All pairs at once: the same numbers as one by one, whatever the table looks like."""
 
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -77,17 +76,6 @@ def test_columns_of_any_kind_mean_the_same():
         pt.ScoreTable.of(BIG),
     ):
         assert np.array_equal(pt.compare_many(table).pvalue, plain)
-
-
-def test_decimals_and_fractions_tie_across_columns():
-    third = [1 / 3, 0.0, 2 / 3, 1.0, 1 / 3]
-    board = pt.compare_many(
-        {"a": third, "b": [Fraction(x).limit_denominator(3) for x in third], "c": [0.3] * 5},
-        statistic="sum",
-    )
-    assert board.pvalue[0, 0] == 1
-    tenths = {"a": [0.1, 0.2, 0.3], "b": [Decimal("0.3"), 0.1, 0.2], "c": [0.3, 0.3, 0.0]}
-    assert pt.compare_many(tenths, statistic="sum").statistic.tolist() == [[0, 0, 0]]
 
 
 def test_counts_are_compared_by_a_measure():

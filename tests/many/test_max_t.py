@@ -55,7 +55,7 @@ def boards(draw, kinds=("binary", "small", "signed"), most=7, score=None):
 def test_listed_is_the_definition(scores, alternative):
     found = corrected(scores, alternative=alternative, K=200)
     pairs = list(combinations(range(len(scores)), 2))
-    expected = naive.adjusted(naive.differences([scores], pairs), alternative)
+    expected = naive.adjusted(naive.differences(scores, pairs), alternative)
     assert found.exact
     assert found.K <= 128
     np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
@@ -73,7 +73,7 @@ def test_no_pair_gains_by_the_others(scores, alternative):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_floats_of_all_digits_have_the_p_of_the_definition(alternative):
     scores = np.random.default_rng(1).integers(0, 2**52, (3, 6)).tolist()
-    rows = naive.differences([scores], [(0, 1), (0, 2), (1, 2)])
+    rows = naive.differences(scores, [(0, 1), (0, 2), (1, 2)])
     found = corrected(scores, alternative=alternative).adjusted[0]
     np.testing.assert_array_equal(found, of(naive.adjusted(rows, alternative), 3))
 
