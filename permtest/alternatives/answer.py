@@ -494,7 +494,7 @@ class AlternativeResult(AsJson):
 
 def result_of(test: str, *, sample: PairedSample | None = None, **found: Any) -> AlternativeResult:
     """A result; `ROWS` and the sample fill in whatever `found` does not give."""
-    shared = dict(zip(Row._fields[:5], ROWS[test], strict=False))
+    shared: dict[str, Any] = dict(zip(Row._fields[:5], ROWS[test], strict=False))
     of = {"n": sample.n, "names": sample.names, "delta": float(sample.delta)} if sample else {}
     return AlternativeResult(test=test, **shared | of | found)
 
