@@ -59,13 +59,8 @@ UPPER_BOUND, SAMPLED = "upper bound", "sampled"
 #: tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
 ROWS = {
     "exact": Row(
-        "exact permutation test of the mean",
-        "sum",
-        MEAN,
-        "exact",
-        (),
-        "cohen_d",
-        "permutation_mean",
+        *("exact permutation test of the mean", "sum", MEAN, "exact", ()),
+        *("cohen_d", "permutation_mean"),
     ),
     "permutation_median": Row(
         "exact permutation test of the median", "median", MEDIAN, "exact", (), "hodges_lehmann"

@@ -43,6 +43,7 @@ def mcnemar(
     *,
     method: McNemarMethod = "exact",
     n: int | None = None,
+    interval: Literal["score", "wald"] = "score",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -59,6 +60,8 @@ def mcnemar(
     n : int, optional
         Number of items, for the difference of the accuracies. Without it the estimate is the
         difference of the shares of b and c among the b + c items that tell.
+    interval : {"score", "wald"}
+        With `n`: that of Tango (1998), or the textbook one, which is too short for few items.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
     names : as in `paired_t`
@@ -81,6 +84,7 @@ def mcnemar(
     (0.04138946533203125, 0.026604)
     """
     check_option("method", method, get_args(McNemarMethod))
+    check_option("interval", interval, ("score", "wald"))
     b, c = count(b, "b"), count(c, "c")
     size = b + c if n is None else count(n, "n")
     if size < b + c:
@@ -91,6 +95,9 @@ def mcnemar(
     ends: Any = partial(score_ends, b, c, size, alternative)
     if n is None:
         ends = partial(_conditional, b, c, method, alternative)
+    elif interval == "wald":
+        error = sqrt(max(b + c - gap**2 / size, 0.0)) / size if size else inf
+        ends = partial(around, gap / max(size, 1), error, alternative, normal_quantile)
     return result_of(
         "mcnemar" if method == "exact" else f"mcnemar_{method}",
         alternative=alternative,
@@ -212,6 +219,7 @@ def two_proportion_z(
     x2: int,
     n2: int,
     *,
+    pooled: bool = True,
     interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
     names: Names = None,
@@ -222,6 +230,8 @@ def two_proportion_z(
     ----------
     x1, n1, x2, n2 : int
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
+    pooled : bool, default True
+        Whether the standard error is that of one common proportion.
     interval : {"newcombe", "wald"}
         For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
     alternative, names : as in `paired_t`
@@ -234,13 +244,12 @@ def two_proportion_z(
     Raises
     ------
     ValueError
-        If a count is above its n, or an n is 0.
+        If a count is above its n, or an n is 0; without pooling, if one proportion is 0, one 1.
 
     Notes
     -----
-    Two systems on the same items are not independent: `mcnemar` uses that. The standard error is
-    that of one common proportion; if that is 0 or 1, there is no evidence: p = 1. Cost: none.
-    Source: Yeh (2000), sec. 2.1.
+    Two systems on the same items are not independent: `mcnemar` uses that. If both proportions are
+    0, or both 1, there is no evidence: p = 1. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -252,8 +261,15 @@ def two_proportion_z(
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    common = (x1 + x2) / (n1 + n2)
+    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
     variance = common * (1 - common) * (1 / n1 + 1 / n2)
+    if not pooled:
+        variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
+    if variance == 0 and p1 != p2:
+        raise ValueError(
+            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so "
+            "their difference has no standard error; use pooled=True"
+        )
     z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
     found = {"alternative": alternative, "names": names, "statistic": z}
     return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, z, **found)

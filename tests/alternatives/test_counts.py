@@ -24,15 +24,19 @@ def found(result):
     return result.statistic, result.pvalue
 
 
-@pytest.mark.parametrize(("numbers", "exact", "chi2", "edwards", "midp"), known.MCNEMAR, ids=str)
-def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp):
+@pytest.mark.parametrize(
+    ("numbers", "exact", "chi2", "edwards", "midp", "wald"), known.MCNEMAR, ids=str
+)
+def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp, wald):
     b, c, n = numbers
     assert alt.mcnemar(b, c).pvalue == exactly(exact[0])
     assert alt.mcnemar(b, c, alternative="greater").pvalue == exactly(exact[1])
     assert found(alt.mcnemar(b, c, method="chi2")) == exactly(chi2)
     assert found(alt.mcnemar(b, c, method="chi2-corrected")) == exactly(edwards)
     assert alt.mcnemar(b, c, method="midp").pvalue == exactly(midp)
-    assert alt.mcnemar(np.int8(b), float(c), n=n).estimate == (b - c) / n
+    result = alt.mcnemar(np.int8(b), float(c), n=n, interval="wald")
+    assert result.estimate == (b - c) / n
+    assert result.confidence_interval() == pytest.approx(wald, rel=1e-12, abs=1e-15)
 
 
 @given(counts, counts)
@@ -67,14 +71,17 @@ def test_conditional_interval_excludes_0_where_p_is_small(b, c, level):
 
 
 @pytest.mark.parametrize(
-    ("numbers", "pooled", "yates", "fisher", "wald", "newcombe"),
+    ("numbers", "pooled", "unpooled", "yates", "fisher", "wald", "newcombe"),
     known.PROPORTIONS,
     ids=str,
 )
-def test_proportions_have_the_known_answers(numbers, pooled, yates, fisher, wald, newcombe):
+def test_proportions_have_the_known_answers(
+    numbers, pooled, unpooled, yates, fisher, wald, newcombe
+):
     x1, n1, x2, n2 = numbers
     table = [[x1, n1 - x1], [x2, n2 - x2]]
     assert found(alt.two_proportion_z(*numbers)) == exactly(pooled)
+    assert found(alt.two_proportion_z(*numbers, pooled=False)) == exactly(unpooled)
     result, corrected = alt.chi_squared(table), alt.chi_squared(table, correction=True)
     assert found(result) == exactly((pooled[0] ** 2, pooled[1]))
     assert found(corrected) == exactly(yates)
@@ -144,6 +151,7 @@ def test_score_interval_ends_where_the_score_does(b, c, rest, level):
         ),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
+        (lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False), "both proportions are 0 or 1"),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\] = -1 is below 0"),
     ],
