@@ -143,9 +143,6 @@ def arguments(name, rng):
         bits = rng.integers(0, 256, (n, 300), dtype=np.uint8)
         return rng.random((8 * n, 150)), bits, np.zeros((300, 150))
     lengths = widths / widths.max()
-    if name == "count_hits":
-        sums, (first, second) = rng.normal(size=(9, 99)), rng.integers(0, 9, (2, n))
-        return sums, first, second, 1 / lengths, rng.random(n) * 2, n % 2 == 0, 0 * counts
     if name == "phis":
         return np.sort(rng.integers(1, 10**5, 100)), 40.0, lengths, counts % 12, rng.random(n)
     turn = np.outer(1 + np.arange(blocks), lengths) * rng.random()
@@ -158,7 +155,6 @@ def arguments(name, rng):
     [
         (sampling, "sample_sums", 0.0),
         (corrections, "add_heads", 0.0),
-        (corrections, "count_hits", 0.0),
         (bracket, "phis", 1e-10),
         (bracket, "cosines", 1e-5),
     ],

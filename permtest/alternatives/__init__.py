@@ -16,14 +16,10 @@ from permtest.alternatives.bayes import (
 from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
 from permtest.alternatives.folds import (
-    BlockPartition,
     BlockRegularizedCV,
-    FoldCounts,
     block_3x2_t,
     block_weight,
     corrected_resampled_t,
-    five_by_two_f,
-    five_by_two_t,
     kfold_t,
 )
 from permtest.alternatives.parametric import independent_t, inflation, paired_t
@@ -34,10 +30,8 @@ __all__ = [
     "AlternativeResult",
     "AnswerTable",
     "BayesTestResult",
-    "BlockPartition",
     "BlockRegularizedCV",
     "DifferencePosterior",
-    "FoldCounts",
     "MetricPosterior",
     "bayes_test",
     "block_3x2_t",
@@ -47,8 +41,6 @@ __all__ = [
     "compare_all",
     "corrected_resampled_t",
     "fisher_exact",
-    "five_by_two_f",
-    "five_by_two_t",
     "independent_t",
     "inflation",
     "kfold_t",

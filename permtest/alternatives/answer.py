@@ -25,73 +25,90 @@ Names: TypeAlias = tuple[str, str] | None
 
 
 class Row(NamedTuple):
-    """A test's title in tables, and the fields that its results share."""
+    """A test: its title in tables, what its results share, and how `compare_all` makes it.
+
+    `effect` is the effect size that belongs to it, "" if `compare_all` does not make it; `function`
+    the one of `alternatives` that makes it with these `options`, if that has another name.
+    """
 
     title: str
     statistic_name: str
     estimate_name: str
     method: str
     assumptions: tuple[str, ...]
+    effect: str = ""
+    function: str = ""
+    options: Mapping[str, Any] = {}
 
 
-ITEMS, SYSTEMS, MEAN = "independent items", "independent systems", "mean difference"
+ITEMS, SYSTEMS, LARGE = "independent items", "independent systems", "large sample"
+MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
+PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
 T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
-NORMAL, REPRESENTATIVE = (ITEMS, "normal differences"), (ITEMS, "representative sample")
-UNPAIRED, PROPORTIONS = (ITEMS, SYSTEMS, "large counts"), "difference of proportions"
-WINS, COUNTS = "difference of accuracies", (ITEMS, "large counts")
+NORMAL, SYMMETRIC = (ITEMS, "normal differences"), (ITEMS, "symmetric differences")
+SCORES, SAMPLE = ("normal scores", "equal variances"), (ITEMS, "representative sample")
+COUNTS, UNPAIRED = (ITEMS, "large counts"), (ITEMS, SYSTEMS, "large counts")
+INDEPENDENT = ("independent folds", "equal folds", "normal differences")
+CORRELATED = ("correlated folds", *INDEPENDENT[1:])
 
 #: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
 UPPER_BOUND, SAMPLED = "upper bound", "sampled"
 
-#: Tests of scores by the names that `compare_all`, `recommend` and `power_curve` take, in the order
-#: of tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
+#: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
+#: tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
 ROWS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", ()),
+    "exact": Row(
+        *("exact permutation test of the mean", "sum", MEAN, "exact", ()),
+        *("cohen_d", "permutation_mean"),
+    ),
     "permutation_median": Row(
-        "exact permutation test of the median", "median", "median difference", "exact", ()
+        "exact permutation test of the median", "median", MEDIAN, "exact", (), "hodges_lehmann"
     ),
-    "paired_t": Row("paired t-test", "t", MEAN, T, NORMAL),
-    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, "large sample")),
-    "wilcoxon": Row(
-        *("Wilcoxon signed-rank test", "W+", "pseudo-median difference", "exact"),
-        (ITEMS, "symmetric differences"),
+    "paired_t": Row("paired t-test", "t", MEAN, T, NORMAL, "cohen_d"),
+    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE), "cohen_d"),
+    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", SYMMETRIC, "wilcoxon_r"),
+    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "win_loss"),
+    "bootstrap_mean": Row(
+        "bootstrap of the mean", "mean", MEAN, SAMPLED, SAMPLE, "cohen_d", "bootstrap"
     ),
-    "sign": Row("sign test", "wins", "median difference", "exact", (ITEMS,)),
-    "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, REPRESENTATIVE),
     "bootstrap_median": Row(
-        "bootstrap of the median", "median", "median difference", SAMPLED, REPRESENTATIVE
+        *("bootstrap of the median", "median", MEDIAN, SAMPLED, SAMPLE),
+        *("hodges_lehmann", "bootstrap", {"statistic": "median"}),
     ),
-    "paired_bootstrap": Row("paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, REPRESENTATIVE),
-    "independent_t": Row(
-        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, "normal scores", "equal variances")
+    "paired_bootstrap": Row(
+        *("paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, SAMPLE),
+        *("cohen_d", "paired_bootstrap", {"statistic": "mean"}),
     ),
+    "independent_t": Row("two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, *SCORES), "cohen_d"),
     "independent_z": Row(
-        "z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, "large sample")
+        *("z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE)),
+        *("cohen_d", "normal_z", {"correlation": 0.0}),
     ),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,)),
-    "mcnemar_midp": Row("McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,)),
-    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, COUNTS),
-    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED),
-    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED),
-    "chi_squared_yates": Row("chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED),
-}
-TITLES = {name: row.title for name, row in ROWS.items()}
-OF_COUNTS = tuple(TITLES)[-6:]
-
-#: Tests that `compare_all` does not make; those from the third on are of scores of folds.
-INDEPENDENT = ("independent folds", "equal folds", "normal differences")
-CORRELATED = ("correlated folds", *INDEPENDENT[1:])
-ROWS |= {
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "odds_ratio"),
+    "mcnemar_midp": Row(
+        *("McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,)),
+        *("odds_ratio", "mcnemar", {"method": "midp"}),
+    ),
+    "mcnemar_chi2": Row(
+        *("McNemar's test, chi-squared", "chi2", WINS, CHI2, COUNTS),
+        *("risk_difference", "mcnemar", {"method": "chi2"}),
+    ),
+    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "cohen_h"),
+    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "cohen_h"),
+    "chi_squared_yates": Row(
+        *("chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED),
+        *("cohen_h", "chi_squared", {"correction": True}),
+    ),
     "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, COUNTS),
     "fisher_exact": Row(
         "Fisher's exact test", "odds ratio", PROPORTIONS, "exact", (ITEMS, SYSTEMS)
     ),
     "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
     "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
-    "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),
-    "five_by_two_f": Row("combined 5 x 2 CV F-test", "F", MEAN, "F distribution", INDEPENDENT),
     "block_3x2_t": Row("blocked 3 x 2 CV t-test", "t", MEAN, T, CORRELATED),
 }
+TITLES = {name: row.title for name, row in ROWS.items() if row.effect}
+OF_COUNTS = tuple(TITLES)[-6:]
 
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
@@ -99,14 +116,11 @@ SMALLEST = 5e-324
 #: Squares of scores beyond this overflow as floats, and those of scores below one over it vanish.
 VAST = 10**150
 
-# ---- assumptions ---------------------------------------------------------------------------------
-
 #: From how many pairs on a mean is close to normal, and a sample may stand for its population.
 MANY, REPRESENTATIVE_FROM = 30, 100
 
 #: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
 ENOUGH = 5
-
 
 #: What tests take for granted.
 ASSUMPTIONS = {
@@ -268,7 +282,7 @@ class PairedSample:
 
     @property
     def symmetry(self) -> str:
-        """The assumption of a permutation test: exchangeable labels, or symmetry about `delta`."""
+        """The assumption of a permutation test."""
         return "symmetric differences" if self.delta else "exchangeable labels"
 
     def refuse_constant(self, what: str) -> None:
@@ -474,8 +488,9 @@ class AlternativeResult(AsJson):
 
 def result_of(test: str, *, sample: PairedSample | None = None, **found: Any) -> AlternativeResult:
     """A result; `ROWS` and the sample fill in whatever `found` does not give."""
+    shared: dict[str, Any] = dict(zip(Row._fields[:5], ROWS[test], strict=False))
     of = {"n": sample.n, "names": sample.names, "delta": float(sample.delta)} if sample else {}
-    return AlternativeResult(test=test, **ROWS[test]._asdict() | of | found)
+    return AlternativeResult(test=test, **shared | of | found)
 
 
 def interval_text(interval: tuple[float, float], digits: int = 4) -> str:

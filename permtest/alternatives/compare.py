@@ -12,14 +12,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_sum
-from permtest._checks import check_level, count
+from permtest._arrays import exact_sum
+from permtest._checks import check_level
 from permtest._forms import AsJson, aligned, grid, said, together
 from permtest._parallel import RNG, as_generator, progress
 from permtest.alternatives.answer import (
     ENOUGH,
     MANY,
     REPRESENTATIVE_FROM,
+    ROWS,
     TITLES,
     UPPER_BOUND,
     AlternativeResult,
@@ -46,42 +47,27 @@ from permtest.pairs import Pairs
 from permtest.score import counted
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
-#: A test of one's data, waiting to be made with `alternative=`; arguments of tests by `Row.takes`.
+#: A test of one's data, waiting to be made with `alternative=`.
 Job: TypeAlias = Callable[..., AlternativeResult]
+
+#: Arguments of tests, by what they take.
 Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
 
-
-class Row(NamedTuple):
-    """A test, the effect size that belongs to it, and its data.
-
-    It takes scores, or resamples of them; how many items are right for one system alone; how many
-    are right of how many; or a table of what is right and wrong.
-    """
-
-    test: Callable[..., AlternativeResult]
-    effect: str
-    takes: str = "scores"
-
-
-#: All tests, by their names in `TITLES` and in that order.
-TESTS = {
-    "exact": Row(permutation_mean, "cohen_d"),
-    "permutation_median": Row(permutation_median, "hodges_lehmann"),
-    "paired_t": Row(paired_t, "cohen_d"),
-    "normal_z": Row(normal_z, "cohen_d"),
-    "wilcoxon": Row(wilcoxon, "wilcoxon_r"),
-    "sign": Row(sign, "win_loss"),
-    "bootstrap_mean": Row(bootstrap, "cohen_d", "resamples"),
-    "bootstrap_median": Row(partial(bootstrap, statistic="median"), "hodges_lehmann", "resamples"),
-    "paired_bootstrap": Row(partial(paired_bootstrap, statistic="mean"), "cohen_d", "resamples"),
-    "independent_t": Row(independent_t, "cohen_d"),
-    "independent_z": Row(partial(normal_z, correlation=0.0), "cohen_d"),
-    "mcnemar": Row(mcnemar, "odds_ratio", "discordant"),
-    "mcnemar_midp": Row(partial(mcnemar, method="midp"), "odds_ratio", "discordant"),
-    "mcnemar_chi2": Row(partial(mcnemar, method="chi2"), "risk_difference", "discordant"),
-    "two_proportion_z": Row(two_proportion_z, "cohen_h", "shares"),
-    "chi_squared": Row(chi_squared, "cohen_h", "table"),
-    "chi_squared_yates": Row(partial(chi_squared, correction=True), "cohen_h", "table"),
+#: All tests that `Row.function` can name, and what they take: scores, or resamples of them; how
+#: many items are right for one system alone; how many are right of how many; or a table of these.
+FUNCTIONS: dict[str, tuple[Job, str]] = {
+    "permutation_mean": (permutation_mean, "scores"),
+    "permutation_median": (permutation_median, "scores"),
+    "paired_t": (paired_t, "scores"),
+    "normal_z": (normal_z, "scores"),
+    "wilcoxon": (wilcoxon, "scores"),
+    "sign": (sign, "scores"),
+    "bootstrap": (bootstrap, "resamples"),
+    "paired_bootstrap": (paired_bootstrap, "resamples"),
+    "independent_t": (independent_t, "scores"),
+    "mcnemar": (mcnemar, "discordant"),
+    "two_proportion_z": (two_proportion_z, "shares"),
+    "chi_squared": (chi_squared, "table"),
 }
 
 # ---- assumptions, held against the data ----------------------------------------------------------
@@ -378,7 +364,6 @@ def compare_all(
     statistic: str | Statistic = "mean",
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    trials: Any = None,
     tests: Sequence[str] | None = None,
     confidence_level: float = 0.95,
     K: int = 10_000,
@@ -394,12 +379,9 @@ def compare_all(
     statistic : str or Statistic, default "mean"
         "mean" compares single scores by all tests. The name of a measure of counts, such as "f1",
         compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
-        where the measure is a proportion.
+        where the measure is a proportion. So are scores that are all 0 or 1.
     alternative, delta : as in `alternatives.paired_t`
         Tests that have no such threshold are left out unless `delta` is 0.
-    trials : array_like of shape (N,), optional
-        How many items each score counts the correct ones of, such as tokens in a sentence. With
-        it, and for scores that are all 0 or 1 without it, the tests of proportions apply.
     tests : sequence of str, optional
         Names of the tests to make. Default: all that apply.
     confidence_level : float, default 0.95
@@ -435,8 +417,8 @@ def compare_all(
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
     if entry.columns:
-        if delta or trials is not None:
-            raise ValueError(f"delta and trials are for single scores, not for {entry.name!r}")
+        if delta:
+            raise ValueError(f"delta is for single scores, not for {entry.name!r}")
         pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
         sample, data = _hits(pairs), _counted(pairs, entry)
         again: dict[str, Any] = {"statistic": entry, "K": size, "rng": streams["paired_bootstrap"]}
@@ -446,12 +428,13 @@ def compare_all(
         sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs
         entry.check(pairs, pairs.low)
-        data = _scored(sample, trials, size)
-    for name, row in TESTS.items():
-        if row.takes in data:
-            args, options = data[row.takes]
-            drawn = {"rng": streams[name]} if row.takes == "resamples" else {}
-            jobs[name] = partial(row.test, *args, **options, **drawn)
+        data = _scored(sample, size)
+    for name in TITLES:
+        test, takes = FUNCTIONS[ROWS[name].function or name]
+        if takes in data:
+            args, options = data[takes]
+            drawn = {"rng": streams[name]} if takes == "resamples" else {}
+            jobs[name] = partial(test, *args, **options, **drawn, **ROWS[name].options)
     chosen = _chosen(jobs, tests).items()
     answers = (
         _answer(name, partial(job, alternative=alternative), sample, pairs, confidence_level)
@@ -471,17 +454,16 @@ def compare_all(
     )
 
 
-def _scored(sample: PairedSample, trials: Any, size: int) -> Data:
-    """Single scores; and where they count correct items, how many these are, of how many."""
+def _scored(sample: PairedSample, size: int) -> Data:
+    """Single scores; and of those of 0 and 1, how many items are right."""
     pairs, of = sample.pairs, {"delta": sample.delta}
     data: Data = {"scores": ((pairs,), of), "resamples": ((pairs,), {**of, "K": size})}
-    if (trials is None and not sample.is_binary) or sample.delta:
+    if not sample.is_binary or sample.delta:
         return data
-    if sample.is_binary:
-        alone = (int(np.sum(side * sample.gaps > 0)) for side in (1, -1))
-        data["discordant"] = tuple(alone), {"n": sample.n, "names": pairs.names}
-    n, right = exact_sum(_sizes(sample, trials)), (exact_sum(pairs.u), exact_sum(pairs.v))
-    return data | _proportions([[x, n - x] for x in right], pairs.names)
+    alone = (int(np.sum(side * sample.gaps > 0)) for side in (1, -1))
+    data["discordant"] = tuple(alone), {"n": sample.n, "names": pairs.names}
+    right = exact_sum(pairs.u), exact_sum(pairs.v)
+    return data | _proportions([[x, sample.n - x] for x in right], pairs.names)
 
 
 def _counted(pairs: Pairs, entry: Statistic) -> Data:
@@ -498,25 +480,6 @@ def _proportions(table: list[list[int]], names: Names) -> Data:
     """A row for each system, the items that count first."""
     shares = tuple(number for x, y in table for number in (x, x + y))
     return {"shares": (shares, {"names": names}), "table": ((table,), {"names": names})}
-
-
-def _sizes(sample: PairedSample, trials: Any) -> IntArray:
-    """How many items each score is of: 1, or as many as `trials` says."""
-    if trials is None:
-        return np.ones(sample.n, dtype=np.int64)
-    if isinstance(trials, str) or not hasattr(trials, "__iter__"):
-        raise TypeError(f"trials={trials!r} must have one number of items for each pair")
-    sizes = np.array([count(x, f"trials[{i}]") for i, x in enumerate(trials)], dtype=object)
-    if sizes.size != sample.n:
-        raise ValueError(f"trials has {sizes.size} entries, but there are {sample.n} pairs")
-    pairs = sample.pairs
-    for label, scores in (("u", pairs.u), ("v", pairs.v)):
-        for i in np.flatnonzero((scores < 0) | (scores % pairs.scale != 0) | (scores > sizes))[:1]:
-            raise ValueError(
-                f"{label}[{i}] = {pairs.in_scores(int(scores[i]))} cannot be a number of "
-                f"correct items among trials[{i}] = {sizes[i]}"
-            )
-    return sizes
 
 
 def _hits(pairs: Pairs) -> PairedSample | None:

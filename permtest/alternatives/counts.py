@@ -19,7 +19,6 @@ from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
     PairedSample,
-    as_threshold,
     one_sided,
     result_of,
     tail_level,
@@ -223,7 +222,6 @@ def two_proportion_z(
     pooled: bool = True,
     interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
     names: Names = None,
 ) -> AlternativeResult:
     """z-test of two proportions, which it assumes to be independent of each other.
@@ -233,10 +231,10 @@ def two_proportion_z(
     x1, n1, x2, n2 : int
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
     pooled : bool, default True
-        Whether the standard error is that of one common proportion; only for ``delta=0``.
+        Whether the standard error is that of one common proportion.
     interval : {"newcombe", "wald"}
         For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
-    alternative, delta, names : as in `paired_t`
+    alternative, names : as in `paired_t`
 
     Returns
     -------
@@ -246,13 +244,12 @@ def two_proportion_z(
     Raises
     ------
     ValueError
-        If a count is above its n, or an n is 0.
+        If a count is above its n, or an n is 0; without pooling, if one proportion is 0, one 1.
 
     Notes
     -----
     Two systems on the same items are not independent: `mcnemar` uses that. If both proportions are
-    0 or 1, there is no standard error: p = 1 if they differ by `delta`, and otherwise an error is
-    raised. Cost: none. Source: Yeh (2000), sec. 2.1.
+    0, or both 1, there is no evidence: p = 1. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -260,25 +257,21 @@ def two_proportion_z(
     >>> round(alt.two_proportion_z(85, 100, 75, 100).pvalue, 6)
     0.0771
     """
-    threshold = float(as_threshold(delta))
-    if not -1 < threshold < 1:
-        raise ValueError(f"delta={delta} must lie between -1 and 1, as a difference of proportions")
     x1, n1, x2, n2 = (count(v, s) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2")))
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
     p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
-    if pooled and threshold == 0:
-        variance = common * (1 - common) * (1 / n1 + 1 / n2)
-    gap = (x1 * n2 - x2 * n1) / (n1 * n2) - threshold
-    if variance == 0 and gap != 0:
+    variance = common * (1 - common) * (1 / n1 + 1 / n2)
+    if not pooled:
+        variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
+    if variance == 0 and p1 != p2:
         raise ValueError(
             f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so "
-            "their difference has no standard error; use pooled=True with delta=0"
+            "their difference has no standard error; use pooled=True"
         )
-    z = gap / sqrt(variance) if variance else 0.0
-    found = {"alternative": alternative, "names": names, "statistic": z, "delta": threshold}
+    z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
+    found = {"alternative": alternative, "names": names, "statistic": z}
     return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, z, **found)
 
 
@@ -361,9 +354,17 @@ def fisher_exact(
 
     base = chi_squared(table, alternative=alternative, names=names)
     found = stats.fisher_exact(np.asarray(table), alternative=alternative)
-    shown = {"test": "fisher_exact", **ROWS["fisher_exact"]._asdict()}
-    shown["assumptions"] = base.assumptions[:2]
-    return replace(base, statistic=found.statistic, pvalue=float(found.pvalue), **shown)
+    row = ROWS["fisher_exact"]
+    return replace(
+        base,
+        test="fisher_exact",
+        title=row.title,
+        statistic=found.statistic,
+        statistic_name=row.statistic_name,
+        pvalue=float(found.pvalue),
+        method=row.method,
+        assumptions=row.assumptions,
+    )
 
 
 def _unpaired(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from math import inf, log, log1p, nan, sqrt
 from numbers import Real
@@ -14,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._arrays import plain_array
-from permtest._checks import check_above_zero, check_count, check_finite
+from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
+from permtest.alternatives.answer import AlternativeResult, Names, PairedSample
 from permtest.alternatives.parametric import student
 from permtest.pairs import cluster_numbers
 from permtest.statistics import Alternative
@@ -57,24 +56,7 @@ LARGEST = 1e10
 
 @dataclass(frozen=True, eq=False)
 class FoldCounts:
-    """One model's counts, fold by fold.
-
-    Parameters
-    ----------
-    table : ndarray of shape (folds, columns)
-        Counts, none negative.
-    metric : Ratio
-        What they are counted for.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import FoldCounts
-    >>> counts = FoldCounts.of([[60, 22, 18], [58, 20, 20]], "f1")
-    >>> counts.columns, counts.n_folds, counts.totals.tolist()
-    (('tp', 'fp', 'fn'), 2, [118.0, 42.0, 38.0])
-    >>> round(counts.value, 3)
-    0.747
-    """
+    """One model's counts, fold by fold, of shape (folds, columns), and what they count for."""
 
     table: Floats
     metric: Ratio
@@ -86,13 +68,7 @@ class FoldCounts:
         Raises ValueError if there are no folds or other columns, or at the first number that is no
         count.
         """
-        if metric not in METRICS:
-            close = get_close_matches(f"{metric}".lower(), METRICS, 1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise ValueError(
-                f"metric={metric!r} has no posterior here{hint}; choose one of "
-                f"{', '.join(map(repr, METRICS))}"
-            )
+        check_option("metric", metric, METRICS)
         ratio, columns = METRICS[metric], METRICS[metric].columns
         keys = counts.keys() if hasattr(counts, "keys") else ()
         if any(isinstance(key, str) for key in keys):
@@ -308,97 +284,8 @@ def corrected_resampled_t(
     return _student("corrected_resampled_t", sample, alternative, error, df, **more)
 
 
-def five_by_two_t(
-    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
-) -> AlternativeResult:
-    """t-test of five repetitions of 2-fold cross-validation, by the difference of the first fold.
-
-    It is divided by the root of the mean of the five partitions' variances.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (5, 2)
-        Scores of both models on the same folds, one partition a row.
-    alternative, delta, names : as in `kfold_t`
-
-    Returns
-    -------
-    AlternativeResult
-        Estimate and interval of the first difference. `details` has df (5) and the mean variance.
-
-    Notes
-    -----
-    The answer depends on which fold is the first, and the law is approximate: partitions are of
-    the same items, and a difference is not independent of its own partition's variance. Cost and
-    errors as in `kfold_t`. Source: Dietterich (1998), sec. 3.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import five_by_two_t
-    >>> a = [[85, 87], [84, 90], [88, 86], [85, 88], [87, 86]]
-    >>> b = [[82, 85], [84, 87], [87, 84], [83, 84], [84, 85]]
-    >>> round(five_by_two_t(a, b).pvalue, 4)
-    0.0815
-    """
-    sample = _sample(a, b, delta, names, (5, 2))
-    variance = _variance_of_partitions(sample)
-    return _student("five_by_two_t", sample, alternative, sqrt(variance), 5, variance=variance)
-
-
-def five_by_two_f(a: Any, b: Any, *, delta: float = 0, names: Names = None) -> AlternativeResult:
-    """F-test of five repetitions of 2-fold cross-validation, by all ten differences; two-sided.
-
-    The sum of the ten squared differences over twice the sum of the five partitions' variances.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (5, 2)
-        Scores of both models on the same folds, one partition a row.
-    delta, names : as in `kfold_t`
-
-    Returns
-    -------
-    AlternativeResult
-        `details` has both degrees of freedom (10 and 5) and the mean of the five variances.
-
-    Notes
-    -----
-    As approximate as `five_by_two_t`, but the order of folds does not matter. It has no interval:
-    where partitions differ much, every `delta` is rejected. Cost and errors as in `kfold_t`.
-    Source: Alpaydin (1999).
-
-    Examples
-    --------
-    >>> from permtest.alternatives import five_by_two_f
-    >>> a = [[85, 87], [84, 90], [88, 86], [85, 88], [87, 86]]
-    >>> b = [[82, 85], [84, 87], [87, 84], [83, 84], [84, 85]]
-    >>> round(five_by_two_f(a, b).pvalue, 4)
-    0.1185
-    """
-    from scipy.special import fdtrc
-
-    sample = _sample(a, b, delta, names, (5, 2))
-    variance = _variance_of_partitions(sample)
-    f = float(np.sum((sample.differences - float(sample.delta)) ** 2)) / (10 * variance)
-    return result_of(
-        "five_by_two_f",
-        sample=sample,
-        alternative="two-sided",
-        statistic=f,
-        pvalue=float(fdtrc(10, 5, f)),
-        estimate=sample.mean,
-        details={"df1": 10, "df2": 5, "variance": variance},
-    )
-
-
 def block_3x2_t(
-    a: Any,
-    b: Any,
-    *,
-    rho: tuple[float, float] = (0.4, 0.4),
-    alternative: Alternative = "two-sided",
-    delta: float = 0,
-    names: Names = None,
+    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
 ) -> AlternativeResult:
     """t-test of blocked 3 x 2 cross-validation, by the mean of all six differences.
 
@@ -406,45 +293,33 @@ def block_3x2_t(
     ----------
     a, b : array_like of shape (3, 2)
         Scores of both models on the same folds, one partition a row.
-    rho : tuple of two float, default (0.4, 0.4)
-        Correlations of the differences of two folds: of one partition, and of different ones.
     alternative, delta, names : as in `kfold_t`
 
     Returns
     -------
     AlternativeResult
-        `details` as in `kfold_t`, and both correlations.
+        `details` as in `kfold_t`.
 
     Notes
     -----
-    With ``c = 1 + rho1 + 4 rho2`` and the sum SS of squared deviations of the differences from
-    their mean, ``c / (6 - c) SS / 6`` is an unbiased variance of the mean; df is Satterthwaite's.
-    Equal correlations give 5, and an exact test for normal differences. Cost and errors are as in
-    `kfold_t`; and six differences have to be able to have such correlations.
+    With the sum SS of squared deviations of the differences from their mean, SS / 6 is an unbiased
+    variance of the mean, and the test exact, if the differences are normal and all correlate by
+    0.4. Simulations find correlations of 0 to 1/2 within a partition and of 1/4 to 1/2 between
+    them; larger ones make the test reject too often. Cost and errors are as in `kfold_t`.
 
     Source: Wang, Wang, Jia and Li (2014), whose authors' programs have ``mean / sqrt(SS / 6)``
-    with 5 degrees of freedom; that is the default here. The formula as printed was not compared,
-    and that (0.4, 0.4) makes theirs exact is derived here. Of the correlations that they report,
-    rho1 in [0, 1/2] and rho2 in [1/4, 1/2], (0.5, 0.5) has the largest standard error.
+    with 5 degrees of freedom. The formula as printed was not compared.
 
     Examples
     --------
     >>> from permtest.alternatives import block_3x2_t
     >>> a, b = [[85, 87], [84, 90], [88, 86]], [[82, 85], [84, 87], [87, 84]]
-    >>> [round(block_3x2_t(a, b, rho=(r, r)).pvalue, 4) for r in (0.4, 0.5)]
-    [0.1465, 0.2062]
+    >>> round(block_3x2_t(a, b).pvalue, 4)
+    0.1465
     """
     sample = _sample(a, b, delta, names, (3, 2))
-    rho1, rho2 = map(float, rho) if np.shape(rho) == (2,) else (nan, nan)
-    c, across = 1 + rho1 + 4 * rho2, 1 + rho1 - 2 * rho2
-    if not (c > 0 and across >= 0 and 1 - rho1 >= 0 and 6 - c > 0):
-        raise ValueError(
-            f"rho={rho!r} must be two correlations that six differences can have; take the first "
-            "from [0, 1/2] and the second from [1/4, 1/2]"
-        )
-    df = 5.0 if rho1 == rho2 else (6 - c) ** 2 / (3 * (1 - rho1) ** 2 + 2 * across**2)
-    error = sample.deviation * sqrt(c / (6 - c) * 5 / 6)
-    return _student("block_3x2_t", sample, alternative, error, df, rho1=rho1, rho2=rho2)
+    error = sample.deviation * sqrt(5 / 6)
+    return _student("block_3x2_t", sample, alternative, error, 5.0, correlation=0.4)
 
 
 def _sample(
@@ -462,25 +337,14 @@ def _sample(
     return PairedSample.of(first.ravel(), second.ravel(), delta, names)
 
 
-def _variance_of_partitions(sample: PairedSample) -> float:
-    """The mean of the five variances."""
-    if np.array_equal(sample.gaps[0::2], sample.gaps[1::2]):
-        raise ValueError("both differences of each partition are equal; use exact_perm_test")
-    between = sample.differences[0::2] - sample.differences[1::2]
-    return float(between @ between) / 10
-
-
 def _student(
     test: str, sample: PairedSample, alternative: str, error: float, df: float, **more: float
 ) -> AlternativeResult:
-    """The t-test of the mean difference, or of the first one, with that standard error."""
+    """The t-test of the mean difference with that standard error."""
     sample.refuse_constant("a t-test")
-    found = {"sample": sample, "details": {"variance": sample.deviation**2, **more}}
-    first, gap = float(sample.differences[0]), sample.lead
-    found["estimate"] = first if test == "five_by_two_t" else sample.mean
-    if test == "five_by_two_t":
-        gap = first - float(sample.delta)
-    return student(test, alternative, gap, error, df, **found)
+    found = {"sample": sample, "estimate": sample.mean}
+    details = {"variance": sample.deviation**2, **more}
+    return student(test, alternative, sample.lead, error, df, details=details, **found)
 
 
 # ---- block-regularised cross-validation ---------------------------------------------------------
@@ -490,20 +354,8 @@ def _student(
 class BlockPartition:
     """Items in blocks, and blocks in training sets.
 
-    Parameters
-    ----------
-    blocks : ndarray of shape (n,)
-        The block of each item, from 0 to B - 1.
-    design : tuple of tuple of int
-        For each partition, the blocks that its first fold trains on, and its second validates on.
-    balance : dict of str to ndarray of shape (B,)
-        How much of what was to be alike is in each block; the first are "items".
-
-    Examples
-    --------
-    >>> partition = BlockRegularizedCV(3, rng=0).partition(range(8))
-    >>> partition.design, [train.size for train, _ in partition.splits()]
-    (((0, 1), (0, 2), (1, 2)), [4, 4, 4, 4, 4, 4])
+    `blocks` has the block of each item, `design` the blocks that the first fold of each partition
+    trains on, and `balance` how much of what was to be alike is in each block.
     """
 
     blocks: Array

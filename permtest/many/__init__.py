@@ -4,7 +4,6 @@ from permtest.many.corrections import CORRECTIONS, adjusted_pvalues
 from permtest.many.leaderboard import Leaderboard, compare_many
 from permtest.many.soft_pairwise import (
     SoftPairwiseAccuracy,
-    pairwise_agreement,
     soft_pairwise_accuracy,
 )
 from permtest.many.table import ScoreTable
@@ -16,6 +15,5 @@ __all__ = [
     "SoftPairwiseAccuracy",
     "adjusted_pvalues",
     "compare_many",
-    "pairwise_agreement",
     "soft_pairwise_accuracy",
 ]

@@ -13,7 +13,6 @@ between systems matter, and items that differ alike, up to the sign, need not be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,8 +25,7 @@ from permtest._jit import Floats, Ints, compiled_or
 from permtest._parallel import in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
-from permtest.question import NEAR, TIE
-from permtest.statistics import Measure
+from permtest.question import TIE
 
 
 class Correction(NamedTuple):
@@ -156,23 +154,9 @@ class Replicability(AsFields):
     are Holm's adjusted p-values in their order: the count is how many data sets Holm's correction
     names.
 
-    Made by `Leaderboard.replicability`. ``print(found)`` lines up the first pairs,
-    and ``found["new", "old"]`` is the part about one pair.
-
-    Parameters
-    ----------
-    systems : tuple of str
-        Names of the systems.
-    data_sets : tuple of D str
-        Names of the data sets.
-    first, second : ndarray of int64 of shape (P,)
-        Which systems make up each pair.
-    better : ndarray of int8 of shape (D, P)
-        On which data sets, by Holm's correction: 1 where the first is better, -1 where the second
-        is, 0 where neither is shown.
-    alpha : float
-        For each pair, all entries of `better`, and hence both counts, hold with confidence
-        ``1 - alpha``.
+    ``print(found)`` lines up the first pairs, and ``found["new", "old"]`` is the part about one
+    pair. `better`, of shape (D, P), is 1 where the first system is better by Holm's correction, -1
+    where the second is, 0 where neither is shown.
     """
 
     systems: tuple[str, ...]
@@ -247,13 +231,9 @@ def named_by_holm(greater: Floats, less: Floats, alpha: float) -> NDArray[np.int
 
 #: From so many on, a binomial number takes less time than a coin for each item.
 MANY = 100
-#: Labellings of one stream of random numbers, items whose coins are drawn at a time, and values
-#: that are held at a time; of very many pairs, those of `LEAST` labellings, if they are no more.
-BLOCK, ITEMS, CELLS, LEAST, MOST_CELLS = 1024, 2**16, 2**18, 16, 2**23
-#: Columns whose partial sums fit the cache next to the processor, and labellings looked at abreast.
-WIDTH, ABREAST = 128, 16
-#: Differences that a kernel looks at in some tenths of a second.
-QUICK = 2**28
+#: Labellings of one stream of random numbers, items whose coins are drawn at a time, values that
+#: are held at a time, and columns whose partial sums fit the cache next to the processor.
+BLOCK, ITEMS, CELLS, WIDTH = 1024, 2**16, 2**18, 128
 #: Sums below these are exact in int32 and in float64.
 SHORT, EXACT = 2**30, 2**50
 
@@ -277,75 +257,80 @@ def max_t(
 ) -> MaxT:
     """Adjusted p-values of one family of hypotheses: all pairs of systems.
 
-    Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is its difference
-    over the standard deviation of that: for sums the one of the null law, ``sqrt(sum_n d_n**2)``,
-    for measures such as F1 the one among all labellings looked at. For C labellings in which the
-    maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more
-    than K are possible, so that all are listed; 1 for a pair that never differs. Ties are decided
-    with a tolerance of 1e-12, that can only make p larger; where sums have more digits than
-    floats, with a bound of all roundings.
+    Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is the sum of its
+    differences d over the standard deviation that it has if signs are random,
+    ``sqrt(sum_n d_n**2)``. For C labellings in which the maximum is at least as extreme, p is
+    (C + 1) / (K + 1), which is never 0; C / K where no more than K are possible, so that all are
+    listed; 1 for a pair that never differs. Ties are decided with a tolerance of 1e-12, that can
+    only make p larger; where sums have more digits than floats, with a bound of all roundings.
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
     ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
+
+    Raises ValueError for measures of counts such as F1.
     """
-    measure, addends = _addends(table)
-    informative = int((addends != addends[:1]).any(axis=(0, 2)).sum())
+    if table.statistic.columns:
+        raise ValueError(
+            f"correction='max_t' adds up single scores, which {table.statistic.name!r} has not; "
+            "choose 'holm', which controls the same error"
+        )
+    scores = roomy(table.folded.scores)
+    scores = scores - scores[:1]  # only differences count, in whatever unit
+    scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
+    if largest(scores) < EXACT:
+        scores = scores.astype(np.int64)
+    informative = int((scores != 0).any(axis=0).sum())
     listed = informative < 62 and 2**informative <= K
-    family = _Family(
-        _Coins.of(addends, listed=listed),
-        *((second, first) if alternative == "less" else (first, second)),
-        alternative == "two-sided",
-        measure,
-        addends.astype(np.float64).sum(axis=1),
-        2**informative if listed else K,
-        None if listed else seeds(rng),
-    )
-    if measure is None:
-        spread = _spread(addends[:, :, 0], first, second)
-    else:
-        spread = np.sqrt(family.total(_squares, "spread of all pairs") / family.seen)
-        spread[spread <= NEAR] = 0.0
+    coins, size = _Coins.of(scores, listed=listed), 2**informative if listed else K
+    spread, two_sided = _spread(scores, first, second), alternative == "two-sided"
+    if alternative == "less":
+        first, second = second, first
     weights = 1 / np.where(spread > 0, spread, 1.0)
-    seen = family.gaps(family.observed)[:, 0] * weights
+    seen = (coins.observed[first] - coins.observed[second]) * weights
+    seen = np.abs(seen) if two_sided else seen
     order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
-    off = weights[order] * (family.coins.off if measure is None else 0.0)
+    off = weights[order] * coins.off
     off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
     least = seen[order] - TIE * np.abs(seen[order]) - off
-    some = family._replace(first=family.first[order], second=family.second[order])
+    pairs = first[order], second[order], weights[order]
+    origin = None if listed else seeds(rng)
+    chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
+    every = in_parallel(_hits, chunks, origin, coins, *pairs, least, two_sided)
+    hits = np.full(order.size, 0.0 if listed else 1.0)  # the observed labelling is the first
+    for part in progress(every, total=len(chunks), what="largest differences"):
+        hits += part
     adjusted = np.ones(spread.size)
-    hits = some.total(_hits, "largest differences", weights[order], least)
-    adjusted[order] = np.maximum.accumulate(hits / family.seen)
-    return MaxT(adjusted, listed, family.size)
+    adjusted[order] = np.maximum.accumulate(hits / (size + (not listed)))
+    return MaxT(adjusted, listed, size)
 
 
-def _addends(table: ScoreTable) -> tuple[Measure | None, IntArray]:
-    """The measure, None for sums, and what is added up, of shape (S, N, m)."""
-    folded, entry = table.folded, table.statistic
-    if not entry.columns:
-        scores = roomy(folded.scores)
-        scores = scores - scores[:1]  # only differences count, in whatever unit
-        scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
-        short = largest(scores) < EXACT
-        return None, (scores.astype(np.int64) if short else scores)[:, :, None]
-    found = [entry.measure(folded.pairs(i, i - 1)) for i in range(len(folded.systems))]
-    counts = np.stack([addends for _, addends, _ in found])
-    if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
-        raise ValueError(
-            f"the table has counts that add up to {EXACT} or more, which correction='max_t' "
-            "cannot do; divide them by a power of ten, or choose 'holm'"
-        )
-    return found[0][0], counts
+def _hits(
+    chunk: range,
+    origin: np.random.SeedSequence | None,
+    coins: _Coins,
+    first: Ints,
+    second: Ints,
+    weights: Floats,
+    least: Floats,
+    two_sided: bool,
+) -> Ints:
+    """Under how many labellings the maximum from each hypothesis on is extreme for it."""
+    if origin is None:
+        sums = coins.listed(np.arange(chunk.start, chunk.stop))
+    else:
+        sums = coins.toss(stream(origin, chunk.start), len(chunk))
+    hits, step = np.zeros(least.size, dtype=np.int64), max(CELLS // max(least.size, 1), 16)
+    for i in range(0, len(chunk), step):
+        gaps = (sums[first, i : i + step] - sums[second, i : i + step]) * weights[:, None]
+        highest = np.maximum.accumulate((np.abs(gaps) if two_sided else gaps)[::-1], axis=0)[::-1]
+        hits += np.count_nonzero(highest >= least[:, None], axis=1)
+    return hits
 
 
 def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:
     """The standard deviation of the sum of each pair; 0 if and only if it never differs."""
-    if float(largest(scores)) ** 2 * scores.shape[1] < 2**50:  # no float is rounded, in any order
-        floats = scores.astype(np.float64)
-        products = floats @ floats.T
-        own = np.diag(products)
-        return np.sqrt(own[first] + own[second] - 2 * products[first, second])
     squares, step = np.empty(first.size), max(1, CELLS // max(scores.shape[1], 1))
     for start in range(0, first.size, step):
         part = slice(start, start + step)
@@ -372,11 +357,10 @@ class _Coins(NamedTuple):
     off: float
 
     @classmethod
-    def of(cls, addends: IntArray, *, listed: bool) -> _Coins:
-        """Those of addends (S, N, m); to list all labellings, each item needs a coin of its own."""
-        systems, n, m = addends.shape
-        rows = (addends - addends[:1]).transpose(1, 0, 2).reshape(n, systems * m)
-        rows = rows[(rows != 0).any(axis=1)]
+    def of(cls, scores: IntArray, *, listed: bool) -> _Coins:
+        """Those of scores (S, N); to list all labellings, each item needs a coin of its own."""
+        systems, n = scores.shape
+        rows = scores.T[(scores != 0).any(axis=0)]
         signs = np.where(rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)] > 0, 1, -1)
         rows, counts, net = _distinct(rows * signs[:, None], signs)
         rows = rows.astype(np.float64)
@@ -384,13 +368,13 @@ class _Coins(NamedTuple):
         reach = float((counts @ np.abs(rows)).max(initial=0.0))
         off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
         size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
-        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems * m), dtype=kind)
+        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems), dtype=kind)
         single[:size] = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
         add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
         return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
 
     def toss(self, rng: np.random.Generator, draws: int) -> Floats:
-        """Random sums, of shape (C, draws)."""
+        """Random sums, of shape (S, draws)."""
         heads = np.zeros((draws, self.whole.size), dtype=self.single.dtype)
         for start in range(0, len(self.single), ITEMS):
             rows = self.single[start : start + ITEMS]
@@ -417,126 +401,6 @@ def _distinct(rows: IntArray, signs: Ints) -> tuple[IntArray, Ints, Ints]:
         _, where, group, counts = found
         if all(np.array_equal(column[where][group], column) for column in rows.T):
             return rows[where], counts, np.bincount(group, signs, len(where)).astype(np.int64)
-
-
-class _Family(NamedTuple):
-    """All hypotheses: which systems they compare, and how.
-
-    There are `size` labellings: all, or, where there is an `origin`, so many random ones besides
-    the observed one. `totals` are the sums of each system, (S, m), for a `measure`.
-    """
-
-    coins: _Coins
-    first: Ints
-    second: Ints
-    two_sided: bool
-    measure: Measure | None
-    totals: Floats
-    size: int
-    origin: np.random.SeedSequence | None
-
-    @property
-    def observed(self) -> Floats:
-        """The sums of the observed labelling, of shape (S, m, 1)."""
-        return self.coins.observed.reshape(*self.totals.shape, 1)
-
-    @property
-    def seen(self) -> int:
-        """How many labellings there are with the observed one."""
-        return self.size + (self.origin is not None)
-
-    def total(self, function: Callable[..., Any], what: str, *how: Any) -> Floats:
-        """The sum of what a function finds about each hypothesis in all labellings."""
-        chunks = [range(x, min(x + BLOCK, self.size)) for x in range(0, self.size, BLOCK)]
-        every = in_parallel(_over_chunk, chunks, self, function, how)
-        total = function(self, self.observed, *how) * float(self.origin is not None)
-        for part in progress(every, total=len(chunks), what=what):
-            total += part
-        return np.asarray(total)
-
-    def sums(self, chunk: range) -> Floats:
-        """The sums of a chunk of labellings, (S, m, labellings)."""
-        if self.origin is None:
-            found = self.coins.listed(np.arange(chunk.start, chunk.stop))
-        else:
-            found = self.coins.toss(stream(self.origin, chunk.start), len(chunk))
-        return found.reshape(*self.totals.shape, len(chunk))
-
-    def gaps(self, sums: Floats) -> Floats:
-        """What is compared of each pair under each labelling, before it is standardised."""
-        first, second = self.first, self.second
-        if self.measure is None:
-            gaps = sums[first, 0] - sums[second, 0]
-        else:
-            x, totals = sums.transpose(0, 2, 1), self.totals[:, None]
-            mean, half = (totals[first] + totals[second]) / 2, (x[first] - x[second]) / 2
-            both = [(mean + side * half).reshape(-1, x.shape[2]) for side in (1, -1)]
-            gaps = self.measure.values(both[0]) - self.measure.values(both[1])
-            gaps = gaps.reshape(half.shape[:2])
-        return np.asarray(np.abs(gaps) if self.two_sided else gaps)
-
-
-def _over_chunk(
-    chunk: range, family: _Family, function: Callable[..., Any], how: Sequence[Any]
-) -> Any:
-    sums = family.sums(chunk)
-    cells = max(family.first.size * sums.shape[1], 1)
-    step = max(QUICK // cells, ABREAST)  # so that Ctrl-C need not wait long
-    if family.measure is not None:  # whose differences are all held at a time
-        step = max(CELLS // cells, min(LEAST, MOST_CELLS // cells), 1)
-    return sum(function(family, sums[..., i : i + step], *how) for i in range(0, len(chunk), step))
-
-
-def _squares(family: _Family, sums: Floats) -> Floats:
-    return np.asarray(np.square(family.gaps(sums)).sum(axis=1))
-
-
-def _hits(family: _Family, sums: Floats, weights: Floats, least: Floats) -> Ints:
-    """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    rows, pairs, two_sided = sums[:, 0], (family.first, family.second), family.two_sided
-    if family.measure is not None:  # whose differences are held against a row of zeros
-        gaps = family.gaps(sums)
-        gaps += NEAR * max(1.0, float(np.abs(gaps).max(initial=0.0)))
-        rows, number = np.vstack([gaps, np.zeros((1, gaps.shape[1]))]), np.arange(len(gaps))
-        pairs, two_sided = (number, np.full_like(number, len(gaps))), False
-    hits = np.zeros(weights.size, dtype=np.int64)
-    count_hits(np.ascontiguousarray(rows), *pairs, weights, least, two_sided, hits)
-    return hits
-
-
-def _count_hits(
-    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
-) -> None:
-    """`count_hits` in NumPy."""
-    highest = np.full(sums.shape[1], -np.inf)
-    for h in range(first.size - 1, -1, -1):
-        gap = sums[first[h]] - sums[second[h]]
-        np.fmax(highest, (np.abs(gap) if two else gap) * weights[h], out=highest)
-        hits[h] += np.count_nonzero(highest >= least[h])
-
-
-@compiled_or(_count_hits)
-def count_hits(
-    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
-) -> None:
-    """Add to ``hits[h]`` the labellings whose maximum from pair h on is ``least[h]`` or more.
-
-    The value of a pair is the weighted difference of two rows of `sums`, a column a labelling, and
-    its magnitude where `two` sides count. Some labellings at a time, which makes use of vectors.
-    """
-    highest = np.empty(ABREAST)
-    for left in range(0, sums.shape[1], ABREAST):
-        width = min(ABREAST, sums.shape[1] - left)
-        highest[:] = -np.inf
-        for h in range(first.size - 1, -1, -1):
-            a, b = sums[first[h], left : left + width], sums[second[h], left : left + width]
-            count = 0
-            for x in range(width):
-                value = (abs(a[x] - b[x]) if two else a[x] - b[x]) * weights[h]
-                if value > highest[x]:
-                    highest[x] = value
-                count += highest[x] >= least[h]
-            hits[h] += count
 
 
 def _add_heads(rows: NDArray[Any], bits: NDArray[np.uint8], sums: NDArray[Any]) -> None:

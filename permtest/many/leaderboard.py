@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import ceil, inf, isfinite, isnan, nan, sqrt
@@ -16,7 +17,7 @@ from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsFields, grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import rejects
+from permtest.alternatives.answer import one_sided, rejects
 from permtest.alternatives.counts import score_interval
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
@@ -32,7 +33,7 @@ from permtest.many.table import ScoreTable, tables_of
 from permtest.null.grouping import TABLE
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
-from permtest.statistics import Exact, Statistic, check_alternative, subtract
+from permtest.statistics import Statistic, check_alternative, subtract
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -297,7 +298,8 @@ class Leaderboard(AsFields):
         i, j, k = self.systems.index(a), self.systems.index(b), self._data_set(data_set)
         sides = np.stack([self.first, self.second])
         pair = np.flatnonzero((sides == i).any(axis=0) & (sides == j).any(axis=0))
-        return _test(self._tables[k], i, j, self.alternative, self._seed(k) + pair.tolist())
+        seed = self._seed(k) + pair.tolist()
+        return _test(self._tables[k], i, j, self.alternative, seed)
 
     def _seed(self, k: int) -> list[int]:
         """What the random numbers of the tests on data set k start from, but for the pair."""
@@ -323,10 +325,6 @@ class Leaderboard(AsFields):
             before[order[1:]] = order[:-1]
         return lead, before
 
-    def _tail(self, level: float) -> float:
-        """The error probability of one side."""
-        return level / 2 if self.alternative == "two-sided" else level
-
     def separating_n(self, power: float = 0.8, data_set: str | None = None) -> Floats:
         """How many items would separate each system from the one before it, or from the baseline.
 
@@ -351,7 +349,8 @@ class Leaderboard(AsFields):
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
-        tail = self._tail(self.alpha / (1 if self.correction == "none" else self.first.size))
+        tail = self.alpha / (1 if self.correction == "none" else self.first.size)
+        tail /= 2 if self.alternative == "two-sided" else 1
         z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
         found = np.full(len(self.systems), nan)
         for i, j in enumerate(before.tolist()):
@@ -387,30 +386,26 @@ class Leaderboard(AsFields):
         found = np.full((len(self.systems), 2), nan)
         for i, j in enumerate(lead.tolist()):
             if i != j:
-                found[i] = self._exact_interval(k, i, j) or self._interval(k, i, j)
+                found[i] = self._interval(k, i, j)
         return found
 
-    def _exact_interval(self, k: int, i: int, j: int) -> tuple[float, float] | None:
-        table = self._tables[k]
-        if len(self.systems) > FEW_SYSTEMS or table.statistic.columns:
-            return None
-        ends, names = score_interval(table.pairs(i, j), self.alternative), self.systems
-        if ends is None:
-            ends = self.result(names[i], names[j], self.data_sets[k]).confidence_interval
-        try:
-            low, high = ends(round(1 - self.alpha, 12))
-        except (ValueError, ArithmeticError, MemoryError):  # of clusters, say, or of a sampled p
-            return None
-        times = 1 if self.metric == "mean" else self.n[k]
-        return low * times, high * times
-
     def _interval(self, k: int, i: int, j: int) -> tuple[float, float]:
+        """The exact one where that is quick, or else Student's."""
+        table, level = self._tables[k], round(1 - self.alpha, 12)
+        if len(self.systems) <= FEW_SYSTEMS and not table.statistic.columns:
+            ends = score_interval(table.pairs(i, j), self.alternative)
+            names = self.systems[i], self.systems[j], self.data_sets[k]
+            ends = ends or self.result(*names).confidence_interval
+            with suppress(ValueError, ArithmeticError, MemoryError):  # clusters, or a sampled p
+                low, high = ends(level)
+                times = 1 if self.metric == "mean" else self.n[k]
+                return low * times, high * times
         from scipy.special import stdtrit
 
         gap, error, units = self._error(k, i, j)
-        reach = -float(stdtrit(units - 1, self._tail(self.alpha))) * error if units > 1 else inf
-        low = -inf if self.alternative == "less" else gap - reach
-        return low, inf if self.alternative == "greater" else gap + reach
+        tail = self.alpha / (2 if self.alternative == "two-sided" else 1)
+        reach = -float(stdtrit(units - 1, tail)) * error if units > 1 else inf
+        return one_sided(self.alternative, gap - reach, gap + reach)
 
     def _error(self, k: int, i: int, j: int) -> tuple[float, float, int]:
         """The difference of two systems, its standard error, and how many units there are."""
@@ -556,17 +551,6 @@ class Leaderboard(AsFields):
         import pandas as pd
 
         return pd.DataFrame([row for rows in self._standings.values() for row in rows])
-
-    def to_csv(self, path: Any = None) -> str | None:
-        """`ranking` as CSV: written to a file, or returned if no `path` is given."""
-        found: str | None = self.ranking().to_csv(path, index=False)
-        return found
-
-    def to_latex(self, path: Any = None) -> str | None:
-        """`ranking` as a LaTeX table: written to a file, or returned if no `path` is given."""
-        how: dict[str, Any] = {"index": False, "escape": True, "float_format": "%.4g"}
-        found: str | None = self.ranking().to_latex(path, **how)
-        return found
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
@@ -792,13 +776,14 @@ def compare_many(
     baseline = None if baseline is None else str(baseline)
     first, second = _pairings(some[0].systems, baseline, len(some))
     shape, exact = (len(some), first.size), [one.exact_values for one in some]
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     board = Leaderboard(
         systems=some[0].systems,
         data_sets=tuple(tables),
         values=np.array([[float(x) for x in one] for one in exact]),
         first=first,
         second=second,
-        statistic=np.stack([_differences(one, first, second) for one in exact]),
+        statistic=np.array([[float(subtract(one[i], one[j])) for i, j in pairs] for one in exact]),
         **cast("dict[str, Any]", dict.fromkeys(RowTests._fields, np.ones(shape))),
         adjusted=np.ones(shape),
         n=tuple(one.n_items for one in some),
@@ -835,12 +820,6 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
     return np.delete(np.arange(size), where), np.full(size - 1, where)
 
 
-def _differences(exact: Sequence[Exact], first: Ints, second: Ints) -> Floats:
-    """The difference of each pair, rounded once."""
-    pairs = zip(first.tolist(), second.tolist(), strict=True)
-    return np.array([float(subtract(exact[i], exact[j])) for i, j in pairs])
-
-
 def _solve(board: Leaderboard, alternative: str) -> RowTests:
     """The tests of all pairs on all data sets, of shape (D, P)."""
     found = []
@@ -859,17 +838,16 @@ def _solve(board: Leaderboard, alternative: str) -> RowTests:
     return RowTests(*map(np.stack, zip(*found, strict=True)))
 
 
-def _test_number(
-    table: ScoreTable, first: Ints, second: Ints, alternative: str, seed: list[int], p: int
-) -> PermutationTestResult:
-    return _test(table, int(first[p]), int(second[p]), alternative, [*seed, p])
-
-
 def _test(
     table: ScoreTable, i: int, j: int, alternative: str, seed: list[int]
 ) -> PermutationTestResult:
     how: dict[str, Any] = {"alternative": alternative, "rng": np.random.default_rng(seed)}
-    found: PermutationTestResult = exact_perm_test(
-        table.pairs(i, j), statistic=table.statistic, **how
-    )
+    pairs, statistic = table.pairs(i, j), table.statistic
+    found: PermutationTestResult = exact_perm_test(pairs, statistic=statistic, **how)
     return found
+
+
+def _test_number(
+    table: ScoreTable, first: Ints, second: Ints, alternative: str, seed: list[int], pair: int
+) -> PermutationTestResult:
+    return _test(table, int(first[pair]), int(second[pair]), alternative, [*seed, pair])

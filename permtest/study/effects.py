@@ -13,8 +13,7 @@ import numpy as np
 from permtest._arrays import IntArray
 from permtest._checks import check_count, check_level
 from permtest._forms import AsSentence
-from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
-from permtest.alternatives.compare import TESTS
+from permtest.alternatives.answer import ROWS, PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
@@ -28,7 +27,7 @@ from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
 
 #: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {name: row.effect for name, row in TESTS.items()}
+BELONGS_TO = {name: row.effect for name, row in ROWS.items() if row.effect}
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)

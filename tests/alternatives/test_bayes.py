@@ -5,7 +5,6 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,19 +41,6 @@ def test_density_and_tails_in_ball_arithmetic(metric, prior, seen, value, answer
     assert found == pytest.approx(answers, rel=3e-10, abs=0)
 
 
-@given(st.tuples(counts, counts, counts), priors)
-@settings(max_examples=40)
-def test_f1_has_the_printed_density_and_interval(seen, prior):
-    b, a = naive.hits_and_misses("f1", *(x + prior for x in seen), prior)  # the paper's a: misses
-    law, t = alt.posterior(seen, "f1", prior=prior), np.array([0.03, 0.4, 0.77, 0.98])
-    logs = a * np.log(2) + (a - 1) * np.log1p(-t) - (a + b) * np.log(2 - t) + (b - 1) * np.log(t)
-    logs -= math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-    finite = logs > -700
-    assert np.log(law.pdf(t[finite])) == pytest.approx(logs[finite], rel=1e-11, abs=1e-10)
-    odds = stats.betaprime(a, b).ppf([0.975, 0.025])
-    assert law.interval() == pytest.approx(2 / (2 + odds), rel=1e-9)
-
-
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seen", [(3, 1, 0), (500, 20, 90), (10**6, 10**5, 2 * 10**5)])
 def test_a_law_agrees_with_itself(metric, seen):
@@ -80,31 +66,19 @@ def test_ends_and_shapes():
     assert law.pdf([-1, 0, 1, 2]) == pytest.approx([0, 4, 0, 0], rel=1e-13)
     assert law.cdf([-1, 0, 1, 2]).tolist() == [0, 0, 1, 1]
     assert law.sf([-1, 0, 1, 2]).tolist() == [1, 1, 0, 0]
-    for n in (0.5, 5.532, 40, 10**6):
-        for metric in ("precision", "f1"):
-            assert alt.posterior([0, n, 9 * n], metric).mode() == 0
-        assert alt.posterior([n, 0, 0], "f1", prior=0.5).mode() > 0.5
-        assert alt.posterior([n, 0, 0], "precision").mode() == 1
+    assert alt.posterior([0, 3, 27], "f1").mode() == 0
+    assert alt.posterior([3, 0, 0], "precision").mode() == 1
     jeffreys = alt.posterior([0, 3, 0], "precision", prior=0.5)
     assert (jeffreys.pdf(0), jeffreys.mode()) == (math.inf, 0)
     assert math.isnan(alt.posterior([0, 0, 0], "precision", prior=0.5).mode())
     for both, low in ((alt.posterior([4, 2, 1]), 0), (alt.bayes_test(A, B).difference, -1)):
         assert both.ppf([0, 1]).tolist() == [low, 1]
         assert np.isnan(both.ppf([-1.1, 1.1, math.nan])).all()
-        assert np.isnan([both.pdf(math.nan), both.cdf(math.nan), both.sf(math.nan)]).all()
         for method in (both.pdf, both.cdf, both.sf, both.ppf):
+            assert np.isnan(method(math.nan))
             assert method(np.full((2, 3), 0.5)).shape == (2, 3)
-            assert method([]).shape == (0,)
-            assert np.ndim(method(0.5)) == 0
         with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 1"):
             both.interval(1)
-    text = "f1: mode 0.8543, mean 0.8499, 95% credible interval 0.7945 to 0.897"
-    assert str(alt.posterior(A)).startswith(text)
-
-
-def test_accuracy_is_of_right_and_wrong():
-    found = alt.posterior([7, 3], "accuracy").interval()
-    assert found == pytest.approx(stats.beta(8, 4).interval(0.95), rel=1e-12)
 
 
 # ---- two models --------------------------------------------------------------------------------
@@ -172,17 +146,6 @@ def test_folds_are_added_and_weighted():
     assert alt.bayes_test(A, B, weight=0.3).conservative.weight == 0.3
 
 
-def test_extreme_counts():
-    found = alt.bayes_test([0, 10**9, 10**9], [10**9, 0, 0], rope=0.01)
-    assert (found.p_h0, found.p_a_better, found.decision) == (5e-324, 5e-324, "b better")
-    assert (found.p_h1, found.p_b_better) == pytest.approx((1, 1), abs=1e-12)
-    unknown = alt.bayes_test([0, 0, 0], [0, 10**9, 10**9], "precision", 0.1)
-    assert unknown.p_h0 + unknown.p_h1 == pytest.approx(1, abs=1e-12)
-    gap = alt.bayes_test([10**10] * 3, [10**10] * 3, "recall").difference
-    for x in (-1e-5, 0, 1e-6):
-        assert gap.sf(x) + gap.cdf(x) == pytest.approx(1, abs=1e-10)
-
-
 def test_tails_next_to_1_are_not_asked_for(monkeypatch):
     """SciPy's betaincc is NaN in a browser where it is 1 but for something tiny."""
     betaincc = special.betaincc
@@ -206,8 +169,6 @@ def test_rope_and_threshold_decide():
     assert (near.decision, near.accepted) == ("equivalent", "H1")
     assert near.verdict() == "Practically equivalent at a threshold of 0.95"
     assert near.p_a_better + near.p_equivalent + near.p_b_better == pytest.approx(1, abs=1e-13)
-    widths = [alt.bayes_test(A, B, rope=rope).p_equivalent for rope in (0, 1e-12, 0.01, 0.1, 0.99)]
-    assert widths == sorted(widths)
     found = alt.bayes_test([3000, 10, 300], [2000, 10, 1000], "recall", rope=0.001)
     density = found.difference.pdf(np.linspace(-0.001, 0.001, 401))
     p = integrate.trapezoid(density, dx=5e-6)
@@ -254,57 +215,32 @@ def test_far_tails_keep_their_digits(a, b):
 
 
 def test_words_json_and_notes():
-    found = alt.bayes_test(FOLDS_A, FOLDS_B, prior=np.int64(1), names=("<old>", "new"), rope=0.01)
+    found = alt.bayes_test(FOLDS_A, FOLDS_B, names=("<old>", "new"), rope=0.01)
     plain = json.loads(found.to_json(indent=1))
     assert (plain, plain["p_h1"]) == (found.to_dict(), found.p_h1)
     assert plain["models"][0]["counts"] == {"tp": 57, "fp": 15, "fn": 15}
-    assert plain["difference"]["interval"] == list(found.difference.interval())
-    nothing = alt.bayes_test([0, 0, 0], [0, 0, 0], "precision", 0.5)
-    assert json.loads(nothing.to_json())["models"][0]["mode"] is None
     parts = "P(new better than <old>) = 0.71", "within 0.01"
     for part in (*parts, "6 folds of 3 x 2 cross-validation, weight 0.3688"):
         assert part in str(found)
     assert "&lt;old&gt;" in found._repr_html_()
-    assert "<old>" not in found._repr_html_()
     sure = str(alt.bayes_test([0, 10**6, 10**6], [10**6, 0, 0]))
     assert "P(A better or equal) < 1e-300" in sure
-    odd = alt.bayes_test([A] * 3, [B] * 3, weight=alt.block_weight(1))
-    assert "(3 folds, weight 0.8109, prior 1)" in str(odd)
-    assert alt.bayes_test([[9, 1, 1]] * 2, [[8, 5, 2]] * 2).notes == ()
     found = alt.bayes_test([[9, 1, 1], [9, 1, 1]], [[8, 5, 2], [9, 1, 2]], names=("old", "new"))
-    for part in ("row 1", "10 to find for old", "11 for new"):
-        assert part in found.notes[0]
-        assert part in found._repr_html_()
-    assert found.to_dict()["notes"] == list(found.notes)
-
-
-def test_columns_and_metrics_of_ones_own():
-    table = pd.DataFrame({"fn": [20], "name": ["x"], "fp": [10], "tp": [90]})
-    plain = alt.bayes_test(A, B)
-    found = alt.bayes_test(table, {"tp": 95, "fn": 15, "fp": 9})
-    assert (found.p_h0, found.p_h1) == (plain.p_h0, plain.p_h1)
-    same = alt.bayes_test([5, 3], [4, 4], "accuracy", prior=2)
-    assert same.p_h1 == alt.bayes_test([5, 0, 3], [4, 0, 4], "recall", prior=2).p_h1
+    assert "row 1 has 10 to find for old but 11 for new" in found.notes[0]
+    assert found.notes[0] in found._repr_html_()
 
 
 @pytest.mark.parametrize(
     ("message", "folds", "options"),
     [
-        (r"folds_a\[1\] has fp = -5", ([[1, 2, 3], [4, -5, 6]], B), {}),
         (r"folds_b\[0\] has fn = nan", (A, [1, 2, math.nan]), {}),
         (r"numbers from 0 to 1e", ([2 * 10**10, 0, 0], B), {}),
         (r"folds_b has 2 folds, folds_a has 1", (A, [B, B]), {}),
-        (r"3 folds are not an m x 2 cross-validation; pass weight=", ([A] * 3, [B] * 3), {}),
-        (r"metric='mcc' has no posterior", (A, B), {"metric": "mcc"}),
         (r"rope=1 must lie in \[0, 1\)", (A, B), {"rope": 1}),
         (r"rope=nan must be finite", (A, B), {"rope": math.nan}),
-        (r"rope='x'", (A, B), {"rope": "x"}),
         (r"threshold=0.4 must lie in \[0.5, 1\)", (A, B), {"threshold": 0.4}),
-        (r"threshold=None", (A, B), {"threshold": None}),
         (r"prior=0 must be a number from 0.1", (A, B), {"prior": 0}),
         (r"prior=1e\+18 must be", (A, B), {"prior": 1e18}),
-        (r"prior='x'", (A, B), {"prior": "x"}),
-        (r"weight=-1 must", (A, B), {"weight": -1}),
         (r"names=\('A', 'A'\) must differ", (A, B), {"names": ("A", "A")}),
         (r"paired\[0\] has more tp or fn", (A, B), {"paired": [95, 5, 10]}),
         (r"leaves 10 tp to A alone, and 0 fn to B", (A, B), {"paired": [80, 5, 15]}),
@@ -335,29 +271,6 @@ def test_the_pair_is_nearly_that_of_a_dirichlet_law(cells):
     assert np.mean(z[2] > z[1]) == pytest.approx(exact, abs=0.005)
     odds = np.log([(z[0] + z[1]) / (z[2] + z[3]), (z[0] + z[2]) / (z[1] + z[3])])
     assert found.correlation == pytest.approx(np.corrcoef(odds)[0, 1], abs=0.02 + 1 / none)
-
-
-@pytest.mark.parametrize("metric", ["f1", "precision"])
-def test_a_copula_is_what_it_is_called(metric):
-    draws = 2000
-    law = alt.bayes_test(A, B, metric, rope=0.02, paired=[88, 5, 13]).paired
-    gap, r = law.difference, law.correlation
-    z = np.random.default_rng(3).multivariate_normal([0, 0], [[1, r], [r, 1]], draws).T
-    both = zip((law.posterior_a, law.posterior_b), z, strict=True)
-    a, b = (p.ppf(special.ndtr(x)) for p, x in both)
-    events = {law.p_h1: b > a, law.p_b_better: b > a + 0.02, law.p_equivalent: abs(b - a) <= 0.02}
-    for p, event in events.items():
-        assert abs(event.mean() - p) < 4.5 * math.sqrt(p * (1 - p) / draws)
-    alone = alt.bayes_test(A, B, metric)
-    assert law.p_h1 > alone.p_h1 + 0.05
-    grid = np.linspace(-0.6, 0.6, 241)
-    density = gap.pdf(grid) * 0.005
-    assert (density.sum(), density @ grid) == pytest.approx((1, gap.mean()), rel=1e-9)
-    assert gap.cdf(0.01) + gap.sf(0.01) == pytest.approx(1, abs=1e-11)
-    assert gap.cdf(gap.interval(0.9)) == pytest.approx([0.05, 0.95], abs=1e-11)
-    assert np.ptp(gap.interval()) < 0.7 * np.ptp(alone.difference.interval())
-    none = alt.DifferencePosterior(law.posterior_b, law.posterior_a, 1e-9)
-    assert none.sf(0.01) == pytest.approx(alone.difference.sf(0.01), rel=1e-8)
 
 
 @pytest.mark.parametrize("r", [-0.9, 0.9, 0.999])

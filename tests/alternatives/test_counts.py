@@ -113,11 +113,6 @@ def test_chi_squared_and_z_are_those_of_scipy_and_statsmodels(cells, alternative
     assert alt.chi_squared(table).confidence_interval() == close(ends)
 
 
-def test_a_threshold_for_two_proportions():
-    assert found(alt.two_proportion_z(60, 100, 50, 100, delta=0.1)) == pytest.approx((0, 1))
-    assert alt.two_proportion_z(5, 5, 5, 5).pvalue == 1
-
-
 def likeliest_score(b, c, n, delta):
     """The score statistic at the share of c that is likeliest if p_b - p_c = delta."""
 
@@ -142,20 +137,6 @@ def test_score_interval_ends_where_the_score_does(b, c, rest, level):
         assert (low <= 0 <= high) == (result.pvalue > 1 - level)
 
 
-def test_score_interval_covers_the_difference():
-    """Exactly, over all outcomes: at least 93 of 100 times where 95 are promised."""
-    n = 60
-    for p_b, p_c in ((0.3, 0.0), (0.1, 0.05), (0.3, 0.02), (0.2, 0.2)):
-        covered = 0.0
-        for b in range(n + 1):
-            for c in range(n + 1 - b):
-                chance = stats.multinomial.pmf([b, c, n - b - c], n, [p_b, p_c, 1 - p_b - p_c])
-                if chance > 1e-7:
-                    low, high = alt.mcnemar(b, c, n=n).confidence_interval()
-                    covered += chance * (low <= p_b - p_c <= high)
-        assert 0.93 < covered < 0.99, (p_b, p_c)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -163,7 +144,6 @@ def test_score_interval_covers_the_difference():
         (lambda: alt.mcnemar(1, 2.5), "c = 2.5 must be a whole number"),
         (lambda: alt.mcnemar(1, True), "c = True must be a whole number"),
         (lambda: alt.mcnemar(1, 2, n=2), "n=2 is less than b"),
-        (lambda: alt.mcnemar(1, 2, n=4, interval="exact"), "interval='exact' is not known"),
         (lambda: alt.mcnemar(1, 2, method="chi"), "method='chi' is not known; choose one of"),
         (
             lambda: alt.mcnemar(1, 2, alternative="less").confidence_interval(0.3),
@@ -171,9 +151,7 @@ def test_score_interval_covers_the_difference():
         ),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
-        (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=0.5), "both proportions are 0 or 1"),
         (lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False), "both proportions are 0 or 1"),
-        (lambda: alt.two_proportion_z(5, 5, 0, 5, delta=5), "delta=5 must lie between -1 and 1"),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\] = -1 is below 0"),
     ],

@@ -60,63 +60,46 @@ def test_counts_are_read_by_name_and_shape(make):
     assert folds.FoldCounts.of([3, 1], "accuracy").gold().tolist() == [4]
 
 
-def of(given):
-    return folds.FoldCounts.of(given, "f1")
-
-
-def weigh(weight, n_folds=2):
-    return folds.as_weight(weight, n_folds)
-
-
-def correlated(rho):
-    return alt.block_weight(3, rho=rho)
+of = partial(folds.FoldCounts.of, metric="f1")
 
 
 @pytest.mark.parametrize(
-    ("function", "given", "message"),
+    ("call", "message"),
     [
-        (of, [[1, 2, 3], [4, -5, 6]], r"counts\[1\] has fp = -5; counts are"),
-        (of, [1, 2, np.nan], r"counts\[0\] has fn = nan"),
-        (of, [np.inf, 2, 3], r"counts\[0\] has tp = inf"),
-        (of, [1, 2], r"shape \(folds, 3: tp, fp, fn\) for F1, got \(2,\)"),
-        (of, np.zeros((0, 3)), r"counts must have shape .* got \(0, 3\)"),
-        (of, np.ones((2, 2, 3)), r"counts must have shape .* got \(2, 2, 3\)"),
-        (of, [[1, 2, 3], [1, 2]], "counts must be numbers"),
-        (of, [["x", 2, 3]], r"counts\[0\] has tp = x"),
-        (of, {"tp": [1, 2], "fp": [1], "fn": [1, 2]}, "counts"),
-        (of, {"tp": [1], "fp": [2]}, "counts has columns tp, fp, but needs tp, fp, fn"),
-        (of, np.ma.array([1, 2, 3], mask=[0, 0, 1]), r"counts\[2\] is masked"),
-        (
-            partial(weigh, n_folds=5),
-            None,
-            "5 folds are not an m x 2 cross-validation; pass weight=",
-        ),
-        (partial(weigh, n_folds=2078), None, "2078 rows are too many for the folds"),
-        *((weigh, w, f"weight={w!r}.* must") for w in (0, -1, np.nan, "x")),
-        *((alt.block_weight, m, f"m ?= ?{m!r}") for m in (0, -1, 2.5, True, "3")),
-        *(
-            (correlated, rho, r"rho=.* must be (two correlations that 6|finite|a number)")
-            for rho in ((0.5, 1.1), (np.nan, 0), (0, -np.inf), "ab", ("a", 0), (1, 1, 1), (-1, -1))
-        ),
-        (partial(folds.FoldCounts.of, [1, 2, 3]), "mcc", "metric='mcc' has no posterior here;"),
-        (partial(folds.FoldCounts.of, [1, 2, 3]), "recal", "did you mean 'recall'"),
+        (lambda: of([[1, 2, 3], [4, -5, 6]]), r"counts\[1\] has fp = -5; counts are"),
+        (lambda: of([1, 2, np.nan]), r"counts\[0\] has fn = nan"),
+        (lambda: of([1, 2]), r"shape \(folds, 3: tp, fp, fn\) for F1, got \(2,\)"),
+        (lambda: of(np.zeros((0, 3))), r"counts must have shape .* got \(0, 3\)"),
+        (lambda: of([[1, 2, 3], [1, 2]]), "counts must be numbers"),
+        (lambda: of([["x", 2, 3]]), r"counts\[0\] has tp = x"),
+        (lambda: of({"tp": [1], "fp": [2]}), "counts has columns tp, fp, but needs tp, fp, fn"),
+        (lambda: of(np.ma.array([1, 2, 3], mask=[0, 0, 1])), r"counts\[2\] is masked"),
+        (lambda: of([1, 2, 3], metric="mcc"), "metric='mcc' is not known; choose one of"),
+        (lambda: folds.as_weight(None, 5), "5 folds are not an m x 2 cross-validation; pass wei"),
+        (lambda: folds.as_weight(None, 2078), "2078 rows are too many for the folds"),
+        (lambda: folds.as_weight(0, 2), "weight=0 must"),
+        (lambda: folds.as_weight(np.nan, 2), "weight=nan must"),
+        (lambda: alt.block_weight(0), "m=0 must"),
+        (lambda: alt.block_weight(2.5), "m = 2.5 must"),
+        (lambda: alt.block_weight(rho=(0.5, 1.1)), "rho=.* must be two correlations that 6"),
+        (lambda: alt.block_weight(rho=(1, 1, 1)), "rho=.* must be two correlations that 6"),
+        (lambda: alt.block_weight(rho=(-1, -1)), "rho=.* must be two correlations that 6"),
+        (lambda: alt.block_weight(rho=("a", 0)), "rho='a' must be a number"),
     ],
 )
-def test_counts_weights_and_metrics_that_are_none_are_named(function, given, message):
+def test_counts_weights_and_metrics_that_are_none_are_named(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        function(given)
+        call()
 
 
 # ---- tests of scores ---------------------------------------------------------------------------
 
-T_TESTS = [
+TESTS = [
     (alt.kfold_t, (6,)),
     (alt.corrected_resampled_t, (6,)),
     (alt.corrected_resampled_t, (4, 3)),
-    (alt.five_by_two_t, (5, 2)),
     (alt.block_3x2_t, (3, 2)),
 ]
-TESTS = [*T_TESTS, (alt.five_by_two_f, (5, 2))]
 
 
 def tables(*shape):
@@ -132,27 +115,8 @@ def example(shape, seed=3):
     return np.round(a + 0.02, 4), np.round(b, 4)
 
 
-def naive_5x2(d):
-    """t and F from five rows of two differences."""
-    variances = []
-    for first, second in d:
-        mean = (first + second) / 2
-        variances.append((first - mean) ** 2 + (second - mean) ** 2)
-    f = sum(x**2 for row in d for x in row) / (2 * sum(variances))
-    return d[0][0] / math.sqrt(sum(variances) / 5), f
-
-
-def naive_block(d, rho1, rho2):
-    """t and df from the law of the mean and of both sums of squares under these correlations."""
-    of_mean = (1 + rho1 + 4 * rho2) / 6  # in units of the variance of a difference
-    of_sample = 1 - (rho1 + 4 * rho2) / 5
-    parts = [1 - rho1] * 3 + [1 + rho1 - 2 * rho2] * 2  # scales of the five chi-squared terms
-    df = sum(parts) ** 2 / sum(x**2 for x in parts)
-    return d.mean() / math.sqrt(d.var(ddof=1) * of_mean / of_sample), df
-
-
-@given(tables(5, 2), st.sampled_from([(0.4, 0.4), (0.5, 0.5), (0.0, 0.25), (0.25, 0.375)]))
-def test_statistics_are_spelled_out(tables, rho):
+@given(tables(5, 2))
+def test_statistics_are_spelled_out(tables):
     a, b = tables
     d = a - b
     found, peer = alt.kfold_t(a.ravel(), b.ravel()), stats.ttest_rel(a.ravel(), b.ravel())
@@ -162,15 +126,8 @@ def test_statistics_are_spelled_out(tables, rho):
         close(found.statistic, d.mean() / math.sqrt((1 / 10 + ratio) * d.var(ddof=1)), 1e-9)
         close(found.pvalue, 2 * stats.t.sf(abs(found.statistic), 9), 1e-9)
         close(found.details["correlation"], ratio / (1 + ratio))
-    t, f = naive_5x2(d.tolist())
-    found = alt.five_by_two_t(a, b)
-    close([found.statistic, found.pvalue], [t, 2 * stats.t.sf(abs(t), 5)], 1e-8)
-    found = alt.five_by_two_f(a, b)
-    close([found.statistic, found.pvalue], [f, stats.f.sf(f, 10, 5)], 1e-8)
-    t, df = naive_block(d[:3], *rho)
-    found = alt.block_3x2_t(a[:3], b[:3], rho=rho)
-    close([found.statistic, found.details["df"]], [t, df], 1e-9)
-    close(found.pvalue, 2 * stats.t.sf(abs(t), df), 1e-9)
+    found, t = alt.block_3x2_t(a[:3], b[:3]), d[:3].mean() / math.sqrt(d[:3].var())
+    close([found.statistic, found.pvalue], [t, 2 * stats.t.sf(abs(t), 5)], 1e-9)
 
 
 @pytest.mark.parametrize(("test", "shape"), TESTS)
@@ -179,12 +136,9 @@ def test_sides_intervals_names_and_thresholds(test, shape):
     result, shifted = test(a, b), np.vectorize(lambda x: Fraction(str(x)), otypes=[object])(a)
     assert (result.test, result.title) == (test.__name__, ROWS[test.__name__].title)
     assert (result.n, len(result.assumptions)) == (math.prod(shape), 3)
-    assert result.has_interval == (test is not alt.five_by_two_f)
     moved, expected = test(a, b, delta=0.03), test(shifted - Fraction(3, 100), b)
     close([moved.statistic, moved.pvalue], [expected.statistic, expected.pvalue])
     assert "new over old" in str(test(b, a, names=("new", "old")))
-    if not result.has_interval:
-        return
     close(test(b, a).statistic, -result.statistic)
     sides = {side: test(a, b, alternative=side) for side in ("greater", "less")}
     close(sum(x.pvalue for x in sides.values()), 1)
@@ -199,44 +153,21 @@ def test_sides_intervals_names_and_thresholds(test, shape):
 @pytest.mark.parametrize(("test", "shape"), TESTS)
 def test_scores_that_do_not_fit_are_named(test, shape):
     a, b = example(shape)
-    last = tuple(s - 1 for s in shape)
-    for wrong, words in ((math.nan, "= nan is missing"), ("0.8", "= '0.8' is")):
-        bad = b.astype(object)
-        bad[last] = wrong
-        with pytest.raises((TypeError, ValueError), match=rf"b\[{b.size - 1}\] {words}"):
-            test(a, bad)
+    bad = b.astype(object)
+    bad[tuple(s - 1 for s in shape)] = math.nan
+    with pytest.raises(ValueError, match=rf"b\[{b.size - 1}\] = nan is missing"):
+        test(a, bad)
     for x, y in ((a, b[:-1]), (a[:1], b[:1].ravel()), (a[None, None], b[None, None]), ([], [])):
         with pytest.raises(ValueError, match=r"a has shape \(.*, but this test takes"):
             test(x, y)
-    with pytest.raises(ValueError, match="a must be an array, but its rows differ"):
-        test([[0.5], [0.5, 0.6]], b)
     with pytest.raises(ValueError, match="; use exact_perm_test"):
         test(np.round(b + 0.1, 4), b)
-    if test is not alt.five_by_two_f:
-        with pytest.raises(ValueError, match="alternative"):
-            test(a, b, alternative="better")
-    if shape == (5, 2):
-        rows = np.arange(5.0)[:, None] + np.zeros((5, 2))
-        with pytest.raises(ValueError, match="differences of each partition are equal"):
-            test(rows, 0 * rows)
 
 
-@pytest.mark.parametrize(
-    ("test", "shape", "options", "message"),
-    [
-        *(
-            (alt.block_3x2_t, (3, 2), {"rho": rho}, r"rho=.* must be two correlations")
-            for rho in (0.4, (0.4,), (1, 1), (0.5, -0.5), (0, 0.6), (2, 1), (math.nan, 0))
-        ),
-        *(
-            (alt.corrected_resampled_t, (6,), {"test_train_ratio": x}, f"_ratio={x} must be")
-            for x in (0, -0.1, math.inf, math.nan)
-        ),
-    ],
-)
-def test_impossible_options_are_refused(test, shape, options, message):
-    with pytest.raises(ValueError, match=message):
-        test(*example(shape), **options)
+@pytest.mark.parametrize("ratio", [0, math.nan])
+def test_impossible_ratios_are_refused(ratio):
+    with pytest.raises(ValueError, match=f"_ratio={ratio} must be"):
+        alt.corrected_resampled_t(*example((6,)), test_train_ratio=ratio)
 
 
 # ---- block-regularised cross-validation --------------------------------------------------------

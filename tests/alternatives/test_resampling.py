@@ -129,25 +129,6 @@ def test_intervals_agree_with_scipy(statistic, interval):
     assert ours.details["standard_error"] == pytest.approx(theirs.standard_error, rel=0.05)
 
 
-def rejections(draw, runs=400, **options):
-    """How often a true null hypothesis is rejected."""
-    samples = (draw(np.random.default_rng([11, k])) for k in range(runs))
-    tests = (alt.bootstrap(d, zeros(d), K=399, rng=k, **options) for k, d in enumerate(samples))
-    return np.mean([test.pvalue <= 0.05 for test in tests])
-
-
-def test_the_studentised_mean_holds_its_level_where_percentiles_do_not():
-    def skewed(rng):
-        return (rng.exponential(size=20) - 1).round(4)
-
-    level = rejections(skewed)
-    percentiles, basic = (rejections(skewed, interval=i) for i in ("percentile", "basic"))
-    assert level < 0.08
-    assert level < percentiles < basic
-    for statistic in STATISTICS:
-        assert 0.015 < rejections(lambda rng: rng.normal(size=40), statistic=statistic) < 0.095
-
-
 def test_resamples_without_spread_make_infinite_t():
     d = [0, 0, 0, 0, 1]
     r = alt.bootstrap(d, [0] * 5, rng=0, K=2000)

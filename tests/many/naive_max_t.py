@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
+from operator import mul
 from typing import Any
 
-#: scores[system][item]: an integer, or a tuple of counts.
+#: scores[system][item]
 Scores = Sequence[Sequence[Any]]
 
 
@@ -16,30 +17,13 @@ def labellings(n: int) -> list[tuple[int, ...]]:
     return list(product([0, 1], repeat=n))
 
 
-def difference(
-    scores: Scores, i: int, j: int, turned: Sequence[int], value: Callable[[list[Any]], Any] = sum
-) -> Fraction:
-    """What system i is ahead of j, if they swap their scores on the items that are turned."""
-    mine = [scores[j if t else i][n] for n, t in enumerate(turned)]
-    theirs = [scores[i if t else j][n] for n, t in enumerate(turned)]
-    return Fraction(value(mine)) - Fraction(value(theirs))
-
-
-def differences(
-    tables: Sequence[Scores],
-    pairs: Sequence[tuple[int, int]],
-    value: Callable[[list[Any]], Any] = sum,
-) -> list[list[Fraction]]:
-    """Under each labelling of all data sets together, the difference of each pair on each one."""
-    sizes = [len(scores[0]) for scores in tables]
+def differences(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[list[Fraction]]:
+    """Under each labelling, what the first system of each pair is ahead of the second."""
     rows = []
-    for turned in labellings(sum(sizes)):
-        row, done = [], 0
-        for scores, size in zip(tables, sizes, strict=True):
-            here = turned[done : done + size]
-            row += [difference(scores, i, j, here, value) for i, j in pairs]
-            done += size
-        rows.append(row)
+    for turned in labellings(len(scores[0])):
+        signs = [-1 if t else 1 for t in turned]
+        gaps = [[x - y for x, y in zip(scores[i], scores[j], strict=True)] for i, j in pairs]
+        rows.append([Fraction(sum(map(mul, signs, gap))) for gap in gaps])
     return rows
 
 
@@ -67,11 +51,8 @@ def adjusted(
     alternative: str = "two-sided",
     weights: Sequence[int] | None = None,
     seen: int = 0,
-    tie: Fraction | int = 0,
 ) -> list[Fraction]:
     """Adjusted p-values, given the differences under each labelling; row `seen` was observed.
-
-    Of statistics that differ by less than `tie`, relative to what was observed, neither is larger.
 
     Westfall and Young (1993), Alg. 4.1: of the hypotheses, the one with the largest statistic is
     held against the maximum of all, the next against the maximum of all but that one, and so on.
@@ -83,9 +64,10 @@ def adjusted(
     least = Fraction(0)
     while left:
         best = max(left, key=lambda h: values[seen][h])
-        bound = values[seen][best] - 2 * tie * abs(values[seen][best])  # of squares
         hits = sum(
-            w for w, row in zip(weights, values, strict=True) if max(row[h] for h in left) >= bound
+            w
+            for w, row in zip(weights, values, strict=True)
+            if max(row[h] for h in left) >= values[seen][best]
         )
         least = found[best] = max(least, Fraction(hits, sum(weights)))
         left.remove(best)

@@ -1,6 +1,5 @@
 """All pairs at once: the same numbers as one by one, whatever the table looks like."""
 
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -62,20 +61,6 @@ def test_a_baseline_is_compared_with_all_others(table, alternative):
         assert board.pvalue[0, k] == pytest.approx(float(expected), rel=1e-12)
 
 
-@pytest.mark.parametrize("statistic", ["mean", "sum", "accuracy"])
-def test_many_pairs_are_single_tests(statistic):
-    board = pt.compare_many(BIG, statistic=statistic)
-    for k, a, b in each_pair(board):
-        single = board.result(a, b)
-        assert single.pvalue == pytest.approx(board.pvalue[0, k], rel=1e-12)
-        assert single.statistic == pytest.approx(board.statistic[0, k], rel=1e-15)
-        assert single.log10_pvalue == pytest.approx(board.log10_pvalue[0, k], rel=1e-12)
-        direct = pt.exact_perm_test(BIG[a], BIG[b], statistic=statistic)
-        assert (direct.pvalue, direct.statistic) == (single.pvalue, single.statistic)
-        assert board.error_bound[0, k] < 1e-12
-    assert board.method.ravel().tolist() == ["tilted"] * 10
-
-
 def test_columns_of_any_kind_mean_the_same():
     plain = pt.compare_many({k: v.tolist() for k, v in BIG.items()}).pvalue
     frame = pd.DataFrame(BIG)
@@ -93,17 +78,6 @@ def test_columns_of_any_kind_mean_the_same():
         assert np.array_equal(pt.compare_many(table).pvalue, plain)
 
 
-def test_decimals_and_fractions_tie_across_columns():
-    third = [1 / 3, 0.0, 2 / 3, 1.0, 1 / 3]
-    board = pt.compare_many(
-        {"a": third, "b": [Fraction(x).limit_denominator(3) for x in third], "c": [0.3] * 5},
-        statistic="sum",
-    )
-    assert board.pvalue[0, 0] == 1
-    tenths = {"a": [0.1, 0.2, 0.3], "b": [Decimal("0.3"), 0.1, 0.2], "c": [0.3, 0.3, 0.0]}
-    assert pt.compare_many(tenths, statistic="sum").statistic.tolist() == [[0, 0, 0]]
-
-
 def test_counts_are_compared_by_a_measure():
     rng = np.random.default_rng(2)
     table = {name: rng.integers(0, 5, (12, 3)) for name in "abc"}
@@ -118,14 +92,6 @@ def test_counts_are_compared_by_a_measure():
     columns = {k: pd.DataFrame(v, columns=["tp", "fp", "fn"]) for k, v in table.items()}
     several = pt.compare_many({"one": columns, "two": columns}, statistic="f1")
     assert np.array_equal(several.pvalue, np.repeat(board.pvalue, 2, axis=0))
-
-
-def test_error_rates_are_ranked_from_the_smallest():
-    table = {"bad": [[3, 9], [4, 9]], "good": [[0, 9], [1, 9]], "middle": [[2, 9], [3, 9]]}
-    board = pt.compare_many(table, statistic="wer", correction="none")
-    assert (board.ascending, board.order()) == (True, ["good", "middle", "bad"])
-    assert board.places().tolist() == [3, 1, 2]
-    assert pt.compare_many(table, statistic="wer", ascending=False).order()[0] == "bad"
 
 
 def test_whole_clusters_are_swapped():
@@ -286,16 +252,6 @@ def test_frames_with_other_columns_need_names():
     assert pt.compare_many(frame, systems=["a", "b"]).systems == ("a", "b")
     with pytest.raises(ValueError, match="different indexes"):
         pt.compare_many({"a": frame["a"], "b": frame["b"].iloc[::-1]})
-
-
-def test_a_score_table_has_options_of_its_own():
-    table = pt.ScoreTable.of(BIG, statistic="sum")
-    for one in (table, {"x": table, "y": table}):
-        for option in ({"clusters": [1]}, {"systems": ["a", "b"]}, {"statistic": "mean"}):
-            with pytest.raises(ValueError, match=f"has {next(iter(option))} of its own"):
-                pt.compare_many(one, **option)
-        assert pt.compare_many(one).metric == "sum"
-        assert pt.compare_many(one, statistic="sum").metric == "sum"
 
 
 def test_data_sets_go_together_or_are_refused():

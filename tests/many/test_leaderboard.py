@@ -51,14 +51,6 @@ def test_the_order_is_that_of_exact_values():
     assert (board.order(), board.places().tolist()) == (["y", "x"], [2, 1])
 
 
-def test_ranks_and_groups_have_names():
-    assert BOARD.order() == ["good", "fine", "weak", "poor"]
-    assert BOARD.places().tolist() == [4, 2, 1, 3]
-    assert BOARD.rank_ranges().tolist() == [[3, 4], [1, 2], [1, 2], [3, 4]]
-    assert BOARD.tied_with_best() == ("good", "fine")
-    assert BOARD.groups() == [("good", "fine"), ("weak", "poor")]
-
-
 @st.composite
 def boards(draw):
     """A board of given values, on which given pairs differ; equal values never do."""
@@ -111,36 +103,6 @@ def test_a_baseline_says_nothing_about_ranks():
     assert frame.loc["poor", "pvalue"] == pytest.approx(against.result("poor", "fine").pvalue)
 
 
-def test_matrices_have_the_systems_on_both_sides():
-    p, gap = BOARD.matrix("pvalue"), BOARD.matrix("statistic")
-    assert np.array_equal(p, p.T, equal_nan=True)
-    assert np.array_equal(gap, -gap.T, equal_nan=True)
-    assert np.isnan(np.diag(p)).all()
-    assert gap[2, 0] == BOARD.result("good", "poor").statistic > 0
-    with pytest.raises(ValueError, match="what='p' is not known; choose one of 'adjusted'"):
-        BOARD.matrix("p")
-
-
-def test_frames_have_a_row_for_each_test():
-    frame = BOARD.to_frame()
-    assert len(frame) == len(BOARD) == 6
-    row = frame[(frame["first"] == "poor") & (frame["second"] == "good")].iloc[0]
-    single = BOARD.result("poor", "good")
-    assert (row.difference, row.differs) == (single.statistic, True)
-    assert math.isclose(row.pvalue, single.pvalue, rel_tol=1e-12)
-    ranking = BOARD.ranking()
-    assert ranking.system.tolist() == BOARD.order()
-    assert ranking.rank_high.tolist() == [2, 2, 4, 4]
-    assert ranking.tied_with_best.tolist() == [True, True, False, False]
-
-
-def test_systems_are_asked_for_by_name():
-    with pytest.raises(ValueError, match="there is no system 'best'; there are poor, fine"):
-        BOARD.result("best", "good")
-    with pytest.raises(ValueError, match="a and b are both 'good'"):
-        BOARD.result("good", "good")
-
-
 # ---- how far behind ----------------------------------------------------------------------------
 
 
@@ -155,19 +117,6 @@ def test_separating_n_is_the_sample_size_of_the_normal_approximation():
         z = norm.isf(0.005) + norm.ppf(0.9)
         assert found[name] == math.ceil((z * gaps.std(ddof=1) / gaps.mean()) ** 2)
     assert math.isnan(found["good"])
-    assert (BOARD.separating_n()[[0, 1, 3]] > board.separating_n()[[0, 1, 3]] / 2).all()
-    with pytest.raises(ValueError, match="power must lie"):
-        board.separating_n(power=80)
-
-
-def test_items_are_counted_where_clusters_are_swapped():
-    labels = np.repeat(np.arange(100), 4)
-    whole = pt.compare_many(TABLE, clusters=labels)
-    sums = {name: x.reshape(100, 4).sum(axis=1) for name, x in TABLE.items()}
-    folded = pt.compare_many(sums, statistic="sum")
-    items, clusters = whole.separating_n(), folded.separating_n()
-    assert np.nanmax(np.abs(items - 4 * clusters)) <= 4
-    np.testing.assert_allclose(400 * whole.intervals(), folded.intervals(), rtol=0.02)
 
 
 def test_equal_systems_are_never_separated_and_few_items_never_do():
@@ -225,5 +174,32 @@ def test_each_row_says_how_a_system_stands_beside_the_best_and_its_neighbour():
     cells = {row["system"]: row for row in BOARD.cells()}
     assert cells["good"]["minus the best"] == cells["good"]["items to separate"] == ""
     assert cells["weak"]["possible ranks"] == "3 to 4"
-    assert BOARD.to_csv().startswith("data_set,system,value,rank,rank_low")
-    assert r"\bottomrule" in BOARD.to_latex()
+
+
+def test_matrices_and_frames_have_all_pairs():
+    p, gap = BOARD.matrix("pvalue"), BOARD.matrix("statistic")
+    assert np.array_equal(p, p.T, equal_nan=True)
+    assert np.array_equal(gap, -gap.T, equal_nan=True)
+    assert np.isnan(np.diag(p)).all()
+    frame, single = BOARD.to_frame(), BOARD.result("poor", "good")
+    row = frame[(frame["first"] == "poor") & (frame["second"] == "good")].iloc[0]
+    assert (len(frame), row.differs) == (len(BOARD), True)
+    assert row.difference == single.statistic == gap[0, 2]
+    assert math.isclose(row.pvalue, single.pvalue, rel_tol=1e-12)
+    ranking = BOARD.ranking()
+    assert ranking.system.tolist() == BOARD.order()
+    assert ranking.rank_high.tolist() == [2, 2, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: BOARD.matrix("p"), "what='p' is not known; choose one of 'adjusted'"),
+        (lambda: BOARD.result("best", "good"), "there is no system 'best'; there are poor, fine"),
+        (lambda: BOARD.result("good", "good"), "a and b are both 'good'"),
+        (lambda: BOARD.separating_n(power=80), "power must lie"),
+    ],
+)
+def test_what_is_not_there_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
