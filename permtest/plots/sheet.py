@@ -275,3 +275,8 @@ def write_beside(ax: Axes, row: float, words: str, gid: str, away: float = 12) -
 def dot(label: str, **look: Any) -> Line2D:
     """A mark in a key."""
     return Line2D([], [], linestyle="none", label=label, **look)
+
+
+def shade_row(ax: Axes, row: float, gid: str) -> None:
+    """A grey band behind a row."""
+    ax.axhspan(row - 0.45, row + 0.45, color=roles.BAND, linewidth=0, zorder=0, gid=gid)
