@@ -279,4 +279,4 @@ def dot(label: str, **look: Any) -> Line2D:
 
 def shade_row(ax: Axes, row: float, gid: str) -> None:
     """A grey band behind a row."""
-    ax.axhspan(row - 0.45, row + 0.45, color=roles.BAND, linewidth=0, zorder=0, gid=gid)
+    ax.axhspan(row - 0.45, row + 0.45, color=roles.BAND, linewidth=0, zorder=-1, gid=gid)
