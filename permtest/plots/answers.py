@@ -300,10 +300,7 @@ def plot_e_process(process: EProcess, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_sensitivity(
-    result: PermutationTestResult,
-    *,
-    ax: Axes | None = None,
-    gammas: Sequence[float] | None = None,
+    result: PermutationTestResult, *, ax: Axes | None = None, gammas: Sequence[float] | None = None
 ) -> Axes:
     """Draw the upper bound on p against gamma, the odds that a hidden bias may give to a sign.
 

@@ -78,10 +78,7 @@ class Row(NamedTuple):
 
 
 def plot_ranking(
-    board: Leaderboard,
-    data_set: str | None = None,
-    *,
-    ax: Axes | Sequence[Axes] | None = None,
+    board: Leaderboard, data_set: str | None = None, *, ax: Axes | Sequence[Axes] | None = None
 ) -> tuple[Axes, ...]:
     """Draw each system's score, which systems do not differ, and the ranks that each may have.
 

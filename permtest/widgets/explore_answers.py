@@ -14,12 +14,7 @@ from permtest.alternatives import independent_t, paired_t, permutation_mean
 from permtest.alternatives.answer import PairedSample, one_sided, tail_level
 from permtest.plots import roles, sheet
 from permtest.plots.sheet import digits
-from permtest.study import (
-    minimum_detectable_effect,
-    power_curve,
-    power_t,
-    sample_size,
-)
+from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
 from permtest.widgets.frame import Explorer, choice, slider
 
 # ---- assumptions ---------------------------------------------------------------------------------
