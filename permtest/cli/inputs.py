@@ -243,11 +243,10 @@ def _recognised(
     evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
     entry, score, names = named_statistic(args.metric), args.score, evaluation.systems
     two = tuple(names if named is None else named)[:2]
-    clear = len(two) == 2
-    scores = evaluation.score_names(*(two if clear else names[:1] * 2))
+    scores = evaluation.score_names(*(two if len(two) == 2 else names[:1] * 2))
     if args.metric is not None and entry is None:
         score = _score_named(args, scores)
-    if entry is None and clear and scores and (score is not None or len(scores) == 1):
+    if entry is None and len(two) == 2 and scores and (score is not None or len(scores) == 1):
         best = lookup(evaluation.statistics(two[0], two[1], score)[0])
         entry = best if best.columns else None
     return evaluation, entry, score
@@ -256,18 +255,17 @@ def _recognised(
 def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     """The score that --metric names; ValueError if there is none."""
     found = find_score(args.metric, scores)
-    if found is not None and args.score is not None:
+    if found is None:
+        hint = did_you_mean(args.metric.lower().replace("-", "_"), [*STATISTICS, *scores])
+        more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
+        raise ValueError(
+            f"--metric {args.metric}: not known{hint}; choose one of {', '.join(STATISTICS)}, or f "
+            f"with a beta up to 1000, such as f0.5 or f2{more}"
+        )
+    if args.score is not None:
         problem = f"--metric {args.metric} and --score {args.score} both choose a score"
         raise ValueError(f"{problem}; leave one out, or name a statistic, such as --metric mean")
-    if found is not None:
-        return found
-    hint = did_you_mean(args.metric.lower().replace("-", "_"), [*STATISTICS, *scores])
-    more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
-    known = ", ".join(STATISTICS)
-    raise ValueError(
-        f"--metric {args.metric}: not known{hint}; choose one of {known}, or f with a beta up to "
-        f"1000, such as f0.5 or f2{more}"
-    )
+    return found
 
 
 def check_out(args: argparse.Namespace, document: type[Document]) -> None:
