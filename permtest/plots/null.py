@@ -206,8 +206,8 @@ def plot_null(
             ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
         ax.set_ylabel("probability" if result.n_samples is None else "share of the samples")
         sheet.literal(ax.xaxis.label, name_of_sum(result), ax)
-        tails = TAILS.get(result.alternative, "the hatched values")
-        where = "every labelling" if result.pvalue == 1 else tails
+        where = "the hatched values" if _has_h(result) else TAILS[result.alternative]
+        where = "every labelling" if result.pvalue == 1 else where
         sheet.key(ax, shown, f"{sheet.p_text(result)} ({where})")
     return ax
 
@@ -240,13 +240,19 @@ def name_of_sum(result: PermutationTestResult) -> str:
     items = f"{result.n:,} pair{'s' * (result.n != 1)}"
     lead = "{} minus {}".format(*result.names)
     if isinstance(result, StructuredTestResult):
-        if result.scores is None:
+        if _has_h(result):
             return f"{result.metric} of the sums over {items}"
         items = f"{result.n:,} clusters" if result.n_entries is not None else items
         return f"{result.unit}: {lead}, over {items}"
-    if result.totals is None:
+    if _has_h(result):
         return f"sum of g over {items} ({result.unit})"
     return f"{lead} ({result.unit}, over {items})"
+
+
+def _has_h(result: PermutationTestResult) -> bool:
+    """Whether a function of the caller says what is extreme, which need not be a tail."""
+    structured = isinstance(result, StructuredTestResult)
+    return (result.scores if structured else result.totals) is None
 
 
 class Plane(NamedTuple):
