@@ -42,23 +42,15 @@ def found_in(name):
     return overview(pairs, statistic=statistic)
 
 
-def bars(ax, gid):
-    return [patch for patch in ax.patches if patch.get_gid() == gid]
-
-
-def counted(ax, gid):
-    return sum(bar.get_height() for bar in bars(ax, gid))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_bars_and_legend_are_the_record(name):
     found = found_in(name)
     _, differences, _ = plot_estimation(found, ax=estimation_axes(Figure()))
-    record = found.record
-    for gid, count in (("higher", record.wins), ("equal", record.ties), ("lower", record.losses)):
-        assert counted(differences, gid) == count
+    counts = {"higher": found.record.wins, "equal": found.record.ties, "lower": found.record.losses}
+    for gid, count in counts.items():
+        assert sum(bar.get_height() for bar in differences.patches if bar.get_gid() == gid) == count
     numbers = [text.get_text().rpartition(": ")[2] for text in differences.get_legend().get_texts()]
-    assert numbers == [f"{n:,}" for n in (record.wins, record.ties, record.losses)]
+    assert numbers == [f"{n:,}" for n in counts.values()]
 
 
 @pytest.mark.parametrize("name", CASES)
