@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from itertools import zip_longest
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
@@ -72,9 +72,7 @@ def style() -> AbstractContextManager[None]:
     return mpl.rc_context(_settings())
 
 
-@cache
-def _settings() -> mpl.RcParams:
-    return mpl.rc_params_from_file(STYLE, use_default_template=False)
+_settings = cache(partial(mpl.rc_params_from_file, STYLE, use_default_template=False))
 
 
 #: Whether new figures are left to the caller, and shown by no window or notebook.
