@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from queue import Empty
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -359,3 +360,29 @@ def test_a_missed_wake_up_costs_one_slice_and_a_timeout_is_kept(monkeypatch):
     with pytest.raises(Empty):
         asyncio.run(_jupyter._get_msg_in_slices(channel, timeout=0.375))
     assert channel.polls == [250, 125]
+
+
+def test_a_kernel_waits_longer_for_its_page_than_it_outlives_it(monkeypatch):
+    now, ended = [0.0], []
+    monkeypatch.setattr(_jupyter, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    _, kernels_class = _jupyter._classes("/")
+    kernels = kernels_class(cull_idle_timeout=60)
+    kernels._kernels["k"] = SimpleNamespace(execution_state="idle")
+    kernels._kernel_connections["k"] = 0
+
+    async def shutdown(kernel_id: str) -> None:
+        ended.append(kernel_id)
+
+    monkeypatch.setattr(kernels, "shutdown_kernel", shutdown)
+
+    def ends_within(seconds: int) -> bool:
+        for _ in range(2):
+            asyncio.run(kernels.cull_kernel_if_idle("k"))
+            now[0] += seconds
+        return bool(ended)
+
+    assert not ends_within(250)
+    kernels.notify_connect("k")
+    assert not ends_within(1000)
+    kernels.notify_disconnect("k")
+    assert ends_within(61)
