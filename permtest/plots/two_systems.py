@@ -228,11 +228,7 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
 
 
 def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Kinds) -> None:
-    """Rainclouds: one histogram upwards, one downwards, between them quartiles and single items.
-
-    Up to 40 items are joined by lines in the look of the system that scores better. Of more than
-    300, so many dots are drawn, evenly spread over the ranks; dots are moved apart at random.
-    """
+    """Rainclouds: a histogram upwards, one downwards, between them quartiles and single items."""
     if not a.size:
         return
     edges, moved = _edges(np.concatenate((a, b))), np.random.default_rng(0)
