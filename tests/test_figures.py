@@ -56,6 +56,7 @@ def test_cards_have_ids_where_there_are_any():
     [
         (lambda: figures.Swap([0.5, 1], [1, 2]), "whole numbers; multiply them by"),
         (lambda: figures.Swap([0, 200_000], [0, 1]), "add up to 199,999"),
+        (lambda: figures.Swap(U, V, cards=[9]), "cards: 9 is no position from 0 to 6"),
         (lambda: figures.Swap(U, U), "cards"),
         (lambda: figures.Swap(U, V, labels=["x"]), "1 titles for 6 cards"),
         (lambda: figures.Swap(U, V, view="some"), "view"),

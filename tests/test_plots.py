@@ -45,7 +45,6 @@ RESULTS = {
     ),
     "almost 1": pt.exact_perm_test([0] * 14 + [1], [1] * 14 + [0], alternative="greater"),
     "lonely": pt.exact_perm_test([1_000_000, 1, 2], [0, 0, 0]),
-    "close": pt.monte_carlo([3, 0, 1, 0] * 4, [0, 2, 0, 1] * 4, K=300, rng=1),
     "long names": pt.exact_perm_test([3, 5], [2, 3], names=("first_name_" * 5, "second " * 8)),
     "huge": pt.exact_perm_test([10**30, 0], [0, 10**29]),
 }
@@ -155,7 +154,6 @@ STRUCTURED = {
     "clusters": pt.exact_perm_test(*counts(), statistic="jaccard", clusters=np.arange(40) // 5),
     "two pairs": pt.exact_perm_test(*counts(2), statistic="f1"),
     "sampled": pt.monte_carlo(*counts(), statistic="f1", K=2000, rng=0),
-    "far": pt.exact_perm_test([[1, 0, 0]] * 70, [[0, 0, 1], [0, 1, 1]] * 35, statistic="f1"),
     "whole": pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: a * a - b),
 }
 FLAT = {
@@ -165,7 +163,6 @@ FLAT = {
     "recall": pt.exact_perm_test(
         [[2, 1, 0], [1, 3, 2]] * 9, [[1, 0, 1], [3, 1, 0]] * 9, statistic="recall"
     ),
-    "no pairs": pt.exact_perm_test(counts()[0][:0], counts()[0][:0], statistic="f1"),
     "many": pt.exact_perm_test(*counts(60, 3, 5), statistic="macro_f1", rng=0),
 }
 
@@ -207,12 +204,8 @@ def test_marks_and_names_of_the_plane():
     assert ax.get_xlabel() == "false positives and negatives of old"
     assert ax.get_ylabel() == "true positives of old"
     assert p_text(result) in ax.get_title(loc="left")
-    texts = [text.get_text().removeprefix("at least ") for text in ax.get_legend().get_texts()]
-    assert texts == ["null distribution", "as extreme", "observed", "mirrored"]
-    assert not [c for c in plane(STRUCTURED["less"]).get_children() if c.get_gid() == "mirrored"]
     assert plane(STRUCTURED["sheared"]).get_xlabel() == "4 fp + fn of u"
     assert plane(STRUCTURED["whole"]).get_xlabel() == "g_2"
-    assert "\N{ALMOST EQUAL TO}" in plane(STRUCTURED["sampled"]).get_title(loc="left")
 
 
 def test_limits_of_the_plane_that_were_set_beforehand_are_kept():

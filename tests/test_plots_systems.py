@@ -22,7 +22,6 @@ SHIFTED = np.clip(A + RNG.integers(-3, 3, 300), 0, 9)
 CASES = {
     "points": (Pairs.of(A, SHIFTED, NAMES), "mean"),
     "bits": (Pairs.of(A > 3, SHIFTED > 3, NAMES), "accuracy"),
-    "few": (Pairs.of(A[:20], SHIFTED[:20], NAMES), "mean"),
     "decimals": (Pairs.of(RNG.normal(0, 1, 60).round(1), RNG.normal(0, 1, 60).round(1)), "sum"),
     "counts": (
         Pairs.of_counts(RNG.poisson(0.7, (400, 3)), RNG.poisson(0.7, (400, 3)), [COUNTS], NAMES),
@@ -30,8 +29,6 @@ CASES = {
     ),
     "one": (Pairs.of([3], [1], NAMES), "mean"),
     "ties": (Pairs.of(A, A, NAMES), "mean"),
-    "long names": (Pairs.of(A, SHIFTED, ("x" * 10_000, "x" * 9_000)), "mean"),
-    "many": (Pairs.of(np.tile(A, 700), np.tile(SHIFTED, 700), NAMES), "mean"),
 }
 
 

@@ -126,6 +126,8 @@ class Swap(MovingFigure):
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         a, b = _whole(pairs)
         state.setdefault("cards", np.flatnonzero(pairs.u - pairs.v)[:6].tolist())
+        if bad := [i for i in state["cards"] if not 0 <= i < len(a)]:
+            raise ValueError(f"cards: {bad[0]} is no position from 0 to {len(a) - 1}")
         titles = [pairs.ids[i] if pairs.ids else f"sentence {i}" for i in state["cards"]]
         if len(state.setdefault("labels", titles)) != len(titles):
             raise ValueError(f"labels has {len(state['labels'])} titles for {len(titles)} cards")
