@@ -32,6 +32,7 @@ SOCKETS = {"websocket_max_message_size": UPLOAD_LIMIT}
 
 SLICE = 0.25  # seconds
 IDLE = 60  # seconds
+PATIENCE = 5  # times as long a kernel waits for its page, which a busy machine may take to load
 PING = 90_000  # milliseconds
 
 PACKAGE = Path(__file__).parent
@@ -186,6 +187,8 @@ def _settings(port: int, base: str, token: str, idle: int) -> Any:
         show_tracebacks=True,  # who sees the page is who started it
     )
     config.IdentityProvider.cookie_options = {"samesite": "Strict"}
+    # After 4 seconds without a message, cells would lose their outputs, and the page its widgets.
+    config.VoilaExecutor = Config(iopub_timeout=60, startup_timeout=300)
     config.VoilaKernelManager.fill_delay = 5.0  # when the page before it has its answer
     config.MappingKernelManager = Config(cull_idle_timeout=idle, cull_interval=max(1, idle // 6))
     if hasattr(KernelManager, "transport_encryption") and zmq.has("curve"):
@@ -218,6 +221,12 @@ def _classes(base: str) -> tuple[type, type]:
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)  # type: ignore[no-untyped-call]
             self._alone: dict[str, float] = {}
+            self._seen: set[str] = set()  # those whose page has come
+
+        def notify_connect(self, kernel_id: str) -> None:
+            """Remember that the page has come."""
+            self._seen.add(kernel_id)
+            super().notify_connect(kernel_id)  # type: ignore[no-untyped-call]
 
         async def shutdown_all(self, now: bool = False) -> None:
             """End all kernels; one that is starting can be ended when it has started."""
@@ -226,13 +235,13 @@ def _classes(base: str) -> tuple[type, type]:
             await super().shutdown_all(now=now)
 
         async def cull_kernel_if_idle(self, kernel_id: str) -> None:
-            """End a kernel without page; one that waited for a page is not idle since it began."""
+            """End a kernel whose page is gone, or has not come for long."""
             busy = getattr(self._kernels[kernel_id], "execution_state", "") == "busy"
+            since = self._alone.setdefault(kernel_id, time.monotonic())
+            wait = self.cull_idle_timeout * (1 if kernel_id in self._seen else PATIENCE)
             if busy or self._kernel_connections.get(kernel_id, 0):
-                self._alone.pop(kernel_id, None)
-            elif time.monotonic() - self._alone.setdefault(kernel_id, time.monotonic()) >= (
-                self.cull_idle_timeout
-            ):
+                del self._alone[kernel_id]
+            elif time.monotonic() - since >= wait:
                 del self._alone[kernel_id]
                 await self.shutdown_kernel(kernel_id)  # type: ignore[no-untyped-call]
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from queue import Empty
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -30,12 +31,6 @@ from permtest.cli import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def run(command_line):
-    """Run a command line in an empty folder; exit code, standard output, standard error."""
-    return command_line
 
 
 # ---- the notebooks -----------------------------------------------------------------------------
@@ -59,92 +54,80 @@ def installed(monkeypatch, tmp_path_factory):
     return package
 
 
-def test_a_checkout_opens_its_own_notebooks(run, opened):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    assert run("lab", "--notebook", "06", "--port", port) == (0, "", "")
+def test_a_checkout_opens_its_own_notebooks(command_line, opened):
+    port = _jupyter.choose_port(0)
+    assert command_line("lab", "--notebook", "06", "--port", port) == (0, "", "")
     (options,) = opened
     assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in options
     assert "--LabApp.default_url=/lab/tree/06-f1-and-friends.ipynb" in options
     assert {"--ip=127.0.0.1", f"--port={port}"} <= set(options)
-    assert "--no-browser" not in options
     assert list(Path.cwd().iterdir()) == []
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_installed_package_copies_its_notebooks(run, opened):
-    code, out, err = run("lab", "--no-browser")
+def test_an_installed_package_copies_its_notebooks_and_overwrites_nothing(command_line, opened):
     folder = Path.cwd() / "permtest-notebooks"
+    (folder / "data").mkdir(parents=True)
+    mine = [folder / "02-monte-carlo.ipynb", folder / "data" / "README.md"]
+    for path in mine:
+        path.write_text("mine", encoding="utf-8")
+    outside = Path("outside")
+    (folder / "03-dynamic-programming.ipynb").symlink_to(outside.absolute())
+    code, out, err = command_line("lab", "--no-browser")
     assert (code, err) == (0, "")
     assert str(folder) in out
     assert f"--ServerApp.root_dir={folder}" in opened[0]
     assert "--LabApp.default_url=/lab/tree/01-are-they-different.ipynb" in opened[0]
     assert "--no-browser" in opened[0]
-    for path in (ROOT / "notebooks").rglob("*.*"):
-        if path.is_file() and ".ipynb_checkpoints" not in path.parts:
-            copy = folder / path.relative_to(ROOT / "notebooks")
-            assert copy.read_bytes() == path.read_bytes()
-
-
-@pytest.mark.usefixtures("opened", "installed")
-def test_nothing_is_written_over(run):
-    folder = Path("permtest-notebooks")
-    (folder / "data").mkdir(parents=True)
-    mine = [folder / "01-are-they-different.ipynb", folder / "data" / "README.md"]
-    for path in mine:
-        path.write_text("mine", encoding="utf-8")
-    outside = Path("outside")
-    (folder / "02-monte-carlo.ipynb").symlink_to(outside.absolute())
-    assert run("lab")[0] == 0
     assert [path.read_text(encoding="utf-8") for path in mine] == ["mine", "mine"]
     assert not outside.exists()
-    assert (folder / "10-bayes.ipynb").is_file()
+    for name in ("10-bayes.ipynb", "data/ud_en_ewt_pos.csv"):
+        assert (folder / name).read_bytes() == (ROOT / "notebooks" / name).read_bytes()
 
 
 @pytest.mark.usefixtures("installed")
-def test_notebooks_that_cannot_be_opened(run, opened):
+def test_notebooks_that_cannot_be_opened(command_line, opened):
     for name, said in (("77", "is none"), ("0", "could be several")):
-        code, out, err = run("lab", "--notebook", name)
-        assert (code, out) == (2, "")
+        code, _, err = command_line("lab", "--notebook", name)
+        assert code == 2
         assert f"--notebook {name}: this {said}; choose one of 0" in err
     Path("permtest-notebooks").write_text("1,2\n", encoding="utf-8")
-    code, out, err = run("lab")
+    code, out, err = command_line("lab")
     assert (code, out, opened) == (2, "", [])
     assert "permtest-notebooks: this is a file; move it, or go to another folder" in err
 
 
 @pytest.mark.parametrize(("command", "module"), [("lab", "jupyterlab"), ("app", "voila")])
-def test_without_the_extra(run, monkeypatch, command, module):
+def test_without_the_extra(command_line, monkeypatch, command, module):
     monkeypatch.setitem(sys.modules, module, None)
     said = f"permtest {command} needs {module}: pip install 'permtest[lab]'\n"
-    assert run(command) == (2, "", f"permtest {command}: error: {said}")
+    assert command_line(command) == (2, "", f"permtest {command}: error: {said}")
 
 
-def test_a_port_that_is_taken_or_none(run):
+def test_a_port_that_is_taken_or_none(command_line):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        code, out, err = run("lab", "--port", port)
-        assert (code, out) == (2, "")
-        assert err.startswith(f"permtest lab: error: --port {port}: ")
-        assert err.endswith("; choose another, or leave it out\n")
-    assert _jupyter.choose_port(port) == port
-    assert "--port 65536: a port is a number from 1 to 65535" in run("lab", "--port", 65536)[2]
+        code, _, err = command_line("lab", "--port", port)
+    assert code == 2
+    assert err.startswith(f"permtest lab: error: --port {port}: ")
+    assert err.endswith("; choose another, or leave it out\n")
+    said = "--port 65536: a port is a number from 1 to 65535"
+    assert said in command_line("lab", "--port", 65536)[2]
 
 
 # ---- the app -----------------------------------------------------------------------------------
 
 
-def test_the_app_is_the_notebook_that_comes_with_the_package(run, installed, monkeypatch):
+def test_the_app_is_the_notebook_that_comes_with_the_package(command_line, installed, monkeypatch):
     served = []
     monkeypatch.setattr(commands, "serve", lambda *args, **named: served.append((*args, named)))
-    assert run("app", "--port", 8123, "--no-browser") == (0, "starting the page\n", "")
+    assert command_line("app", "--port", 8123, "--no-browser") == (0, "starting the page\n", "")
     path = installed / "notebooks" / "12-your-own-data.ipynb"
     assert served == [(path, {"port": 8123, "browser": False})]
     shutil.rmtree(path.parent)
-    code, _, err = run("app")
+    code, _, err = command_line("app")
     assert (code, err.count("\n")) == (2, 1)
     assert "install permtest again" in err
 
@@ -377,3 +360,29 @@ def test_a_missed_wake_up_costs_one_slice_and_a_timeout_is_kept(monkeypatch):
     with pytest.raises(Empty):
         asyncio.run(_jupyter._get_msg_in_slices(channel, timeout=0.375))
     assert channel.polls == [250, 125]
+
+
+def test_a_kernel_waits_longer_for_its_page_than_it_outlives_it(monkeypatch):
+    now, ended = [0.0], []
+    monkeypatch.setattr(_jupyter, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    _, kernels_class = _jupyter._classes("/")
+    kernels = kernels_class(cull_idle_timeout=60)
+    kernels._kernels["k"] = SimpleNamespace(execution_state="idle")
+    kernels._kernel_connections["k"] = 0
+
+    async def shutdown(kernel_id: str) -> None:
+        ended.append(kernel_id)
+
+    monkeypatch.setattr(kernels, "shutdown_kernel", shutdown)
+
+    def ends_within(seconds: int) -> bool:
+        for _ in range(2):
+            asyncio.run(kernels.cull_kernel_if_idle("k"))
+            now[0] += seconds
+        return bool(ended)
+
+    assert not ends_within(250)
+    kernels.notify_connect("k")
+    assert not ends_within(1000)
+    kernels.notify_disconnect("k")
+    assert ends_within(61)

@@ -30,7 +30,6 @@ def test_what_is_not_there_is_listed():
 
 @pytest.mark.parametrize("answer", [[6, 11], (6, 11.0), np.array([6, 11])])
 def test_a_right_answer_may_come_in_any_container(answer):
-    assert check("01.2", answer)
     assert str(check("01.2", answer)).startswith("Right. ")
 
 

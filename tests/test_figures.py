@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
+from traitlets import TraitError
 
 import permtest as pt
 from permtest.course import figures
@@ -46,10 +47,8 @@ def test_a_still_says_what_the_exact_test_says():
 
 
 def test_cards_have_ids_where_there_are_any():
-    pairs = pt.Pairs.of(U, V, NAMES)
-    named = replace(pairs, ids=tuple("abcdefg"))
+    named = replace(pt.Pairs.of(U, V, NAMES), ids=tuple("abcdefg"))
     assert figures.Swap(named, cards=[2, 4]).labels == ["c", "e"]
-    assert figures.Swap(U, V, cards=[2, 4], labels=["x", "y"]).labels == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -57,21 +56,19 @@ def test_cards_have_ids_where_there_are_any():
     [
         (lambda: figures.Swap([0.5, 1], [1, 2]), "whole numbers; multiply them by"),
         (lambda: figures.Swap([0, 200_000], [0, 1]), "add up to 199,999"),
-        (lambda: figures.Swap(U, V, cards=[9]), "from 0 to 6; 9 is none"),
-        (lambda: figures.Swap(U, U), "1 to 8 positions"),
+        (lambda: figures.Swap(U, V, cards=[9]), "cards: 9 is no position from 0 to 6"),
+        (lambda: figures.Swap(U, U), "cards"),
         (lambda: figures.Swap(U, V, labels=["x"]), "1 titles for 6 cards"),
-        (lambda: figures.Swap(U, V, view="some"), '"few" or "all"'),
-        (lambda: figures.Swap(U, V, tosses=10**6), "between 0 and 10000"),
+        (lambda: figures.Swap(U, V, view="some"), "view"),
+        (lambda: figures.Swap(U, V, tosses=10**6), "tosses"),
         (lambda: figures.Swap(np.ones((3, 3)), np.ones((3, 3))), "one"),
         (lambda: figures.Convolution([1.5]), "differences must be whole numbers"),
-        (lambda: figures.Convolution([1, 0], start=2), "start=2 must lie between 0 and"),
-        (lambda: figures.Convolution([0], start=0), "must be at least 1"),
-        (lambda: figures.Peeking(5), "items=5 must lie between 10 and 1000"),
-        (lambda: figures.Peeking(experiments=0), "experiments=0 must lie between 1 and 5000"),
+        (lambda: figures.Convolution([1, 0], start=2), "differences other than 0 are 1"),
+        (lambda: figures.Peeking(items=5), "items"),
     ],
 )
 def test_an_error_names_the_argument(make, says):
-    with pytest.raises((TypeError, ValueError), match=says):
+    with pytest.raises((TypeError, ValueError, TraitError), match=says):
         make()
 
 

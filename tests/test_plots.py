@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from fractions import Fraction
 from io import BytesIO
 
 import matplotlib as mpl
@@ -36,34 +35,23 @@ RESULTS = {
     "less": pt.exact_perm_test(*scores(), alternative="less"),
     "few values": pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]),
     "no pairs": pt.exact_perm_test([], []),
-    "no differences": pt.exact_perm_test([1, 2, 3], [1, 2, 3]),
     "a tie": pt.exact_perm_test([1, 2], [2, 1]),
     "p is 1": pt.exact_perm_test([1, 0, 0], [0, 0, 0]),
     "far out": pt.exact_perm_test([1] * 600, [0] * 600),
-    "underflow": pt.exact_perm_test([1] * 1500, [0] * 1500),
     "gaps": pt.exact_perm_test([900, 7, 5], [0, 0, 0]),
     "sampled": pt.monte_carlo(*scores(), K=2000, rng=0),
-    "sampled, far out": pt.monte_carlo([1] * 60, [0] * 60, K=500, rng=0),
     "with h": pt.exact_perm_test(
         [4, 1, 7, 2], [1, 5, 2, 2], lambda a, b: 2 * a - b, lambda s: s % 5
     ),
-    "with abs": pt.exact_perm_test([3, 5, 4], [2, 3, 3], lambda a, b: a - b, abs),
-    "with sum": pt.exact_perm_test([3, 5, 4], [2, 3, 3], lambda a, b: a - b, lambda s: s),
     "almost 1": pt.exact_perm_test([0] * 14 + [1], [1] * 14 + [0], alternative="greater"),
-    "large": pt.exact_perm_test([10**12, 3 * 10**12], [0, 0]),
     "lonely": pt.exact_perm_test([1_000_000, 1, 2], [0, 0, 0]),
-    "close": pt.monte_carlo([3, 0, 1, 0] * 4, [0, 2, 0, 1] * 4, K=300, rng=1),
     "long names": pt.exact_perm_test([3, 5], [2, 3], names=("first_name_" * 5, "second " * 8)),
     "huge": pt.exact_perm_test([10**30, 0], [0, 10**29]),
 }
 
 
-def draw(result: pt.PermutationTestResult, scale: str = "linear", **options: object) -> Axes:
-    return plot_null(result, ax=Figure().subplots(), scale=scale, **options)  # type: ignore[arg-type]
-
-
-def title(ax: Axes) -> str:
-    return "".join(ax.get_title(loc=side) for side in ("left", "center", "right"))
+def draw(result: pt.PermutationTestResult, scale: str = "linear") -> Axes:
+    return plot_null(result, ax=Figure().subplots(), scale=scale)  # type: ignore[arg-type]
 
 
 def artist(ax: Axes, gid: str) -> StepPatch:
@@ -109,15 +97,12 @@ def test_what_is_shaded_is_what_is_extreme(name, scale):
         ("greater", "right tail"),
         ("less", "left tail"),
         ("p is 1", "every labelling"),
-        ("with abs", "the hatched values"),
-        ("with sum", "right tail"),
         ("almost 1", "p = 0.99997 (right tail)"),
         ("with h", "the hatched values"),
-        ("sampled, far out", "both tails"),
     ],
 )
 def test_the_title_says_what_counts_as_extreme(name, words):
-    assert words in title(draw(RESULTS[name]))
+    assert words in draw(RESULTS[name]).get_title(loc="left")
 
 
 def test_an_unknown_scale_is_refused():
@@ -125,17 +110,11 @@ def test_an_unknown_scale_is_refused():
         draw(RESULTS["a tie"], "cubic")
 
 
-@pytest.fixture(scope="module")
-def wide():
-    """A law of more than a million cells."""
-    rng = np.random.default_rng(2)
-    result = pt.exact_perm_test(rng.integers(0, 2100, 1500), rng.integers(0, 2100, 1500))
-    assert result.null_distribution.pmf.size > 10**6
-    return result
-
-
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_million_cells_are_drawn_as_few_columns(wide, scale):
+def test_a_million_cells_are_drawn_as_few_columns(scale):
+    rng = np.random.default_rng(2)
+    wide = pt.exact_perm_test(rng.integers(0, 2100, 1500), rng.integers(0, 2100, 1500))
+    assert wide.null_distribution.pmf.size > 10**6
     ax = draw(wide, scale)
     ax.figure.savefig(BytesIO())
     columns = artist(ax, "body").get_data().values
@@ -160,17 +139,9 @@ def test_a_missing_library_is_named_with_its_cure(module, extra):
     assert done.stderr.splitlines()[-1].startswith("ImportError")
 
 
-def html(*arguments: object, **options: object) -> str:
-    return pt.exact_perm_test(*arguments, **options)._repr_html_()  # type: ignore[arg-type]
-
-
 def counts(n: int = 40, top: int = 3, *shape: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(7)
     return rng.integers(0, top, (n, *shape, 3)), rng.integers(0, top, (n, *shape, 3))
-
-
-def fraction(tp: int, wrong: int) -> Fraction:
-    return Fraction(2 * tp, 2 * tp + wrong) if tp else Fraction(0)
 
 
 ENTRIES = [[tuple(map(int, row)) for row in table] for table in counts(20)]
@@ -183,8 +154,6 @@ STRUCTURED = {
     "clusters": pt.exact_perm_test(*counts(), statistic="jaccard", clusters=np.arange(40) // 5),
     "two pairs": pt.exact_perm_test(*counts(2), statistic="f1"),
     "sampled": pt.monte_carlo(*counts(), statistic="f1", K=2000, rng=0),
-    "far": pt.exact_perm_test([[1, 0, 0]] * 70, [[0, 0, 1], [0, 1, 1]] * 35, statistic="f1"),
-    "rich": pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: fraction(a, b)),
     "whole": pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: a * a - b),
 }
 FLAT = {
@@ -194,7 +163,6 @@ FLAT = {
     "recall": pt.exact_perm_test(
         [[2, 1, 0], [1, 3, 2]] * 9, [[1, 0, 1], [3, 1, 0]] * 9, statistic="recall"
     ),
-    "no pairs": pt.exact_perm_test(counts()[0][:0], counts()[0][:0], statistic="f1"),
     "many": pt.exact_perm_test(*counts(60, 3, 5), statistic="macro_f1", rng=0),
 }
 
@@ -209,10 +177,9 @@ def test_every_cell_of_the_plane_has_its_shade(name):
     ax = plane(result)
     shades = artist(ax, "cells").get_array()
     left, right, bottom, top = artist(ax, "cells").get_extent()
-    x, y = (
-        result.null_distribution.support[:, 1],
-        result.null_distribution.support[:, 0] / weight(result),
-    )
+    number = result.parts[0].partition(" ")[0]  # of "2 tp"
+    x = result.null_distribution.support[:, 1]
+    y = result.null_distribution.support[:, 0] / (int(number) if number.isdigit() else 1)
     seen = (np.array(ax.get_xlim())[:, None] - x).prod(0) < 0
     seen &= (np.array(ax.get_ylim())[:, None] - y).prod(0) < 0
     rows = np.floor((y[seen] - bottom) / (top - bottom) * shades.shape[0]).astype(int)
@@ -228,11 +195,6 @@ def test_every_cell_of_the_plane_has_its_shade(name):
     assert np.array_equal(inside[seen], result.extreme[seen])
 
 
-def weight(result: pt.PermutationTestResult) -> int:
-    number = result.parts[0].partition(" ")[0]
-    return int(number) if number.isdigit() else 1
-
-
 def test_marks_and_names_of_the_plane():
     result = STRUCTURED["f1"]
     ax = plane(result)
@@ -241,13 +203,9 @@ def test_marks_and_names_of_the_plane():
     assert artist(ax, "mirrored").get_xydata().tolist() == [[a, b / 2]]
     assert ax.get_xlabel() == "false positives and negatives of old"
     assert ax.get_ylabel() == "true positives of old"
-    assert p_text(result) in title(ax)
-    texts = [text.get_text().removeprefix("at least ") for text in ax.get_legend().get_texts()]
-    assert texts == ["null distribution", "as extreme", "observed", "mirrored"]
-    assert not [c for c in plane(STRUCTURED["less"]).get_children() if c.get_gid() == "mirrored"]
+    assert p_text(result) in ax.get_title(loc="left")
     assert plane(STRUCTURED["sheared"]).get_xlabel() == "4 fp + fn of u"
-    assert plane(STRUCTURED["rich"]).get_xlabel() == "g_2"
-    assert "\N{ALMOST EQUAL TO}" in title(plane(STRUCTURED["sampled"]))
+    assert plane(STRUCTURED["whole"]).get_xlabel() == "g_2"
 
 
 def test_limits_of_the_plane_that_were_set_beforehand_are_kept():
@@ -287,17 +245,6 @@ def test_a_plane_that_does_not_fit_is_refused():
     assert plot_null(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
 
 
-def test_a_large_plane_is_drawn_as_one_image():
-    rng = np.random.default_rng(3)
-    u, v = rng.poisson(1.2, (2, 6000, 3))
-    result = pt.exact_perm_test(u, v, statistic="f1")
-    assert len(result.null_values) == len(result.extreme) > 10**5
-    ax = plane(result)
-    ax.figure.savefig(BytesIO())
-    assert len(ax.findobj()) < 500
-    assert artist(ax, "cells").get_array().size < 4 * 10**6
-
-
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
 def test_values_are_drawn_with_all_of_their_mass(name, scale):
@@ -310,29 +257,21 @@ def test_values_are_drawn_with_all_of_their_mass(name, scale):
         assert mass[1] == pytest.approx(result.pvalue, abs=0.01)
     left, right = ax.get_xlim()
     assert left < float(result.statistic) < right
-    assert p_text(result) in title(ax)
+    assert p_text(result) in ax.get_title(loc="left")
 
 
-@pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
-def test_the_sketch_of_several_sums(name):
-    result = (STRUCTURED | FLAT)[name]
+def test_the_sketch_of_several_sums():
+    result = STRUCTURED["f1"]
     sketch = result._repr_html_()
     assert "<td" in sketch
     assert "nan" not in sketch
-    assert "fill='currentColor'" in sketch or result.pvalue < 1e-4
-    two = result.alternative == "two-sided" and result.statistic != 0
-    assert sketch.count("stroke-dasharray") == 1 + two
+    assert sketch.count("stroke-dasharray") == 2
     heights = re.findall("<rect [^>]*height='([0-9.]+)' fill='currentColor'", sketch)
     total = re.findall("<rect [^>]*height='([0-9.]+)'", sketch)
-    share = sum(map(float, heights)) / sum(map(float, total))
-    assert share == pytest.approx(result.pvalue, abs=0.05)
-
-
-def test_the_sketch_gives_up_where_h_is_not_for_floats():
-    result = pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: 10**400 * (a - b))
-    assert "cannot be drawn here" in result._repr_html_()
-
-
-def test_the_sketch_of_several_sums_is_left_out_where_it_would_take_long():
+    assert sum(map(float, heights)) / sum(map(float, total)) == pytest.approx(
+        result.pvalue, abs=0.05
+    )
+    h = lambda a, b: 10**400 * (a - b)  # noqa: E731
+    assert "cannot be drawn here" in pt.exact_perm_test_m(*ENTRIES, G[:2], h)._repr_html_()
     u, v = np.random.default_rng(1).integers(0, 50, (2, 100, 3))
-    assert "too long to draw here" in html(u, v, statistic="f1")
+    assert "too long to draw here" in pt.exact_perm_test(u, v, statistic="f1")._repr_html_()

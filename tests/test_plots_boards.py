@@ -25,14 +25,12 @@ def simulated(systems, n=120, best=0.9):
 
 EQUAL = RNG.integers(0, 5, 50)
 LENGTHS = RNG.integers(5, 20, 80)
-LONG = "a very long name of a system, version {} with more words than anybody can read"
-STRANGE = ("$x_1$ costs $5", "two\nlines", "модель-Ω", "x" * 80, LONG.format(1), LONG.format(2))
+
+
 TABLES = {
     "several": (simulated(6), {}),
-    "many": (simulated(34), {}),
     "equal": (dict.fromkeys("abcd", EQUAL), {}),
     "two": ({"new": [3, 5, 4, 6, 2, 7, 8], "old": [2, 3, 3, 3, 1, 5, 6]}, {}),
-    "names": (dict(zip(STRANGE, simulated(6).values(), strict=True)), {"correction": "bh"}),
     "errors": (
         {
             f"asr{i}": np.stack([RNG.binomial(LENGTHS, 0.1 + 0.04 * i), LENGTHS], axis=1)
@@ -62,16 +60,12 @@ def names(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def key(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
 def title(ax):
     return ax.get_title(loc="left").replace("\n", " ")
 
 
-def ranking(board, **options):
-    (ax,) = plot_ranking(board, ax=Figure(figsize=(11, 6)).subplots(), **options)
+def ranking(board):
+    (ax,) = plot_ranking(board, ax=Figure(figsize=(11, 6)).subplots())
     return ax
 
 
@@ -81,7 +75,7 @@ def nothing_stays_open():
     plt.close("all")
 
 
-@pytest.mark.parametrize("name", ["several", "equal", "two", "errors", "sums"])
+@pytest.mark.parametrize("name", BOARDS)
 def test_every_system_has_a_row_with_its_value_and_ranks(name):
     board = BOARDS[name]
     ax = ranking(board)
@@ -116,12 +110,10 @@ def test_beside_a_baseline_differences_are_drawn(side):
         text = p_text(board.adjusted[0, p], 0.05)
         assert note == (f"p {text}" if text == ">0.99" else f"p = {text}")
     words = {"two-sided": "differ", "greater": "score more", "less": "score less"}[side]
-    assert key(ax) == [f"shown to {words}", f"not shown to {words}"]
+    key = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert key == [f"shown to {words}", f"not shown to {words}"]
     assert "minus system 3, with p (Holm)" in ax.get_xlabel()
     assert title(ax) == board.sentence()
-    assert not [line for line in ax.lines if line.get_gid() == "group"]
-    (zero,) = (line for line in ax.lines if line.get_gid() == "zero")
-    assert set(zero.get_xdata()) == {0}
 
 
 def test_each_data_set_has_a_panel():
@@ -129,11 +121,10 @@ def test_each_data_set_has_a_panel():
     assert [names(ax) for ax in axes] == [SETS.order(name) for name in SETS.data_sets]
     assert [title(ax).split(":")[0] for ax in axes] == ["ewt", "$gum$ 2", "pud"]
     (ax,) = plot_ranking(SETS, "pud")
-    assert title(ax) == SETS.sentence("pud") == SETS["pud"].sentence()
-    assert names(plot_ranking(SETS["pud"])[0]) == names(ax)
+    assert title(ax) == SETS.sentence("pud")
 
 
-@pytest.mark.parametrize("name", ["several", "equal", "two", "errors", "sums"])
+@pytest.mark.parametrize("name", BOARDS)
 def test_all_pairs_have_their_numbers(name):
     board = BOARDS[name]
     ax = plot_pairs(board)
@@ -165,8 +156,6 @@ def test_all_pairs_have_their_numbers(name):
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match=r"data_set='gum' must be one of 'ewt'"):
         plot_ranking(SETS, "gum")
-    with pytest.raises(ValueError, match="ax has 2 axes, but there are 3 data sets"):
-        plot_ranking(SETS, ax=Figure().subplots(1, 2))
     with pytest.raises(ValueError, match=r"data_set=None must be one of"):
         plot_pairs(SETS)
     with pytest.raises(ValueError, match=r"only with 'system 3'.*plot_ranking"):

@@ -72,9 +72,9 @@ def leaderboard(args: argparse.Namespace) -> None:
     for name, (some, gold) in _files(args).items():
         first = next(iter(tables.values())).systems if tables else ()
         tables[name] = read_table(args, some, gold, first)
-    named = ("baseline", "alternative", "alpha")
-    how = {name: getattr(args, name) for name in named} | {"K": args.samples, "rng": args.seed or 0}
-    board = compare_many(tables, correction=args.correction.replace("-", "_"), **how)
+    how = {name: getattr(args, name) for name in ("baseline", "alternative", "alpha")}
+    how |= {"correction": args.correction.replace("-", "_"), "K": args.samples}
+    board = compare_many(tables, rng=args.seed or 0, **how)
     # Classes may be others elsewhere.
     by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
     overall = board.overall() if len(tables) > 1 and not by_class else None
@@ -192,34 +192,34 @@ def plan(args: argparse.Namespace) -> None:
     from permtest.study import exact_power, exact_power_n, power_t, sample_size
 
     found = _planned(args)
-    size_for: Callable[..., int] = sample_size
-    power_of: Callable[..., float] = power_t
-    test, more = "paired t-test", " The exact permutation test needs about as many."
-    how = {"alpha": args.alpha, "alternative": args.alternative}
     of = {name: found[name] for name in ("p_b", "p_c", "delta", "sigma") if name in found}
-    inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
-    supposed = f"differences per item {inside * ('cluster_size' in found)}"
-    supposed += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}"
-    if "p_b" in of:
-        test, more, size_for, power_of = "exact test of 0/1 scores", "", exact_power_n, exact_power
-        supposed = f"{100 * of['p_b']:.4g}% of items are right for A only and "
-        supposed += f"{100 * of['p_c']:.4g}% for B only"
+    how = {"alpha": args.alpha, "alternative": args.alternative}
+    size_for: Callable[..., int] = exact_power_n if "p_b" in of else sample_size
+    power_of: Callable[..., float] = exact_power if "p_b" in of else power_t
     needed = int(size_for(power=args.power, **of, **how))
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
     power = {n: power_of(n=n, **of, **how) for n in {*sizes, needed}}
+    test = "exact test of 0/1 scores" if "p_b" in of else "paired t-test"
     if args.json:
         facts = {"n": needed, "power": power[needed], "wanted": args.power, "test": test}
         facts |= {"curve": [{"n": n, "power": power[n]} for n in sizes], "version": __version__}
         print(json.dumps(facts | how | found))
         return
+    supposed = "{p_b:.4g} of the items are right for A only and {p_c:.4g} for B only."
+    if "p_b" not in of:
+        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+        supposed = f"differences per item {inside * ('cluster_size' in found)}"
+        supposed += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}. The exact "
+        supposed += "permutation test needs about as many."
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needed} "
-    text += f"{found['unit']} for a power of {args.power:g}, if {supposed.format(**found)}.{more}"
-    text += f"\n\ndata   {found['source']['read']}" if "pilot" in found else ""
-    luck = (
-        "\n\nThe pilot's own difference may be luck; --delta names the smallest one that matters."
-    )
-    text += luck * ("pilot" in found and args.delta is None)
+    text += f"{found['unit']} for a power of {args.power:g}, if {supposed.format(**found)}"
+    if "pilot" in found:
+        text += f"\n\ndata   {found['source']['read']}"
+        luck = (
+            "The pilot's own difference may be luck; --delta names the smallest one that matters."
+        )
+        text += f"\n\n{luck}" * (args.delta is None)
     rows = [(found["unit"], "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
 
@@ -270,13 +270,7 @@ def formats(_: argparse.Namespace) -> None:
     For example:
       permtest formats
     """
-    table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
-    print(f"{table}\n\n{COUNTS.format(metrics=_metrics())}")
-
-
-def _metrics() -> str:
-    """The metrics of counts, with all their names, beside what they count."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[str]] = {}  # counts -> the metrics that take them, with all their names
     for name in IN_FILES:
         entry = STATISTICS[name]
         more = [other for other, one in STATISTICS.items() if one is entry and other != name]
@@ -284,7 +278,9 @@ def _metrics() -> str:
         counts = " or ".join(", ".join(measure.columns) for measure in entry.measures)
         counts = re.sub(r"(\w+_)1, (?:\1\d, )*(\1\d)", r"\g<1>1 to \2", counts)
         found.setdefault(counts, []).append(called)
-    return "\n".join(f"  {', '.join(names)}: {counts}" for counts, names in found.items())
+    metrics = "\n".join(f"  {', '.join(names)}: {counts}" for counts, names in found.items())
+    table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
+    print(f"{table}\n\n{COUNTS.format(metrics=metrics)}")
 
 
 def app(args: argparse.Namespace) -> None:
@@ -324,7 +320,12 @@ def lab(args: argparse.Namespace) -> None:
         folder = Path("permtest-notebooks").resolve()
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder}: this is a file; move it, or go to another folder")
-        shutil.copytree(path.parent, folder, copy_function=_copy, dirs_exist_ok=True)
+
+        def copy(source: str, target: str) -> None:
+            if not os.path.lexists(target):
+                shutil.copyfile(source, target)
+
+        shutil.copytree(path.parent, folder, copy_function=copy, dirs_exist_ok=True)
         print(f"the notebooks are in {folder}; files that were already there are unchanged")
         path = folder / path.name
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
@@ -349,9 +350,3 @@ def find_notebook(name: str) -> Path:
         said = "could be several" if found else "is none"
         raise ValueError(f"--notebook {name}: this {said}; choose one of {known}")
     return found[0]
-
-
-def _copy(source: str, target: str) -> None:
-    """Copy a file that is not there yet."""
-    if not os.path.lexists(target):
-        shutil.copyfile(source, target)

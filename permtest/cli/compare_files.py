@@ -13,14 +13,7 @@ from typing import Any
 from permtest import __version__
 from permtest._arrays import exact_sum
 from permtest._forms import aligned
-from permtest.cli.inputs import (
-    FAILED,
-    MONTE_CARLO,
-    Entry,
-    direction,
-    named_statistic,
-    read_input,
-)
+from permtest.cli.inputs import FAILED, MONTE_CARLO, direction, named_statistic, read_input
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.margins import against
 from permtest.pairs import Pairs
@@ -28,6 +21,7 @@ from permtest.question import ask_of_scores
 from permtest.readers.files import printable
 from permtest.result import PermutationTestResult
 from permtest.score import CORRECT
+from permtest.statistics import Statistic
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,8 +52,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         result = exact_perm_test(pairs, method=args.method, axis=None, **how)
     gate = _gate(result, pairs, entry, args) if args.fail_if else {}
-    facts = json.dumps(_facts(result, pairs, args) | gate, allow_nan=False) if args.json else ""
-    print(facts or _text(result, pairs, entry))
+    if args.json:
+        print(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))
+    else:
+        print(_text(result, pairs, entry))
     if not gate.get("failed"):
         return 0
     print(f"{args.prog}: {printable(gate['decision'])}", file=sys.stderr)
@@ -68,20 +64,21 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what would be ignored, or could not be decided, before a file is opened."""
-    if args.samples is not None and args.method != MONTE_CARLO:
-        raise ValueError(f"--samples needs --method {MONTE_CARLO}")
-    if args.null and (args.fail_if or args.method != "auto"):
-        other = f"--fail-if {args.fail_if}" if args.fail_if else f"--method {args.method}"
-        raise ValueError(f"--null {args.null} cannot be combined with {other}; leave one out")
-    problem = ""
-    if args.margin is not None and args.fail_if is None:
-        problem = "needs --fail-if"
-    elif args.margin and args.alternative != "two-sided":
-        problem = "is tested one-sided, at half the level; leave --alternative out"
-    elif args.margin and args.method == MONTE_CARLO:
-        problem = "is tested exactly; leave --method out"
-    if problem:
-        raise ValueError(f"--margin {args.margin:g} {problem}")
+    margin, null = f"--margin {args.margin or 0:g}", f"--null {args.null} cannot be combined with"
+    sampled = args.method == MONTE_CARLO
+    problems = {
+        f"--samples needs --method {MONTE_CARLO}": args.samples is not None and not sampled,
+        f"{null} --fail-if {args.fail_if}; leave one out": args.null and args.fail_if,
+        f"{null} --method {args.method}; leave one out": args.null and args.method != "auto",
+        f"{margin} needs --fail-if": args.margin is not None and args.fail_if is None,
+        f"{margin} is tested one-sided, at half the level; leave --alternative out": (
+            args.margin and args.alternative != "two-sided"
+        ),
+        f"{margin} is tested exactly; leave --method out": args.margin and sampled,
+    }
+    for problem, holds in problems.items():
+        if holds:
+            raise ValueError(problem)
 
 
 def _of_runs(args: argparse.Namespace) -> int:
@@ -102,38 +99,37 @@ def _of_runs(args: argparse.Namespace) -> int:
     except ValueError as error:
         split, reason = None, str(error)
     if args.json:
-        facts = (
-            result.to_dict()
-            | pairs.score.to_dict()
-            | {
-                "better": pairs.score.better(result.names, result.difference),
-                "pvalues": {null: found.pvalue for null, found in both.items()},
-                "noise": split and split.to_dict(),
-                "noise_reason": reason,
-                "seed": args.seed,
-                "unit": f"{result.metric} per item",
-                "confidence_interval": None,
-                "confidence_interval_reason": "leave --null out, and items are swapped",
-                "confidence_level": round(1 - args.alpha, 12),
-                "paired_by": pairs.source.get("paired_by"),
-                "source": pairs.source,
-                "version": __version__,
-            }
-        )
+        facts = result.to_dict() | pairs.score.to_dict()
+        facts |= _origin(pairs, args) | {
+            "better": pairs.score.better(result.names, result.difference),
+            "pvalues": {null: found.pvalue for null, found in both.items()},
+            "noise": split and split.to_dict(),
+            "noise_reason": reason,
+            "unit": f"{result.metric} per item",
+            "confidence_interval": None,
+            "confidence_interval_reason": "leave --null out, and items are swapped",
+        }
         print(json.dumps(facts, allow_nan=False))
         return 0
     rows = [("data", pairs.source["read"])]
     rows += [(f"p, {x}", f"{found.pvalue:.4g} ({NULLS[x]})") for x, found in both.items()]
-    rows += [
-        ("score", direction(pairs.score)),
-        ("method", result.method),
-        ("noise", str(split or reason)),
-    ]
-    print(f"{result}\n\n{aligned(rows)}")
+    rows += [("score", direction(pairs.score)), ("method", result.method)]
+    print(f"{result}\n\n{aligned([*rows, ('noise', str(split or reason))])}")
     return 0
 
 
-def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
+def _origin(pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
+    """Where scores come from, and what was asked."""
+    return {
+        "seed": args.seed,
+        "confidence_level": round(1 - args.alpha, 12),
+        "paired_by": pairs.source.get("paired_by"),
+        "source": pairs.source,
+        "version": __version__,
+    }
+
+
+def _side(args: argparse.Namespace, pairs: Pairs, entry: Statistic) -> str:
     """The alternative that --fail-if asks about: whether A scores more, or less."""
     upward = pairs.score.higher_is_better
     if pairs.score.basis != "stated" and entry.name not in ("sum", "mean"):
@@ -142,7 +138,7 @@ def _side(args: argparse.Namespace, pairs: Pairs, entry: Entry) -> str:
 
 
 def _gate(
-    result: PermutationTestResult, pairs: Pairs, entry: Entry, args: argparse.Namespace
+    result: PermutationTestResult, pairs: Pairs, entry: Statistic, args: argparse.Namespace
 ) -> dict[str, Any]:
     """What --fail-if decides; ValueError if the bounds of p leave that open.
 
@@ -196,23 +192,16 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
         reason = str(error) or type(error).__name__
         if pairs.columns or pairs.clusters is not None:
             reason += "; permtest report has an interval for these"
-    unit = {"mean": "mean per item", "sum": f"{result.unit} in all"}.get(result.metric, result.unit)
-    more = {
-        "seed": args.seed,
-        "unit": unit,
-        "confidence_interval": ends,
-        "confidence_interval_reason": reason,
-        "confidence_level": level,
-        "paired_by": pairs.source.get("paired_by"),
-        "source": pairs.source,
-        "version": __version__,
-    }
+    units = {"mean": "mean per item", "sum": f"{result.unit} in all"}
+    facts = result.to_dict() | _origin(pairs, args)
+    facts |= {"unit": units.get(result.metric, result.unit), "confidence_interval": ends}
+    facts["confidence_interval_reason"] = reason
     if named_statistic(args.metric) is None and result.metric == "sum" and result.unit == CORRECT:
-        more["metric"] = "accuracy"
-    return result.to_dict() | more
+        facts["metric"] = "accuracy"
+    return facts
 
 
-def _text(result: PermutationTestResult, pairs: Pairs, entry: Entry) -> str:
+def _text(result: PermutationTestResult, pairs: Pairs, entry: Statistic) -> str:
     """A sentence, both systems, and how p was computed."""
     names, metric = (*result.names, "difference"), result.metric
     if entry.columns:

@@ -33,7 +33,6 @@ NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
 EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many"}
 
-Entry: TypeAlias = Statistic
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
 
 
@@ -55,13 +54,6 @@ class Parser(argparse.ArgumentParser):
             hint = did_you_mean(rest[0], list(self._option_string_actions))
             self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
         return found, rest
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Say which choice may have been meant."""
-        if action.choices is not None and value not in action.choices:
-            known = [str(choice) for choice in action.choices]
-            more = f"{did_you_mean(value, known)}; choose from {', '.join(known)}"
-            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{more}")
 
 
 def add_command(
@@ -104,10 +96,9 @@ _amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
 _positive = number(float, "a number above 0", lambda x: 0 < x < inf)
 _seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
 _count = number(int, "a whole number from 1 on", lambda x: x >= 1)
-_METHODS = ("auto", *METHODS, MONTE_CARLO)
-_FAILURES = ("worse", "not-better")
-_CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
 
+CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
+FAILURES = ("worse", "not-better")
 HIDDEN = argparse.SUPPRESS  # the help of another option names this one
 
 #: Option -> what follows it (nothing follows a switch), what it is for, its type or its choices,
@@ -144,27 +135,18 @@ OPTIONS: dict[str, Any] = {
         ALTERNATIVES,
         "two-sided",
     ),
-    "--method": ("HOW", "%(choices)s", _METHODS, "auto"),
+    "--method": ("HOW", "%(choices)s", ("auto", *METHODS, MONTE_CARLO), "auto"),
     "--null": (
         "WHAT",
-        "repeated runs: what is exchangeable under the null hypothesis: %(choices)s",
+        "repeated runs: what is exchangeable if H0 holds: %(choices)s",
         ("runs", "items"),
     ),
-    "--samples": (
-        "K",
-        f"how many samples {MONTE_CARLO} draws, from --seed N; default: 20000",
-        _count,
-    ),
+    "--samples": ("K", "samples of monte_carlo, from --seed N; default: 20000", _count),
     "--baseline": ("NAME", "compare all others only with it"),
-    "--correction": (
-        "HOW",
-        "for the number of pairs: %(choices)s",
-        _CORRECTIONS,
-        "holm",
-    ),
+    "--correction": ("HOW", "for the number of pairs: %(choices)s", CORRECTIONS, "holm"),
     "--samples=max-t": (
         "K",
-        "how many max-t draws, from --seed N; default: %(default)s",
+        "samples of max-t, from --seed N; default: %(default)s",
         _count,
         10_000,
     ),
@@ -175,7 +157,7 @@ OPTIONS: dict[str, Any] = {
     "--alpha": ("P", "level, and 1 - confidence of intervals; default: %(default)s", _level, 0.05),
     "--seed": ("N", "random seed", _seed),
     "--seed=hidden": ("N", HIDDEN, _seed),
-    "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", _FAILURES),
+    "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", FAILURES),
     "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
     "--config": ("YAML", "a file of further options; the command line takes precedence"),
     "--write-config": ("YAML", "write a file of all options, explained, and stop"),
@@ -215,7 +197,7 @@ INPUT = f"what is compared: file file_b --a --b {SCORES}; {READING}"
 # ---- from files to pairs -------------------------------------------------------------------------
 
 
-def read_input(args: argparse.Namespace) -> tuple[Pairs, Entry]:
+def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic]:
     """The pairs that the arguments speak of, and what is to be tested of them."""
     files = [args.file] if args.file_b is None else [args.file, args.file_b]
     named = None if args.a is None or args.b is None else [args.a, args.b]
@@ -245,7 +227,7 @@ def read_table(
     return evaluation.table(statistic=entry or "mean", **how)
 
 
-def named_statistic(name: str | None) -> Entry | None:
+def named_statistic(name: str | None) -> Statistic | None:
     """The statistic of that name, if there is one."""
     with suppress(ValueError):
         return None if name is None else lookup(name)
@@ -254,18 +236,17 @@ def named_statistic(name: str | None) -> Entry | None:
 
 def _recognised(
     args: argparse.Namespace, files: Sequence[str], gold: str | None, named: Sequence[str] | None
-) -> tuple[Evaluation, Entry | None, str | None]:
+) -> tuple[Evaluation, Statistic | None, str | None]:
     """What files say, what is to be tested (None: whatever fits single scores), of which score."""
     options = "id system_col repeat missing pos_label thousands same_scale clusters score"
     how = {name: getattr(args, name) for name in options.split()}
     evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
     entry, score, names = named_statistic(args.metric), args.score, evaluation.systems
     two = tuple(names if named is None else named)[:2]
-    clear = len(two) == 2
-    scores = evaluation.score_names(*(two if clear else names[:1] * 2))
+    scores = evaluation.score_names(*(two if len(two) == 2 else names[:1] * 2))
     if args.metric is not None and entry is None:
         score = _score_named(args, scores)
-    if entry is None and clear and scores and (score is not None or len(scores) == 1):
+    if entry is None and len(two) == 2 and scores and (score is not None or len(scores) == 1):
         best = lookup(evaluation.statistics(two[0], two[1], score)[0])
         entry = best if best.columns else None
     return evaluation, entry, score
@@ -274,18 +255,17 @@ def _recognised(
 def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     """The score that --metric names; ValueError if there is none."""
     found = find_score(args.metric, scores)
-    if found is not None and args.score is not None:
+    if found is None:
+        hint = did_you_mean(args.metric.lower().replace("-", "_"), [*STATISTICS, *scores])
+        more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
+        raise ValueError(
+            f"--metric {args.metric}: not known{hint}; choose one of {', '.join(STATISTICS)}, or f "
+            f"with a beta up to 1000, such as f0.5 or f2{more}"
+        )
+    if args.score is not None:
         problem = f"--metric {args.metric} and --score {args.score} both choose a score"
         raise ValueError(f"{problem}; leave one out, or name a statistic, such as --metric mean")
-    if found is not None:
-        return found
-    hint = did_you_mean(args.metric.lower().replace("-", "_"), [*STATISTICS, *scores])
-    more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""
-    known = ", ".join(STATISTICS)
-    raise ValueError(
-        f"--metric {args.metric}: not known{hint}; choose one of {known}, or f with a beta up to "
-        f"1000, such as f0.5 or f2{more}"
-    )
+    return found
 
 
 def check_out(args: argparse.Namespace, document: type[Document]) -> None:

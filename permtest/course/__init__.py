@@ -31,9 +31,6 @@ SLIPS = {
 }
 
 
-# ---- data --------------------------------------------------------------------------------------
-
-
 def load(name: str, *endings: str) -> pd.DataFrame:
     """Read one of the data sets of the notebooks.
 
@@ -76,21 +73,13 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
     if not endings:
         return table
-    split = [str(column).rpartition("_") for column in table]
-    kept = [bool(system) and ending in endings for system, _, ending in split]
-    if missing := [ending for ending in endings if ending not in {last for *_, last in split}]:
+    split = {column: str(column).rpartition("_")[::2] for column in table}
+    kept = {column: x for column, x in split.items() if x[0] and x[1] in endings}
+    if missing := [ending for ending in endings if ending not in {x for _, x in kept.values()}]:
         raise ValueError(f"endings: no column of {name} ends in _{missing[0]}: {list(table)}")
-    columns = [(system, ending) for system, _, ending in split if system and ending in endings]
-    table = table.loc[:, kept]
-    table.columns = (
-        pd.MultiIndex.from_tuples(columns)
-        if len(endings) > 1
-        else pd.Index([system for system, _ in columns])
-    )
-    return table
-
-
-# ---- exercises ---------------------------------------------------------------------------------
+    table = table[[*kept]]
+    table.columns = pd.MultiIndex.from_tuples(kept.values())
+    return table if len(endings) > 1 else table.droplevel(1, axis=1)
 
 
 @dataclass(frozen=True)
@@ -167,7 +156,6 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
 
 @cache
 def _exercises(notebook: str) -> dict[str, Any]:
-    """What is known of the exercises of a notebook."""
     source = files(__name__).joinpath(f"{notebook}.toml")
     return tomllib.loads(source.read_text(encoding="utf-8")) if source.is_file() else {}
 
@@ -199,9 +187,7 @@ def _same(given: Any, wanted: Any) -> bool:
         number = float(given)
     except (TypeError, ValueError):
         return False
-    if isinstance(wanted, int):
-        return number == wanted
-    return isclose(number, wanted, rel_tol=DIGITS)
+    return number == wanted if isinstance(wanted, int) else isclose(number, wanted, rel_tol=DIGITS)
 
 
 def _kind(value: Any) -> str:

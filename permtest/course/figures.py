@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -24,7 +23,7 @@ except ModuleNotFoundError as error:
     raise ImportError(message) from error
 import numpy as np
 from numpy.typing import NDArray
-from traitlets import Int, List, Unicode
+from traitlets import Enum, Int, List, Unicode
 
 from permtest.exact import exact_perm_test
 from permtest.null.convolution import convolve_dp
@@ -64,17 +63,14 @@ class MovingFigure(AnyWidget):
     figure: ClassVar[str]
 
     def state(self) -> dict[str, Any]:
-        """All that the module needs, as plain values; lists of numbers as text.
-
-        A notebook would give each number of a list a line of its own.
-        """
+        """All that the module needs; lists of numbers as text, which a notebook keeps on a line."""
         state = {name: getattr(self, name) for name in self.trait_names(state=True)}
-        numbers = {
+        return {
             name: " ".join(map(str, value))
-            for name, value in state.items()
             if isinstance(value, list) and value and isinstance(value[0], int)
+            else value
+            for name, value in state.items()
         }
-        return state | numbers
 
     def _still(self, picture: Figure) -> str:
         raise NotImplementedError
@@ -105,14 +101,10 @@ def _png(picture: Figure) -> bytes:
 class Swap(MovingFigure):
     """Swap the scores of sentences on cards, or toss a coin for each, and see the lead fall.
 
-    The reader swaps cards, tosses labellings, lists all of them, goes on to all sentences, and
-    changes scores; p follows, exact or as a share of the dots. What the reader makes of the scores
-    comes back in `u`, `v` and `view`.
-
     Scores are whole numbers, of which the sizes of all differences may add up to 100 000; `u` may
-    be `Pairs`. `cards` are positions of 1 to 8 items, by default the first six that differ, and
-    `labels` their titles. It opens with the cards alone, or with "all" items, and with some
-    labellings tossed.
+    be `Pairs`. `cards` are positions of up to 8 items, by default the first six that differ, and
+    `labels` their titles. It opens with the cards alone, or with "all" items in `view`, and with
+    some labellings tossed. What the reader makes of the scores comes back in `u`, `v` and `view`.
     """
 
     figure = "swap"
@@ -122,45 +114,24 @@ class Swap(MovingFigure):
     names = List(Unicode()).tag(**of_state)
     unit = Unicode("words").tag(**of_state)
     item = Unicode("sentence").tag(**of_state)
-    cards = List(Int()).tag(**of_state)
+    cards = List(Int(), minlen=1, maxlen=8).tag(**of_state)
     labels = List(Unicode()).tag(**of_state)
-    view = Unicode().tag(**of_state)
-    tosses = Int().tag(**of_state)
-    seed = Int().tag(**of_state)
+    view = Enum(("few", "all"), "few").tag(**of_state)
+    tosses = Int(20, min=0, max=10_000).tag(**of_state)
+    seed = Int(1).tag(**of_state)
 
     def __init__(
-        self,
-        u: Any,
-        v: Any = None,
-        *,
-        names: tuple[str, str] | None = None,
-        cards: Sequence[int] | None = None,
-        labels: Sequence[str] | None = None,
-        view: str = "few",
-        tosses: int = 20,
-        seed: int = 1,
+        self, u: Any, v: Any = None, *, names: tuple[str, str] | None = None, **state: Any
     ) -> None:
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         a, b = _whole(pairs)
-        differ = np.flatnonzero(pairs.u - pairs.v)
-        shown = [int(i) for i in (differ[:6] if cards is None else cards)]
-        bad = [i for i in shown if not 0 <= i < len(a)]
-        if not 1 <= len(shown) <= 8 or bad:
-            raise ValueError(
-                f"cards={shown} must be 1 to 8 positions from 0 to {len(a) - 1}"
-                + (f"; {bad[0]} is none" if bad else "")
-            )
-        if labels is None:
-            labels = [pairs.ids[i] if pairs.ids else f"sentence {i}" for i in shown]
-        if len(labels) != len(shown):
-            raise ValueError(f"labels has {len(labels)} titles for {len(shown)} cards")
-        if view not in ("few", "all"):
-            raise ValueError(f'view={view!r} must be "few" or "all"')
-        if not 0 <= tosses <= 10_000:
-            raise ValueError(f"tosses={tosses} must lie between 0 and 10000")
-        called = list(names or pairs.names)
-        look = {"view": view, "tosses": tosses, "seed": seed}
-        super().__init__(u=a, v=b, names=called, cards=shown, labels=list(labels), **look)
+        state.setdefault("cards", np.flatnonzero(pairs.u - pairs.v)[:6].tolist())
+        if bad := [i for i in state["cards"] if not 0 <= i < len(a)]:
+            raise ValueError(f"cards: {bad[0]} is no position from 0 to {len(a) - 1}")
+        titles = [pairs.ids[i] if pairs.ids else f"sentence {i}" for i in state["cards"]]
+        if len(state.setdefault("labels", titles)) != len(titles):
+            raise ValueError(f"labels has {len(state['labels'])} titles for {len(titles)} cards")
+        super().__init__(u=a, v=b, names=list(names or pairs.names), **state)
 
     def _still(self, picture: Figure) -> str:
         """The exact distribution of the items in view."""
@@ -186,28 +157,19 @@ class Convolution(MovingFigure):
     figure = "convolution"
     _esm = _shared() + _module("convolution")
     differences = List(Int()).tag(**of_state)
-    label = Unicode().tag(**of_state)
+    label = Unicode("lead").tag(**of_state)
     unit = Unicode("words").tag(**of_state)
     item = Unicode("sentence").tag(**of_state)
-    start = Int().tag(**of_state)
+    start = Int(3, min=0).tag(**of_state)
 
-    def __init__(
-        self,
-        differences: Any,
-        *,
-        label: str = "lead",
-        start: int = 3,
-    ) -> None:
+    def __init__(self, differences: Any, **state: Any) -> None:
         given = np.asarray(differences)
         labels = ("differences", "zeros")
         pairs = Pairs.of(given, np.zeros(given.shape), labels=labels)
         steps = [x for x in _whole(pairs, "differences")[0] if x]
-        if not 0 <= start <= len(steps) or not steps:
-            raise ValueError(
-                f"start={start} must lie between 0 and the number of differences other than 0, "
-                f"which is {len(steps)} and must be at least 1"
-            )
-        super().__init__(differences=steps, label=label, start=start)
+        if state.get("start", 3) > len(steps) or not steps:
+            raise ValueError(f"differences other than 0 are {len(steps)}, too few to start with")
+        super().__init__(differences=steps, **state)
 
     def _still(self, picture: Figure) -> str:
         """The two copies on top of each other, and their outline, the sum."""
@@ -248,16 +210,9 @@ class Peeking(MovingFigure):
 
     figure = "peeking"
     _esm = _shared() + _module("peeking")
-    items = Int().tag(**of_state)
-    experiments = Int().tag(**of_state)
-    seed = Int().tag(**of_state)
-
-    def __init__(self, items: int = 200, *, experiments: int = 20, seed: int = 12) -> None:
-        limits = {"items": (items, 10, 1000), "experiments": (experiments, 1, 5000)}
-        for name, (value, low, high) in limits.items():
-            if not low <= value <= high:
-                raise ValueError(f"{name}={value} must lie between {low} and {high}")
-        super().__init__(items=items, experiments=experiments, seed=seed)
+    items = Int(200, min=10, max=1000).tag(**of_state)
+    experiments = Int(20, min=1, max=5000).tag(**of_state)
+    seed = Int(12).tag(**of_state)
 
     def _still(self, picture: Figure) -> str:
         """The paths of the last experiment, p on the left and E on the right."""

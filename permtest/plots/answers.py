@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from math import copysign, isclose, isnan, log
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ from permtest.study.document import percent
 
 if TYPE_CHECKING:
     from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
-    from permtest.alternatives.compare import Answer, AnswerTable
+    from permtest.alternatives.compare import AnswerTable
     from permtest.result import PermutationTestResult
     from permtest.sequential import EProcess
     from permtest.study.effects import EffectSize
@@ -86,8 +86,7 @@ def plot_answers(
         for each in axes:
             sheet.name_rows(each, [answer.title for answer in table.answers], exact)
             for row in np.flatnonzero(exact):
-                band: dict[str, Any] = {"color": roles.BAND, "linewidth": 0, "zorder": 0}
-                each.axhspan(row - 0.45, row + 0.45, gid="exact", **band)
+                sheet.shade_row(each, row, "exact")
         _draw_pvalues(axes[0], table, level)
         _draw_intervals(axes[1], table)
         axes[1].tick_params(labelleft=False)
@@ -101,8 +100,7 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float) -> None:
     left = max(min([*found, alpha / 10]) / 3, LEFTMOST)
     ax.set_xlim(left, left**-0.03)
     sheet.decades(ax.xaxis, most=2)
-    level = roles.LEVEL.line(label=f"level {alpha:.3g}", gid="level", zorder=1)
-    line = ax.axvline(alpha, **level)
+    line = ax.axvline(alpha, **roles.LEVEL.line(label=f"level {alpha:.3g}", gid="level", zorder=1))
     for row, answer in enumerate(table.answers):
         if answer.result is None:
             sheet.write_row(ax, row, "does not fit these data", "refused")
@@ -125,8 +123,20 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
     scale = answers[0].result if answers else None
-    same = [answer for answer in answers if _is_on(answer.result, scale)]
-    _set_limits(ax, table, same)
+    same = [answer for answer in answers if _estimates_the_same(answer.result, scale)]
+    closed = {"greater": [0], "less": [1]}.get(table.alternative, [0, 1])  # ends of intervals
+    ends = np.array([answer.interval for answer in same], float).reshape(-1, 2)[:, closed]
+    met = ends[[answer.held is not False for answer in same]]
+    if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
+        ends = met
+    estimates = [answer.result.estimate for answer in same if answer.result]
+    sheet.fit(ax, [*ends.ravel(), *estimates, table.delta], 0.08)
+    if len(closed) == 1:  # the other end has room for an arrow
+        low, high = ax.get_xlim()
+        ax.set_xlim(
+            low - 0.2 * (high - low) * closed[0], high + 0.2 * (high - low) * (1 - closed[0])
+        )
+    sheet.ticks(ax.xaxis, 5)
     null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
     sheet.key(ax, [ax.axvline(table.delta, **null)])
     for row, answer in enumerate(table.answers):
@@ -138,34 +148,16 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
             words = f"{answer.result.estimate_name} {sheet.digits(answer.result.estimate)}"
             words += f" ({sheet.span(*answer.interval)})" if answer.interval is not None else ""
             sheet.write_row(ax, row, words, "other")
-    what = scale.estimate_name if scale else "estimate"
-    whose = "{} minus {}".format(*table.names)
-    words = f"{what}, {whose} ({percent(table.confidence_level)} interval)"
-    sheet.literal(ax.xaxis.label, words, 38)
+    words = "{}, {} minus {}".format(scale.estimate_name if scale else "estimate", *table.names)
+    sheet.literal(ax.xaxis.label, f"{words} ({percent(table.confidence_level)} interval)", 38)
 
 
-def _is_on(result: AlternativeResult | None, scale: AlternativeResult | None) -> bool:
-    """Whether a test estimates the same, as a difference of accuracies is one of means."""
+def _estimates_the_same(result: AlternativeResult | None, scale: AlternativeResult | None) -> bool:
+    """Whether two tests do, as a difference of accuracies is one of means."""
     if result is None or scale is None or result.estimate_name == scale.estimate_name:
         return scale is not None
     alike = result.estimate_name.startswith("difference of")
     return alike and isclose(result.estimate, scale.estimate, rel_tol=1e-9)
-
-
-def _set_limits(ax: Axes, table: AnswerTable, answers: Sequence[Answer]) -> None:
-    """All estimates, the ends that the alternative leaves closed, and the null hypothesis."""
-    closed = {"greater": [0], "less": [1]}.get(table.alternative, [0, 1])
-    ends = np.array([answer.interval for answer in answers], float).reshape(-1, 2)[:, closed]
-    met = ends[[answer.held is not False for answer in answers]]
-    if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
-        ends = met
-    estimates = [answer.result.estimate for answer in answers if answer.result]
-    sheet.fit(ax, [*ends.ravel(), *estimates, table.delta], 0.08)
-    if len(closed) == 1:  # the other end has room for an arrow
-        low, high = ax.get_xlim()
-        room = 0.2 * (high - low)
-        ax.set_xlim(low - room * closed[0], high + room * (1 - closed[0]))
-    sheet.ticks(ax.xaxis, 5)
 
 
 def plot_effects(
@@ -308,10 +300,7 @@ def plot_e_process(process: EProcess, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_sensitivity(
-    result: PermutationTestResult,
-    *,
-    ax: Axes | None = None,
-    gammas: Sequence[float] | None = None,
+    result: PermutationTestResult, *, ax: Axes | None = None, gammas: Sequence[float] | None = None
 ) -> Axes:
     """Draw the upper bound on p against gamma, the odds that a hidden bias may give to a sign.
 
@@ -360,34 +349,14 @@ def _level(ax: Axes) -> Line2D:
 # ---- posteriors ----------------------------------------------------------------------------------
 
 
-class Curve(NamedTuple):
-    """A density at some values, how high it goes where it is finite, and its interval."""
-
-    values: Floats
-    heights: Floats
-    top: float
-    interval: tuple[float, float]
-
-
-def density(law: MetricPosterior) -> Curve:
-    """The density of a metric between its outer quantiles, dense at the ends of [0, 1]."""
+def _density(law: MetricPosterior) -> tuple[Floats, Floats, float]:
+    """Values between the outer quantiles, dense at the ends of [0, 1], heights, and the top."""
     low, high = (float(end) for end in np.clip(law.interval(1 - 2 * TAIL), 1e-15, 1 - 1e-15))
     odds = np.linspace(log(low / (1 - low)), log(high / (1 - high)), 101)
     values = np.union1d(np.linspace(low, high, 201), 1 / (1 + np.exp(-odds)))
     heights = law.pdf(values)
     left, right = law.interval(1 - 2 * INNER)
-    top = float(heights[(values >= left) & (values <= right)].max())
-    return Curve(values, heights, top, law.interval())
-
-
-def density_of_difference(result: BayesTestResult) -> Curve:
-    """The same of B less A; the edges of the areas below it are among the values."""
-    low, high = result.difference.interval(1 - 2 * TAIL)
-    edges = [edge for edge in (-result.rope, result.rope) if low < edge < high]
-    values = np.union1d(np.linspace(low, high, POINTS), edges)
-    heights = result.difference.pdf(values)
-    top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
-    return Curve(values, heights, top, result.difference.interval())
+    return values, heights, float(heights[(values >= left) & (values <= right)].max())
 
 
 def plot_posteriors(
@@ -414,18 +383,17 @@ def plot_posteriors(
         Whether to draw, in thin lines, also the posteriors with correlations of 1, where all folds
         together are worth one.
     """
-    several = isinstance(result, Sequence)
     results = list(result) if isinstance(result, Sequence) else [result]
     if not results:
         raise ValueError("result is empty; pass at least one result of bayes_test")
-    make = partial(Figure.subplots, ncols=len(results))
-    with sheet.canvas(ax, (11.0 if len(results) > 1 else 8.0, 4.2), make) as ax:
+    size = (11.0 if len(results) > 1 else 8.0, 4.2)
+    with sheet.canvas(ax, size, partial(Figure.subplots, ncols=len(results))) as ax:
         axes = sheet.check_axes(ax, len(results), "results")
         for place, each in zip(axes, results, strict=True):
             _draw_posteriors(place, each, conservative)
             if place is not axes[0] and each.names == results[0].names:
                 place.tick_params(labelleft=False)
-    return axes if several else axes[0]
+    return axes if isinstance(result, Sequence) else axes[0]
 
 
 def _draw_posteriors(ax: Axes, result: BayesTestResult, conservative: bool) -> None:
@@ -434,19 +402,18 @@ def _draw_posteriors(ax: Axes, result: BayesTestResult, conservative: bool) -> N
     for role, letter, name in zip((roles.A, roles.B), "ab", result.names, strict=True):
         for source, kind, width in [(result, "", CURVE), *wider]:
             law: MetricPosterior = getattr(source, f"posterior_{letter}")
-            shown.append((law, density(law), role, letter + kind, width))
+            shown.append((law, _density(law), role, letter + kind, width))
             names.append("\N{GREEK SMALL LETTER RHO} = 1" if kind else name)
-    rows, values = _set_rows(ax, names, max(curve.top for _, curve, *_ in shown)), []
-    for row, (law, curve, role, gid, width) in zip(rows, shown, strict=True):
-        look = role.line(linewidth=width, solid_capstyle="butt")
-        ax.plot(curve.values, curve.heights, gid=gid, **look)
-        ends = roles.INTERVAL | {"linewidth": width, "color": look["color"]}
-        ax.plot(curve.interval, [row] * 2, gid=f"interval {gid}", **ends)
+    rows, ends = _set_rows(ax, names, max(top for _, (*_, top), *_ in shown)), []
+    for row, (law, (values, heights, _), role, gid, width) in zip(rows, shown, strict=True):
+        ax.plot(values, heights, gid=gid, **role.line(linewidth=width, solid_capstyle="butt"))
+        look = roles.INTERVAL | {"linewidth": width, "color": role.rgba()}
+        ax.plot(law.interval(), [row] * 2, gid=f"interval {gid}", **look)
         mark = role._replace(hollow=width == THIN).dot(ax, markersize=8, linestyle="none")
         if not isnan(mode := law.mode()):
             ax.plot([mode], [row], clip_on=False, gid=f"mode {gid}", **mark)
-        values += [*curve.interval, *curve.values[[0, -1]]]
-    sheet.fit(ax, values, 0.03, 1e-9)
+        ends += [*law.interval(), *values[[0, -1]]]
+    sheet.fit(ax, ends, 0.03, 1e-9)
     sheet.ticks(ax.xaxis, 5)
     sheet.literal(ax.xaxis.label, f"{result.title} (mode, 95% credible)", ax)
 
@@ -458,9 +425,8 @@ def _set_rows(ax: Axes, names: Sequence[str], highest: float) -> list[float]:
     rows = [float(bottom * (row + 0.5) / len(names)) for row in range(len(names))]
     ax.axhline(0, color="0.6", linewidth=1, zorder=1)
     ax.set_ylim(bottom, 1.08 * highest)
-    ax.set_yticks([*rows, highest / 2], [*("\n".join(wrap(x, 20)) for x in names), "density"])
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+    labels = [*("\n".join(wrap(x, 20)) for x in names), "density"]
+    ax.set_yticks([*rows, highest / 2], labels, parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     return rows
@@ -493,34 +459,41 @@ def plot_difference(result: BayesTestResult, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['old better or equal: 0.19', 'new better: 0.81']
     """
-    curve, (a, b), rope = density_of_difference(result), result.names, result.rope
+    law, (a, b), rope = result.difference, result.names, result.rope
+    low, high = law.interval(1 - 2 * TAIL)
+    edges = [edge for edge in (-rope, rope) if low < edge < high]  # of the areas
+    values = np.union1d(np.linspace(low, high, POINTS), edges)
+    heights = law.pdf(values)
+    top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
+    minus = (" - ", " \N{MINUS SIGN} ")
+    chances = {who: x.replace(*minus) for who, x in result.chances(2).items()}
     with sheet.canvas(ax) as ax:
-        row = _set_rows(ax, ["mean, 95%"], curve.top)[0]
-        black, handles = roles.ink(), []
-        ax.plot(curve.values, curve.heights, color=black, gid="density")
+        row = _set_rows(ax, ["mean, 95%"], top)[0]
+        ax.plot(values, heights, color=roles.ink(), gid="density")
         ax.axvline(0, zorder=2, gid="zero", **roles.EQUAL.line())
-        minus = (" - ", " \N{MINUS SIGN} ")
-        chances = {who: x.replace(*minus) for who, x in result.chances(2).items()}
-        words = f"{a} better{'' if rope else ' or equal'}: {chances['a']}"
-        first = roles.A.area(ax, facecolor=roles.A.rgba(0.45))
-        areas = [("a better", words, first, -1.0, -rope)]
+        ways = {
+            "a better": (f"{a} better{'' if rope else ' or equal'}: {chances['a']}", -1.0, -rope),
+            "equivalent": (f"within {sheet.digits(rope)}: {chances.get('neither')}", -rope, rope),
+            "b better": (f"{b} better: {chances['b']}", rope, 1.0),
+        }
+        looks = {
+            "a better": roles.A.area(ax, facecolor=roles.A.rgba(0.45)),
+            "equivalent": {"facecolor": ax.get_facecolor(), "edgecolor": "0.5"},
+            "b better": roles.B.area(ax, facecolor=roles.B.rgba(0.7)),
+        }
         if rope:
             ax.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0, gid="rope")
-            words = f"within {sheet.digits(rope)}: {chances['neither']}"
-            white = {"facecolor": ax.get_facecolor(), "edgecolor": "0.5"}
-            areas.append(("equivalent", words, white, -rope, rope))
-        second = roles.B.area(ax, facecolor=roles.B.rgba(0.7))
-        areas.append(("b better", f"{b} better: {chances['b']}", second, rope, 1.0))
-        for gid, words, look, low, high in areas:
-            inside = (curve.values >= low) & (curve.values <= high)
-            heights = np.minimum(curve.heights[inside], 2 * curve.top)
-            ax.fill_between(curve.values[inside], heights, gid=gid, linewidth=0, **look)
-            handles.append(Patch(label=words, linewidth=0.5, **look))
-        ax.plot(curve.interval, [row] * 2, color=black, gid="interval", **roles.INTERVAL)
-        mean = result.difference.mean()
-        ax.plot([mean], [row], marker="o", color=black, markersize=8, gid="mean")
-        sheet.fit(ax, [*curve.values[[0, -1]], *curve.interval, -rope, rope], 0.03, 1e-9)
+        else:
+            del ways["equivalent"]
+        for gid, (_, left, right) in ways.items():
+            inside = (values >= left) & (values <= right)
+            below = np.minimum(heights[inside], 2 * top)
+            ax.fill_between(values[inside], below, gid=gid, linewidth=0, **looks[gid])
+        ax.plot(law.interval(), [row] * 2, color=roles.ink(), gid="interval", **roles.INTERVAL)
+        ax.plot([law.mean()], [row], marker="o", color=roles.ink(), markersize=8, gid="mean")
+        sheet.fit(ax, [*values[[0, -1]], *law.interval(), -rope, rope], 0.03, 1e-9)
         sheet.ticks(ax.xaxis, 5)
         sheet.literal(ax.xaxis.label, f"{result.title}: {b} minus {a}", ax)
-        sheet.key(ax, handles)
+        keys = [Patch(label=words, linewidth=0.5, **looks[x]) for x, (words, *_) in ways.items()]
+        sheet.key(ax, keys)
     return ax

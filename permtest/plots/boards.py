@@ -32,7 +32,7 @@ GREY = 0.4  # how much darker than white the largest difference is
 LEGIBLE = 6.0  # points; smaller letters are left out
 
 
-def readable(board: Leaderboard) -> Leaderboard:
+def _readable(board: Leaderboard) -> Leaderboard:
     """The same with names that can be seen, are not too long, and differ."""
     systems, data_sets = sheet.distinct(board.systems, NAME), board.data_sets
     data_sets = data_sets if data_sets == ("",) else sheet.distinct(data_sets, NAME)
@@ -40,15 +40,15 @@ def readable(board: Leaderboard) -> Leaderboard:
     return replace(board, systems=systems, data_sets=data_sets, baseline=baseline)
 
 
-def measure(board: Leaderboard) -> str:
+def _measure(board: Leaderboard) -> str:
     """What the values are, or the differences from a baseline."""
     entry, score = lookup(board.metric), board.score
     words = entry.title if entry.columns else f"sum of {score.unit or 'points'}"
     words = f"mean {score.name or 'score'}" if entry.name == "mean" else words
     words += " (lower is better)" * board.ascending
-    correction = CORRECTIONS[board.correction].title
-    beside = f", minus {board.baseline}, with p ({correction})"
-    return words + beside * (board.baseline is not None)
+    if board.baseline is None:
+        return words
+    return f"{words}, minus {board.baseline}, with p ({CORRECTIONS[board.correction].title})"
 
 
 def numbers(values: Sequence[float], sign: str = "") -> list[str]:
@@ -68,9 +68,6 @@ def p_text(p: float, alpha: float) -> str:
     return "1" if p == 1 else ">0.99" if text == "1" else text.replace("e-0", "e-")
 
 
-# ---- the ranking ---------------------------------------------------------------------------------
-
-
 class Row(NamedTuple):
     """A system, where it stands, whether it is marked (None: the baseline), and a note."""
 
@@ -81,10 +78,7 @@ class Row(NamedTuple):
 
 
 def plot_ranking(
-    board: Leaderboard,
-    data_set: str | None = None,
-    *,
-    ax: Axes | Sequence[Axes] | None = None,
+    board: Leaderboard, data_set: str | None = None, *, ax: Axes | Sequence[Axes] | None = None
 ) -> tuple[Axes, ...]:
     """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
@@ -115,21 +109,21 @@ def plot_ranking(
     if data_set is not None:
         board.order(data_set)  # refuses what is none
     names = board.data_sets if data_set is None else (data_set,)
-    return _draw_panels([(board, name) for name in names], ax)
+    return plot_rankings([(board, name) for name in names], ax=ax)
 
 
-def plot_rankings(rankings: Sequence[tuple[Leaderboard, str]]) -> tuple[Axes, ...]:
-    """Draw the rankings of several boards below each other, in a new figure.
+def plot_rankings(
+    rankings: Sequence[tuple[Leaderboard, str]], *, ax: Axes | Sequence[Axes] | None = None
+) -> tuple[Axes, ...]:
+    """Draw the rankings of several boards below each other.
 
     Parameters
     ----------
     rankings : sequence of (Leaderboard, str)
         Boards, each with the name of one of its data sets; at most 13.
+    ax : matplotlib.axes.Axes or sequence of them, optional
+        One for each ranking.
     """
-    return _draw_panels(rankings, None)
-
-
-def _draw_panels(rankings: Sequence[tuple[Leaderboard, str]], ax: Any) -> tuple[Axes, ...]:
     panels = len(rankings)
     if panels > PANELS:
         raise ValueError(
@@ -141,12 +135,12 @@ def _draw_panels(rankings: Sequence[tuple[Leaderboard, str]], ax: Any) -> tuple[
     with sheet.canvas(ax, size, lambda figure: figure.subplots(panels, squeeze=False)[:, 0]) as ax:
         axes = sheet.check_axes(ax, panels, "data sets")
         for place, (board, name) in zip(axes, rankings, strict=True):
-            _draw_ranking(place, readable(board), board.data_sets.index(name))
+            _draw_ranking(place, _readable(board), board.data_sets.index(name))
     return axes
 
 
 def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
-    every, zero = _rows(board, k), board.baseline is not None
+    every, zero, name = _rows(board, k), board.baseline is not None, board.data_sets[k]
     rows = every[:MOST]
     sheet.name_rows(ax, [row.name for row in rows], [row.marked for row in rows])
     places = [row.place for row in rows]
@@ -157,7 +151,7 @@ def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
         ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
         verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
         words, gids = (f"shown to {verb}", f"not shown to {verb}"), ("differs", "same")
-    away = 14 + (0.0 if zero else _draw_groups(ax, board.groups(board.data_sets[k]), rows))
+    away = 14 + (0.0 if zero else _draw_groups(ax, board.groups(name), rows))
     looks: dict[bool | None, dict[str, Any]] = {
         True: roles.HOLDS.dot(ax, gid=gids[0]),
         False: roles.BROKEN.dot(ax, gid=gids[1]),
@@ -173,22 +167,19 @@ def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
             at |= {"ha": "right" if left else "left", "va": "center", "gid": "value"}
             ax.annotate(text, (row.place, y), (-11 if left else 11, 0), **at)
     left_out = f"; the last {len(every) - MOST} of {len(every)} systems are not drawn"
-    sheet.literal(ax.xaxis.label, measure(board) + left_out * (len(every) > MOST), ax)
-    handles = [
-        sheet.dot(label, **looks[marked])
-        for marked, label in zip((True, False), words, strict=True)
-        if marked in {row.marked for row in rows}
-    ]
+    sheet.literal(ax.xaxis.label, _measure(board) + left_out * (len(every) > MOST), ax)
+    seen = {row.marked for row in rows}
+    keys = zip((True, False), words, strict=True)
+    handles = [sheet.dot(label, **looks[marked]) for marked, label in keys if marked in seen]
     if away > 14:
         bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
         handles.append(sheet.dot("no two of them differ", color=roles.ink(), **bar))
-    sheet.key(ax, handles, board.sentence(board.data_sets[k]), fontweight="normal")
+    sheet.key(ax, handles, board.sentence(name), fontweight="normal")
 
 
 def _rows(board: Leaderboard, k: int) -> list[Row]:
     """All systems; marked are those tied with the best, or that differ from the baseline."""
     name, found = board.data_sets[k], []
-    pairs = {int(i): pair for pair, i in enumerate(board.first)}
     beside = board.baseline is not None
     tied, ranks = ((), ()) if beside else (board.tied_with_best(name), board.rank_ranges(name))
     for system in board.order(name):
@@ -199,11 +190,10 @@ def _rows(board: Leaderboard, k: int) -> list[Row]:
         elif system == board.baseline:
             found.append(Row(system, 0.0, None, "baseline"))
         else:
-            pair = k, pairs[i]
+            pair = k, int(np.flatnonzero(board.first == i)[0])
             p = p_text(float(board.adjusted[pair]), board.alpha)
             note = f"p {p}" if p[0] in "<>" else f"p = {p}"
-            place, differs = float(board.statistic[pair]), bool(board.differs[pair])
-            found.append(Row(system, place, differs, note))
+            found.append(Row(system, float(board.statistic[pair]), bool(board.differs[pair]), note))
     return found
 
 
@@ -213,8 +203,7 @@ def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], rows: Sequence[Row])
     lanes: list[int] = []  # where the last bar of each one ends
     bars = []
     for group in groups:
-        inside = [where[name] for name in group if name in where]
-        if inside:
+        if inside := [where[name] for name in group if name in where]:
             end = max(inside) + (0.28 if len(inside) == len(group) else 0.6)  # it goes on below
             lane = next((i for i, stop in enumerate(lanes) if stop < min(inside)), len(lanes))
             lanes[lane : lane + 1] = [max(inside)]
@@ -226,9 +215,6 @@ def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], rows: Sequence[Row])
         look |= {"transform": ax.get_yaxis_transform() + move, "linewidth": 0.45 * step}
         ax.plot([1, 1], ends, gid="group", **look)
     return step * len(lanes)
-
-
-# ---- all pairs -----------------------------------------------------------------------------------
 
 
 def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -253,7 +239,7 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
         )
     places = board.places(data_set)
     k = 0 if data_set is None else board.data_sets.index(data_set)
-    board = readable(board)
+    board = _readable(board)
     name, size = board.data_sets[k], len(board.systems)
     order = [board.systems.index(system) for system in board.order(name)]
     square = np.ix_(order, order)
@@ -275,7 +261,7 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
             _write_pairs(ax, colours, p, difference, values, board.alpha, font)
             handles[0].set_hatch("///")
         title = CORRECTIONS[board.correction].title
-        what = f"Below the diagonal: row minus column, {measure(board)}; above it: p ({title})"
+        what = f"Below the diagonal: row minus column, {_measure(board)}; above it: p ({title})"
         sheet.literal(ax.xaxis.label, f"rank. {what}", ax)
         ax.set_ylabel("rank, system")
         sheet.key(ax, handles, board.sentence(name), 3, fontweight="normal")

@@ -36,10 +36,8 @@ SPARSE = 8  # and at most so many cells for each point that some labelling reach
 SEEN = 1e-6  # of the peak: less likely points of a plane are not sought
 COARSE, FINE = 8, 160  # rows and columns that lines of equal values need, and use at most
 NEAR = 0.06, 0.12  # of the axes: closer to a mark, no value is written
+TAILS = {"two-sided": "both tails", "greater": "right tail", "less": "left tail"}
 DARK = 0.7  # how dark the region becomes: hatches must be seen on it
-
-
-# ---- what is in view -----------------------------------------------------------------------------
 
 
 class View(NamedTuple):
@@ -72,8 +70,8 @@ def look(
         margin = 0.06 * (high - low) or max(1.0, 0.5 * abs(high))
         limits = low - margin, high + margin
     left, right = limits
-    turns = np.flatnonzero(np.diff(extreme))
-    ends, first = [-np.inf, *_between(result, values, extreme, turns + 1), np.inf], bool(extreme[0])
+    middles = (values[1:] + values[:-1]) / 2
+    ends, first = [-np.inf, *middles[np.diff(extreme)], np.inf], bool(extreme[0])
     region = [
         (max(low, left), min(high, right))
         for low, high in zip(ends[1 - first :: 2], ends[2 - first :: 2], strict=False)
@@ -82,12 +80,11 @@ def look(
     inside = (values >= left) & (values <= right)
     values, pmf, extreme = values[inside], pmf[inside], extreme[inside]
     if not values.size:
-        both = np.array([np.nan]), np.array([np.nan])
-        return View(left, right, np.array([left, right]), *both, region)
+        nothing = np.array([np.nan])
+        return View(left, right, np.array([left, right]), nothing, nothing, region)
     starts = _starts(result, values, extreme, right - left)
     merge = np.add if isinstance(result, StructuredTestResult) else np.maximum
-    heights, middles = merge.reduceat(pmf, starts), _between(result, values, extreme, starts[1:])
-    kinds = extreme[starts]
+    heights, kinds = merge.reduceat(pmf, starts), extreme[starts]
     if values.size <= BARS:  # bars with gaps; a lonely one is as wide as can be seen
         places, thin = values[starts], THIN * (right - left)
         gaps = np.diff(places, prepend=-np.inf, append=np.inf)
@@ -96,22 +93,11 @@ def look(
         edges, between = np.ravel((places - half, places + half), "F"), np.arange(1, places.size)
         heights, kinds = np.insert(heights, between, np.nan), np.insert(kinds, between, False)
     else:
+        middles = (values[starts[1:]] + values[starts[1:] - 1]) / 2
         rim = min(values[1] - values[0], middles[0] - values[0])
         edges = np.concatenate(([values[0] - rim], middles, [values[-1] + rim]))
     body, rejected = (np.where(kind, heights, np.nan) for kind in (~kinds, kinds))
     return View(left, right, edges, body, rejected, region)
-
-
-def _between(
-    result: PermutationTestResult, values: Floats, extreme: Any, starts: NDArray[np.int64]
-) -> Floats:
-    """Edges before these values: half-way, but what is extreme begins with the first such value."""
-    before, after = values[starts - 1], values[starts]
-    middles = (before + after) / 2
-    if not isinstance(result, StructuredTestResult):
-        return middles
-    at_turn = np.where(extreme[starts], after, before)
-    return np.where(extreme[starts] == extreme[starts - 1], middles, at_turn)
 
 
 def _law(result: PermutationTestResult) -> tuple[Floats, Floats, NDArray[np.bool_]]:
@@ -162,9 +148,6 @@ def heights_in_view(view: View, scale: Scale) -> tuple[float, float]:
         return 0.0, peak * (1 + HEADROOM)
     bottom = max(min(least / 3, peak / 30), SMALLEST)
     return bottom, peak * (peak / bottom) ** HEADROOM
-
-
-# ---- the null distribution -----------------------------------------------------------------------
 
 
 def plot_null(
@@ -223,7 +206,9 @@ def plot_null(
             ax.yaxis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
         ax.set_ylabel("probability" if result.n_samples is None else "share of the samples")
         sheet.literal(ax.xaxis.label, name_of_sum(result), ax)
-        sheet.key(ax, shown, f"{sheet.p_text(result)} ({_tails(result)})")
+        where = "the hatched values" if _has_h(result) else TAILS[result.alternative]
+        where = "every labelling" if result.pvalue == 1 else where
+        sheet.key(ax, shown, f"{sheet.p_text(result)} ({where})")
     return ax
 
 
@@ -255,30 +240,19 @@ def name_of_sum(result: PermutationTestResult) -> str:
     items = f"{result.n:,} pair{'s' * (result.n != 1)}"
     lead = "{} minus {}".format(*result.names)
     if isinstance(result, StructuredTestResult):
-        if result.scores is None:
+        if _has_h(result):
             return f"{result.metric} of the sums over {items}"
         items = f"{result.n:,} clusters" if result.n_entries is not None else items
         return f"{result.unit}: {lead}, over {items}"
-    if result.totals is None:
+    if _has_h(result):
         return f"sum of g over {items} ({result.unit})"
     return f"{lead} ({result.unit}, over {items})"
 
 
-def _tails(result: PermutationTestResult) -> str:
-    """Which values count as extreme; "the hatched values" where h says it otherwise."""
-    if result.pvalue == 1:
-        return "every labelling"
-    if result.alternative == "two-sided":
-        return "both tails"
-    values, _, extreme = _law(result)
-    beyond = values[extreme], values[~extreme]
-    for tail, (low, high) in {"right tail": beyond[::-1], "left tail": beyond}.items():
-        if low.size and high.size and low.max() < high.min():
-            return tail
-    return "the hatched values"
-
-
-# ---- the plane of two sums -----------------------------------------------------------------------
+def _has_h(result: PermutationTestResult) -> bool:
+    """Whether a function of the caller says what is extreme, which need not be a tail."""
+    structured = isinstance(result, StructuredTestResult)
+    return (result.scores if structured else result.totals) is None
 
 
 class Plane(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from itertools import zip_longest
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
@@ -72,9 +72,7 @@ def style() -> AbstractContextManager[None]:
     return mpl.rc_context(_settings())
 
 
-@cache
-def _settings() -> mpl.RcParams:
-    return mpl.rc_params_from_file(STYLE, use_default_template=False)
+_settings = cache(partial(mpl.rc_params_from_file, STYLE, use_default_template=False))
 
 
 #: Whether new figures are left to the caller, and shown by no window or notebook.
@@ -275,3 +273,8 @@ def write_beside(ax: Axes, row: float, words: str, gid: str, away: float = 12) -
 def dot(label: str, **look: Any) -> Line2D:
     """A mark in a key."""
     return Line2D([], [], linestyle="none", label=label, **look)
+
+
+def shade_row(ax: Axes, row: float, gid: str) -> None:
+    """A grey band behind a row."""
+    ax.axhspan(row - 0.45, row + 0.45, color=roles.BAND, linewidth=0, zorder=-1, gid=gid)

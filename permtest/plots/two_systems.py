@@ -24,10 +24,10 @@ from permtest.study.overview import Overview, item_scores
 from permtest.study.sections import is_long
 
 if TYPE_CHECKING:
-    from permtest.score import Score
     from permtest.study.describe import Description, UnitSizes
 
 Floats: TypeAlias = NDArray[np.float64]
+Kinds: TypeAlias = dict[str, tuple[int, roles.Look]]  # gid -> sign of a difference, and its look
 
 HIGH = 5.0  # inches: of scores, differences and their mean
 FEW = 40  # items that are joined by a line each
@@ -61,10 +61,14 @@ def plot_estimation(
     ax : sequence of three matplotlib.axes.Axes, optional
         Where to draw: scores, differences of items, and their mean, which has its place below.
     """
+    higher, lower = roles.A, roles.B
+    if not found.exact.score.higher_is_better:
+        higher, lower = lower, higher  # the look is that of the better system
+    kinds: Kinds = {"higher": (1, higher), "equal": (0, roles.NEITHER), "lower": (-1, lower)}
     with sheet.canvas(ax, (sheet.WIDE, HIGH), _three_axes) as ax:
         scores, differences, mean = sheet.check_axes(ax, 3, "parts")
-        _draw_scores(scores, found)
-        _draw_differences(differences, found)
+        _draw_scores(scores, found, kinds)
+        _draw_differences(differences, found, kinds)
         _draw_mean(mean, found, differences)
     return scores, differences, mean
 
@@ -129,13 +133,13 @@ def drawable(found: Overview) -> PermutationTestResult:
     return exact_perm_test(coarse, statistic="mean", alternative=found.alternative)
 
 
-def _draw_scores(ax: Axes, found: Overview) -> None:
+def _draw_scores(ax: Axes, found: Overview, kinds: Kinds) -> None:
     """What both systems score on the items, as far as these have scores of their own."""
     items, names = found.items, sheet.distinct(found.names, NAME)
     known = ~(np.isnan(items.a) | np.isnan(items.b))
     a, b = items.a[known], items.b[known]
     if found.pairs.columns or not np.isin((a, b), (0, 1)).all():
-        _draw_clouds(ax, names, a, b, _kinds(found.exact.score))
+        _draw_clouds(ax, names, a, b, kinds)
         what = f"{found.measured} of an item" if found.pairs.columns else "score of an item"
         left_out = np.count_nonzero(~known)
         what += f" ({left_out:,} without a score left out)" * bool(left_out)
@@ -157,13 +161,7 @@ def _draw_scores(ax: Axes, found: Overview) -> None:
     ax.set_xlabel("items")
 
 
-def _kinds(score: Score) -> dict[str, tuple[int, roles.Look]]:
-    """By gid the sign of a difference, and the look of the better system."""
-    higher, lower = (roles.A, roles.B) if score.higher_is_better else (roles.B, roles.A)
-    return {"higher": (1, higher), "equal": (0, roles.NEITHER), "lower": (-1, lower)}
-
-
-def _draw_differences(ax: Axes, found: Overview) -> None:
+def _draw_differences(ax: Axes, found: Overview, kinds: Kinds) -> None:
     """Bars of the items' differences, by which system is better; that at 0 may be cut."""
     (a, b), worth = sheet.distinct(found.names, NAME), found.items.worth
     edges = _edges(worth, centred=True)
@@ -172,7 +170,7 @@ def _draw_differences(ax: Axes, found: Overview) -> None:
     below, handles = np.zeros(middles.size), []
     words = (f"{a} higher", "equal", f"{b} higher")
     words = words if found.exact.score.higher_is_better else (f"{b} lower", "equal", f"{a} lower")
-    for (kind, (side, role)), label in zip(_kinds(found.exact.score).items(), words, strict=True):
+    for (kind, (side, role)), label in zip(kinds.items(), words, strict=True):
         chosen = worth[found.items.lead == side]
         heights = np.histogram(chosen, edges)[0]
         ax.bar(middles, heights, width, bottom=below, gid=kind, **role.area(ax))
@@ -229,12 +227,8 @@ def _draw_mean(ax: Axes, found: Overview, above: Axes) -> None:
 # ---- distributions of scores ---------------------------------------------------------------------
 
 
-def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Any) -> None:
-    """Rainclouds: one histogram upwards, one downwards, between them quartiles and single items.
-
-    Up to 40 items are joined by lines in the look of the system that scores better. Of more than
-    300, so many dots are drawn, evenly spread over the ranks; dots are moved apart at random.
-    """
+def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Kinds) -> None:
+    """Rainclouds: a histogram upwards, one downwards, between them quartiles and single items."""
     if not a.size:
         return
     edges, moved = _edges(np.concatenate((a, b))), np.random.default_rng(0)
@@ -283,8 +277,8 @@ def plot_histograms(
         Of `describe`.
     ax : sequence of three matplotlib.axes.Axes, optional
     """
-    found, size = description, (sheet.WIDE, 4.2)
-    with sheet.canvas(ax, size, partial(Figure.subplots, ncols=3)) as ax:
+    found = description
+    with sheet.canvas(ax, (sheet.WIDE, 4.2), partial(Figure.subplots, ncols=3)) as ax:
         axes = sheet.check_axes(ax, 3, "histograms")
         a, b = sheet.distinct(found.names, NAME)
         both = _edges(np.concatenate((found.a.values, found.b.values)))  # the same, to be compared
@@ -305,12 +299,11 @@ def plot_histograms(
             sheet.counts(place.yaxis)
             place.set_xlabel(what)
             sheet.key(place, place.lines, title)
-        first, second, third = axes
-        third.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
-        top = max(ax.get_ylim()[1] for ax in (first, second))
-        first.set(ylim=(0, top), ylabel="pairs")
-        second.set_ylim(0, top)
-    return first, second, third
+        axes[2].axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
+        top = max(place.get_ylim()[1] for place in axes[:2])
+        axes[0].set(ylim=(0, top), ylabel="pairs")
+        axes[1].set_ylim(0, top)
+    return axes[0], axes[1], axes[2]
 
 
 def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:

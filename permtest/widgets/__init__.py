@@ -7,7 +7,7 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.widgets.explore_answers import AssumptionsExplorer, PowerExplorer, two_systems
+from permtest.widgets.explore_answers import AssumptionsExplorer, PowerExplorer
 from permtest.widgets.explore_boards import LeaderboardExplorer, with_variant
 from permtest.widgets.explore_null import ConvolutionExplorer, SamplingExplorer, TailExplorer
 from permtest.widgets.explore_systems import StaircaseExplorer, TwoSystemsExplorer
@@ -23,6 +23,5 @@ __all__ = [
     "StaircaseExplorer",
     "TailExplorer",
     "TwoSystemsExplorer",
-    "two_systems",
     "with_variant",
 ]

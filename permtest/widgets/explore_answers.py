@@ -10,17 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from permtest._parallel import RNG, as_generator
 from permtest.alternatives import independent_t, paired_t, permutation_mean
 from permtest.alternatives.answer import PairedSample, one_sided, tail_level
 from permtest.plots import roles, sheet
 from permtest.plots.sheet import digits
-from permtest.study import (
-    minimum_detectable_effect,
-    power_curve,
-    power_t,
-    sample_size,
-)
+from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
 from permtest.widgets.frame import Explorer, choice, slider
 
 # ---- assumptions ---------------------------------------------------------------------------------
@@ -34,7 +28,7 @@ GRAIN = 0.05  # points that scores are multiples of
 class AssumptionsExplorer(Explorer):
     """Drag the correlation of two systems; tests that know of it and one that does not disagree.
 
-    The scores are those of `two_systems`. Source: Yeh (2000), sec. 2.1.
+    Scores of both systems have the standard deviation 10. Source: Yeh (2000), sec. 2.1.
 
     Parameters
     ----------
@@ -59,10 +53,19 @@ class AssumptionsExplorer(Explorer):
         places = [(0.09, 0.15, 0.36, 0.75), (0.63, 0.15, 0.35, 0.75)]
         self._open(places, controls, "r12", "n", "lead")
 
+    def _scores(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Normal scores whose moments are those that are asked for, always of the same seed."""
+        r12, n = self.r12.value, self.n.value
+        numbers = np.random.default_rng(0).standard_normal((MOST, 2))[:n]
+        x, y = (sqrt(n - 1) * np.linalg.qr(numbers - numbers.mean(axis=0))[0]).T
+        common, own = sqrt((1 + r12) / 2) * x, sqrt((1 - r12) / 2) * y
+        a, b = MEAN + self.lead.value + SD * (common + own), MEAN + SD * (common - own)
+        # Coarse enough for exact tests to be quick, fine enough not to be seen in the moments.
+        return np.round(np.rint(a / GRAIN) * GRAIN, 2), np.round(np.rint(b / GRAIN) * GRAIN, 2)
+
     def _compute(self) -> tuple[str, str]:
         n, (a, b) = self.n.value, self._names
-        scores = two_systems(self.r12.value, n=n, lead=self.lead.value)
-        self.sample = sample = PairedSample.of(*scores, names=self._names, least=2)
+        self.sample = sample = PairedSample.of(*self._scores(), names=self._names, least=2)
         self.exact, self.paired = permutation_mean(sample.pairs), paired_t(sample.pairs)
         self.independent = independent_t(sample.a, sample.b, names=self._names)
         spread, believed = (
@@ -70,12 +73,11 @@ class AssumptionsExplorer(Explorer):
             for result in (self.paired, self.independent)
         )
         seen, blind = (x.pvalue <= LEVEL for x in (self.exact, self.independent))
-        verdict = {
-            (True, True): "they all reject.",
-            (True, False): "only the paired tests see the difference.",
-            (False, True): "only the two-sample test rejects, and it rejects too easily.",
-            (False, False): "none of them rejects.",
-        }[seen, blind]
+        verdict = "they all reject." if seen else "none of them rejects."
+        if seen != blind:
+            verdict = "only the paired tests see the difference."
+        if blind and not seen:
+            verdict = "only the two-sample test rejects, and it rejects too easily."
         return f"Scores of two systems on {n} items, and the p-values of three tests", (
             f"The scores have correlation r12 = {digits(sample.correlation, '.2f')}, so their "
             f"difference has a standard deviation of {spread:.1f} points. A test that assumes "
@@ -94,9 +96,8 @@ class AssumptionsExplorer(Explorer):
         dots = roles.CURVES[0].dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
         cloud.plot(sample.b, sample.a, **dots)
         cloud.plot(ends, ends, gid="equal", **roles.EQUAL.line())
-        labels = (cloud.xaxis.label, cloud.yaxis.label)
-        for label, name in zip(labels, self._names[::-1], strict=True):
-            sheet.literal(label, f"score of {name}", 30)
+        sheet.literal(cloud.xaxis.label, f"score of {self._names[1]}", 30)
+        sheet.literal(cloud.yaxis.label, f"score of {self._names[0]}", 30)
         r12 = digits(sample.correlation, ".2f")
         cloud.set_title(f"{sample.n} items, r12 = {r12}", loc="left")
         leads.set(xlim=(-15, 20), xlabel="mean difference")
@@ -106,54 +107,9 @@ class AssumptionsExplorer(Explorer):
         sheet.ticks(leads.xaxis, 4)
         both = (self.paired, roles.HOLDS), (self.independent, roles.BROKEN)
         for row, (result, role) in enumerate(both):
-            look = role.dot(leads, gid="interval")
-            interval = result.confidence_interval()[:2]
+            interval, look = result.confidence_interval()[:2], role.dot(leads, gid="interval")
             sheet.draw_interval(leads, row, interval, result.estimate, **look)
             leads.text(1.5, row + 0.22, f"p = {digits(result.pvalue)}", gid="p")
-
-
-def two_systems(
-    r12: float, *, n: int = 50, lead: float = 2.0, rng: RNG = 0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores of two systems on the same items, with a given correlation.
-
-    With another correlation all differences shrink or grow by the same factor.
-
-    Parameters
-    ----------
-    r12 : float
-        Pearson's correlation of the two columns of scores, in [-1, 1).
-    n : int, default 50
-        Number of items, 3 to 200.
-    lead : float, default 2.0
-        By how many points the mean of the first system is higher.
-    rng : numpy.random.Generator, int or None, default 0
-        The same seed gives the same random numbers for all other arguments.
-
-    Returns
-    -------
-    a, b : ndarray of shape (n,)
-        Points, multiples of 0.05. Up to that rounding, means of `b` are 50, standard deviations of
-        both 10, and their correlation is `r12`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from permtest.widgets import two_systems
-    >>> a, b = two_systems(0.8)
-    >>> round(float(np.corrcoef(a, b)[0, 1]), 2), round(float(np.mean(a - b)), 2)
-    (0.8, 2.0)
-    """
-    if not -1 <= r12 < 1:
-        raise ValueError(f"r12 must lie in [-1, 1), got {r12}")
-    if not 3 <= n <= MOST:
-        raise ValueError(f"n must be between 3 and {MOST}, got {n}")
-    numbers = as_generator(rng).standard_normal((MOST, 2))[:n]
-    x, y = (sqrt(n - 1) * np.linalg.qr(numbers - numbers.mean(axis=0))[0]).T
-    common, own = sqrt((1 + r12) / 2) * x, sqrt((1 - r12) / 2) * y
-    a, b = MEAN + lead + SD * (common + own), MEAN + SD * (common - own)
-    # Coarse enough for exact tests to be quick, fine enough not to be seen in the moments.
-    return np.round(np.rint(a / GRAIN) * GRAIN, 2), np.round(np.rint(b / GRAIN) * GRAIN, 2)
 
 
 # ---- power ---------------------------------------------------------------------------------------
@@ -237,7 +193,6 @@ class PowerExplorer(Explorer):
 
     def _draw(self) -> None:
         (upper, lower), lead, needed = self._axes, self.lead.value, self.needed
-        self._draw_differences(lower)
         # The axis of pairs has logarithms, which is quicker than a logarithmic axis.
         at, (low, high), power = log10(self.n.value), self.exact.intervals[0], self.exact.power[0]
         upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
@@ -253,24 +208,25 @@ class PowerExplorer(Explorer):
             cross: dict[str, Any] = {"color": roles.ink(), "marker": "X", "markersize": 11}
             cross |= {"linestyle": "none", "zorder": 4, "gid": "needed"}
             shown += upper.plot([log10(needed)], [TARGET], label=f"{needed:,} for 80%", **cross)
-        upper.set_xlim(log10(SIZES[0]) - 0.03, log10(SIZES[-1]) + 0.03)
-        upper.set(ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1], ylabel="power", xlabel="pairs")
+        ends = (log10(SIZES[0]) - 0.03, log10(SIZES[-1]) + 0.03)
+        upper.set(xlim=ends, ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1])
+        upper.set(ylabel="power", xlabel="pairs")
         ticks = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
         upper.set_xticks([log10(tick) for tick in ticks], [f"{tick:,}" for tick in ticks])
         sheet.key(upper, shown)
+        self._draw_differences(lower)
 
-    def _draw_differences(self, ax: Axes) -> None:
+    def _draw_differences(self, lower: Axes) -> None:
         """The interval to expect, and the smallest differences that are found."""
         reach = self._side * max(WIDEST * self._sd, 1.2 * abs(self.lead.max - self.lead.min))
-        ax.set_xlim(*sorted((-reach / 2, reach)))
-        ax.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
-        dot = roles.HOLDS.dot(ax, gid="interval")
-        sheet.draw_interval(ax, 0, self.expected, self.lead.value, **dot)
-        found = [self._side * self.detectable]
-        if self.alternative.value == "two-sided":
-            found.append(-found[0])
-        mark = roles.BROKEN.dot(ax, marker="^", color=roles.ink(), linestyle="none")
-        ax.plot(found, [1] * len(found), gid="detectable", **mark)
-        sheet.name_rows(ax, ["interval", "found"], pad=4)
-        sheet.ticks(ax.xaxis, 7)
-        ax.set_xlabel("mean difference (triangles: detected with a power of 80%)")
+        lower.set_xlim(*sorted((-reach / 2, reach)))
+        lower.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
+        dot = roles.HOLDS.dot(lower, gid="interval")
+        sheet.draw_interval(lower, 0, self.expected, self.lead.value, **dot)
+        signs = (1, -1) if self.alternative.value == "two-sided" else (self._side,)
+        mark = roles.BROKEN.dot(lower, marker="^", color=roles.ink(), linestyle="none")
+        found = [sign * self.detectable for sign in signs]
+        lower.plot(found, [1] * len(found), gid="detectable", **mark)
+        sheet.name_rows(lower, ["interval", "found"], pad=4)
+        sheet.ticks(lower.xaxis, 7)
+        lower.set_xlabel("mean difference (triangles: detected with a power of 80%)")

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from permtest.many import CORRECTIONS, Leaderboard, ScoreTable, compare_many
-from permtest.plots import plot_ranking, roles, sheet
+from permtest.plots import plot_ranking, sheet
 from permtest.plots.boards import p_text
 from permtest.widgets.frame import Explorer, choice, slider
 
 MOST = 11  # systems that are there already
 REACH = 0.15  # of the items may be won or lost
 FIRST = (0.03, 0.01)  # of the items are won, and lost, at first
-NOTE: dict[str, Any] = {"xytext": (14, 6), "textcoords": "offset points"}
 LETTERS = 300.0  # points of size that the letters of the longest name have together
 
 
@@ -59,8 +58,7 @@ class LeaderboardExplorer(Explorer):
             "gains": gains,
             "losses": losses,
         }
-        places = [(0.255, 0.14, 0.43, 0.65)]
-        self._open(places, controls, "base correction", "gains", "losses")
+        self._open([(0.255, 0.14, 0.43, 0.65)], controls, "base correction", "gains", "losses")
 
     def _ends(self, base: str) -> tuple[int, int]:
         """How many items a variant of the base can win, and how many it can lose."""
@@ -97,14 +95,14 @@ class LeaderboardExplorer(Explorer):
         ax.set_xlabel("share of the items that are right")
         letter = LETTERS / (1.4 * max(map(len, order)))
         ax.tick_params(axis="y", labelsize=min(sheet.font(), letter))
-        y = order.index("new")
-        ax.axhspan(y - 0.45, y + 0.45, color=roles.BAND, zorder=-1, gid="new")
+        sheet.shade_row(ax, order.index("new"), "new")
         for text in ax.texts:
             text.set_fontsize(11)
-        title = ax.annotate("", (1, 1), xycoords="axes fraction", fontsize=11, **NOTE)
+        notes = [text for text in ax.texts if text.get_gid() == "note"]
+        at: dict[str, Any] = {"xytext": (14, 6), "textcoords": "offset points", "fontsize": 11}
+        title = ax.annotate("", (1, 1), xycoords="axes fraction", **at)
         sheet.literal(title, "adjusted p against new", 24)
         p = self.board.matrix("adjusted")[-1]
-        notes = [text for text in ax.texts if text.get_gid() == "note"]
         for note, name in zip(notes, order, strict=True):
             i = self.board.systems.index(name)
             other = f"p = {p_text(p[i], self.board.alpha)}"
@@ -129,10 +127,8 @@ def _right_or_wrong(table: Any) -> ScoreTable:
     return found
 
 
-def with_variant(
-    table: ScoreTable, base: str, gains: int, losses: int, *, name: str = "new", rng: int = 0
-) -> ScoreTable:
-    """Add a system that is another one but for some items, drawn at random.
+def with_variant(table: ScoreTable, base: str, gains: int, losses: int) -> ScoreTable:
+    """Add a system, "new", that is another one but for some items, drawn at random.
 
     Parameters
     ----------
@@ -141,11 +137,8 @@ def with_variant(
     base : str
         The system that the new one resembles.
     gains, losses : int
-        How many of the items that the base has wrong it has right, and the other way round.
-    name : str, default "new"
-        What it is called.
-    rng : int, default 0
-        Seed. With the same one, more gains are the same items and others.
+        How many of the items that the base has wrong it has right, and the other way round. More
+        gains are the same items and others.
 
     Returns
     -------
@@ -162,17 +155,15 @@ def with_variant(
     """
     if base not in table.systems:
         raise ValueError(f"base={base!r} is not a system; there are {', '.join(table.systems)}")
-    if name in table.systems:
-        raise ValueError(f"name={name!r} is already a system; choose another name")
+    if "new" in table.systems:
+        raise ValueError("'new' is already a system; rename it")
     scores = table.scores[table.systems.index(base)].copy()
-    order = np.random.default_rng(rng).permutation(scores.size)
+    order = np.random.default_rng(0).permutation(scores.size)
     right = scores[order] != 0
-    for what, number, items, score in (
-        ("gains", gains, order[~right], table.scale),
-        ("losses", losses, order[right], 0),
-    ):
+    changes = {"gains": (gains, order[~right]), "losses": (losses, order[right])}
+    for what, (number, items) in changes.items():
         if not 0 <= number <= items.size:
             raise ValueError(f"{what}={number} must lie between 0 and {items.size}")
-        scores[items[:number]] = score
+        scores[items[:number]] = table.scale if what == "gains" else 0
     rows = np.concatenate([table.scores, scores[None]])
-    return replace(table, systems=(*table.systems, name), scores=rows, source={})
+    return replace(table, systems=(*table.systems, "new"), scores=rows, source={})

@@ -70,7 +70,10 @@ class Explorer:
             self._settle(change["owner"])
             self._update()
         except Exception as error:
-            self.picture.value, self.sentence.value = "", alert(error)
+            text = escape(f"No picture: {type(error).__name__}: {error}")
+            style = "font-size:1.15em;border-left:4px solid"
+            self.picture.value = ""
+            self.sentence.value = f"<div role='alert' style='{style}'>{text}</div>"
         finally:
             self._quiet = False
 
@@ -81,8 +84,15 @@ class Explorer:
                 ax.clear()
             self._draw()
             file = png(self._figure)
-        self.picture.value = picture(file, f"{alt}; described below")
-        self.sentence.value = spoken(text)
+        width, height = (round(DPI * side) for side in sheet.SIZE)
+        self.picture.value = (  # without a second request, and in its place while it changes
+            f"<img alt='{escape(alt, quote=True)}; described below' width='{width}' "
+            f"height='{height}' decoding='sync' style='max-width:100%;height:auto' "
+            f"src='data:image/png;base64,{b64encode(file).decode()}'>"
+        )
+        style = "font-size:1.15em;line-height:1.45"  # read out by a screen reader when it changes
+        said = f"<div role='status' aria-live='polite' style='{style}'>{escape(text)}</div>"
+        self.sentence.value = said
 
     def _settle(self, moved: Any) -> None:
         """Move the controls that depend on the one that a person has moved."""
@@ -94,9 +104,6 @@ class Explorer:
     def _draw(self) -> None:
         """Draw what was computed."""
         raise NotImplementedError
-
-
-# ---- controls ------------------------------------------------------------------------------------
 
 
 def slider(
@@ -138,9 +145,6 @@ def beside(*parts: Any) -> Any:
     return parts[0] if len(parts) == 1 else ipywidgets.HBox(parts, layout=layout)
 
 
-# ---- the picture and the sentence ----------------------------------------------------------------
-
-
 def png(figure: Figure) -> bytes:
     """The picture as a PNG file: quickly, not as small as can be."""
     canvas = figure.canvas
@@ -150,25 +154,3 @@ def png(figure: Figure) -> bytes:
     file = BytesIO()
     Image.fromarray(pixels).convert("RGB").save(file, format="png", compress_level=1)
     return file.getvalue()
-
-
-def picture(file: bytes, alt: str) -> str:
-    """A PNG file as HTML that needs no second request and keeps its place while it changes."""
-    width, height = (round(DPI * side) for side in sheet.SIZE)
-    return (
-        f"<img alt='{escape(alt, quote=True)}' width='{width}' height='{height}' decoding='sync' "
-        "style='max-width:100%;height:auto' "
-        f"src='data:image/png;base64,{b64encode(file).decode()}'>"
-    )
-
-
-def spoken(text: str) -> str:
-    """Text that a screen reader reads out when it changes."""
-    style = "font-size:1.15em;line-height:1.45"
-    return f"<div role='status' aria-live='polite' style='{style}'>{escape(text)}</div>"
-
-
-def alert(error: Exception) -> str:
-    """An error, where the person looks who moved a control."""
-    text = escape(f"No picture: {type(error).__name__}: {error}")
-    return f"<div role='alert' style='font-size:1.15em;border-left:4px solid'>{text}</div>"

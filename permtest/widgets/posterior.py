@@ -67,9 +67,22 @@ class PosteriorExplorer(Explorer):
         for name, column in zip(first.names, (sliders[:3], sliders[3:]), strict=True):
             heading = ipywidgets.HTML(f"<b>{escape(name)}</b>")
             columns.append(ipywidgets.VBox([heading, *column], layout={"flex": "1 1 300px"}))
+        metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
+        m = 3 if first.n_folds % 2 else first.n_folds // 2
+        designs = {first.weight: "as given", 1.0: "a hold-out set"}
+        designs |= {block_weight(m): f"{m} x 2 cross-validation", 1 / (2 * m): "the same, cautious"}
+        weights = {f"{text} (weight {x:.4g})": x for x, text in designs.items()}
+        priors = {f"{x:g}": x for x in sorted({*PRIORS, first.prior})}
+        end, form = max(WIDEST, first.rope), {"readout_format": ".3f"}
+        others = {
+            "metric": choice("Metric", metrics, first.metric),
+            "prior": choice("Prior", priors, first.prior),
+            "weight": choice("Weight", weights, first.weight),
+            "rope": slider("Equivalent if within", first.rope, 0.0, end, 0.001, **form),
+        }
         rows = [beside(*columns), "metric prior", "weight", "rope"]
         places = [(0.2, 0.7, 0.77, 0.28), (0.2, 0.14, 0.77, 0.24)]
-        self._open(places, self.counts | _choices(first), *rows)
+        self._open(places, self.counts | others, *rows)
 
     @classmethod
     def of(cls, result: BayesTestResult) -> PosteriorExplorer:
@@ -92,9 +105,13 @@ class PosteriorExplorer(Explorer):
         counts = np.reshape([bar.value for bar in self.counts.values()], (2, 3)).tolist()
         first, second = ((tp, fp, gold - tp) for tp, fp, gold in counts)
         self.result = result = bayes_test(first, second, **options, **self._kept)
-        for (low, high), ends in zip(self._limits, _ends(result), strict=True):
-            if min(ends) < low or max(ends) > high:
-                self._limits = _close_up(result)
+        metric = [*result.posterior_a.interval(), *result.posterior_b.interval()]
+        shown = metric, result.difference.interval()
+        if any(
+            min(x) < low or max(x) > high
+            for x, (low, high) in zip(shown, self._limits, strict=True)
+        ):
+            self._limits = _close_up(result)
         of = result.counts_a.metric
         for count, *uses in zip(COUNTS, of.hits, of.misses, strict=True):
             for letter in "ab":
@@ -112,35 +129,12 @@ class PosteriorExplorer(Explorer):
         self._axes[0].set_xlabel(self.result.title)
 
 
-def _choices(first: BayesTestResult) -> dict[str, Any]:
-    """The other controls, at what was asked for."""
-    metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
-    m = 3 if first.n_folds % 2 else first.n_folds // 2
-    designs = {first.weight: "as given", 1.0: "a hold-out set"}
-    designs |= {block_weight(m): f"{m} x 2 cross-validation", 1 / (2 * m): "the same, cautious"}
-    weights = {f"{text} (weight {x:.4g})": x for x, text in designs.items()}
-    priors = {f"{x:g}": x for x in sorted({*PRIORS, first.prior})}
-    end, form = max(WIDEST, first.rope), {"readout_format": ".3f"}
-    return {
-        "metric": choice("Metric", metrics, first.metric),
-        "prior": choice("Prior", priors, first.prior),
-        "weight": choice("Weight", weights, first.weight),
-        "rope": slider("Equivalent if within", first.rope, 0.0, end, 0.001, **form),
-    }
-
-
-def _ends(result: BayesTestResult) -> tuple[list[float], list[float]]:
-    """Of the intervals of the metric, and of that of the difference."""
-    laws = (result.posterior_a, result.posterior_b)
-    return [end for law in laws for end in law.interval()], [*result.difference.interval()]
-
-
 def _close_up(result: BayesTestResult) -> tuple[Ends, Ends]:
     """Limits with some room around the intervals, of the metric and of the difference."""
-    values, differences = _ends(result)
-    room = 0.75 * (max(values) - min(values))
-    far = min(1.0, 1.8 * max(*map(abs, differences), result.rope))
-    return (max(0.0, min(values) - room), min(1.0, max(values) + room)), (-far, far)
+    ends = [*result.posterior_a.interval(), *result.posterior_b.interval()]
+    room = 0.75 * (max(ends) - min(ends))
+    far = min(1.0, 1.8 * max(*map(abs, result.difference.interval()), result.rope))
+    return (max(0.0, min(ends) - room), min(1.0, max(ends) + room)), (-far, far)
 
 
 def _whole(counts: FoldCounts, name: str) -> tuple[int, int, int]:

@@ -238,7 +238,7 @@ def found(page: Any) -> dict[str, int]:
 
 
 def test_paths_are_those_of_the_package(open_page):
-    page = open_page(figures.Peeking(80, experiments=3, seed=7))
+    page = open_page(figures.Peeking(items=80, experiments=3, seed=7))
     shown = json.loads(page.locator(".ptf").get_attribute("data-paths"))
     signs = figures._coins(7, 240)[160:]
     process = pt.e_process(signs, 0 * signs)

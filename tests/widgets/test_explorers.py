@@ -81,12 +81,6 @@ def shown(e):
     return e.picture.value, e.sentence.value
 
 
-def pixels(e):
-    source = re.search("base64,([^']+)'", e.picture.value)
-    assert source is not None
-    return image.imread(BytesIO(b64decode(source[1])), format="png")
-
-
 @pytest.fixture(params=CASES)
 def case(request):
     make, moves, dragged = CASES[request.param]
@@ -94,7 +88,8 @@ def case(request):
 
 
 def test_it_opens_with_something_to_see(case):
-    found = pixels(case.e)
+    source = re.search("base64,([^']+)'", case.e.picture.value)
+    found = image.imread(BytesIO(b64decode(source[1])), format="png")
     assert found.shape[:2] == (440, 800)
     assert len(np.unique(found.reshape(-1, found.shape[2]), axis=0)) > 20
     assert re.search("alt='[^']{20,}; described below'", case.e.picture.value)
@@ -132,83 +127,57 @@ def test_what_is_dragged_keeps_its_limits_and_makes_one_picture(case, monkeypatc
         assert len(drawn) == count
 
 
-def test_an_error_is_shown_where_one_looks_and_forgotten(case, monkeypatch):
-    e, name = case.e, case.dragged[0]
-    before, first = getattr(e, name).value, shown(e)
+@pytest.mark.parametrize("method", ["_compute", "_draw"])
+def test_an_error_is_shown_where_one_looks_and_forgotten(method, monkeypatch):
+    e = widgets.SamplingExplorer(SCORES["weak"], SCORES["fair"])
+    first = shown(e)
 
     def broken(*_):
         raise RuntimeError("the <b>test</b> is broken")
 
-    for method in ("_compute", "_draw"):
-        with monkeypatch.context() as patch:
-            patch.setattr(e, method, broken)
-            getattr(e, name).value = case.moves[name]
-            assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
-            assert "role='alert'" in e.sentence.value
-            assert not e.picture.value
-        getattr(e, name).value = before
-        assert shown(e) == first
+    with monkeypatch.context() as patch:
+        patch.setattr(e, method, broken)
+        e.seed.value = 7
+        assert "RuntimeError: the &lt;b&gt;test&lt;/b&gt; is broken" in e.sentence.value
+        assert "role='alert'" in e.sentence.value
+        assert not e.picture.value
+    e.seed.value = 0
+    assert shown(e) == first
+
+
+def test_explorers_need_no_pyplot():
+    code = "import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("code", "wanted"),
+    ("make", "message"),
     [
-        ("import sys, permtest.widgets; sys.exit('matplotlib.pyplot' in sys.modules)", 0),
-        ("import sys; sys.modules['ipywidgets'] = None; import permtest.widgets", "permtest[lab]"),
-    ],
-)
-def test_what_is_imported(code, wanted):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert wanted in done.stderr if wanted else done.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("make", "kind", "message"),
-    [
-        (lambda: widgets.TwoSystemsExplorer({}), ValueError, "two systems on the same items"),
-        (lambda: widgets.TwoSystemsExplorer({"a": [], "b": []}), ValueError, "{'a': 0, 'b': 0}"),
-        (lambda: widgets.TwoSystemsExplorer({"a": [1], "b": [1, 2]}), ValueError, "'b': 2"),
-        (lambda: widgets.TwoSystemsExplorer([[1], [2]]), TypeError, "not be a list"),
-        (lambda: widgets.TwoSystemsExplorer(SCORES, a="z"), ValueError, "A: 'z' is not an option"),
-        (lambda: widgets.ConvolutionExplorer([]), ValueError, "the sum of 0 laws"),
-        (lambda: widgets.ConvolutionExplorer(LAWS, n=13), ValueError, "n=13 must lie between 0"),
-        (
-            lambda: widgets.ConvolutionExplorer([pt.pmf(0, x) for x in (1, 10**6)]),
-            ValueError,
-            "1,000,002 c",
-        ),
-        (lambda: widgets.StaircaseExplorer(COUNTS[0], COUNTS[1][:3]), ValueError, "v"),
-        (lambda: widgets.PowerExplorer([2, 2], [1, 1]), ValueError, "all 2 differences are 1"),
-        (lambda: widgets.PosteriorExplorer((1, 2.5, 3)), ValueError, "sliders need whole ones"),
+        (lambda: widgets.TwoSystemsExplorer({}), "two systems on the same items"),
+        (lambda: widgets.TwoSystemsExplorer({"a": [1], "b": [1, 2]}), "'b': 2"),
+        (lambda: widgets.TwoSystemsExplorer([[1], [2]]), "not be a list"),
+        (lambda: widgets.TwoSystemsExplorer(SCORES, a="z"), "A: 'z' is not an option"),
+        (lambda: widgets.ConvolutionExplorer([]), "the sum of 0 laws"),
+        (lambda: widgets.ConvolutionExplorer(LAWS, n=13), "n=13 must lie between 0"),
+        (lambda: widgets.ConvolutionExplorer([pt.pmf(0, x) for x in (1, 10**6)]), "1,000,002 c"),
+        (lambda: widgets.TailExplorer([10**6, 1], [0, 0]), "1,000,002 cells, too many to draw"),
+        (lambda: widgets.PowerExplorer([2, 2], [1, 1]), "all 2 differences are 1"),
+        (lambda: widgets.PosteriorExplorer((1, 2.5, 3)), "sliders need whole ones"),
         (
             lambda: widgets.PosteriorExplorer((1, 2), (1, 2), metric="accuracy"),
-            ValueError,
             "metric='accuracy' needs right and wrong items",
         ),
-        (lambda: widgets.two_systems(1), ValueError, "must"),
-        (lambda: widgets.two_systems(0, n=2), ValueError, "must"),
-        (
-            lambda: widgets.LeaderboardExplorer(RIGHT, base="no"),
-            ValueError,
-            "base='no' is not a sys",
-        ),
+        (lambda: widgets.LeaderboardExplorer(RIGHT, base="no"), "base='no' is not a system"),
         (
             lambda: widgets.LeaderboardExplorer(RIGHT | {"new": RIGHT["good"]}),
-            ValueError,
-            "is already a sys",
+            "is already a system",
         ),
         (
             lambda: widgets.LeaderboardExplorer({"a": [1, 0], "b": [0, 0.5]}),
-            ValueError,
             r"table\['b'\]\[1\] is neither",
-        ),
-        (
-            lambda: widgets.LeaderboardExplorer({f"{k}": [0, 1] for k in range(12)}),
-            ValueError,
-            "12 systems and 2 items",
         ),
     ],
 )
-def test_arguments_are_checked(make, kind, message):
-    with pytest.raises(kind, match=message):
+def test_arguments_are_checked(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         make()
