@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from permtest.null import bracket, many_point, plane, tail_kernels
+from permtest.null import lattice as several
 from permtest.null.bracket import zone_of
 from permtest.null.convolution import (
     SAFETY,
@@ -329,33 +330,89 @@ def covered(pairs, most):
     """Bounds cover errors that show that something was left out, and are `most` at most."""
     errors, bounds = np.array(pairs).T
     assert np.all(errors <= bounds)
-    assert errors.max() > 1e-9
+    assert errors.max() > 1e-12
     assert bounds.max() <= most
 
 
-@pytest.mark.parametrize("outside", [6.0, 12.0])
-@pytest.mark.parametrize("what", ["cells", "window", "frequencies"])
-def test_crude_tails_of_a_plane_are_within_their_bounds(what, outside, monkeypatch):
-    """Each kind of truncation by itself."""
-    search, cut = plane._Tilted._frequencies, outside if what == "frequencies" else 60.0
+@pytest.mark.parametrize("crude", [6.0, 12.0])
+@pytest.mark.parametrize("what", ["region", "window", "frequencies"])
+def test_crude_tails_of_a_plane_are_within_their_bounds(what, crude, monkeypatch):
+    """Each kind of truncation by itself; the window of cells is what they leave out."""
+    search, cut = plane._Tilted._frequencies, crude if what == "frequencies" else 60.0
     monkeypatch.setattr(
         plane._Tilted, "_frequencies", lambda self, m, _, work: search(self, m, cut, work)
     )
-    if what != "frequencies":
-        monkeypatch.setattr(plane, "OUTSIDE", outside)
     found = []
     for seed in range(8):
         u, v = np.random.default_rng(seed).integers(0, 4, (2, 40, 2))
         seen = event(u, v) if event(u, v).least >= 0 else event(v, u)
         tilted, exact = plane._Tilted(seen), counted_plane(seen, u.tolist(), v.tolist())
-        p = tilted.by_cells() if what == "cells" else tilted.by_frequencies()
-        found.append((relative_error(p, exact), p.error_bound))
-    covered(found, 600 * exp(-outside))
+        monkeypatch.setattr(plane, "OUTSIDE", crude if what == "region" else 42.0)
+        assert tilted.region.rest < 1  # it is kept from now on
+        monkeypatch.setattr(plane, "OUTSIDE", crude if what == "window" else 42.0)
+        for way in (tilted.by_frequencies, tilted.by_cells)[: 1 if what == "frequencies" else 2]:
+            found.append((relative_error(way(), exact), way().error_bound))
+    covered(found, 600 * exp(-crude))
 
 
-@pytest.mark.parametrize("cut", [7.0, 12.0])
-def test_crude_tails_of_many_points_are_within_their_bounds(cut, monkeypatch):
-    monkeypatch.setattr(many_point, "CUT", cut)
+def test_errors_of_frequencies_are_errors_of_the_tail(monkeypatch):
+    right = plane._Tilted._phi
+
+    def wrong(self, *args):
+        values, _ = right(self, *args)
+        return values * (1 + 1e-7), 1e-7 * np.abs(values)
+
+    law = tilted_plane(40)
+    exact = law.by_frequencies()
+    monkeypatch.setattr(plane._Tilted, "_phi", wrong)
+    found = law.by_frequencies()
+    assert 0.99e-7 < found.value / exact.value - 1 <= found.error_bound < 1e-5
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-9])
+def test_errors_of_frequencies_are_noise_of_a_window(error, monkeypatch):
+    """None, so that what a transform rounds is left, or far more."""
+    rows = RNG.integers(0, 3, (60, 2))
+    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    exact, right = window(lattice), several._fair_product
+
+    def wrong(*args):
+        values, _ = right(*args)
+        off = error * values * RNG.standard_normal(values.shape)
+        return values + off, float(np.sum(off**2))
+
+    monkeypatch.setattr(several, "_fair_product", wrong)
+    found = window(lattice)
+    off = np.abs(found.cells - exact.cells)
+    assert off.max() <= found.noise <= max(100 * off.max(), 1e-15)
+    assert found.noise > 1e-20
+
+
+def test_what_a_window_leaves_out(monkeypatch):
+    monkeypatch.setattr(several, "OUTSIDE", 2.0)
+    rows = RNG.integers(0, 3, (60, 2))
+    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    box, law = window(lattice), dp_cells(lattice.line)
+    cells = map(lattice.cell, lattice.at(box.coordinates(np.arange(box.cells.size))).tolist())
+    inside = sum(law[cell] for cell in cells if cell is not None)
+    assert 1e-9 < 1 - inside <= box.outside <= 4.001 * exp(-2.0)
+
+
+@pytest.mark.parametrize("crude", [7.0, 12.0])
+@pytest.mark.parametrize("what", ["window", "frequencies"])
+def test_crude_tails_of_many_points_are_within_their_bounds(what, crude, monkeypatch):
+    search, (outer, inner) = many_point._frequencies, (46.0, crude)
+    if what == "window":
+        inner, outer = outer, inner
+
+    def frequencies(*args):
+        monkeypatch.setattr(many_point, "CUT", inner)
+        found = search(*args)
+        monkeypatch.setattr(many_point, "CUT", outer)
+        return found
+
+    monkeypatch.setattr(many_point, "CUT", outer)
+    monkeypatch.setattr(many_point, "_frequencies", frequencies)
     found = []
     for n in (20, 60, 200):
         tables = [(sorted({0, int(RNG.integers(3, 9)), 2}), [3, 1, 2], n), ([0, 1], [1, 1], 3)]
@@ -364,7 +421,7 @@ def test_crude_tails_of_many_points_are_within_their_bounds(cut, monkeypatch):
             t0 = int(law.mean + deviations * law.deviation)
             p = many_point._inverted(law, t0)
             found.append((relative_error(p, law.count_at_least(t0)), p.error_bound))
-    covered(found, 300 * exp(-cut))
+    covered(found, 300 * exp(-crude))
 
 
 @pytest.mark.parametrize("kind", ["scores", "giant"])
@@ -410,17 +467,20 @@ def test_the_lattice_of_a_tilted_tail_holds_its_mass(kind, share):
     assert t0 + sum(lattice.shift) == pytest.approx(mean)
 
 
-@pytest.mark.parametrize("outside", [5.0, 9.0])
-def test_crude_brackets_contain_p(outside, monkeypatch):
-    """The lower bound pays for what a short period loses."""
-    monkeypatch.setattr(bracket, "OUTSIDE", outside)
-    lost = []
+@pytest.mark.parametrize(
+    ("what", "crude", "width", "most"),
+    [("OUTSIDE", 5.0, 1e-4, 0.4), ("OUTSIDE", 9.0, 1e-4, 0.01), ("SMALL", 2.0, 1e-6, 0.01)],
+)
+def test_crude_brackets_contain_p(what, crude, width, most, monkeypatch):
+    """They pay for what a short period loses, and for the end of the peak of |phi|."""
+    monkeypatch.setattr(bracket, what, crude)
+    apart = []
     for kind in ("scores", "uneven"):
         law = law_of(LAWS[kind])
         cells = dp_cells(law)
-        for deviations in (0.5, 2, 4):
+        for deviations in (0.05, 0.5, 2, 4):
             t0 = int(law.top / 2 + deviations * law.deviation)
-            low, high = bracket._Tilted.of(law, t0).bounds(1e-4, 0)
+            low, high = bracket._Tilted.of(law, t0).bounds(width, 0)
             assert low.value <= cells[t0:].sum() <= high.value
-            lost.append(high.log - low.log)
-    assert exp(-outside) < max(lost) < 60 * exp(-outside)
+            apart.append(high.log - low.log)
+    assert 2 * width < max(apart) < most
