@@ -85,7 +85,7 @@ def plot_answers(
         exact = [answer.test == "exact" for answer in table.answers]
         for each in axes:
             sheet.name_rows(each, [answer.title for answer in table.answers], exact)
-            for row in np.flatnonzero(exact):
+            for row in np.flatnonzero(exact).tolist():
                 sheet.shade_row(each, row, "exact")
         _draw_pvalues(axes[0], table, level)
         _draw_intervals(axes[1], table)

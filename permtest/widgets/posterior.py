@@ -73,12 +73,12 @@ class PosteriorExplorer(Explorer):
         designs |= {block_weight(m): f"{m} x 2 cross-validation", 1 / (2 * m): "the same, cautious"}
         weights = {f"{text} (weight {x:.4g})": x for x, text in designs.items()}
         priors = {f"{x:g}": x for x in sorted({*PRIORS, first.prior})}
-        end, form = max(WIDEST, first.rope), {"readout_format": ".3f"}
+        widest, form = max(WIDEST, first.rope), {"readout_format": ".3f"}
         others = {
             "metric": choice("Metric", metrics, first.metric),
             "prior": choice("Prior", priors, first.prior),
             "weight": choice("Weight", weights, first.weight),
-            "rope": slider("Equivalent if within", first.rope, 0.0, end, 0.001, **form),
+            "rope": slider("Equivalent if within", first.rope, 0.0, widest, 0.001, **form),
         }
         rows = [beside(*columns), "metric prior", "weight", "rope"]
         places = [(0.2, 0.7, 0.77, 0.28), (0.2, 0.14, 0.77, 0.24)]
