@@ -440,6 +440,13 @@ class MeasureQuestion(SeveralSums):
     measure: Measure
     #: Sums of both systems together, which no swap changes.
     both_sums: tuple[int, ...]
+    #: The observed difference of the two measures, exactly.
+    gap: Exact = field(init=False)
+
+    def __post_init__(self) -> None:
+        mine, theirs = self._measured(self.observed_sums)
+        object.__setattr__(self, "scores", (float(mine), float(theirs)))
+        object.__setattr__(self, "gap", subtract(mine, theirs))
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -451,18 +458,15 @@ class MeasureQuestion(SeveralSums):
         """The observed sums of the second system."""
         return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "scores", tuple(map(float, self._measured(self.observed_sums))))
-
     @property
     def statistic(self) -> float:
         """The difference of the two measures."""
-        return float(self._difference(self.observed_sums))
+        return float(self.gap)
 
     @cached_property
     def least(self) -> Exact:
         """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        return self._directed(self._difference(self.observed_sums))
+        return self._directed(self.gap)
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
