@@ -13,7 +13,7 @@ from scipy import stats
 
 from permtest import Pairs
 from permtest.alternatives import mcnemar
-from permtest.alternatives.answer import TITLES
+from permtest.alternatives.compare import TESTS
 from permtest.study import (
     cohen_d,
     cohen_h,
@@ -22,7 +22,7 @@ from permtest.study import (
     hodges_lehmann,
     wilcoxon_r,
 )
-from permtest.study.effects import BELONGS_TO, win_loss
+from permtest.study.effects import KINDS, win_loss
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,
@@ -150,7 +150,7 @@ def test_scores_suit_their_effects():
     assert [effect.name for effect in effect_sizes(Pairs.of(a, b))] == graded
     equal = [effect.name for effect in effect_sizes(Pairs.of([2, 3], [2, 3]))]
     assert equal == ["hodges_lehmann", "win_loss"], "what is not defined is left out"
-    assert set(BELONGS_TO) == set(TITLES)
+    assert {row.effect for row in TESTS.values()} <= set(KINDS)
 
 
 @pytest.mark.parametrize(

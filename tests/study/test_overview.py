@@ -437,7 +437,6 @@ def test_refusals_of_overviews(pairs, options, error, message):
 @pytest.mark.parametrize(
     ("pairs", "options", "message"),
     [
-        (SCORES, {"tests": ["mcnemar"]}, "'mcnemar' does not apply here"),
         (CLUSTERED, {"unit_size": 2}, "unit_size=2 must be 1: the clusters are the units"),
         (SPANS, {"unit_size": 2, "statistic": "f1"}, "must be 1: counts are compared as they are"),
     ],
