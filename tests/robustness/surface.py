@@ -69,15 +69,6 @@ OTHERS: dict[str, Test] = {
 
 SURFACE = TESTS | OTHERS
 
-#: What squares the scores, or draws others: these refuse scores beyond 1e150.
-SQUARED = (
-    *("permutation_mean", "permutation_median", "sign", "wilcoxon", "wilcoxon, pratt"),
-    *("wilcoxon, normal", "paired_t", "independent_t", "normal_z", "bootstrap"),
-    *("bootstrap, median", "paired_bootstrap", "compare_all", "power_curve", "cohen_d", "hedges_g"),
-    *("hodges_lehmann", "wilcoxon_r", "describe", "recommend", "unit_sizes", "overview"),
-    "evaluation_units",
-)
-
 
 def told(answer: Any) -> str:
     """What an answer says, but for how a p was computed."""

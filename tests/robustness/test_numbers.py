@@ -19,7 +19,7 @@ import permtest as pt
 from permtest.decimals import as_scaled
 from tests import naive
 from tests.robustness.columns import MEANT, PLAIN, REFUSED, read_only
-from tests.robustness.surface import SQUARED, SURFACE, TESTS, told
+from tests.robustness.surface import SURFACE, TESTS, told
 
 OTHER = [1, 0, 2, 1, 0, 1]
 
@@ -70,11 +70,13 @@ def twin(name: str, meant: tuple[Any, ...]) -> str:
 def test_every_function_takes_them_for_the_same_numbers(name):
     """The answer is that of the numbers, and they are as they were."""
     for column, (make, meant) in MEANT.items():
-        if not (name in SQUARED and column == "1e308"):
-            values = make()
-            before = shown(values)
-            assert attempt(name, values) == ("answered", twin(name, tuple(meant))), column
-            assert shown(values) == before, column
+        values = make()
+        before, found = shown(values), attempt(name, values)
+        if column == "1e308" and found[0] == "refused":  # by what squares scores
+            assert "too large" in found[1] or "squares would overflow" in found[1], found[1]
+        else:
+            assert found == ("answered", twin(name, tuple(meant))), column
+        assert shown(values) == before, column
 
 
 @pytest.mark.parametrize("name", SURFACE)
