@@ -13,7 +13,7 @@ import numpy as np
 from permtest._arrays import IntArray
 from permtest._checks import check_count, check_level
 from permtest._forms import AsSentence
-from permtest.alternatives.answer import ROWS, PairedSample, finite, interval_text, tail_level
+from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
@@ -25,9 +25,6 @@ from permtest.alternatives.ranks import (
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
-
-#: Which effect size says how large the difference is that a test finds.
-BELONGS_TO = {name: row.effect for name, row in ROWS.items() if row.effect}
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from permtest.alternatives.answer import TITLES, finite
+from permtest.alternatives.answer import ROWS, finite
 from permtest.pairs import Pairs
 from permtest.statistics import lookup
 from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
-from permtest.study.effects import BELONGS_TO
 
 #: Rows of the table of where the scores come from, and of that of sizes of units.
 ROWS, SIZES = 60, 12
@@ -283,7 +282,7 @@ def effects(found: Any) -> Section:
     """Effect sizes, each beside the tests that it belongs to."""
     level, sizes, rows, data, problem = found.confidence_level, found.effects, [], [], ""
     for effect in sizes:
-        tests = [TITLES[x] for x in found.applicable if BELONGS_TO[x] == effect.name]
+        tests = [ROWS[x].title for x in found.applicable if ROWS[x].effect == effect.name]
         interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
         unit = found.in_units(effect.interpretation)
         size = effect.label or unit + ", per item" * (effect.name == "hodges_lehmann")
