@@ -22,7 +22,7 @@ from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
 
 #: Rows of the table of where the scores come from, and of that of sizes of units.
-ROWS, SIZES = 60, 12
+MOST_ROWS, SIZES = 60, 12
 
 #: A null distribution with more cells is not drawn as it is.
 MOST_CELLS = 5 * 10**6
@@ -387,7 +387,7 @@ def data(found: Any) -> Section:
         for key, x in source.items()
         if _says(x)
     )
-    rows = tuple(row for row in told if row[0] != row[1])[:ROWS]  # "score: score" says nothing
+    rows = tuple(row for row in told if row[0] != row[1])[:MOST_ROWS]  # "score: score" says nothing
     read = "permtest received the scores directly."
     if rows:
         read = "The table shows what the reader recorded about the files."
