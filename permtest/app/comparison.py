@@ -43,6 +43,7 @@ TITLES = {
     "test": "the exact test",
     "items": "the items that differ most",
     "answers": "other tests side by side",
+    "measures": "precision, recall and F1",
     "effects": "effect size",
     "curve": "power with other numbers of items",
     "power": "power, and the next study",

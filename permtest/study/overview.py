@@ -520,9 +520,11 @@ class Overview(Document):
     @property
     def parts(self) -> Mapping[str, Callable[[], Section]]:
         """The sections; those of the data and of the plan are a study's."""
-        keys = "finding test items answers effects power data cite"
+        spans = self.pairs.u.ndim == 2 and self.pairs.columns[:3] == ("tp", "fp", "fn")
+        answers = "answers" + " measures" * spans
+        keys = f"finding test items {answers} effects power data cite"
         if self.config is not None and self.pairs.columns:
-            keys = "finding data test items answers power repeat cite"
+            keys = f"finding data test items {answers} power repeat cite"
         elif self.config is not None:
             keys = "finding data units assumptions recommendation test items answers effects "
             keys += "curve power repeat cite"

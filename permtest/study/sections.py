@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from permtest.alternatives.answer import ROWS, finite
+from permtest.alternatives.bayes import bayes_test
 from permtest.pairs import Pairs
 from permtest.statistics import lookup
 from permtest.study import document as doc
@@ -23,6 +24,9 @@ from permtest.study.document import Figure, Section, Table, legible, number, per
 
 #: Rows of the table of where the scores come from, and of that of sizes of units.
 MOST_ROWS, SIZES = 60, 12
+
+#: The measures of the same counts that stand beside each other.
+MEASURES = ("precision", "recall", "f1")
 
 #: A null distribution with more cells is not drawn as it is.
 MOST_CELLS = 5 * 10**6
@@ -129,7 +133,7 @@ def _columns(found: Any) -> dict[str, list[str]]:
         counts = zip(pairs.columns, sums.T, strict=True)
         columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
         standard = pairs.columns[:3] == ("tp", "fp", "fn")
-        for other in map(lookup, ("precision", "recall", "f1") if standard else ()):
+        for other in map(lookup, MEASURES if standard else ()):
             measure, *addends = other.measure(pairs)
             x, y = (float(measure.values(one.sum(axis=0)[None])[0]) for one in addends)
             columns.setdefault(other.title, [f"{x:.4f}", f"{y:.4f}", f"{x - y:+.4g}"])
@@ -276,6 +280,42 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
         both = "Both" if len(made) == 2 else f"All {len(made)}"
         text += f" {both} tests reach the same decision."
     return f"{text} {found.answers.correlation_text()}".rstrip()
+
+
+def measures(found: Any) -> Section:
+    """Precision, recall and F1 side by side, with their Bayes tests."""
+    (a, b), rows, data = found.names, [], {}
+    leans = "cautious if both are judged on the same items"
+    if found.unit == "clusters":
+        leans = "overconfident if decisions within a cluster are alike"
+    # Of the two models of `bayes_test`, the second one is the one that may be better.
+    old, new = found.units.v[:, :3], found.units.u[:, :3]
+    for name in MEASURES:
+        same = found.statistic.name == name
+        one = found if same else replace(found, statistic=lookup(name))
+        bayes = bayes_test(old, new, name, weight=1, paired=len(old) > 1, names=(b, a))
+        cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
+        p = one.p_text.removeprefix("p ").removeprefix("= ")
+        paired = bayes.paired.chances()["b"] if bayes.paired else "-"
+        rows.append((one.measured, *cells, p, bayes.chances()["b"], paired))
+        facts = {"scores": one.scores, "difference": one.difference, "pvalue": one.exact.pvalue}
+        facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
+        data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
+    level = f"{percent(found.confidence_level)} interval"
+    head = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
+    return Section(
+        key="measures",
+        heading="Precision, recall and F1",
+        sentence="The table has the exact test of each measure on the same counts, and the "
+        f"probability that {a} is better, given the counts and a flat prior.",
+        tables=(Table(head, tuple(rows)),),
+        limits="Neither probability is 1 - p: they are about the systems, and p is about the "
+        "data. Both assume that all decisions are independent of each other. The first one "
+        f"also assumes that the two systems are independent, which makes it {leans}. The "
+        f"paired one estimates from the {found.unit} how the systems correlate, for which "
+        "it needs 30 or more.",
+        data={"measures": data},
+    )
 
 
 def effects(found: Any) -> Section:

@@ -14,7 +14,7 @@ import yaml
 
 import permtest as pt
 from permtest import Pairs, exact_perm_test
-from permtest.alternatives import compare_all, mcnemar
+from permtest.alternatives import bayes_test, compare_all, mcnemar
 from permtest.alternatives.answer import OF_COUNTS, TITLES
 from permtest.study import (
     StudyConfig,
@@ -22,7 +22,7 @@ from permtest.study import (
     overview,
     run_study,
 )
-from permtest.study.overview import OF_ORDER, SLOW, item_scores
+from permtest.study.overview import OF_ORDER, SLOW, item_scores, per_item
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 RNG = np.random.default_rng(5)
@@ -107,6 +107,35 @@ def test_counts_are_compared_by_their_measure():
         f"{exact_perm_test(SPANS, statistic=name).scores[0]:.4f}"
         for name in ("recall", "precision", "f1")
     )
+
+
+@pytest.mark.parametrize("pairs", [SPANS, replace(SPANS, clusters=DOCUMENTS)])
+def test_measures_of_the_same_counts_stand_side_by_side(pairs):
+    found, units = overview(pairs, statistic="recall", rng=3), per_item(pairs)
+    (table,), rows = found["measures"].tables, found.to_dict()["measures"]
+    assert list(rows) == ["precision", "recall", "f1"]
+    for cells, (name, row) in zip(table.rows, rows.items(), strict=True):
+        one = overview(pairs, statistic=name, rng=3)
+        bayes = bayes_test(units.v, units.u, name, weight=1, paired=True)
+        assert row == {
+            "scores": [*one.scores],
+            "difference": one.difference,
+            "pvalue": exact_perm_test(pairs, statistic=name).pvalue,
+            "interval": [*one.interval],
+            "probability_a_better": bayes.p_h1,
+            "paired_probability": bayes.paired.p_h1,
+        }
+        assert cells[5:] == (
+            one.exact.pvalue_text(),
+            bayes.chances()["b"],
+            bayes.paired.chances()["b"],
+        )
+
+
+def test_one_item_has_no_paired_probability():
+    found = overview(Pairs.of_counts([[2, 1, 0]], [[1, 1, 1]], [COUNTS]), statistic="f1")
+    assert found["measures"].tables[0].rows[0][-1] == "-"
+    assert found.to_dict()["measures"]["f1"]["paired_probability"] is None
 
 
 def test_bounds_of_p_on_both_sides_of_the_level_decide_nothing():
@@ -219,7 +248,7 @@ def test_tests_and_the_law_of_the_curve_are_chosen_by_name():
 def test_counts_are_studied_by_their_measure(tmp_path):
     found, other = run_study(SPANS, config=config(statistic="f1")), overview(SPANS, statistic="f1")
     assert found.exact.pvalue == other.exact.pvalue
-    keys = "finding data test items answers power repeat cite"
+    keys = "finding data test items answers measures power repeat cite"
     assert list(found.parts) == keys.split()
     assert "are left out" in found["data"].sentence
     path = tmp_path / "study.yml"
@@ -299,7 +328,8 @@ def test_all_forms_have_the_numbers(pairs, statistic):
     assert found.exact.pvalue_text(10) in text
     assert found.exact.pvalue_text() in found.to_latex().replace(r" \times 10^", "e")
     keys = ["finding", "test", "items", "answers", "effects", "power", "data", "cite"]
-    assert [part.key for part in found.sections] == keys
+    counts = ["measures"] * bool(pairs.columns)
+    assert [part.key for part in found.sections] == [*keys[:4], *counts, *keys[4:]]
     assert escape(found.sentence()) in found._repr_html_()
     for words in ("proves", "proven", "are equal at"):
         assert words not in text
