@@ -37,7 +37,7 @@ def check_count(
     if number < least:
         raise ValueError(f"{name}={value} must be at least {least}{reason}")
     if most is not None and number > most:
-        raise ValueError(f"{name}={value} is more than {most:,}{reason}")
+        raise ValueError(f"{name}={value} is more than {most:,}{reason or '; use a smaller number'}")
     return number
 
 

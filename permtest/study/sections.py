@@ -132,11 +132,6 @@ def _columns(found: Any) -> dict[str, list[str]]:
         sums = np.array([x.sum(axis=0) for x in (pairs.u, pairs.v)], dtype=object)
         counts = zip(pairs.columns, sums.T, strict=True)
         columns = {name: [str(x), str(y), str(x - y)] for name, (x, y) in counts} | columns
-        standard = pairs.columns[:3] == ("tp", "fp", "fn")
-        for other in map(lookup, MEASURES if standard else ()):
-            measure, *addends = other.measure(pairs)
-            x, y = (float(measure.values(one.sum(axis=0)[None])[0]) for one in addends)
-            columns.setdefault(other.title, [f"{x:.4f}", f"{y:.4f}", f"{x - y:+.4g}"])
     elif not pairs.columns and entry.name != "mean":
         each = (*found.scores, found.difference)
         columns["mean per item"] = [number(x / len(pairs)) for x in each]

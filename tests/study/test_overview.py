@@ -101,12 +101,7 @@ def test_counts_are_compared_by_their_measure():
     assert [answer.test for answer in found.answers] == ["exact", "paired_bootstrap"]
     recall = overview(SPANS, statistic="recall")
     assert len([*recall.answers]) == 5
-    head, (first, *_) = recall["finding"].tables[0].head, recall["finding"].tables[0].rows
-    assert head[1:] == (*COUNTS, "recall", "precision", "F1")
-    assert first[4:] == tuple(
-        f"{exact_perm_test(SPANS, statistic=name).scores[0]:.4f}"
-        for name in ("recall", "precision", "f1")
-    )
+    assert recall["finding"].tables[0].head[1:] == (*COUNTS, "recall")
 
 
 @pytest.mark.parametrize("pairs", [SPANS, replace(SPANS, clusters=DOCUMENTS)])
