@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf, log
 from typing import Any
@@ -68,13 +68,49 @@ class EProcess(AsSentence):
         found = np.flatnonzero(self.pvalues <= alpha)
         return int(found[0]) + 1 if found.size else None
 
-    def exact_pvalues(self, at: Sequence[int]) -> Floats:
+    def confidence_sequence(
+        self, confidence_level: float = 0.95, at: Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """Intervals for the mean difference that hold at all sizes together.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            The probability with which all of the intervals cover it.
+        at : sequence of int, optional
+            Numbers of items after which to look, ascending. Default: up to 40 of them, spaced like
+            powers, with the last.
+
+        Returns
+        -------
+        ndarray of shape (M, 3)
+            Number of items, lower and upper end; infinite while nothing is excluded, and on the
+            side that a one-sided alternative leaves open.
+
+        Notes
+        -----
+        Assumes that the differences are symmetric about a shift that is the same for all items. The
+        shifts are kept whose process stayed below 1 / alpha; two-sided, each side has half of alpha
+        for itself, so that 0 is excluded only where `pvalues` is at most alpha. Time O(N) for each
+        number of items.
+        """
+        alpha = 1 - check_level(confidence_level, "confidence_level")
+        barrier = log((1 + (self.alternative == "two-sided")) / alpha)
+        d, sizes = self._differences, self._sizes(at)
+        low, high = np.full((2, sizes.size), [[-inf], [inf]])
+        if self.alternative != "less":
+            low = np.maximum.accumulate([_lower_end(d[:n], barrier) for n in sizes.tolist()])
+        if self.alternative != "greater":
+            high = -np.maximum.accumulate([_lower_end(-d[:n], barrier) for n in sizes.tolist()])
+        return np.stack([sizes, low, high], axis=1)
+
+    def exact_pvalues(self, at: Sequence[int] | None = None) -> Floats:
         """p of the exact test after some numbers of items, each valid if that number was fixed.
 
         Parameters
         ----------
-        at : sequence of M int
-            Numbers of items, from 1 to N.
+        at : sequence of int, optional
+            As in `confidence_sequence`.
 
         Returns
         -------
@@ -86,12 +122,18 @@ class EProcess(AsSentence):
         >>> e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3]).exact_pvalues(at=[3, 6]).tolist()
         [0.5, 0.0625]
         """
-        for i, n in enumerate(at):
-            if not 1 <= n <= self.n:
-                raise ValueError(f"at[{i}] = {n} must be a number of items from 1 to {self.n}")
         d, how = self._differences, dict[str, Any](alternative=self.alternative)
-        found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in at]
+        sizes = self._sizes(at).tolist()
+        found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in sizes]
         return np.array(found, dtype=np.float64)
+
+    def _sizes(self, at: Sequence[int] | None) -> NDArray[np.int64]:
+        if at is None:
+            return np.unique(np.geomspace(1, max(self.n, 1), 40).astype(np.int64))[: self.n]
+        sizes = np.array([0, *np.ravel(at).tolist(), self.n + 1])
+        if sizes.dtype.kind != "i" or (np.diff(sizes) <= 0).any():
+            raise ValueError(f"at={at!r} must be ascending numbers of items from 1 to {self.n}")
+        return sizes[1:-1]
 
     def __str__(self) -> str:
         a, b = self.names
@@ -177,16 +219,49 @@ def e_process(
     called = names or pairs.names
     pairs = pairs if labels is None else pairs.folded(labels)
     d = np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
-    squares, some = np.cumsum(d**2), np.cumsum(d != 0)
-    before, number = np.append(0.0, squares[:-1])[: d.size], np.append(0, some[:-1])[: d.size]
-    x = d * np.sqrt(number / np.where(before > 0, before, inf))
-    # The mean over all bets of the products of exp(x) / cosh(x) = 2 / (1 + exp(-2 x)).
     bets = {"two-sided": np.append(-BETS, BETS), "greater": BETS, "less": -BETS}[alternative]
-    each = np.array([np.cumsum(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
-    top = each.max(axis=0)
-    logs = top + np.log(np.mean(np.exp(each - top), axis=0))
+    logs = _log_e(d * _rates(d), bets)
     running = np.maximum.accumulate(np.maximum(logs, 0.0))
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
     return EProcess(values, pvalues, alternative, called, d)
+
+
+def _rates(d: Floats) -> Floats:
+    """1 over the root mean square of the differences before each one; 0 where there are none."""
+    squares, some = np.cumsum(d**2), np.cumsum(d != 0)
+    before, number = np.append(0.0, squares[:-1])[: d.size], np.append(0, some[:-1])[: d.size]
+    return np.asarray(np.sqrt(number / np.where(before > 0, before, inf)), dtype=np.float64)
+
+
+def _log_e(x: Floats, bets: Floats, add: Callable[[Floats], Any] = np.cumsum) -> Floats:
+    """log E_n, the mean over all bets of the products; after all steps alone if `add` is np.sum."""
+    # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
+    logs = np.array([add(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
+    top = logs.max(axis=0)
+    return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
+
+
+def _lower_end(d: Floats, barrier: float) -> float:
+    """The shift below which the process of d - shift exceeds the barrier, rounded outward.
+
+    The bets do not depend on the shift, so that the process falls as the shift rises.
+    """
+    from scipy.optimize import brentq
+
+    rates, low, high = _rates(d), float(d.min()), float(d.max())
+
+    def beyond(shift: float) -> float:
+        return float(_log_e((d - shift) * rates, BETS, np.sum)) - barrier
+
+    if not rates.any():
+        return -inf
+    room = high - low + float(np.abs(d).max())
+    for _ in range(8):
+        if beyond(low) >= 0:
+            off = 1e-12 * (high - low)
+            return float(brentq(beyond, low, high, xtol=off)) - 2 * off
+        low -= room
+        room *= 4
+    return -inf

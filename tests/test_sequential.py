@@ -1,4 +1,4 @@
-"""E-processes: fair bets whatever the sizes, valid at any time."""
+"""E-processes: fair bets whatever the sizes, valid at any time, and their confidence sequences."""
 
 from itertools import product
 
@@ -40,10 +40,23 @@ def test_looking_after_every_item_keeps_the_level():
     assert np.mean(rejected) <= 0.05
 
 
-def test_a_real_difference_is_found():
-    found = e_process(np.random.default_rng(1).normal(0.4, 1, 400), np.zeros(400))
+def test_a_real_difference_is_found_and_the_sequence_holds_it():
+    rng, covered = np.random.default_rng(1), 0
+    for _ in range(60):
+        found = e_process(rng.normal(0.4, 1, 400), np.zeros(400))
+        rows = found.confidence_sequence(0.9, at=[20, 50, 100, 200, 400])
+        covered += bool(np.all((rows[:, 1] <= 0.4) & (rows[:, 2] >= 0.4)))
+        assert (np.diff(rows[:, 1]) >= 0).all()
+        assert (np.diff(rows[:, 2]) <= 0).all()
+    assert covered >= 54 - 3 * (60 * 0.09) ** 0.5
     assert found.pvalue < 1e-6
     assert found.first_below(0.05) < 200
+
+
+@pytest.mark.parametrize(("alternative", "open_end"), [("greater", 2), ("less", 1)])
+def test_one_sided_sequences_are_open(alternative, open_end):
+    rows = e_process([1, 2] * 20, [0] * 40, alternative=alternative).confidence_sequence()
+    assert np.isinf(rows[:, open_end]).all()
 
 
 def test_clusters_come_in_as_blocks():
@@ -53,11 +66,13 @@ def test_clusters_come_in_as_blocks():
 
 
 def test_words_and_edges():
-    assert e_process([], []).pvalue == 1
+    none = e_process([], [])
+    assert (none.pvalue, *none.confidence_sequence().shape, *none.exact_pvalues()) == (1, 0, 3)
     assert (e_process([1, 1], [1, 1]).values == 1).all()
     found = e_process(Pairs.of([3, 5, 6], [1, 1, 1], ("new", "old")))
     assert "the evidence that new and old differ" in str(found)
     assert found.to_dict()["n"] == 3
-    with pytest.raises(ValueError, match=r"at\[1\] = 4 must be a number of items from 1 to 3"):
-        found.exact_pvalues(at=[2, 4])
+    assert found.exact_pvalues().tolist() == [1, 0.5, 0.25]
+    with pytest.raises(ValueError, match="ascending numbers of items from 1 to 3"):
+        found.confidence_sequence(at=[4])
     assert np.isfinite(e_process([1] * 5000, [0] * 5000).values).all()

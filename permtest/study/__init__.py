@@ -20,7 +20,11 @@ from permtest.study.effects import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
+    odds_ratio,
+    phi,
+    risk_difference,
     wilcoxon_r,
+    win_loss,
 )
 from permtest.study.overview import Overview, overview, run_study
 from permtest.study.plan import (
@@ -60,12 +64,15 @@ __all__ = [
     "hedges_g",
     "hodges_lehmann",
     "minimum_detectable_effect",
+    "odds_ratio",
     "overview",
+    "phi",
     "power_curve",
     "power_t",
     "pvalues",
     "recommend",
     "rejection_rates",
+    "risk_difference",
     "run_study",
     "sample_data",
     "sample_size",
@@ -73,4 +80,5 @@ __all__ = [
     "sample_size_proportions",
     "unit_sizes",
     "wilcoxon_r",
+    "win_loss",
 ]

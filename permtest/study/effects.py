@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, inf, pi, sqrt
+from math import asin, atanh, inf, pi, sqrt, tanh
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from permtest.alternatives.ranks import (
     walsh_interval,
 )
 from permtest.interval import ConfidenceInterval
-from permtest.pairs import Pairs
 from permtest.study.describe import checked_sample
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
@@ -40,6 +39,7 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
     "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
     "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
+    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -149,19 +149,13 @@ def effect_sizes(
     For scores of 0 and 1 the risk difference, the odds ratio and h; for others d, g, the
     Hodges-Lehmann estimate, r and the win-loss difference. What is not defined is left out.
 
-    The win-loss difference is P(A > B) - P(B > A); it is the risk difference where scores are 0 and
-    1. Their interval inverts McNemar's score test (Tango 1998). The odds ratio is b / c: how many
-    items the first system alone gets right for each that only the second does, infinite where c is
-    0. Its interval, Clopper and Pearson's for b among b + c, excludes 1 only where the exact test
-    rejects.
-
     Examples
     --------
     >>> from permtest.study import effect_sizes
     >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
     {'risk_difference': 0.25, 'odds_ratio': 2.0, 'cohen_h': 0.524}
     """
-    binary: tuple[Callable[[Any], EffectSize], ...] = (_risk_difference, _odds_ratio, cohen_h)
+    binary: tuple[Callable[..., EffectSize], ...] = (risk_difference, odds_ratio, cohen_h)
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r, win_loss)
     sample, found = checked_sample(a, b, names), []
     for effect in binary if sample.is_binary else graded:
@@ -370,26 +364,80 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
 # ---- wins, and right and wrong answers ----------------------------------------------------------
 
 
-def win_loss(pairs: Pairs) -> EffectSize:
-    """How much more often the first system wins than loses."""
-    sample = PairedSample(pairs)
+def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """How much more often the first system wins than loses: P(A > B) - P(B > A).
+
+    Parameters
+    ----------
+    a, b, names
+        As in `cohen_d`; a single pair is enough.
+
+    Examples
+    --------
+    >>> from permtest.study import win_loss
+    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
+    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
+    """
+    sample = PairedSample.of(a, b, names=names)
     n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
     details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
     interval = mcnemar(wins, losses, n=n).confidence_interval
     return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
 
 
-def _risk_difference(pairs: Pairs) -> EffectSize:
-    sample = PairedSample(pairs)
-    (both, b, c, _), n = _answers(sample), sample.n
-    details = {"p1": (both + b) / n, "p2": (both + c) / n, "b": b, "c": c}
+def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """The difference of two shares of right answers to the same questions.
+
+    Parameters
+    ----------
+    a, b, names
+        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
+
+    Notes
+    -----
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
+    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
+
+    Examples
+    --------
+    >>> from permtest.study import risk_difference
+    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
+    >>> found.value, found.details["b"], found.details["c"]
+    (0.4, 2, 0)
+    """
+    sample, (both, b, c, neither) = _answers(a, b, names)
+    n = sample.n
+    p, q = (both + b) / n, (both + c) / n
+    (low, high), (under, over) = wilson(p, n), wilson(q, n)
+    r = _correlation(both, b, c, neither, n / 2)
+    down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
+    up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
+    details = {"p1": p, "p2": q, "b": b, "c": c}
+    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
     interval = mcnemar(b, c, n=n).confidence_interval
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
 
 
-def _odds_ratio(pairs: Pairs) -> EffectSize:
-    sample = PairedSample(pairs)
-    _, b, c, _ = _answers(sample)
+def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+    """b / c: how many items the first system alone gets right for each that only the second does.
+
+    Parameters
+    ----------
+    a, b, names
+        As in `risk_difference`; one item at least is right for one system alone.
+
+    Notes
+    -----
+    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
+    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
+
+    Examples
+    --------
+    >>> from permtest.study import odds_ratio
+    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
+    2.0
+    """
+    sample, (_, b, c, _) = _answers(a, b, names)
     if b + c == 0:
         raise ValueError("a and b are equal in every pair, so there is no odds ratio")
     value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
@@ -414,9 +462,8 @@ def cohen_h(
     Parameters
     ----------
     a, b
-        As in `cohen_d`, all scores 0 or 1: both systems answered the same items. Or, of systems
-        that were tested on different items, how many answers of the first are right, and how many
-        it gave.
+        As in `risk_difference`: both systems answered the same items. Or, of systems that were
+        tested on different items, how many answers of the first are right, and how many it gave.
     x2, n2 : int, optional
         The same two numbers of the second system, where systems have different items.
     names : tuple of two str, optional
@@ -439,11 +486,9 @@ def cohen_h(
     """
     details = {}
     if x2 is None:
-        sample = PairedSample.of(a, b, names=names)
-        both, b, c, neither = _answers(sample)
+        sample, (both, b, c, neither) = _answers(a, b, names)
         n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
-        p, q, r, s = (x + 0.5 for x in (both, b, c, neither))
-        details["r12"] = (p * s - q * r) / sqrt((p + q) * (r + s) * (p + r) * (q + s))
+        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
         error = sqrt((2 - 2 * details["r12"]) / n)
     else:
         n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
@@ -460,10 +505,63 @@ def cohen_h(
     return EffectSize("cohen_h", value, n, names, details, interval)
 
 
-def _answers(sample: PairedSample) -> tuple[int, int, int, int]:
-    """How many items both, a alone, b alone and neither get right."""
+def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
+    """Phi: the correlation in a table of two by two counts.
+
+    Parameters
+    ----------
+    table : array_like of shape (2, 2)
+        Counts: a row for each system, and columns of right and wrong answers.
+    names : tuple of two str, default ("a", "b")
+        What the rows are called.
+
+    Notes
+    -----
+    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
+    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
+
+    Examples
+    --------
+    >>> from permtest.study import phi
+    >>> phi([[85, 15], [75, 25]]).value
+    0.125
+    """
+    cells = np.asarray(table)
+    if cells.shape != (2, 2):
+        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
+    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
+    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
+        raise ValueError("table has an empty row or column, so there is no correlation")
+    value, n = _correlation(*counts), sum(counts)
+    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
+    centre = _correlation(p, q, r, s)
+    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
+    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
+    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
+    error = sqrt(max(variance, 0.0) / (p + q + r + s))
+
+    def interval(confidence_level: float) -> tuple[float, float]:
+        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
+        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
+        return min(low, value), max(high, value)
+
+    details = {"chi_squared": n * value**2, "standard_error": error}
+    return EffectSize("phi", value, n, names, details, interval)
+
+
+def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
+    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
+    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
+    return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
+
+
+def _answers(
+    a: Any, b: Any, names: tuple[str, str] | None
+) -> tuple[PairedSample, tuple[int, int, int, int]]:
+    """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
+    sample = PairedSample.of(a, b, names=names)
     u, v = sample.pairs.u, sample.pairs.v
     if not sample.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
     only_u, only_v, both = (int(x.sum()) for x in (u > v, v > u, u & v))
-    return both, only_u, only_v, sample.n - both - only_u - only_v
+    return sample, (both, only_u, only_v, sample.n - both - only_u - only_v)

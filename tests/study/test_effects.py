@@ -20,13 +20,18 @@ from permtest.study import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
+    odds_ratio,
+    phi,
+    risk_difference,
     wilcoxon_r,
+    win_loss,
 )
-from permtest.study.effects import KINDS, win_loss
+from permtest.study.effects import KINDS
 from tests.study.known import (
     COHEN_D,
     HEDGES_G,
     HODGES_LEHMANN,
+    PHI,
     PROPORTIONS,
     SAMPLES,
     WILCOXON_R,
@@ -120,12 +125,33 @@ def test_cohen_h_is_known(counts):
     assert cohen_h(*counts).value == pytest.approx(PROPORTIONS[counts], **CLOSE)
 
 
+@pytest.mark.parametrize("counts", PHI)
+def test_phi_is_known(counts):
+    """It is the root of chi-squared over n, and its interval holds it."""
+    x1, n1, x2, n2 = counts
+    table = [[x1, n1 - x1], [x2, n2 - x2]]
+    found, plain = phi(table), stats.chi2_contingency(table, correction=False)[0]
+    assert found.value == pytest.approx(PHI[counts], **CLOSE)
+    assert found.details["chi_squared"] == pytest.approx(plain, **CLOSE)
+    low, high = found.confidence_interval()
+    assert -1 <= low <= found.value <= high <= 1
+
+
+def test_the_interval_of_newcombe_is_the_published_one():
+    """Newcombe (1998), table II, method 10: 36, 12, 2, 0."""
+    counts = [36, 12, 2, 0]
+    found = risk_difference(np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts))
+    ends = found.details["newcombe_low"], found.details["newcombe_high"]
+    assert ends == pytest.approx((0.0569, 0.3404), abs=5e-5)
+
+
 @given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 25))
 def test_odds_and_shares_agree_with_mcnemar(b, c, rest):
     pairs = Pairs.of(*(np.repeat(x, [rest, b, c, 3]) for x in ([1, 1, 0, 0], [1, 0, 1, 0])))
     found = {effect.name: effect for effect in effect_sizes(pairs)}
     assert [*found] == ["risk_difference", *["odds_ratio"] * (b + c > 0), "cohen_h"]
-    share = found["risk_difference"]
+    share = risk_difference(pairs.u, pairs.v, names=("new", "old"))
+    assert share.names == ("new", "old")
     assert share.value == win_loss(pairs).value == (b - c) / len(pairs)
     low, high = share.confidence_interval()
     assert (low, high) == tuple(win_loss(pairs).confidence_interval())
@@ -134,7 +160,7 @@ def test_odds_and_shares_agree_with_mcnemar(b, c, rest):
     if abs(p - 0.05) > 1e-6:
         assert (low <= 0 <= high) == (p > 0.05)
     if b + c:
-        odds = found["odds_ratio"]
+        odds = odds_ratio(pairs)
         assert odds.value == (b / c if c else np.inf)
         low, high = stats.binomtest(b, b + c).proportion_ci()
         expected = [low / (1 - low), high / (1 - high) if c else np.inf]
@@ -158,7 +184,10 @@ def test_scores_suit_their_effects():
     [
         (lambda: cohen_d([2, 3], [1, 2]), "differ by 1 in every pair"),
         (lambda: hedges_g([2, 3], [1, 3]), "this needs 3 or more"),
-        (lambda: cohen_h([1, 2], [0, 1]), "must be 0 or 1"),
+        (lambda: risk_difference([1, 2], [0, 1]), "must be 0 or 1"),
+        (lambda: odds_ratio([1], [1]), "there is no odds ratio"),
+        (lambda: phi([0, 5]), "must be two by two"),
+        (lambda: phi([[0, 5], [0, 3]]), "empty row or column"),
         (lambda: cohen_d([2, 3], [1, 1]).confidence_interval(1.0), "confidence_level must lie"),
     ],
 )
