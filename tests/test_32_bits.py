@@ -32,6 +32,12 @@ parts += ["metric", "result", "statistics", "predictions", "score", "decimals"]
 for room in ("alternatives", "many", "null"):
     found = pkgutil.iter_modules(import_module(f"permtest.{room}").__path__, f"{room}.")
     parts += [module.name for module in found]
+# Very small tails of this posterior were NaN.
+found = import_module("permtest.alternatives").bayes_test(
+    (12517, 1067, 6446), (12435, 992, 6528), "recall", weight=0.3688
+)
+assert abs(found.p_h0 - 0.7050389573995882) < 1e-9, found.p_h0
+
 results = [doctest.testmod(import_module(f"permtest.{part}")) for part in parts]
 print(sum(r.attempted for r in results), "lines run on", sys.maxsize.bit_length() + 1, "bits")
 sum(r.failed for r in results)

@@ -20,6 +20,8 @@ from permtest.alternatives.folds import (
     block_3x2_t,
     block_weight,
     corrected_resampled_t,
+    five_by_two_f,
+    five_by_two_t,
     kfold_t,
 )
 from permtest.alternatives.parametric import independent_t, inflation, paired_t
@@ -41,6 +43,8 @@ __all__ = [
     "compare_all",
     "corrected_resampled_t",
     "fisher_exact",
+    "five_by_two_f",
+    "five_by_two_t",
     "independent_t",
     "inflation",
     "kfold_t",

@@ -105,6 +105,8 @@ ROWS = {
     ),
     "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
     "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
+    "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),
+    "five_by_two_f": Row("combined 5 x 2 CV F-test", "F", MEAN, "F distribution", INDEPENDENT),
     "block_3x2_t": Row("blocked 3 x 2 CV t-test", "t", MEAN, T, CORRELATED),
 }
 TITLES = {name: row.title for name, row in ROWS.items() if row.effect}

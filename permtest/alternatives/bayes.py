@@ -182,7 +182,11 @@ class MetricPosterior(Posterior, AsSentence):
         y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
         right, tail = np.greater(y, 0), np.asarray(expit(-np.abs(y)))
         tail[right] = betainc(b[right], a[right], tail[right])
-        tail[~right] = betaincc(a[~right], b[~right], tail[~right])
+        upper = betaincc(a[~right], b[~right], tail[~right])
+        # A very small one may be NaN in a browser, but not from the other end.
+        lost = np.isnan(upper)
+        upper[lost] = betainc(b[~right][lost], a[~right][lost], 1 - tail[~right][lost])
+        tail[~right] = upper
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the tail is no float, it falls as the density over its slope, nearly.
             slope = (self.a + self.b) * expit(x) - self.a

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import AlternativeResult, Names, PairedSample
+from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
 from permtest.alternatives.parametric import student
 from permtest.pairs import cluster_numbers
 from permtest.statistics import Alternative
@@ -284,6 +284,89 @@ def corrected_resampled_t(
     return _student("corrected_resampled_t", sample, alternative, error, df, **more)
 
 
+def five_by_two_t(
+    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
+) -> AlternativeResult:
+    """t-test of five repetitions of 2-fold cross-validation, by the difference of the first fold.
+
+    It is divided by the root of the mean of the five partitions' variances.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (5, 2)
+        Scores of both models on the same folds, one partition a row.
+    alternative, delta, names : as in `kfold_t`
+
+    Returns
+    -------
+    AlternativeResult
+        Estimate and interval of the first difference. `details` has df (5) and the mean variance.
+
+    Notes
+    -----
+    The answer depends on which fold is the first, and the law is approximate: partitions are of
+    the same items, and a difference is not independent of its own partition's variance. Cost and
+    errors as in `kfold_t`. Source: Dietterich (1998), sec. 3.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import five_by_two_t
+    >>> a = [[85, 87], [84, 90], [88, 86], [85, 88], [87, 86]]
+    >>> b = [[82, 85], [84, 87], [87, 84], [83, 84], [84, 85]]
+    >>> round(five_by_two_t(a, b).pvalue, 4)
+    0.0815
+    """
+    sample = _sample(a, b, delta, names, (5, 2))
+    variance = _variance_of_partitions(sample)
+    return _student("five_by_two_t", sample, alternative, sqrt(variance), 5, variance=variance)
+
+
+def five_by_two_f(a: Any, b: Any, *, delta: float = 0, names: Names = None) -> AlternativeResult:
+    """F-test of five repetitions of 2-fold cross-validation, by all ten differences; two-sided.
+
+    The sum of the ten squared differences over twice the sum of the five partitions' variances.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (5, 2)
+        Scores of both models on the same folds, one partition a row.
+    delta, names : as in `kfold_t`
+
+    Returns
+    -------
+    AlternativeResult
+        `details` has both degrees of freedom (10 and 5) and the mean of the five variances.
+
+    Notes
+    -----
+    As approximate as `five_by_two_t`, but the order of folds does not matter. It has no interval:
+    where partitions differ much, every `delta` is rejected. Cost and errors as in `kfold_t`.
+    Source: Alpaydin (1999).
+
+    Examples
+    --------
+    >>> from permtest.alternatives import five_by_two_f
+    >>> a = [[85, 87], [84, 90], [88, 86], [85, 88], [87, 86]]
+    >>> b = [[82, 85], [84, 87], [87, 84], [83, 84], [84, 85]]
+    >>> round(five_by_two_f(a, b).pvalue, 4)
+    0.1185
+    """
+    from scipy.special import fdtrc
+
+    sample = _sample(a, b, delta, names, (5, 2))
+    variance = _variance_of_partitions(sample)
+    f = float(np.sum((sample.differences - float(sample.delta)) ** 2)) / (10 * variance)
+    return result_of(
+        "five_by_two_f",
+        sample=sample,
+        alternative="two-sided",
+        statistic=f,
+        pvalue=float(fdtrc(10, 5, f)),
+        estimate=sample.mean,
+        details={"df1": 10, "df2": 5, "variance": variance},
+    )
+
+
 def block_3x2_t(
     a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
 ) -> AlternativeResult:
@@ -337,14 +420,26 @@ def _sample(
     return PairedSample.of(first.ravel(), second.ravel(), delta, names)
 
 
+def _variance_of_partitions(sample: PairedSample) -> float:
+    """The mean of the five variances."""
+    if np.array_equal(sample.gaps[0::2], sample.gaps[1::2]):
+        raise ValueError("both differences of each partition are equal; use exact_perm_test")
+    between = sample.differences[0::2] - sample.differences[1::2]
+    return float(between @ between) / 10
+
+
 def _student(
     test: str, sample: PairedSample, alternative: str, error: float, df: float, **more: float
 ) -> AlternativeResult:
-    """The t-test of the mean difference with that standard error."""
+    """The t-test of the mean difference, or of the first one, with that standard error."""
     sample.refuse_constant("a t-test")
-    found = {"sample": sample, "estimate": sample.mean}
+    estimate, gap = sample.mean, sample.lead
+    if test == "five_by_two_t":
+        estimate = float(sample.differences[0])
+        gap = estimate - float(sample.delta)
     details = {"variance": sample.deviation**2, **more}
-    return student(test, alternative, sample.lead, error, df, details=details, **found)
+    found = {"sample": sample, "estimate": estimate, "details": details}
+    return student(test, alternative, gap, error, df, **found)
 
 
 # ---- block-regularised cross-validation ---------------------------------------------------------

@@ -13,6 +13,7 @@ between systems matter, and items that differ alike, up to the sign, need not be
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -25,7 +26,8 @@ from permtest._jit import Floats, Ints, compiled_or
 from permtest._parallel import in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import rejects
 from permtest.many.table import ScoreTable
-from permtest.question import TIE
+from permtest.question import NEAR, TIE
+from permtest.statistics import Measure
 
 
 class Correction(NamedTuple):
@@ -257,74 +259,133 @@ def max_t(
 ) -> MaxT:
     """Adjusted p-values of one family of hypotheses: all pairs of systems.
 
-    Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is the sum of its
-    differences d over the standard deviation that it has if signs are random,
-    ``sqrt(sum_n d_n**2)``. For C labellings in which the maximum is at least as extreme, p is
-    (C + 1) / (K + 1), which is never 0; C / K where no more than K are possible, so that all are
-    listed; 1 for a pair that never differs. Ties are decided with a tolerance of 1e-12, that can
-    only make p larger; where sums have more digits than floats, with a bound of all roundings.
+    Free step-down (Westfall and Young 1993, Alg. 4.1). The statistic of a pair is its difference
+    over the standard deviation of that: for sums the one that they have if signs are random,
+    ``sqrt(sum_n d_n**2)``, for measures such as F1 the one among all labellings looked at. For C
+    labellings in which the maximum is at least as extreme, p is (C + 1) / (K + 1), which is never
+    0; C / K where no more than K are possible, so that all are listed; 1 for a pair that never
+    differs. Ties are decided with a tolerance of 1e-12, that can only make p larger; where sums
+    have more digits than floats, with a bound of all roundings.
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
     ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
-
-    Raises ValueError for measures of counts such as F1.
     """
-    if table.statistic.columns:
-        raise ValueError(
-            f"correction='max_t' adds up single scores, which {table.statistic.name!r} has not; "
-            "choose 'holm', which controls the same error"
-        )
-    scores = roomy(table.folded.scores)
-    scores = scores - scores[:1]  # only differences count, in whatever unit
-    scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
-    if largest(scores) < EXACT:
-        scores = scores.astype(np.int64)
+    measure, addends = _addends(table)
+    scores = np.concatenate((addends - addends[:1]).transpose(0, 2, 1))  # a row for each sum
     informative = int((scores != 0).any(axis=0).sum())
     listed = informative < 62 and 2**informative <= K
     coins, size = _Coins.of(scores, listed=listed), 2**informative if listed else K
-    spread, two_sided = _spread(scores, first, second), alternative == "two-sided"
     if alternative == "less":
         first, second = second, first
+    totals = addends.astype(np.float64).sum(axis=1)
+    gaps = _Gaps(first, second, alternative == "two-sided", measure, totals)
+    seen, origin = gaps.under(coins.observed[:, None])[:, 0], None if listed else seeds(rng)
+    if measure is None:
+        spread = _spread(scores, first, second)
+    else:
+        squares = np.square(seen) * (not listed)
+        _add_up(squares, "spread of all pairs", _squares, size, origin, coins, gaps)
+        spread = np.sqrt(squares / (size + (not listed)))
+        spread[spread <= NEAR] = 0.0
     weights = 1 / np.where(spread > 0, spread, 1.0)
-    seen = (coins.observed[first] - coins.observed[second]) * weights
-    seen = np.abs(seen) if two_sided else seen
+    seen = seen * weights
     order = np.argsort(np.where(spread > 0, -seen, np.inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
-    off = weights[order] * coins.off
+    off = weights[order] * (coins.off if measure is None else 0.0)
     off += np.maximum.accumulate(off[::-1])[::-1]  # of those that each one is held against
     least = seen[order] - TIE * np.abs(seen[order]) - off
-    pairs = first[order], second[order], weights[order]
-    origin = None if listed else seeds(rng)
-    chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
-    every = in_parallel(_hits, chunks, origin, coins, *pairs, least, two_sided)
+    how = gaps._replace(first=first[order], second=second[order]), weights[order], least
     hits = np.full(order.size, 0.0 if listed else 1.0)  # the observed labelling is the first
-    for part in progress(every, total=len(chunks), what="largest differences"):
-        hits += part
+    _add_up(hits, "largest differences", _hits, size, origin, coins, *how)
     adjusted = np.ones(spread.size)
     adjusted[order] = np.maximum.accumulate(hits / (size + (not listed)))
     return MaxT(adjusted, listed, size)
+
+
+def _addends(table: ScoreTable) -> tuple[Measure | None, IntArray]:
+    """The measure, None for sums, and what is added up, of shape (S, N, m)."""
+    folded, entry = table.folded, table.statistic
+    if not entry.columns:
+        scores = roomy(folded.scores)
+        scores = scores - scores[:1]  # only differences count, in whatever unit
+        scores = scores // max(int(np.gcd.reduce(scores, axis=None)), 1)
+        short = largest(scores) < EXACT
+        return None, (scores.astype(np.int64) if short else scores)[:, :, None]
+    found = [entry.measure(folded.pairs(i, i - 1))[:2] for i in range(len(folded.systems))]
+    counts = np.stack([addends for _, addends in found])
+    if counts.size and float(np.abs(counts.astype(np.float64)).sum(axis=1).max()) >= EXACT:
+        raise ValueError(
+            f"the table has counts that add up to {EXACT} or more, which correction='max_t' "
+            "cannot do; divide them by a power of ten, or choose 'holm'"
+        )
+    return found[0][0], counts
+
+
+class _Gaps(NamedTuple):
+    """What is compared of each pair; for a `measure`, `totals` are the sums of each system."""
+
+    first: Ints
+    second: Ints
+    two_sided: bool
+    measure: Measure | None
+    totals: Floats
+
+    def under(self, sums: Floats) -> Floats:
+        """The difference of each pair under each labelling, before it is standardised."""
+        first, second = self.first, self.second
+        if self.measure is None:
+            gaps = sums[first] - sums[second]
+        else:
+            x, totals = sums.reshape(*self.totals.shape, -1), self.totals[:, :, None]
+            mean, half = (totals[first] + totals[second]) / 2, (x[first] - x[second]) / 2
+            both = np.stack([mean + half, mean - half]).transpose(0, 1, 3, 2)
+            values = self.measure.values(both.reshape(-1, x.shape[1])).reshape(both.shape[:3])
+            gaps = values[0] - values[1]
+        return np.asarray(np.abs(gaps) if self.two_sided else gaps)
+
+
+def _add_up(
+    total: Floats, what: str, function: Callable[..., Floats], size: int, *shared: Any
+) -> None:
+    """Add what a function finds about each pair in `size` labellings."""
+    chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
+    for part in progress(in_parallel(function, chunks, *shared), total=len(chunks), what=what):
+        total += part
+
+
+def _parts(
+    chunk: range, origin: np.random.SeedSequence | None, coins: _Coins, gaps: _Gaps
+) -> Iterator[Floats]:
+    """The differences of all pairs under some labellings at a time."""
+    if origin is None:
+        sums = coins.listed(np.arange(chunk.start, chunk.stop))
+    else:
+        sums = coins.toss(stream(origin, chunk.start), len(chunk))
+    cells = max(gaps.first.size * gaps.totals.shape[1], 1)
+    step = max(CELLS // cells, 16 if gaps.measure is None else 1)
+    return (gaps.under(sums[:, i : i + step]) for i in range(0, len(chunk), step))
+
+
+def _squares(*how: Any) -> Floats:
+    return np.asarray(sum(np.square(values).sum(axis=1) for values in _parts(*how)))
 
 
 def _hits(
     chunk: range,
     origin: np.random.SeedSequence | None,
     coins: _Coins,
-    first: Ints,
-    second: Ints,
+    gaps: _Gaps,
     weights: Floats,
     least: Floats,
-    two_sided: bool,
-) -> Ints:
+) -> Floats:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    if origin is None:
-        sums = coins.listed(np.arange(chunk.start, chunk.stop))
-    else:
-        sums = coins.toss(stream(origin, chunk.start), len(chunk))
-    hits, step = np.zeros(least.size, dtype=np.int64), max(CELLS // max(least.size, 1), 16)
-    for i in range(0, len(chunk), step):
-        gaps = (sums[first, i : i + step] - sums[second, i : i + step]) * weights[:, None]
-        highest = np.maximum.accumulate((np.abs(gaps) if two_sided else gaps)[::-1], axis=0)[::-1]
+    hits = np.zeros(least.size)
+    for values in _parts(chunk, origin, coins, gaps):
+        if gaps.measure is not None:  # whose values are rounded
+            values += NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
+        values *= weights[:, None]
+        highest = np.maximum.accumulate(values[::-1], axis=0)[::-1]
         hits += np.count_nonzero(highest >= least[:, None], axis=1)
     return hits
 
@@ -358,8 +419,8 @@ class _Coins(NamedTuple):
 
     @classmethod
     def of(cls, scores: IntArray, *, listed: bool) -> _Coins:
-        """Those of scores (S, N); to list all labellings, each item needs a coin of its own."""
-        systems, n = scores.shape
+        """Those of scores (C, N); to list all labellings, each item needs a coin of its own."""
+        columns, n = scores.shape
         rows = scores.T[(scores != 0).any(axis=0)]
         signs = np.where(rows[np.arange(len(rows)), (rows != 0).argmax(axis=1)] > 0, 1, -1)
         rows, counts, net = _distinct(rows * signs[:, None], signs)
@@ -368,13 +429,13 @@ class _Coins(NamedTuple):
         reach = float((counts @ np.abs(rows)).max(initial=0.0))
         off = 0.0 if reach < EXACT else 2.0**-49 * (n + 8) * reach
         size, kind = int(counts[~many].sum()), np.int32 if reach < SHORT else np.float64
-        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, systems), dtype=kind)
+        single: NDArray[Any] = np.zeros((-(-size // 8) * 8, columns), dtype=kind)
         single[:size] = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
         add_heads(single[:0], np.zeros((0, 0), dtype=np.uint8), single[:0])  # compiles it
         return cls(single, size, rows[many], counts[many], net @ rows, counts @ rows, off)
 
     def toss(self, rng: np.random.Generator, draws: int) -> Floats:
-        """Random sums, of shape (S, draws)."""
+        """Random sums, of shape (C, draws)."""
         heads = np.zeros((draws, self.whole.size), dtype=self.single.dtype)
         for start in range(0, len(self.single), ITEMS):
             rows = self.single[start : start + ITEMS]

@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from permtest.readers.files import (
     PROBLEMS,
     VERDICTS,
@@ -85,6 +87,8 @@ SAYS = {
         "rmse points grade rating reward pass passed win wins success gold norm normalized strict "
         "flexible macro micro",
         "verdict": "result results status verdict outcome judgement judgment solved resolved",
+        # They are derived from numbers of systems.
+        "derived": "diff difference delta mean avg average sum total",
         # They may say which item a line is.
         "key": "id ids idx index key hash sha uuid uid guid line row item case pmid image patient "
         "unnamed number no n docno fold seed epoch step turn year trial run date day",
@@ -716,7 +720,10 @@ class Sheet(Table):
     @cached_property
     def _side(self) -> dict[str, Any]:
         """What is known of the items of systems that are columns of the table."""
-        return self.common(range(len(self))) | {"paired_by": ROW}
+        derived = [x for x in map(self.name, self._wide_columns) if words(x) <= SAYS["derived"]]
+        notes = [f"column {name!r} is derived, and not treated as a system" for name in derived]
+        common = self.common(range(len(self))) | {"paired_by": ROW}
+        return common | {"notes": (*common["notes"], *self.usual[2], *notes)}
 
     def wide(self) -> list[SystemScores]:
         """The systems of a table that has columns for each."""
@@ -743,14 +750,14 @@ class Sheet(Table):
         return self._system(self.name(i), range(len(self)), {"score": [i]}, **self._side)
 
     @cached_property
-    def usual(self) -> tuple[list[str], str]:
-        """The columns that are systems since they look alike, or why that is not clear."""
+    def usual(self) -> tuple[list[str], str, tuple[str, ...]]:
+        """The columns that are systems since they look alike, or why that is not clear; notes."""
         single = [i for i in self._wide_columns if i not in self._counted]
         if self.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self.kinds):
-                return [], "four whole numbers a line, and no names"
-            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], ""
-        gold, kept, doubt = self.called("gold"), list[int](), ""
+                return [], "four whole numbers a line, and no names", ()
+            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
+        gold, kept, doubt, notes = self.called("gold"), list[int](), "", tuple[str, ...]()
         binary = [i for i in single if {*map(number_or_none, {*self.texts[i]})} <= {0, 1, None}]
         unsure = self.probabilities(gold) if gold in single else []
         if gold in single and binary == [i for i in single if i != gold]:
@@ -764,11 +771,12 @@ class Sheet(Table):
         elif gold in single:
             doubt = self._may_be_right(gold)
         else:
-            kept, doubt = self._family(single)
+            some, doubt = self._family(single)
+            kept, notes = self._underived(some)
             if len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
                 names = ", ".join(repr(self.key(i)) for i in kept)
                 doubt = f"columns of numbers that do not look alike ({names})"
-        return [] if doubt else [self.name(i) for i in kept], doubt
+        return ([], doubt, ()) if doubt else ([self.name(i) for i in kept], "", notes)
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
@@ -809,6 +817,28 @@ class Sheet(Table):
         if not several and len(main) > 1:
             return [], f"columns of different measures ({known})"
         return next(iter((several or main or families).values()), []), ""
+
+    def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
+        """The columns but for sums, means and differences of those before them, which are said."""
+        kept: list[int] = []
+        notes: list[str] = []
+        first = total = np.zeros(len(self))
+        for i in columns:
+            known = {text: number_or_none(text) or 0.0 for text in {*self.texts[i]}}
+            own = np.array([known[text] for text in self.texts[i]])
+            ways = [("sum", total), ("mean", total / max(len(kept), 1))]
+            if len(kept) == 2:  # total - 2 first = second - first
+                ways += [("difference", total - 2 * first), ("difference", 2 * first - total)]
+            copy = any(self.texts[i] == self.texts[k] for k in kept)
+            sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
+            found = [what for what, made in ways if sure and np.allclose(own, made, 1e-9, 1e-9)]
+            if found:
+                note = f"{self.label(i)} is the {found[0]} of the systems before it, and is taken"
+                notes.append(f"{note} for no system")
+            else:
+                first = first if kept else own
+                kept, total = [*kept, i], total + own
+        return kept, tuple(notes)
 
 
 # ---- cells ---------------------------------------------------------------------------------------

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
-from operator import mul
 from typing import Any
 
-#: scores[system][item]
+#: scores[system][item]: an integer, or a tuple of counts.
 Scores = Sequence[Sequence[Any]]
 
 
@@ -17,14 +16,21 @@ def labellings(n: int) -> list[tuple[int, ...]]:
     return list(product([0, 1], repeat=n))
 
 
-def differences(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[list[Fraction]]:
+def difference(
+    scores: Scores, i: int, j: int, turned: Sequence[int], value: Callable[[list[Any]], Any] = sum
+) -> Fraction:
+    """What system i is ahead of j, if they swap their scores on the items that are turned."""
+    mine = [scores[j if t else i][n] for n, t in enumerate(turned)]
+    theirs = [scores[i if t else j][n] for n, t in enumerate(turned)]
+    return Fraction(value(mine)) - Fraction(value(theirs))
+
+
+def differences(
+    scores: Scores, pairs: Sequence[tuple[int, int]], value: Callable[[list[Any]], Any] = sum
+) -> list[list[Fraction]]:
     """Under each labelling, what the first system of each pair is ahead of the second."""
-    rows = []
-    for turned in labellings(len(scores[0])):
-        signs = [-1 if t else 1 for t in turned]
-        gaps = [[x - y for x, y in zip(scores[i], scores[j], strict=True)] for i, j in pairs]
-        rows.append([Fraction(sum(map(mul, signs, gap))) for gap in gaps])
-    return rows
+    every = labellings(len(scores[0]))
+    return [[difference(scores, i, j, turned, value) for i, j in pairs] for turned in every]
 
 
 def standardised(

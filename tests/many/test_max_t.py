@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb
+from math import comb, sqrt
 
 import numpy as np
 import pytest
@@ -17,26 +17,31 @@ from tests.many import naive_max_t as naive
 from tests.strategies import SCORES, alternatives
 
 
-def table(scores):
+def table(scores, statistic="sum"):
     array = np.array(scores, dtype=object)
     if all(-(2**60) < x < 2**60 for x in array.ravel()):
         array = array.astype(np.int64)
-    return ScoreTable(tuple(f"s{i}" for i in range(len(array))), array, lookup("sum"))
+    return ScoreTable(tuple(f"s{i}" for i in range(len(array))), array, lookup(statistic))
 
 
 def every_pair(scores):
     return np.triu_indices(len(scores), 1)
 
 
-def corrected(scores, pairs=None, alternative="two-sided", K=10_000, rng=None):
+def corrected(scores, statistic="sum", pairs=None, alternative="two-sided", K=10_000, rng=None):
     first, second = every_pair(scores) if pairs is None else np.transpose(pairs)
     how = {"alternative": alternative, "K": K, "rng": np.random.default_rng(rng)}
-    found = max_t(table(scores), first, second, **how)
+    found = max_t(table(scores, statistic), first, second, **how)
     return found._replace(adjusted=found.adjusted[None])
 
 
 def of(fractions, shape):
     return np.array([float(x) for x in fractions]).reshape(shape)
+
+
+def f1(rows):
+    tp, fp, fn = map(sum, zip(*rows, strict=True))
+    return Fraction(2 * tp, 2 * tp + fp + fn) if tp + fp + fn else Fraction(0)
 
 
 @st.composite
@@ -61,6 +66,15 @@ def test_listed_is_the_definition(scores, alternative):
     np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
 
 
+@settings(max_examples=30)
+@given(boards(most=5, score=st.tuples(*[st.integers(0, 2)] * 3)), alternatives)
+def test_listed_f1_is_the_definition(scores, alternative):
+    found = corrected(scores, statistic="f1", alternative=alternative, K=32)
+    pairs = list(combinations(range(len(scores)), 2))
+    expected = naive.adjusted(naive.differences(scores, pairs, f1), alternative)
+    np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
+
+
 @settings(max_examples=60)
 @given(boards(kinds=("binary", "small", "huge")), alternatives)
 def test_no_pair_gains_by_the_others(scores, alternative):
@@ -82,6 +96,7 @@ def test_nothing_differs():
     found = corrected([[1, 2, 3]] * 3)
     assert (found.adjusted == 1).all()
     assert (found.exact, found.K) == (True, 1)
+    assert corrected([[(1, 0, 0)], [(1, 0, 0)]], statistic="f1").adjusted.tolist() == [[1.0]]
     assert corrected([[], []]).adjusted.tolist() == [[1.0]]
 
 
@@ -132,6 +147,15 @@ def test_sampled_is_near_the_exact_p(kind, alternative):
     assert alternative != "two-sided" or exact.min() < 0.5
 
 
+def test_sampled_f1_is_near_the_exact_p():
+    rng = np.random.default_rng(4)
+    scores = [[tuple(x) for x in rng.integers(0, 3, (9, 3)).tolist()] for _ in range(3)]
+    listed = corrected(scores, statistic="f1", K=512)
+    drawn = corrected(scores, statistic="f1", K=511, rng=1)
+    assert (listed.exact, drawn.exact) == (True, False)
+    assert np.abs(drawn.adjusted - listed.adjusted).max() < 4.5 * sqrt(0.25 / 511)
+
+
 def test_p_is_never_0_and_one_labelling_is_enough():
     scores = [[9] * 40, [0] * 40, [1] * 40]
     found = corrected(scores, K=1000, rng=0)
@@ -139,16 +163,19 @@ def test_p_is_never_0_and_one_labelling_is_enough():
     assert corrected(scores, K=1, rng=0).adjusted.tolist() == [[0.5] * 3]
 
 
-@pytest.mark.parametrize("most", [9, 2**52])
-def test_the_same_numbers_whatever_the_number_of_threads(monkeypatch, most):
-    scores = np.random.default_rng(0).integers(0, most, (4, 300))
+@pytest.mark.parametrize(
+    ("most", "statistic", "shape"),
+    [(9, "sum", (4, 300)), (2**52, "sum", (4, 300)), (9, "f1", (4, 300, 3))],
+)
+def test_the_same_numbers_whatever_the_number_of_threads(monkeypatch, most, statistic, shape):
+    scores, options = np.random.default_rng(0).integers(0, most, shape), {"statistic": statistic}
     found = []
     for processors in (1, 2, 5):
         monkeypatch.setattr(_parallel, "usable_processors", lambda n=processors: n)
-        found.append(corrected(scores, K=5000, rng=7).adjusted)
+        found.append(corrected(scores, K=5000, rng=7, **options).adjusted)
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
-    assert not np.array_equal(found[0], corrected(scores, K=5000, rng=8).adjusted)
+    assert not np.array_equal(found[0], corrected(scores, K=5000, rng=8, **options).adjusted)
 
 
 # ---- what makes no difference ------------------------------------------------------------------
@@ -176,7 +203,7 @@ def test_clusters_are_turned_as_a_whole():
     assert np.array_equal(found.adjusted, corrected(folded).adjusted[0])
 
 
-def test_measures_of_counts_are_refused():
-    table = {"a": [[1, 0, 0]], "b": [[0, 1, 0]]}
-    with pytest.raises(ValueError, match="single scores, which 'f1' has not; choose 'holm'"):
+def test_counts_without_room_are_refused():
+    table = {"a": [[2**51, 0, 0]], "b": [[0, 1, 0]]}
+    with pytest.raises(ValueError, match=r"counts that add up to .* or choose 'holm'"):
         compare_many(table, statistic="f1", correction="max_t")

@@ -123,6 +123,23 @@ def test_a_leaderboard_has_systems_alone():
     assert "not treated as systems: id, human_rating" in table.source["read"]
 
 
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("id,A,B,diff\n1,3,1,9\n2,1,4,9\n3,2,2,9\n", "'diff' is derived"),
+        ("id,A,B,both\n1,3,1,4\n2,1,4,5\n3,2,2,4\n", "'both' is the sum"),
+        ("id,A,B,x\n1,3,1,2\n2,1,4,2.5\n3,2,2,2\n", "'x' is the mean"),
+        ("id,A,B,x\n1,3,1,-2\n2,1,4,3\n3,2,2,0\n", "'x' is the difference"),
+    ],
+)
+def test_derived_columns_are_no_systems(text, note):
+    assert read(file(text)).names == read_many(file(text)).systems == ("A", "B")
+    assert note in said(read(file(text)))
+    if "derived" not in note:  # but answers may add up by accident, and copies are no means
+        for cells in ("1,1,0,1\n2,0,1,1\n3,0,0,0\n", "1,2,2,2\n2,3,3,3\n3,1,1,1\n"):
+            assert read_many(file(f"id,A,B,C\n{cells}")).systems == ("A", "B", "C")
+
+
 LINES = "$0,$1,score\np,x,1\nq,x,0\nq,y,1\np,y,1\n"
 MEASURED = "model,item,metric,value\nx,p,bleu,1\nx,p,ter,3\nx,q,bleu,0\nx,q,ter,4\n"
 MEASURED += "y,q,bleu,1\ny,q,ter,1\ny,p,bleu,1\ny,p,ter,2\n"
