@@ -37,7 +37,8 @@ def check_count(
     if number < least:
         raise ValueError(f"{name}={value} must be at least {least}{reason}")
     if most is not None and number > most:
-        raise ValueError(f"{name}={value} is more than {most:,}{reason or '; use a smaller number'}")
+        remedy = reason or "; use a smaller number"
+        raise ValueError(f"{name}={value} is more than {most:,}{remedy}")
     return number
 
 
