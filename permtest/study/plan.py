@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import asin, ceil, inf, log2, sqrt
+from math import asin, ceil, inf, log, log2, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -317,7 +317,7 @@ def _powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> NDArray[np.float64]:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.stats import binom
+    from scipy.special import betainc
 
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
@@ -326,11 +326,26 @@ def _powers(
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-    # The most wins of m that do not reject; as many losses do not. Roundings do not matter.
-    most_wins = binom.isf(alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11), m, 0.5)
+
+    def at_most(k: Any, chance: float) -> Any:  # k losses in m games that are won by chance
+        return np.where(k < 0, 0.0, betainc(m - k, k + 1, chance))
+
+    # The most losses of m that reject, -1 if none do: near those of a normal law. Both sides are
+    # alike, and roundings do not matter.
+    level = alpha / (1 + (alternative == "two-sided"))
+    few = np.floor((m - 1 + NormalDist().inv_cdf(level) * np.sqrt(m)) / 2).clip(-1, m - 1)
+    level, off = level * (1 + 1e-11), np.ones(1)
+    while off.any():
+        off = np.where(at_most(few, 0.5) > level, -1, at_most(few + 1, 0.5) <= level)
+        few = few + off
     sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
-    found = sum(binom.sf(most_wins, m, x) for x in sides)
-    shares = binom.pmf(m, numbers[:, None], both)
+    found = sum(at_most(few, x) for x in sides)
+    # From each P(m) to the next; their scale does not matter.
+    odds = log(max(both, 1e-99)) - log(max(1 - both, 1e-99))
+    with np.errstate(divide="ignore"):
+        steps = np.log(np.maximum(numbers[:, None] + 1 - m, 0) / np.maximum(m, 1))
+    logs = np.cumsum(steps + odds, axis=1)
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
 
 
