@@ -149,3 +149,4 @@ def test_cost_model_is_about_the_number_of_updates(rows):
         total += reached
     assert dp_operations(law) == pytest.approx(total, rel=1 / 2)
     assert dp_operations(law, 1) == law.n_informative
+    assert dp_operations(law_of([(1, 0)] * 100)) == 5050

@@ -160,6 +160,7 @@ def test_the_tilt_has_its_mean_at_the_threshold(kind, share):
 WHOLE = {
     **{kind: LAWS[kind] for kind in ("few", "comb", "scores")},
     "faint": [1] * 1100 + [3000],
+    "one faint cell": [1] * 1964,
     "several tilts": [1] * 2500 + [2] * 700,
     "gaps": [7] * 1900 + [2] * 150,
 }
