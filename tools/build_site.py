@@ -23,7 +23,6 @@ import tarfile
 import tempfile
 from importlib import import_module
 from importlib.metadata import distribution
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -126,7 +125,9 @@ def reference(module: str) -> str:
     first = module == "permtest"
     names = set(from_here.__all__) - (set() if first else set(permtest.__all__))
     things = {name: getattr(from_here, name) for name in sorted(names, key=str.lower)}
-    things |= {name: attrgetter(name)(permtest) for name in RESULTS} if first else {}
+    for name in RESULTS if first else ():
+        file, _, thing = name.partition(".")
+        things[name] = getattr(import_module(f"permtest.{file}"), thing)
     called = {name: thing for name, thing in things.items() if callable(thing)}
     head = [module, "=" * len(module), f".. automodule:: {module}", f".. currentmodule:: {module}"]
     table = [".. autosummary::\n   :nosignatures:\n", *(f"   {name}" for name in called)]
