@@ -35,7 +35,7 @@ def draw_answers() -> Any:
     data = load("ud_en_ewt_pos")
     names = ("crf_rich", "crf_base")
     u, v = (data[f"{name}_correct"] for name in names)
-    return plot_answers(pt.compare_all(u, v, names=names, trials=data["n_tokens"], rng=0))[0]
+    return plot_answers(pt.compare_all(u, v, names=names, rng=0))[0]
 
 
 def draw_bayes() -> Any:

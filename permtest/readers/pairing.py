@@ -824,7 +824,9 @@ def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> N
         one, known = (head, one) if ids is None else (one, head)
         problem = f"has no ids, but {known.file.path} has; give both or neither"
     elif own is None and len(one) != len(head):
-        problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair by"
+        problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair by; "
+        problem += "both systems must have been scored on the same items, in the same order"
+        raise ReadError.at(one.file.path, problem)
     elif own is not None and by != theirs:
         problem = f"its items are identified by {by}, but those of {head.file.path} by {theirs}; "
         problem += "give both one name if these are the same ids"

@@ -187,7 +187,7 @@ class Sheet(Table):
 
     @classmethod
     def of(cls, table: Table, how: How) -> Sheet:
-        """The table with plain numbers, and without a row of totals."""
+        """The table with plain numbers; a row of totals is refused."""
         sheet = cls(**vars(table), how=how)
         for plain in (cls._without_separators, cls._with_points, cls._of_measure):
             sheet = plain(sheet)
@@ -465,16 +465,32 @@ class Sheet(Table):
         sure = [row for row in called if not SAYS["total"].isdisjoint(tokens(texts[row]))]
         if column is not None and (sure or {0, last} & set(called)):
             row = (sure or called)[-1]
-            problem = f"{texts[row]!r} may be no item; remove it, or name the column of items "
+            problem = f"{texts[row]!r} may not be an item; remove it, or name the column of items "
             raise self.error(f"{problem}(--id {self.key(column)})", row, column)
-        sums = []
-        for i in self.numeric if last > 3 and not texts[last] and self.how.id is None else ():
-            *rest, total = (number_or_none(x) or 0.0 for x in self.texts[i])
-            if i not in self.apart:
-                sums.append(max(1.0, *rest) < total == sum(rest))
-        if sums and all(sums):
-            problem = "the sums of all lines above; remove it, or pair by order (--by-order)"
+        nameless = column is not None and self.names is not None and not texts[last]
+        if nameless and self._sums_up():
+            problem = (
+                "the last line has no name and holds the sums or the means of all lines above; "
+            )
+            problem += f"remove it, or name the column of items (--id {self.key(column)})"
             raise self.error(problem, last)
+        if column is None and last > 3 and self.how.id is None and self._sums_up(largest=True):
+            problem = "holds the sums of all lines above; remove it, or pair by order (--by-order)"
+            raise self.error(f"the last line {problem}", last)
+
+    def _sums_up(self, *, largest: bool = False) -> bool:
+        """Whether the last row sums or averages the scores, or has their `largest` as sums."""
+        found = []
+        for i in self.numeric:
+            *rest, total = (number_or_none(x) for x in self.texts[i])
+            if i in self.apart or total is None or None in rest:
+                continue
+            numbers = [x for x in rest if x is not None]
+            whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)  # means are rounded
+            if largest and (total <= max(1.0, *numbers) or whole != total):
+                return False
+            found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
+        return bool(found) and all(found)
 
     def _check_twice(self) -> None:
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
