@@ -467,8 +467,7 @@ class Sheet(Table):
             row = (sure or called)[-1]
             problem = f"{texts[row]!r} may not be an item; remove it, or name the column of items "
             raise self.error(f"{problem}(--id {self.key(column)})", row, column)
-        nameless = column is not None and self.names is not None and not texts[last]
-        if nameless and self._sums_up():
+        if column is not None and self.names and not texts[last] and self._sums_up():
             problem = (
                 "the last line has no name and holds the sums or the means of all lines above; "
             )
