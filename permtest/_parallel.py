@@ -47,7 +47,7 @@ def seeds(rng: np.random.Generator) -> np.random.SeedSequence:
 
 
 def stream(origin: np.random.SeedSequence, *part: int) -> np.random.Generator:
-    """The generator of one part, as `Generator.spawn` makes it, whoever does it and when."""
+    """The generator of one part, as `Generator.spawn` makes it, in any worker and any order."""
     key = (*origin.spawn_key, *part)
     return np.random.default_rng(np.random.SeedSequence(origin.entropy, spawn_key=key))
 

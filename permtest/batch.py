@@ -104,11 +104,10 @@ def exact_perm_test_batch(
     """Test the pairs along `axis`, in blocks of some thousand scores; no `others` can be given."""
     for name, value in others.items():
         if value is not None:
-            if name == "clusters":
-                raise ValueError("clusters and axis cannot be combined; add up the clusters first")
+            remedy = "add up the" if name == "clusters" else "leave out"
             raise ValueError(
                 f"{name} and axis cannot be combined, because compiled code runs many tests at "
-                f"once; leave out {name}, or call exact_perm_test once for each test"
+                f"once; {remedy} {name} first, or call exact_perm_test once for each test"
             )
     _check_options(u, v, method)
     check_alternative(alternative)

@@ -236,6 +236,8 @@ MANY = 100
 #: Labellings of one stream of random numbers, items whose coins are drawn at a time, values that
 #: are held at a time, and columns whose partial sums fit the cache next to the processor.
 BLOCK, ITEMS, CELLS, WIDTH = 1024, 2**16, 2**18, 128
+#: Labellings that a kernel looks at abreast, and differences that take it some tenths of a second.
+ABREAST, QUICK = 16, 2**28
 #: Sums below these are exact in int32 and in float64.
 SHORT, EXACT = 2**30, 2**50
 
@@ -346,7 +348,7 @@ class _Gaps(NamedTuple):
 
 
 def _add_up(
-    total: Floats, what: str, function: Callable[..., Floats], size: int, *shared: Any
+    total: Floats, what: str, function: Callable[..., Any], size: int, *shared: Any
 ) -> None:
     """Add what a function finds about each pair in `size` labellings."""
     chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
@@ -357,18 +359,20 @@ def _add_up(
 def _parts(
     chunk: range, origin: np.random.SeedSequence | None, coins: _Coins, gaps: _Gaps
 ) -> Iterator[Floats]:
-    """The differences of all pairs under some labellings at a time."""
+    """The sums under some labellings at a time."""
     if origin is None:
         sums = coins.listed(np.arange(chunk.start, chunk.stop))
     else:
         sums = coins.toss(stream(origin, chunk.start), len(chunk))
     cells = max(gaps.first.size * gaps.totals.shape[1], 1)
-    step = max(CELLS // cells, 16 if gaps.measure is None else 1)
-    return (gaps.under(sums[:, i : i + step]) for i in range(0, len(chunk), step))
+    # So that Ctrl-C need not wait long; all differences of measures are held at a time.
+    step = max(QUICK // cells, ABREAST) if gaps.measure is None else max(CELLS // cells, 1)
+    return (sums[:, i : i + step] for i in range(0, len(chunk), step))
 
 
-def _squares(*how: Any) -> Floats:
-    return np.asarray(sum(np.square(values).sum(axis=1) for values in _parts(*how)))
+def _squares(chunk: range, origin: Any, coins: _Coins, gaps: _Gaps) -> Floats:
+    parts = _parts(chunk, origin, coins, gaps)
+    return np.asarray(sum(np.square(gaps.under(sums)).sum(axis=1) for sums in parts))
 
 
 def _hits(
@@ -378,16 +382,53 @@ def _hits(
     gaps: _Gaps,
     weights: Floats,
     least: Floats,
-) -> Floats:
+) -> Ints:
     """Under how many labellings the maximum from each hypothesis on is extreme for it."""
-    hits = np.zeros(least.size)
-    for values in _parts(chunk, origin, coins, gaps):
-        if gaps.measure is not None:  # whose values are rounded
+    hits = np.zeros(least.size, dtype=np.int64)
+    for sums in _parts(chunk, origin, coins, gaps):
+        rows, pairs, two_sided = sums, (gaps.first, gaps.second), gaps.two_sided
+        if gaps.measure is not None:  # whose values are rounded, and held against a row of zeros
+            values = gaps.under(sums)
             values += NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
-        values *= weights[:, None]
-        highest = np.maximum.accumulate(values[::-1], axis=0)[::-1]
-        hits += np.count_nonzero(highest >= least[:, None], axis=1)
+            rows, number = np.vstack([values, np.zeros_like(values[:1])]), np.arange(len(values))
+            pairs, two_sided = (number, np.full_like(number, len(values))), False
+        count_hits(np.ascontiguousarray(rows), *pairs, weights, least, two_sided, hits)
     return hits
+
+
+def _count_hits(
+    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
+) -> None:
+    """`count_hits` in NumPy."""
+    highest = np.full(sums.shape[1], -np.inf)
+    for h in range(first.size - 1, -1, -1):
+        gap = sums[first[h]] - sums[second[h]]
+        np.fmax(highest, (np.abs(gap) if two else gap) * weights[h], out=highest)
+        hits[h] += np.count_nonzero(highest >= least[h])
+
+
+@compiled_or(_count_hits)
+def count_hits(
+    sums: Floats, first: Ints, second: Ints, weights: Floats, least: Floats, two: bool, hits: Ints
+) -> None:
+    """Add to ``hits[h]`` the labellings whose maximum from pair h on is ``least[h]`` or more.
+
+    The value of a pair is the weighted difference of two rows of `sums`, a column a labelling, and
+    its magnitude where `two` sides count. Some labellings at a time, which makes use of vectors.
+    """
+    highest = np.empty(ABREAST)
+    for left in range(0, sums.shape[1], ABREAST):
+        width = min(ABREAST, sums.shape[1] - left)
+        highest[:] = -np.inf
+        for h in range(first.size - 1, -1, -1):
+            a, b = sums[first[h], left : left + width], sums[second[h], left : left + width]
+            count = 0
+            for x in range(width):
+                value = (abs(a[x] - b[x]) if two else a[x] - b[x]) * weights[h]
+                if value > highest[x]:
+                    highest[x] = value
+                count += highest[x] >= least[h]
+            hits[h] += count
 
 
 def _spread(scores: IntArray, first: Ints, second: Ints) -> Floats:

@@ -423,7 +423,7 @@ class Evaluation:
         if not lacking:
             return name
         known = [x for x in some[0].clusters if all(x in one.clusters for one in some)]
-        problem = f"clusters: {lacking[0].system!r} has no {name!r} for its items; all have "
+        problem = f"clusters: {lacking[0].system!r} has no {name!r} for its items; all share "
         raise ReadError.at(lacking[0].file.path, problem + (", ".join(known) or "none"))
 
     def _kind(self, chosen: _Chosen) -> Score:
@@ -884,8 +884,8 @@ def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) 
     broken = any(x != int(x) for x in cells[low])
     total, other = (sum(map(float, cells[j])) for j in (high, low))
     if most[high] > 20 or (broken and 30 < total / (other or 1.0) < 300):
-        both = " and ".join(f"{some[j].system!r} {float(most[j]):g}" for j in (low, high))
-        problem = f"the highest scores are of {both}; put both on one scale, or say that they are"
+        both = " and ".join(f"{float(most[j]):g} of {some[j].system!r}" for j in (low, high))
+        problem = f"the highest scores are {both}; put both on one scale, or say that they are"
         raise ReadError.at(some[high].file.path, f"{problem} (--same-scale)")
 
 
