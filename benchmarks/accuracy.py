@@ -19,9 +19,8 @@ from benchmarks import paper
 from benchmarks.data import Generator, Scores, table_1
 from benchmarks.report import Section, table
 from permtest.null import tail
-from permtest.null.distribution import UNDERFLOW, Probability
+from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, group
 from permtest.null.enumeration import count_labellings
-from permtest.null.grouping import TwoPointSum, group
 
 #: Enough digits that the reference is exact for every purpose here.
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import is_unordered, plain_array
 from permtest._checks import ScoreError
 from permtest._forms import AsSentence
 from permtest._parallel import in_parallel, progress
-from permtest.decimals import unscaled
+from permtest.integers import is_unordered, plain_array, unscaled
 from permtest.null.rows import Laws, compile_kernels
 from permtest.pairs import Pairs, check_names
 from permtest.question import ask_of_scores, check_method

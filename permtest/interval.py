@@ -25,13 +25,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_dot
 from permtest._checks import TooHard, check_level
+from permtest.integers import IntArray, exact_dot
 from permtest.null.bracket import tail_bracket
-from permtest.null.convolution import dp_operations
-from permtest.null.distribution import UNDERFLOW, Probability
+from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
-from permtest.null.grouping import TwoPointSum, add_counts, from_widths
 from permtest.null.tail import tail_dp, tail_tilted
 from permtest.question import SumQuestion
 
@@ -231,10 +229,10 @@ def _tail(law: TwoPointSum, t0: int) -> _Bounds:
     if law.n <= MAX_COUNTED:
         share = Fraction(count_tail(law, t0), 2**law.n_informative)
         return share, share
-    if dp_operations(law, max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
+    if law.dp_operations(max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
         p = tail_dp(law, t0)
     elif law.n >= MANY:
-        p = tail_tilted(law, t0, WORK)
+        p = tail_tilted(law, t0, work=WORK)
     else:
         raise TooHard("the lattice of the sums is long for so few pairs")
     return _rounded(p, -1), _rounded(p, 1)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permtest._forms import AsFields, said, together
-from permtest.decimals import unscaled
+from permtest.integers import unscaled
 from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import is_unordered, plain_array
 from permtest._checks import check_count
 from permtest._parallel import RNG, as_generator, progress
-from permtest.decimals import is_missing
 from permtest.exact import MAX_SAMPLES, exact_perm_test, from_samples
+from permtest.integers import is_missing, is_unordered, plain_array
 from permtest.null.lattice import LatticeSum
 from permtest.pairs import check_aligned, check_names, cluster_numbers, names_of
 from permtest.predictions import judged

@@ -17,8 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, is_unordered, plain_array, roomy, with_room
-from permtest.decimals import as_counts, as_integers, in_common_units, is_missing, unscaled
+from permtest.integers import (
+    IntArray,
+    as_counts,
+    as_integers,
+    in_common_units,
+    is_missing,
+    is_unordered,
+    plain_array,
+    roomy,
+    unscaled,
+    with_room,
+)
 from permtest.score import Score, counted, shared_score
 
 

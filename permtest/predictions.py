@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray
+from permtest.integers import IntArray
 from permtest.statistics import STATISTICS, Statistic
 
 #: How labels are written that mean the same, where all right ones are of one kind.

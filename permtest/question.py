@@ -29,30 +29,23 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_dot, exact_sum
 from permtest._checks import TooHard
 from permtest._parallel import progress
-from permtest.decimals import unscaled
+from permtest.integers import IntArray, exact_dot, exact_sum, unscaled
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
     dp_cells,
-    dp_operations,
     dp_rounding,
     fft_cells,
     log_cells,
 )
-from permtest.null.distribution import CERTAIN, EPS, UNDERFLOW, Probability
-from permtest.null.enumeration import (
-    MAX_ENTRIES,
-    QUICK,
-    can_halve,
-    count_labellings,
-    count_tail,
-    enumerate_steps,
-)
-from permtest.null.grouping import (
+from permtest.null.distribution import (
+    CERTAIN,
+    EPS,
     MAX_CELLS,
+    UNDERFLOW,
+    Probability,
     TwoPointSum,
     add_counts,
     attainable,
@@ -60,6 +53,14 @@ from permtest.null.grouping import (
     from_widths,
     group,
     group_differences,
+)
+from permtest.null.enumeration import (
+    MAX_ENTRIES,
+    QUICK,
+    can_halve,
+    count_labellings,
+    count_tail,
+    enumerate_steps,
 )
 from permtest.null.lattice import LatticeSum, window
 from permtest.null.plane import Staircase
@@ -849,7 +850,7 @@ def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
     few = law.top.bit_length() > n and can_halve(law, QUICK)
     if few and (n <= MAX_ENTRIES or (question.h is None and question.tails is not None)):
         yield "enumeration", _listed, "there are few labellings, and each was counted"
-    if n <= ROUNDLESS and dp_operations(law) <= BRIEF:
+    if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
         reason = "few pairs differ, and dynamic programming counts their labellings"
         yield "dp", _dp, f"{reason} without rounding"
     if question.tails is not None:
@@ -874,7 +875,7 @@ def _plan_of_several(question: Question) -> Iterator[tuple[str, Solver, str]]:
     law, ratio, bound = question.law, question.staircase is not None, 1.0
     if ratio:
         yield "tilted", _tilted, "only the tail of the ratio was computed, by tilting both sums"
-    if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE_JOINT:
+    if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
         yield "dp", _dp, "all joint values of the sums fit in memory"
     if ratio:
         with suppress(TooHard):

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from permtest import _forms
 from permtest._checks import TooHard, check_level
 from permtest._forms import AsFields, plain
-from permtest.null.convolution import dp_cells, dp_operations, fft_cells, log_cells
-from permtest.null.distribution import UNDERFLOW, JointDistribution, LatticeDistribution
-from permtest.null.grouping import MAX_CELLS
+from permtest.null.convolution import dp_cells, fft_cells, log_cells
+from permtest.null.distribution import MAX_CELLS, UNDERFLOW, JointDistribution, LatticeDistribution
 from permtest.null.lattice import window, window_shape
 from permtest.null.sampling import sampled_distribution
 from permtest.question import (
@@ -148,7 +147,7 @@ class PermutationTestResult(AsFields):
         law, scale = self._question.law, self._question.scale
         if self._samples is not None:
             return sampled_distribution(law, self._samples.cells, self._samples.counts, scale)
-        if law.n_informative < NO_UNDERFLOW and dp_operations(law) <= AFFORDABLE:
+        if law.n_informative < NO_UNDERFLOW and law.dp_operations() <= AFFORDABLE:
             return law.distribution(dp_cells(law), scale=scale)
         try:
             logs, _ = log_cells(law)
@@ -555,7 +554,7 @@ class StructuredTestResult(PermutationTestResult):
         if samples is not None:
             points, shares = question.sums_in(samples.cells), samples.counts / samples.size
             return JointDistribution(points, shares, question.parts, float(0.5 / samples.size**0.5))
-        if law.top < MAX_CELLS and dp_operations(law) <= AFFORDABLE:
+        if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE:
             cells = dp_cells(law)
             some = np.flatnonzero(cells)
             return JointDistribution(lattice.sums(some), cells[some], question.parts)

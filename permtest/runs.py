@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_sum, plain_array
 from permtest._checks import (
     TooHard,
     check_above_zero,
@@ -27,8 +26,15 @@ from permtest._checks import (
 )
 from permtest._forms import AsFields, AsSentence
 from permtest._parallel import RNG, as_generator, progress
-from permtest.decimals import as_integers, in_common_units, unscaled
 from permtest.exact import SAMPLES, exact_perm_test
+from permtest.integers import (
+    IntArray,
+    as_integers,
+    exact_sum,
+    in_common_units,
+    plain_array,
+    unscaled,
+)
 from permtest.null.distribution import CERTAIN, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
 from permtest.pairs import Pairs, Runs, check_names, cluster_numbers

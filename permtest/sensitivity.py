@@ -13,8 +13,7 @@ import numpy as np
 from permtest._checks import TooHard, check_finite, check_level
 from permtest._forms import AsFields
 from permtest._jit import NUMBA
-from permtest.null.distribution import CERTAIN, EPS, Probability
-from permtest.null.grouping import TwoPointSum
+from permtest.null.distribution import CERTAIN, EPS, Probability, TwoPointSum
 from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum, in_two_parts
 from permtest.null.tail import sum_tail
 from permtest.null.tail_kernels import LIKELY, OUTSIDE, SMALL, TiltedLaw, Window, find_window

@@ -25,9 +25,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_sum, with_room
 from permtest._checks import ScoreError, check_option
-from permtest.decimals import unscaled
+from permtest.integers import IntArray, exact_sum, unscaled, with_room
 from permtest.pairs import Pairs
 from permtest.score import Score
 

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 import permtest as pt
 from permtest import _jit, batch, exact_perm_test
 from permtest.batch import BatchResult
-from permtest.null import grouping
+from permtest.null import distribution
 from tests import naive
 from tests.strategies import alternatives
 
@@ -306,7 +306,7 @@ def test_differences_are_counted_alike_with_and_without_numba(n, most, unit, see
     rows = rng.integers(-most, most + 1, (4, n)) * (unit if most < 2**50 else 1)
     first, second = rng.integers(0, 4, (2, 6))
     found = []
-    for count in (vars(grouping.count_rows)["compiled"](), grouping._count_rows):
+    for count in (vars(distribution.count_rows)["compiled"](), distribution._count_rows):
         facts, starts = np.zeros((6, 6), dtype=np.int64), np.zeros(7, dtype=np.int64)
         widths, counts = np.zeros((2, 6 * max(n, 1)), dtype=np.int64)
         with pytest.MonkeyPatch.context() as patch:

@@ -8,11 +8,11 @@ import pytest
 import permtest as pt
 from permtest import _jit
 from permtest._jit import jit, python_first
-from permtest.decimals import find_decimals, find_fractions
+from permtest.integers import find_decimals, find_fractions
 from permtest.many import corrections
 from permtest.null import bracket, sampling, tail, tail_kernels
 from permtest.null.convolution import add_steps
-from permtest.null.grouping import group_differences
+from permtest.null.distribution import group_differences
 from permtest.null.tail import TiltedLaw, tilt_towards
 from permtest.null.tail_kernels import sum_at_once, tail_sum
 from tests.robustness.processes import check, run

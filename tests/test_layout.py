@@ -40,8 +40,8 @@ LAYERS = [
     {"pairs"},
     {"score"},
     {"null"},
-    {"decimals"},
-    {"_arrays", "_forms", "_jit", "_jupyter", "_parallel"},
+    {"integers"},
+    {"_forms", "_jit", "_jupyter", "_parallel"},
     {"_checks"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}

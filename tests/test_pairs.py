@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import Pairs, alternatives, exact_perm_test
-from permtest.decimals import as_integers
+from permtest.integers import as_integers
 from permtest.pairs import local_effects
 
 

@@ -31,7 +31,7 @@ OLD = (3, 12)  # the last Python that has the oldest dependencies
 
 #: What tests the numbers that users get. Most of its time goes into compiling, as no machine code
 #: comes with a wheel; tests of the kernels one by one would compile those that nobody calls, too.
-CORE = ("exact", "monte_carlo", "pairs", "result", "structured", "decimals")
+CORE = ("exact", "monte_carlo", "pairs", "result", "structured", "integers")
 #: What those need besides the core.
 TOOLS = ("hypothesis", "mpmath", "pandas", "polars", "pytest", "pytest-xdist")
 #: The main job, with the core alone.

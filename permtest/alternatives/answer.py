@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_sum, largest, roomy, with_room
 from permtest._checks import check_level
 from permtest._forms import AsJson, facts, together
+from permtest.integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
 from permtest.pairs import Pairs, check_names, check_unclustered
 from permtest.statistics import check_alternative

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import exact_sum
 from permtest._checks import check_level
 from permtest._forms import AsJson, aligned, grid, said, together
 from permtest._parallel import RNG, as_generator, progress
@@ -42,6 +41,7 @@ from permtest.alternatives.resampling import (
     permutation_mean,
     randomisation,
 )
+from permtest.integers import exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.score import counted

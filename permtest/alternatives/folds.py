@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import plain_array
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
 from permtest.alternatives.parametric import student
+from permtest.integers import plain_array
 from permtest.pairs import cluster_numbers
 from permtest.statistics import Alternative
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from permtest._arrays import roomy
 from permtest.alternatives.answer import (
     ROWS,
     AlternativeResult,
@@ -27,7 +26,7 @@ from permtest.alternatives.answer import (
     spread,
     tail_level,
 )
-from permtest.decimals import in_common_units
+from permtest.integers import in_common_units, roomy
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative
 

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import SAFE, IntArray, largest, with_room
 from permtest._checks import check_option
 from permtest.alternatives.answer import (
     ITEMS,
@@ -33,7 +32,8 @@ from permtest.alternatives.answer import (
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.parametric import normal_pvalue
 from permtest.exact import exact_perm_test
-from permtest.null.grouping import count_values
+from permtest.integers import SAFE, IntArray, largest, with_room
+from permtest.null.distribution import count_values
 from permtest.statistics import Alternative
 
 #: What becomes of differences that are zero.

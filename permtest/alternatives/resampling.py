@@ -20,7 +20,6 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import exact_sum, largest
 from permtest._checks import check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import (
@@ -38,8 +37,9 @@ from permtest.alternatives.answer import (
     tail_level,
 )
 from permtest.exact import exact_perm_test
+from permtest.integers import exact_sum, largest
 from permtest.interval import ConfidenceInterval
-from permtest.null.grouping import count_values
+from permtest.null.distribution import count_values
 from permtest.pairs import Pairs, check_unclustered
 from permtest.question import TIE
 from permtest.result import PermutationTestResult

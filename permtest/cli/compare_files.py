@@ -11,10 +11,10 @@ from math import isfinite
 from typing import Any
 
 from permtest import __version__
-from permtest._arrays import exact_sum
 from permtest._forms import aligned
 from permtest.cli.inputs import FAILED, MONTE_CARLO, direction, named_statistic, read_input
 from permtest.exact import exact_perm_test, monte_carlo
+from permtest.integers import exact_sum
 from permtest.margins import against
 from permtest.pairs import Pairs
 from permtest.question import ask_of_scores

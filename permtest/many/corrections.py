@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, largest, roomy
 from permtest._forms import AsFields, aligned, grid, together
 from permtest._jit import Floats, Ints, compiled_or
 from permtest._parallel import in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import rejects
+from permtest.integers import IntArray, largest, roomy
 from permtest.many.table import ScoreTable
 from permtest.question import NEAR, TIE
 from permtest.statistics import Measure

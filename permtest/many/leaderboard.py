@@ -30,7 +30,7 @@ from permtest.many.corrections import (
     named_by_holm,
 )
 from permtest.many.table import ScoreTable, tables_of
-from permtest.null.grouping import TABLE
+from permtest.null.distribution import TABLE
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, check_alternative, subtract

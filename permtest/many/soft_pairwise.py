@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import plain_array
 from permtest._forms import AsSentence
 from permtest._jit import Floats, Ints
 from permtest.batch import compare_rows
-from permtest.decimals import in_common_units
 from permtest.exact import exact_perm_test
+from permtest.integers import in_common_units, plain_array
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
 from permtest.score import counted

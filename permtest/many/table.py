@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_sum, with_room
-from permtest.decimals import in_common_units
+from permtest.integers import IntArray, exact_sum, in_common_units, with_room
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
 from permtest.score import Score, tokens
 from permtest.statistics import Exact, Statistic, lookup

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability
+from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability, TwoPointSum
 from permtest.null.enumeration import QUICK, can_halve, count_tails
-from permtest.null.grouping import TwoPointSum
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
 Complex: TypeAlias = NDArray[np.complex128]

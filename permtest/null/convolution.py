@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, hypot, inf, log, log2
+from math import ceil, hypot, log, log2
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,8 +26,16 @@ import numpy as np
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, numpy_first, spend
 from permtest._parallel import progress
-from permtest.null.distribution import EPS, LatticeDistribution, pmf
-from permtest.null.grouping import MAX_CELLS, LocalLaws, TwoPointSum, as_two_point_sum, attainable
+from permtest.null.distribution import (
+    EPS,
+    MAX_CELLS,
+    LatticeDistribution,
+    LocalLaws,
+    TwoPointSum,
+    as_two_point_sum,
+    attainable,
+    pmf,
+)
 from permtest.null.tail_kernels import tilt_towards
 
 #: Widths, how many entries have each, and their probabilities to stay and to move.
@@ -98,7 +106,7 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
     pad, n = int(widths.max(initial=0)), 1
     table, spare = np.zeros(pad + size), np.zeros(pad + size)
     table[pad] = MASS
-    parts = _parts(law, widths, dp_operations(law, size))
+    parts = _parts(law, widths, law.dp_operations(size))
     for part in progress(parts, total=len(parts), what="all sums"):
         flipped, n = add_steps(part, n, pad, table, spare)
         if flipped:
@@ -128,20 +136,6 @@ def dp_rounding(law: TwoPointSum) -> float:
     rounded.
     """
     return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
-
-
-#: From here on a lattice is out of reach, and its length may be beyond all floats.
-HUGE = 10**18
-
-
-def dp_operations(law: TwoPointSum, size: int | None = None) -> float:
-    """About how many cells `dp_cells` updates: the cost that a choice of method weighs."""
-    if law.widths.dtype == object and law.top >= HUGE:
-        return inf
-    counts, lengths = law.counts.astype(float), (law.widths * law.counts).astype(float)
-    # How many cells are occupied, on average, after an entry of a group has come in.
-    middles = np.cumsum(lengths) - lengths / 2 + law.widths.astype(float) / 2
-    return float(np.minimum(middles, law.top + 1.0 if size is None else size) @ counts)
 
 
 def _add_steps(law: Groups, n: int, pad: int, table: Floats, spare: Floats) -> tuple[bool, int]:
@@ -312,7 +306,7 @@ def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
     logs, end = np.full(law.top + 1, -np.inf), law.top // 2 + 1
     centre = end - 1
     while end > 0:
-        spent += dp_operations(law, end)
+        spent += law.dp_operations(end)
         cells = _spread(law.tilted(-tau), end) if spent <= PATIENCE else np.zeros(end)
         lost = np.flatnonzero(possible[:end] & (cells < FAINT))
         start = int(lost[-1]) + 1 if lost.size else 0

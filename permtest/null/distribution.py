@@ -1,25 +1,33 @@
-"""Probabilities, and laws on equally spaced integers.
+"""Probabilities, laws on equally spaced integers, and the law of a sum of swaps.
 
 A probability is never 0 unless its event is impossible, and comes with its logarithm and a bound on
 its relative error. A law gives P(S = offset + unit t) for t = 0, 1, ..., M - 1, as f(z) in the
 paper; of several sums it lists the points that can be reached. `pmf` is the law of one entry under
 the null hypothesis: stay or swap, each with probability 1/2 (Eq. 4).
+
+S = sum_n Z_n where Z_n stays or swaps. Write Z_n = low_n + width_n B_n with B_n in {0, 1}: only
+the multiset of the widths matters, entries of width 0 contribute a constant, and a common divisor
+of the widths is only a unit of length. So N entries shrink to a handful of (width, count) groups,
+and everything after this module costs nothing in N.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import exp, inf, ldexp, log, log1p, log10
+from math import exp, gcd, inf, ldexp, log, log1p, log10
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._arrays import IntArray
-from permtest._jit import Floats
+from permtest._checks import TooLarge
+from permtest._jit import Floats, Ints, jit, numpy_first, spend
+from permtest.integers import IntArray, exact_dot, exact_sum, roomy
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -88,7 +96,8 @@ class Probability(NamedTuple):
         doubled = self.value == other.value  # which rounds nothing
         bound = max(self.error_bound, other.error_bound) + (0.0 if doubled else EPS)
         if max(self.value, other.value) > UNDERFLOW:
-            return Probability.of(self.value + other.value, bound)
+            value = min(self.value + other.value, 1.0)
+            return Probability(value, log(value), bound)
         high, low = max(self.log, other.log), min(self.log, other.log)
         return Probability.of_log(high + log1p(exp(low - high)), bound)
 
@@ -305,3 +314,325 @@ class JointDistribution:
     def __post_init__(self) -> None:
         self.support.flags.writeable = False
         self.pmf.flags.writeable = False
+
+
+# ---- sums of two-point variables ---------------------------------------------------------------
+
+#: Ask before allocating: no lattice has more cells than this, 256 MiB an array. Convolving takes
+#: two arrays, logarithms of all cells take four, an FFT takes some more.
+MAX_CELLS = 2**25
+#: From here on a lattice is out of reach, and its length may be beyond all floats.
+HUGE = 10**18
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPointSum:
+    """S = offset + unit * T, T = sum over k of widths[k] * (number of moves among counts[k])."""
+
+    #: Number of entries, those of width 0 included.
+    n: int
+    #: The smallest value of S.
+    offset: int
+    #: The greatest common divisor of all widths; 1 if there are none.
+    unit: int
+    #: U distinct widths divided by `unit`, ascending; int64, or Python integers beyond its range.
+    widths: NDArray[Any]
+    #: How many entries have each width.
+    counts: Ints
+    #: Probabilities of the lower and of the upper value; 1/2 each under the null hypothesis.
+    stay: Floats
+    move: Floats
+
+    @cached_property
+    def n_informative(self) -> int:
+        """How many entries can change S at all."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def top(self) -> int:
+        """The largest value of T; the lattice has ``top + 1`` cells."""
+        return exact_dot(self.widths, self.counts)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of T where staying and moving are equally likely."""
+        widths = self.widths.astype(np.float64)
+        return float(np.sqrt(np.sum(self.counts * widths**2))) / 2
+
+    def cell(self, value: int) -> int:
+        """The cell of T that holds the value `value` of S."""
+        return (value - self.offset) // self.unit
+
+    def dp_operations(self, size: int | None = None) -> float:
+        """About how many cells dynamic programming updates, of the first `size`, or of all."""
+        if self.widths.dtype == object and self.top >= HUGE:
+            return inf
+        counts, lengths = self.counts.astype(float), (self.widths * self.counts).astype(float)
+        # How many cells are occupied, on average, after an entry of a group has come in.
+        middles = np.cumsum(lengths) - lengths / 2 + self.widths.astype(float) / 2
+        return float(np.minimum(middles, self.top + 1.0 if size is None else size) @ counts)
+
+    def check_size(self, what: str) -> None:
+        """Refuse a lattice that would not fit in memory, with the number of cells and a way out."""
+        if self.top >= MAX_CELLS:
+            raise TooLarge(
+                f"{what} needs {self.top + 1:,} cells, one for each step that sums of these "
+                f"{self.n_informative:,} score differences may take, more than the limit of "
+                f"{MAX_CELLS:,}",
+                "p does not need it (method='auto'); monte_carlo has a sampled distribution",
+            )
+
+    def distribution(
+        self, cells: Floats, absolute_error: float = 0.0, scale: int = 1, logs: Floats | None = None
+    ) -> LatticeDistribution:
+        """The law of S / scale, given the law of T on all its cells."""
+        return LatticeDistribution(self.offset, self.unit, cells, absolute_error, scale, logs)
+
+    def only(self, chosen: NDArray[np.bool_]) -> TwoPointSum:
+        """The sum over the entries of some widths alone."""
+        widths, odds = _narrow(self.widths[chosen]), (self.stay[chosen], self.move[chosen])
+        return TwoPointSum(self.n, self.offset, self.unit, widths, self.counts[chosen], *odds)
+
+    def tilted(self, tau: float) -> TwoPointSum:
+        """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
+        x = tau * self.widths.astype(np.float64)
+        odds = np.exp(-np.abs(x))  # of the less likely side; never overflows
+        likely, unlikely = 1 / (1 + odds), odds / (1 + odds)
+        up = x >= 0
+        return replace(
+            self, move=np.where(up, likely, unlikely), stay=np.where(up, unlikely, likely)
+        )
+
+
+#: What the convolvers take: the local laws one by one, or already grouped.
+LocalLaws: TypeAlias = "Sequence[LatticeDistribution] | TwoPointSum"
+
+
+class Tally(NamedTuple):
+    """What one pass over two columns of scores found: their sums, and the smallest score."""
+
+    total_u: int
+    total_v: int
+    low: int
+
+
+def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Tally]:
+    """Group the effects u_n - v_n (stay) and v_n - u_n (swap) of integers, and describe those."""
+    if u.dtype == np.int64 and v.dtype == np.int64:
+        rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
+        facts, starts = np.zeros((1, 6), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
+        count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
+        total_u, total_v, low, unit, top, _ = facts[0].tolist()
+        if unit > 0:
+            k = int(starts[1])
+            step, half = 2 * unit if k else 1, np.full(k, 0.5)
+            law = TwoPointSum(u.size, -top * unit, step, widths[:k], counts[:k], half, half)
+            return law, Tally(total_u, total_v, low)
+    u, v = roomy(u), roomy(v)
+    widths, counts = count_values(np.abs(u - v))
+    low = min(int(u.min()), int(v.min())) if u.size else 0
+    # An entry of difference d goes from -d to d.
+    law = from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts))
+    return law, Tally(exact_sum(u), exact_sum(v), low)
+
+
+def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
+    """Group local effects, integers, by width; `offset` is the sum of ``minimum(stay, swap)``."""
+    return from_widths(len(stay), *count_values(np.abs(stay - swap)), offset)
+
+
+def from_widths(n: int, widths: NDArray[Any], counts: Ints, offset: int = 0) -> TwoPointSum:
+    """The null law of n entries with these distinct widths, ascending."""
+    if widths.size and widths[0] == 0:
+        widths, counts = widths[1:], counts[1:]
+    unit = int(np.gcd.reduce(widths)) if widths.size else 1
+    if unit != 1:
+        widths = widths // unit
+    half = np.full(widths.size, 0.5)
+    return TwoPointSum(n, offset, unit, _narrow(widths), counts, half, half)
+
+
+def _narrow(widths: NDArray[Any]) -> NDArray[Any]:
+    """Ascending widths, as int64 where that holds the largest."""
+    wide = widths.dtype == object and widths.size and widths[-1] >= 2**62
+    return widths if wide else widths.astype(np.int64, copy=False)
+
+
+def add_counts(values: NDArray[Any], counts: Ints) -> tuple[NDArray[Any], Ints]:
+    """Distinct values, ascending, with the sums of their counts."""
+    distinct, where = np.unique(values, return_inverse=True)
+    totals = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(totals, where, counts)
+    return distinct, totals
+
+
+def count_values(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Distinct values, ascending, and how often each occurs; integers of any sign."""
+    small = values.dtype != object and values.size > 0
+    low, high = (int(values.min()), int(values.max())) if small else (0, 0)
+    if not small or high - low > 4 * values.size + 4096:
+        distinct, counts = np.unique(values, return_counts=True)
+        return distinct, counts.astype(np.int64, copy=False)
+    table = np.bincount((values - low).astype(np.intp, copy=False)).astype(np.int64, copy=False)
+    found = table.nonzero()[0].astype(np.int64, copy=False)
+    return found + low, table[found]
+
+
+def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
+    """Group any sequence of local laws; what is grouped already passes through.
+
+    Raises TypeError or ValueError for the first element that is no law of at most two values.
+    """
+    if isinstance(pmfs, TwoPointSum):
+        return pmfs
+    if not hasattr(pmfs, "__len__"):
+        raise TypeError(f"pmfs must be a list of laws of entries, not {type(pmfs).__name__}")
+    offset, seen = 0, Counter[tuple[int, float, float]]()
+    for n, f in enumerate(pmfs):
+        if not isinstance(f, LatticeDistribution):
+            raise TypeError(f"pmfs[{n}] = {f!r} is not the law of an entry; make one with pmf()")
+        cells = np.flatnonzero(f.pmf)
+        if not 1 <= cells.size <= 2:
+            raise ValueError(
+                f"pmfs[{n}] has {cells.size} values with positive probability; the law of one "
+                "entry has one or two (stay, swap)"
+            )
+        low, high = int(cells[0]), int(cells[-1])
+        stay, move = float(f.pmf[low]), float(f.pmf[high])
+        if not (0 < stay <= 1 and 0 < move <= 1):
+            raise ValueError(
+                f"pmfs[{n}] has the probabilities {stay} and {move}; they lie in (0, 1]"
+            )
+        offset += f.offset + f.unit * low
+        seen[f.unit * (high - low), stay, move] += 1
+    laws = sorted(law for law in seen if law[0] > 0)
+    counts = np.array([seen[law] for law in laws], dtype=np.int64)
+    widths, stays, moves = np.array(laws, dtype=object).reshape(-1, 3).T
+    unit = gcd(*widths) or 1
+    odds = stays.astype(np.float64), moves.astype(np.float64)
+    return TwoPointSum(len(pmfs), offset, unit, _narrow(widths // unit), counts, *odds)
+
+
+def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
+    """Which of the ``top + 1`` cells of T some labelling reaches, decided in integers."""
+    law.check_size("the null distribution")
+    reached = 1  # bit t is set if T = t can happen
+    for width, count in zip(law.widths, law.counts, strict=True):
+        step, left = int(width), int(count)
+        block = 1  # shifting by 1, 2, 4, ... widths at once covers every multiple up to count
+        while left > 0:
+            block = min(block, left)
+            reached |= reached << (step * block)
+            left -= block
+            block *= 2
+    raw = reached.to_bytes(law.top // 8 + 1, "little")
+    bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
+    return bits[: law.top + 1].astype(bool)
+
+
+#: Where the laws of many tests start in arrays of widths and counts, and those arrays.
+ManyLaws: TypeAlias = tuple[Ints, Ints, Ints]
+#: Differences below this are counted in tables that stay in the fastest cache.
+TABLE = 1024
+
+
+def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
+    """`count_rows` in NumPy."""
+    (u, v, first, second), (starts, widths, counts) = tests, laws
+    spend(first.size * (20 + u.shape[1] // 500))
+    end = 0
+    for r in range(first.size):
+        starts[r], a, b = end, u[first[r]], v[second[r]]
+        low, high = 0, 0
+        if a.size:
+            low, high = int(min(a.min(), b.min())), int(max(a.max(), b.max()))
+        facts[r] = 0
+        if max(-low, high) > 2**60 or max(-low, high) * a.size >= 2**61:
+            continue
+        table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
+        if table.size > TABLE:
+            continue
+        found = table[1:].nonzero()[0].astype(np.int64, copy=False) + 1
+        unit = max(int(np.gcd.reduce(found)), 1)
+        part, times = slice(end, end := end + found.size), table[found].astype(np.int64)
+        widths[part], counts[part] = found // unit, times
+        facts[r] = a.sum(), b.sum(), low, unit, widths[part] @ times, times.sum()
+    starts[-1] = end
+
+
+@jit
+def count_differences(
+    u: Ints, v: Ints, tables: Ints, block: Ints
+) -> tuple[bool, int, int, int, int]:
+    """Count |u_i - v_i|; whether all fit the tables, both sums, the smallest and the largest score.
+
+    Each row of `tables` counts every fourth entry, so that equal neighbours do not wait for each
+    other.
+    """
+    total_u, total_v = np.int64(0), np.int64(0)
+    low, high = np.int64(0), np.int64(0)
+    if u.size > 0:
+        low = high = u[0]
+    for start in range(0, u.size, block.size):
+        a, b = u[start : start + block.size], v[start : start + block.size]
+        widest = np.int64(0)
+        for i in range(a.size):
+            x, y = a[i], b[i]
+            total_u += x
+            total_v += y
+            low, high = min(low, min(x, y)), max(high, max(x, y))
+            d = abs(x - y)
+            block[i] = d
+            widest = max(widest, d)
+        if widest >= tables.shape[1] or low < -(2**60) or high > 2**60:
+            return False, 0, 0, 0, 0
+        whole = a.size - a.size % 4
+        for i in range(0, whole, 4):
+            tables[0, block[i]] += 1
+            tables[1, block[i + 1]] += 1
+            tables[2, block[i + 2]] += 1
+            tables[3, block[i + 3]] += 1
+        for i in range(whole, a.size):
+            tables[0, block[i]] += 1
+    return True, int(total_u), int(total_v), int(low), int(high)
+
+
+@numpy_first(_count_rows)
+def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
+    """Count the differences of many tests, and describe their scores.
+
+    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its law is ``starts[r] : starts[r + 1]`` of
+    widths and counts, divided by a divisor; ``facts[r]`` has both sums, the smallest score, the
+    divisor (0: it does not fit), the sum of the divided differences, and how many are not 0.
+    """
+    (u, v, first, second), (starts, widths, counts) = tests, laws
+    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
+    end = np.int64(0)
+    for r in range(first.size):
+        begin = starts[r] = end
+        a, b = u[first[r]], v[second[r]]
+        fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
+        if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
+            facts[r] = 0
+            tables[:] = 0
+            continue
+        used = min(TABLE, high - low + 1)
+        unit, top, differing = np.int64(0), np.int64(0), np.int64(0)
+        for w in range(1, used):
+            count = tables[0, w] + tables[1, w] + tables[2, w] + tables[3, w]
+            if count > 0:
+                widths[end], counts[end] = w, count
+                end += 1
+                differing += count
+                top += w * count
+                unit, rest = np.int64(w), unit
+                while rest > 0:
+                    unit, rest = rest, unit % rest
+        tables[:, :used] = 0
+        unit = max(unit, np.int64(1))
+        for k in range(begin, end):
+            widths[k] //= unit
+        facts[r, 0], facts[r, 1], facts[r, 2] = total_u, total_v, low
+        facts[r, 3], facts[r, 4], facts[r, 5] = unit, top // unit, differing
+    starts[-1] = end

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._arrays import IntArray, with_room
 from permtest._checks import TooHard, TooLarge
 from permtest._jit import Ints
-from permtest.decimals import as_integers
-from permtest.null.grouping import TwoPointSum
+from permtest.integers import IntArray, as_integers, with_room
+from permtest.null.distribution import TwoPointSum
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
 MAX_ENTRIES = 24

@@ -19,12 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, exact_dot, exact_sum, largest, shown
 from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints
+from permtest.integers import IntArray, exact_dot, exact_sum, largest, shown
 from permtest.null.convolution import SAFETY
-from permtest.null.distribution import EPS
-from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, count_values, from_widths
+from permtest.null.distribution import (
+    EPS,
+    MAX_CELLS,
+    TwoPointSum,
+    add_counts,
+    count_values,
+    from_widths,
+)
 
 #: No sum of products of steps and counts below this wraps around.
 ROOM = 2**62

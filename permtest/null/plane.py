@@ -38,11 +38,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import exact_dot
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints
-from permtest.null.distribution import EPS, IMPOSSIBLE, UNDERFLOW, Probability
-from permtest.null.grouping import MAX_CELLS
+from permtest.integers import exact_dot
+from permtest.null.distribution import EPS, IMPOSSIBLE, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
 

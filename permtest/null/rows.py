@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
-from permtest.null.distribution import CERTAIN, EPS, Probability
-from permtest.null.grouping import TABLE, count_rows
+from permtest.null.distribution import CERTAIN, EPS, TABLE, Probability, count_rows
 from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper_tails
 
 #: Widths that the kernel may look at for one test: a hundredth of a second.

@@ -6,29 +6,37 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
 
     P(T = t) = exp(K(tau) - tau t) P_tau(T = t),  K(tau) = sum_k c_k log((1 + exp(tau w_k)) / 2),
 
-where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entries have (`grouping`).
-So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the sum over
-frequencies that gives the former is in `tail_kernels`.
+where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entries have, as in
+`TwoPointSum`. So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the
+sum over frequencies that gives the former is in `tail_kernels`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
 from itertools import combinations
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from permtest._checks import TooHard
 from permtest._jit import NUMBA, Floats
 from permtest.null.bracket import log_count, peaks
-from permtest.null.convolution import dp_cells, dp_operations, dp_rounding, fft_cells, norm
-from permtest.null.distribution import CERTAIN, IMPOSSIBLE, UNDERFLOW, Probability
+from permtest.null.convolution import dp_cells, dp_rounding, fft_cells, norm
+from permtest.null.distribution import (
+    CERTAIN,
+    IMPOSSIBLE,
+    MAX_CELLS,
+    UNDERFLOW,
+    Probability,
+    TwoPointSum,
+    add_counts,
+    from_widths,
+)
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.grouping import MAX_CELLS, TwoPointSum, add_counts, from_widths
 from permtest.null.many_point import ManyPointSum
 from permtest.null.tail_kernels import (
     AT_ONCE,
@@ -71,6 +79,23 @@ MOST_COUNTED = 23.0
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 
 
+def _by_symmetry(tail: Callable[..., Probability]) -> Callable[..., Probability]:
+    """`tail`, which is for t0 above the centre, anywhere; exact at the ends of the support."""
+
+    @wraps(tail)
+    def anywhere(law: TwoPointSum, t0: int, **how: Any) -> Probability:
+        if t0 <= 0:
+            return CERTAIN
+        if t0 >= law.top:
+            return IMPOSSIBLE if t0 > law.top else CERTAIN.halved(law.n_informative)
+        if 2 * t0 <= law.top:
+            return anywhere(law, law.top - t0 + 1, **how).complement()
+        return tail(law, t0, **how)
+
+    return anywhere
+
+
+@_by_symmetry
 def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
 
@@ -78,11 +103,6 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     with a bound: O(U) for U widths that are small for their number. Raises TooHard if more than
     `work` widths would be looked at. After Pagano and Tritchler (1983) and Keich (2005).
     """
-    return _above_centre(law, t0, partial(_tail_tilted, work=work))
-
-
-def _tail_tilted(law: TwoPointSum, t0: int, work: int) -> Probability:
-    """`tail_tilted` above the centre."""
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise _too_hard(law)
     tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
@@ -113,17 +133,13 @@ def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> 
     return Probability.of_product(high, low, factor, error + rough / factor)
 
 
+@_by_symmetry
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by dynamic programming; tilted only where plain cells would underflow.
 
     By symmetry this is P(T <= top - t0), so that only the cells up to there are made, and entries
     of greater width must stay, each with probability 1/2.
     """
-    return _above_centre(law, t0, _tail_dp)
-
-
-def _tail_dp(law: TwoPointSum, t0: int) -> Probability:
-    """`tail_dp` above the centre."""
     size = law.top - t0 + 1
     free = law.widths < size
     rest, stuck = law.only(free), int(law.counts[~free].sum())
@@ -144,7 +160,7 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     The quickest first; dynamic programming once it takes no more than some times what was tried.
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
-    updates = dp_operations(law, size) if size <= MAX_CELLS else inf
+    updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     for looks, limit in EFFORTS:
         if looks == EFFORTS[0][0] or law.widths[-1] <= HOPELESS or law.widths.size < FEW:
             yield "tilted", partial(tail_tilted, work=int(min(looks, max(updates, LEAST))))
@@ -181,29 +197,14 @@ def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
     raise _too_hard(law)
 
 
+@_by_symmetry
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) by FFT convolution of the tilted law (Alg. 4)."""
-    return _above_centre(law, t0, _tail_fft)
-
-
-def _tail_fft(law: TwoPointSum, t0: int) -> Probability:
-    """`tail_fft` above the centre: tilt, convolve, add up the tail and undo the tilt."""
+    """P(T >= t0) by FFT convolution (Alg. 4): tilt, convolve, add up the tail, undo the tilt."""
     law.check_size("the null distribution")
     tau, size = tilt_to(law, t0), law.top - t0 + 1
     found, undo = fft_cells(law.tilted(tau)), _undo(size, tau)
     tail = float(np.sum(found.cells[t0:] * undo))
     return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
-
-
-def _above_centre(law: TwoPointSum, t0: int, tail: Tail) -> Probability:
-    """`tail` where t0 is above the centre; by symmetry elsewhere, and exactly at the ends."""
-    if t0 <= 0:
-        return CERTAIN
-    if t0 >= law.top:
-        return IMPOSSIBLE if t0 > law.top else CERTAIN.halved(law.n_informative)
-    if 2 * t0 <= law.top:
-        return _above_centre(law, law.top - t0 + 1, tail).complement()
-    return tail(law, t0)
 
 
 def tilt_to(law: TwoPointSum, t0: int) -> float:

@@ -22,7 +22,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from permtest._checks import optional
-from permtest.decimals import DENOMINATORS
+from permtest.integers import DENOMINATORS
 from permtest.readers.files import (
     DEEP,
     File,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from permtest.decimals import as_integers, in_common_units
+from permtest.integers import as_integers, in_common_units
 from permtest.pairs import Pairs, Runs
 from permtest.predictions import fitting, judged
 from permtest.readers.files import (

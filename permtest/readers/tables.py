@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import optional
-from permtest.decimals import in_common_units
+from permtest.integers import in_common_units
 from permtest.readers.files import (
     PER_VALUE,
     File,

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, with_room
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import PairedSample, check_magnitude, finite
 from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
+from permtest.integers import IntArray, with_room
 from permtest.pairs import Pairs
 from permtest.score import counted
 from permtest.study.document import InSection, Section, Table

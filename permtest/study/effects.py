@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from permtest._arrays import IntArray
 from permtest._checks import check_count, check_level
 from permtest._forms import AsSentence
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
@@ -22,6 +21,7 @@ from permtest.alternatives.ranks import (
     signed_rank_quantile,
     walsh_interval,
 )
+from permtest.integers import IntArray
 from permtest.interval import ConfidenceInterval
 from permtest.study.describe import checked_sample
 

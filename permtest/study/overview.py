@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import exact_sum, with_room
 from permtest._checks import check_level
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import (
@@ -32,6 +31,7 @@ from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_al
 from permtest.alternatives.counts import score_interval
 from permtest.alternatives.resampling import permutation_mean, randomisation
 from permtest.exact import exact_perm_test
+from permtest.integers import exact_sum, with_room
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult

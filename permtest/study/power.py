@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import IntArray, plain_array, roomy
 from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
@@ -33,7 +32,7 @@ from permtest.alternatives.counts import mcnemar_pvalue, wilson
 from permtest.alternatives.parametric import normal_pvalue, t_pvalue
 from permtest.alternatives.resampling import check_resamples
 from permtest.batch import exact_perm_test_batch
-from permtest.decimals import in_common_units
+from permtest.integers import IntArray, in_common_units, plain_array, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 

@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.null.convolution import Step, check_n, fft_cells, spacing
-from permtest.null.distribution import EPS, LatticeDistribution
-from permtest.null.grouping import as_two_point_sum, attainable
+from permtest.null.distribution import EPS, LatticeDistribution, as_two_point_sum, attainable
 from permtest.null.tail import tilt_to
 from permtest.pairs import Pairs
 from permtest.plots import roles, sheet

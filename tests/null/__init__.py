@@ -6,8 +6,7 @@ from math import log
 
 import numpy as np
 
-from permtest.null.distribution import Probability
-from permtest.null.grouping import TwoPointSum, group
+from permtest.null.distribution import Probability, TwoPointSum, group
 
 
 def law_of(widths) -> TwoPointSum:

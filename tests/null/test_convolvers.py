@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
-from permtest.null.convolution import dp_cells, dp_operations, fft_cells
+from permtest.null.convolution import dp_cells, fft_cells
+from permtest.null.distribution import MAX_CELLS, as_two_point_sum, attainable, group
 from permtest.null.enumeration import count_labellings
-from permtest.null.grouping import MAX_CELLS, as_two_point_sum, attainable, group
 from tests import naive
 from tests.strategies import effects
 
@@ -147,6 +147,6 @@ def test_cost_model_is_about_the_number_of_updates(rows):
     for width in np.repeat(law.widths, law.counts).tolist():
         reached += width
         total += reached
-    assert dp_operations(law) == pytest.approx(total, rel=1 / 2)
-    assert dp_operations(law, 1) == law.n_informative
-    assert dp_operations(law_of([(1, 0)] * 100)) == 5050
+    assert law.dp_operations() == pytest.approx(total, rel=1 / 2)
+    assert law.dp_operations(1) == law.n_informative
+    assert law_of([(1, 0)] * 100).dp_operations() == 5050

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from permtest import _jit
-from permtest.null.grouping import TABLE, count_values, group_differences
+from permtest.null.distribution import TABLE, count_values, group_differences
 from permtest.null.rows import BITS, Laws
 from tests.null import counted
 

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from permtest import _parallel
 from permtest.null import sampling
 from permtest.null.convolution import dp_cells
-from permtest.null.grouping import add_counts, count_values
+from permtest.null.distribution import add_counts, count_values
 from permtest.null.sampling import BLOCK, LANES, sample_sums
 from tests.null import law_of
 

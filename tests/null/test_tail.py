@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from permtest.null import tail_kernels
 from permtest.null.convolution import EPS, log_cells
+from permtest.null.distribution import from_widths
 from permtest.null.enumeration import count_labellings, count_tail
-from permtest.null.grouping import from_widths
 from permtest.null.tail import TooHard, attempts, shorten, tail_dp, tail_fft, tail_tilted, tilt_to
 from tests.null import counted, holds, law_of, relative_error
 

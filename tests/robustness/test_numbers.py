@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.decimals import as_scaled
+from permtest.integers import as_scaled
 from tests import naive
 from tests.robustness.columns import MEANT, PLAIN, REFUSED, read_only
 from tests.robustness.surface import SURFACE, TESTS, told
