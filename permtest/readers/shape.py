@@ -106,7 +106,6 @@ SAYS = {
 }
 NO_SYSTEM, OUTPUTS = SAYS["no system"], SAYS["output"]
 JUDGED = SAYS["measure"] | SAYS["verdict"]
-_SUMMARY = re.compile("|".join(SAYS["summary"]), re.IGNORECASE)
 
 #: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
 NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
@@ -460,7 +459,8 @@ class Sheet(Table):
         column = self.called("id") if self.how.id is False else None
         column = next(iter([*self.ids, *text]), None) if column is None else column
         texts = [""] * len(self) if column is None or self.names is None else self.texts[column]
-        likely = _SUMMARY.search("\n".join(texts)) is not None  # which is quick
+        all_texts = "\n".join(texts).lower()
+        likely = any(word in all_texts for word in SAYS["summary"])  # which is quick
         called = [row for row, label in enumerate(texts if likely else ()) if _is_summary(label)]
         sure = [row for row in called if not SAYS["total"].isdisjoint(tokens(texts[row]))]
         if column is not None and (sure or {0, last} & set(called)):
