@@ -213,6 +213,15 @@ def documents(n: int, length: int, second: float):
     return tables
 
 
+@pytest.mark.parametrize("k", [60, 200])
+def test_a_labelling_far_from_the_tilt_counts(k):
+    """Another system with one item alone, and right there, is as good as that with k items."""
+    u = [(1, 0, 0), *[(1, 1, 0)] * k, (0, 0, 0)]
+    v = [*[(0, 0, 0)] * (k + 1), (0, 2, 0)]
+    result = pt.exact_perm_test(u, v, statistic="precision", alternative="greater")
+    assert agrees(result, Fraction(2, 2 ** (k + 2)))
+
+
 @pytest.mark.parametrize("length", [1000, 10**4])
 def test_a_winner_on_every_document_has_an_exact_p(length):
     u, v = documents(60, length, 0.2)

@@ -237,6 +237,10 @@ class _Tilted:
         rows = np.unique(np.append(rows, (low, high)))
         starts = self._starts(rows)
         there = np.flatnonzero(starts <= self.ends[0, 1])
+        if not there.size:  # of these rows; there may be one between them
+            rows = np.arange(low, high + 1)
+            starts = self._starts(rows)
+            there = np.flatnonzero(starts <= self.ends[0, 1])
         if not there.size:
             raise Unreached("no labelling reaches the staircase")
         nearest = there[np.abs(rows[there] - middle).argmin()]
@@ -265,7 +269,8 @@ class _Tilted:
         hits = frame[0, 0] + rows * frame[2, 0]
         most = frame[0, 1] + self.ends[0, 0] * frame[1, 1] + rows * frame[2, 1]
         misses = most + (starts - self.ends[0, 0]) * frame[1, 1]
-        misses[starts > self.ends[0, 1]] = -1e150
+        # Between two rows out of reach there may be one within it.
+        misses[(starts > self.ends[0, 1]) & (after == number)] = -1e150
         misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
         cut = np.minimum(starts, starts[after]) <= self.ends[0, 0]
         misses[cut] = np.maximum(most, most[after])[cut]
