@@ -991,8 +991,8 @@ def _dp_cells(question: Question) -> Probability:
 
 def _fft_cells(question: Question) -> Probability:
     """From all cells, accurate absolutely."""
-    found, extreme = fft_cells(question.law), question.extreme
-    p, noise = float(np.sum(found.cells[extreme])), found.noise * float(extreme.sum()) ** 0.5
+    found = fft_cells(question.law)
+    p, noise = found.probability(question.extreme)
     if p <= 2 * noise:
         raise ArithmeticError(
             f"p is below {2 * noise:.1g}, the absolute accuracy of method='fft' where h "

@@ -153,7 +153,7 @@ class PermutationTestResult(AsFields):
             logs, _ = log_cells(law)
         except TooHard:
             found = fft_cells(law)
-            return law.distribution(found.cells, found.noise, scale)
+            return law.distribution(np.maximum(found.cells, 0.0), found.noise, scale)
         return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
     @property

@@ -22,6 +22,7 @@ from math import ceil, hypot, log, log2
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, numpy_first, spend
@@ -189,6 +190,14 @@ class Rounded(NamedTuple):
     relative: float
     noise: float
 
+    def probability(self, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+        """The sum of some cells, and its noise, which comes on top of `relative`.
+
+        Errors of low frequencies do not average out over many cells: they come to a few EPS.
+        """
+        noise = self.noise * float(chosen.sum()) ** 0.5 + SAFETY * EPS
+        return float(np.sum(self.cells[chosen])), noise
+
 
 def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
     """The law of the sum of independent entries, by recursive FFT convolution (Alg. 4).
@@ -226,14 +235,14 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
     """
     law = as_two_point_sum(pmfs)
     found = fft_cells(law)
-    return law.distribution(found.cells, found.noise)
+    return law.distribution(np.maximum(found.cells, 0.0), found.noise)
 
 
 def fft_cells(law: TwoPointSum) -> Rounded:
-    """Probabilities of T on all ``top + 1`` cells, with their errors."""
+    """Probabilities of T on all ``top + 1`` cells, with their errors; some are below 0 by those."""
     law.check_size("the null distribution")
     found = _convolve([_binomial(law, k) for k in range(law.widths.size)])
-    return found._replace(cells=np.where(attainable(law), np.maximum(found.cells, 0.0), 0.0))
+    return found._replace(cells=np.where(attainable(law), found.cells, 0.0))
 
 
 def _convolve(leaves: list[Rounded]) -> Rounded:

@@ -47,6 +47,17 @@ def test_noise_of_cells(kind):
     assert holds(off / exact[exact > 1e-290], dp_rounding(law) + 2**-53)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_of_sums_of_cells(seed):
+    rng = np.random.default_rng(seed)
+    law = law_of(rng.choice(rng.integers(1, 2001, 35), 110))
+    found, exact = fft_cells(law), dp_cells(law)
+    for below in (1e-4, 1e-8, 1e-12):
+        chosen = np.cumsum(exact) < below
+        p, noise = found.probability(chosen)
+        assert holds(np.array([abs(p - exact[chosen].sum())]), noise + found.relative * p, 1e-17)
+
+
 @pytest.mark.parametrize("noisy", [(1, 0), (0, 1), (1, 1)])
 def test_noise_of_factors_goes_through_a_convolution(noisy):
     """What two factors of unlike norms are off by is found again in the middle of their product."""
