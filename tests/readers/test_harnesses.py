@@ -2,10 +2,13 @@
 
 import json
 import math
+import re
 import struct
+import textwrap
 import zipfile
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -367,3 +370,19 @@ def test_bombs_are_refused(monkeypatch):
         data = data[:at] + struct.pack("<I", 1000) + data[at + 4 :]
         with pytest.raises(ReadError, match=r"summaries.json: is damaged"):
             load("inspect_ai", data, path="a.eval")
+
+
+def test_the_format_that_contributing_describes_reads_a_file():
+    text = Path(__file__).parents[2].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
+    names = vars(harnesses) | {"MYKIT": None}
+    exec(textwrap.dedent(re.search(r" +MYKIT = Harness\(.*?\n    \)\n", text, re.DOTALL)[0]), names)
+    cases = [{"case": f"c{i}", "passed": i > 0, "score": i / 2} for i in range(3)]
+    log = {"mykit": {"version": 1, "model": "new"}, "cases": cases}
+    file = File("new.json", json.dumps(log).encode())
+    assert names["MYKIT"].recognises(file)
+    (found,) = names["MYKIT"].load(file)
+    assert (found.system, list(found.ids)) == ("new", ["c0", "c1", "c2"])
+    assert {name: list(map(float, x)) for name, x in found.scores.items()} == {
+        "passed": [0, 1, 1],
+        "score": [0, 0.5, 1],
+    }
