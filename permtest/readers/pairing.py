@@ -307,7 +307,7 @@ class Evaluation:
                     right = self.first.name(gold)
                 name = predicted(label) if self.sheet is not None else score
                 problem = f"{label} may hold predicted labels, which are no scores; name the right "
-                problem += f"labels (--gold {right}), or, if they are scores, name them (--score "
+                problem += f"labels (--gold {right}), or, if they are scores, say so (--score "
                 raise self._error(f"{problem}{name})")
 
     def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:

@@ -167,7 +167,7 @@ def owner_and_measure(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def is_judged(name: str, cells: Collection[str], right: Collection[str]) -> bool:
     """Whether cells say by 0 and 1 what was right, beside right labels that are others."""
     said = {part.rstrip(DIGITS) for part in tokens(name)}
-    if not OUTPUTS.isdisjoint(said) and JUDGED.isdisjoint(said):
+    if len(cells) > 9 or (not OUTPUTS.isdisjoint(said) and JUDGED.isdisjoint(said)):
         return False
     values = {number_or_none(x) for x in cells if kind_of(x) != "missing"}
     return values == {0, 1} and not {*map(number_or_none, right)} <= {0, 1}
