@@ -112,6 +112,8 @@ def test_sentence_and_table(run):
     assert float(table["p"]) == pytest.approx(result.pvalue, rel=1e-9)
     assert (table["N"], table["informative"]) == ("12", "10 (pairs that differ)")
     assert {"log10 p", "method", "metric", "alternative", "error bound"} <= table.keys()
+    Path("thirds.csv").write_text(f"id,a,b\n1,{1 / 3!r},1\n2,3,0\n")
+    assert "difference   2.33333 " in run("compare", "thirds.csv")[1]
 
 
 def test_json_has_everything(answer):

@@ -20,7 +20,7 @@ from permtest.pairs import Pairs
 from permtest.question import ask_of_scores
 from permtest.readers.files import printable
 from permtest.result import PermutationTestResult
-from permtest.score import CORRECT
+from permtest.score import CORRECT, as_said
 from permtest.statistics import Statistic
 
 
@@ -219,7 +219,7 @@ def _text(result: PermutationTestResult, pairs: Pairs, entry: Statistic) -> str:
         size = Decimal(result.n_entries or result.n)
         totals = zip(names, (*(result.totals or (0, 0)), result.observed_sum), strict=True)
         mean = Context(prec=6).divide  # also where no float holds a total
-        rows = [(name, str(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
+        rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         head = ("system", "total", "mean per pair")
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if "tp" in pairs.columns:

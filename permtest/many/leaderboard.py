@@ -560,14 +560,15 @@ class Leaderboard(AsFields):
         """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
         k = self._data_set(data_set)
         name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
-        s, base, where = "s" * (1 in (differ, total)), self.baseline, ""
+        s, base, where = "s" * (differ == 1), self.baseline, ""
+        of_all = [counted(total, x) if differ else f"{total} {x}" for x in ("pairs", "systems")]
         if base is None:
-            share = f"{self._lead(name)}. {differ} of {counted(total, 'pairs')} differ{s}"
+            share = f"{self._lead(name)}. {differ} of {of_all[0]} differ{s}"
         elif self.alternative == "two-sided":
-            share = f"{differ} of {counted(total, 'pairs')} differ{s} from {base}"
+            share = f"{differ} of {of_all[0]} differ{s} from {base}"
         else:
             more = "more" if self.alternative == "greater" else "less"
-            share = f"{differ} of {counted(total, 'systems')} score{s} {more} than {base}"
+            share = f"{differ} of {of_all[1]} score{s} {more} than {base}"
         if (clusters := self.n_clusters[k]) is not None:
             where = f" in {counted(clusters, 'clusters')}"
         close = int(self.undecided[k].sum())

@@ -64,12 +64,14 @@ PROBLEMS = {
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
     "text": "{} is not a number; write digits only, with a point and - as minus, or name the "
     "separator of thousands (--thousands ,)",
+    "label": "{} is not a number; write the score, or, if these are predicted labels, name the "
+    "right ones (--gold)",
 }
 
 #: The options that settle what a file leaves open, as messages end.
 SETTLE = {
     "id": "name the column that pairs them (--id COL), or pair lines by order (--by-order)",
-    "missing": "or say what becomes of such items (--missing drop, --missing zero)",
+    "missing": "add it, or say what becomes of such items (--missing drop, --missing zero)",
 }
 
 # ---- text for people -----------------------------------------------------------------------------
@@ -180,6 +182,13 @@ def number_or_none(text: str) -> float | None:
     return float(word.rstrip("% ")) if is_number(word) else None
 
 
+def not_a_score(text: str) -> str:
+    """Why a cell holds no score, and what to do; text that begins with no digit may be a label."""
+    kind = kind_of(text)
+    kind = "label" if kind == "text" and not re.match(r"\W*\d", text) else kind
+    return PROBLEMS[kind].format(shown(text.strip()))
+
+
 def as_score(cell: Any) -> int | Decimal | Fraction:
     """The number in a cell, exactly, or before its %, or 1 or 0 for a verdict; or ValueError."""
     return cell if isinstance(cell, Fraction) else _number_in(text_of(cell))
@@ -196,7 +205,7 @@ def _number_in(cell: str) -> int | Decimal:
     if kind == "decimal":
         return Decimal(text)
     if kind != "integer":
-        raise ValueError(PROBLEMS[kind].format(shown(cell.strip())))
+        raise ValueError(not_a_score(cell))
     return int(text.partition(".")[0])
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 from permtest.predictions import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
-from permtest.readers.shape import NO_SYSTEM, PROBABILITIES, ROLES, How, Sheet, as_ids
+from permtest.readers.shape import (
+    NO_SYSTEM,
+    PROBABILITIES,
+    ROLES,
+    How,
+    Sheet,
+    as_ids,
+    is_judged,
+)
 from permtest.readers.systems import ROW, SystemScores
 from permtest.readers.tables import Table
 from permtest.score import tokens
@@ -105,7 +113,7 @@ def _predicted(
     for name, rows in (sheet.rows_by_system() if sheet.is_long else parts).items():
         columns = _answers(sheet, rows, gold)
         if len(columns) != 1:
-            names = ", ".join(map(sheet.label, columns)) or "none"
+            names = ", ".join(repr(sheet.key(i)) for i in columns) or "none"
             problem = "one column must hold what the system predicted, but there are "
             problem += f"{len(columns)} with labels of {sheet.label(gold)} ({names}); keep one, or "
             raise sheet.error(problem + "call it 'prediction'")
@@ -126,6 +134,8 @@ def _answers(sheet: Sheet, rows: Sequence[int], gold: int, several: bool = False
 
     called = [i for i in columns if "pred" in sheet.name(i).lower()]
     found = called or [i for i in columns if fits(i)]
+    judged = [i for i in columns if is_judged(sheet.name(i), {*sheet.texts[i]}, right)]
+    found = [i for i in found if i not in judged] or judged  # which are refused where they are used
     texts = [i for i in columns if i not in sheet.numeric]  # of two one may never be right
     return texts if several and len(found) == 1 and len(texts) == 2 and found[0] in texts else found
 

@@ -27,6 +27,7 @@ from permtest.readers.files import (
     did_you_mean,
     kind_of,
     listed,
+    number_or_none,
     printable,
     shown,
     text_of,
@@ -36,6 +37,7 @@ from permtest.readers.shape import (
     NO_SYSTEM,
     OF_THE_ITEM,
     OUTPUTS,
+    ROLES,
     SAYS,
     WORDS,
     How,
@@ -43,6 +45,9 @@ from permtest.readers.shape import (
     as_ids,
     as_list,
     count_statistics,
+    is_judged,
+    owner_and_measure,
+    predicted,
     words,
 )
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
@@ -214,7 +219,8 @@ class Evaluation:
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         source = chosen.source(self.format.name, grouping)
-        source["no_systems"] = [] if a is not None else self._no_systems(two, numbers=True)
+        rest = self._no_systems(two, numbers=True)
+        source["no_systems"] = [x for x in rest if a is None or x.lower() in ROLES["gold"]]
         group, kind = chosen.group(grouping), self._kind(chosen)
         return replace(pairs, ids=chosen.ids, clusters=group, source=source, score=kind)
 
@@ -269,6 +275,7 @@ class Evaluation:
                 raise self._too_few(two, entry, "say which two to compare (--a, --b)")
             return two
         one, other = self._named("a", a, entry), self._named("b", b, entry)
+        self._check_measures(one.system, other.system)
         if one.system == other.system:
             what = "column " * (self.sheet is not None) + repr(one.system)
             raise self._error(f"a and b are both {what}; name two; {self._known()}")
@@ -278,6 +285,30 @@ class Evaluation:
             if taken := own & set(other.columns[name]):
                 raise self._error(f"{min(taken)} is in both a and b; choose two systems")
         return [one, other]
+
+    def _check_measures(self, a: str, b: str) -> None:
+        """Refuse crf_accuracy beside hmm_loss where there are hmm_accuracy and crf_loss, too."""
+        names = (self.sheet.names if self.sheet is not None else None) or ()
+        known = {owner_and_measure(name): name for name in names}
+        (p, x), (q, y) = owner_and_measure(a), owner_and_measure(b)
+        of_b, of_a = known.get((q, x)), known.get((p, y))
+        if p and q and p != q and x != y and of_a and of_b and not {*x, *y} <= NO_SYSTEM:
+            problem = f"columns {a!r} and {b!r} hold different measures ({'_'.join(x)} and "
+            problem += f"{'_'.join(y)}); compare {a!r} with {of_b!r}, or {of_a!r} with {b!r}"
+            raise self._error(problem)
+
+    def _check_predicted(self, some: Sequence[SystemScores], score: str) -> None:
+        """Refuse numbers in columns that are called like predicted labels."""
+        gold = None if self.first is None else self.first.called("gold")
+        for one in (one for one in some if score not in one.counts):
+            for label in (x for x in one.columns.get(score, ()) if predicted(x)):
+                right = "FILE"
+                if self.first is not None and gold is not None and self.first.label(gold) != label:
+                    right = self.first.name(gold)
+                name = predicted(label) if self.sheet is not None else score
+                problem = f"{label} may hold predicted labels, which are no scores; name the right "
+                problem += f"labels (--gold {right}), or, if they are scores, say so (--score "
+                raise self._error(f"{problem}{name})")
 
     def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
         """The columns of a table that are not compared; or those of numbers alone."""
@@ -456,12 +487,23 @@ class Evaluation:
             self._judge(chosen, entry)
         else:
             self._count(chosen, entry)
+            if score is None and self.how.score is None:
+                self._check_predicted(some, name)
         named = self.how.id is not None
         chosen.check_agreement(named=named, noted=named and not self.is_labels)
         return chosen
 
     def _judge(self, chosen: _Chosen, entry: Statistic) -> None:
         cells = chosen.cells()
+        for one in chosen.systems:
+            label, gold = one.columns[PREDICTION][0], {*one.agree["gold"]}
+            if is_judged(label, {*one.scores[PREDICTION]}, gold):
+                other = shown(min(x for x in gold if number_or_none(x) not in (0, 1)))
+                problem = f"{label} looks like correctness (0/1), but gold holds labels such as "
+                problem += (
+                    f"{other}; leave gold (--gold) out to compare the scores as they are, or, "
+                )
+                raise self._error(f"{problem}if it holds predictions, add pred to its name")
         if chosen.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if is_missing(x, gold) else x for x in c] for c in cells]
@@ -593,7 +635,7 @@ class _Chosen:
             return chosen
         if missing == "error":
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
-            problem = f"no item {shown(str(every[k]))} of {some[j].system!r}; add it"
+            problem = f"no item {shown(str(every[k]))} of {some[j].system!r}"
             raise ReadError.at(some[j].file.path, problem, settle="missing")
         if not both:
             raise _nothing_in_common(some, where)
@@ -654,7 +696,7 @@ class _Chosen:
                     self.notes.append(f"{number} missing score{many} of {one.system!r} {verb} as 0")
             return [[blank if x is None else x for x in column] for column in cells]
         if (self.missing or ("error" if some[0].paired_by == ROW else "drop")) == "error":
-            said = f"{{}} is a missing score; add it, {SETTLE['missing']}".format
+            said = f"{{}} is a missing score; {SETTLE['missing']}".format
             self.refuse(lambda x: said(shown(text_of(x))) if _is_missing(x) else None)
         bare = some[0].ids is None
         self.dropped = [some[0].place(self.rows[0][k]) if bare else keys[k] for k in sorted(gone)]

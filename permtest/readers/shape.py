@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from permtest.readers.files import (
-    PROBLEMS,
     VERDICTS,
     did_you_mean,
     is_number,
     kind_of,
     listed,
+    not_a_score,
     number_or_none,
     printable,
     shown,
@@ -31,7 +31,7 @@ from permtest.readers.files import (
 )
 from permtest.readers.systems import ORDER, ROW, SystemScores, twice
 from permtest.readers.tables import Table
-from permtest.score import HIGHER, LOWER, MEASURED, tokens
+from permtest.score import DIGITS, HIGHER, LOWER, MEASURED, tokens
 from permtest.statistics import STATISTICS, Statistic
 
 Column: TypeAlias = "str | int"
@@ -66,6 +66,9 @@ ROLES = {
         "context reference ref gold y_true target ground_truth",
     }.items()
 }
+
+#: How columns are called that show what an item is, such as its question.
+ITEMS = {*ROLES["text"]} - {*ROLES["gold"], "context", "source", "ref"}
 
 #: Words in the name of a column, by what they say of its numbers.
 SAYS = {
@@ -107,6 +110,9 @@ SAYS = {
 NO_SYSTEM, OUTPUTS = SAYS["no system"], SAYS["output"]
 JUDGED = SAYS["measure"] | SAYS["verdict"]
 
+#: Words of a name of a column of predicted labels, which are no scores.
+PREDICTED = {"pred", "preds", "predicted", "prediction", "predictions"}
+
 #: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
 NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
 
@@ -133,8 +139,37 @@ OF_THE_ITEM = {"length", "reference_length"}
 
 
 def words(name: str) -> set[str]:
-    """The words of a name, without numbers."""
-    return {part for part in tokens(name) if not part.isdecimal()} or {name}
+    """The words of a name, without numbers; of a number of items, such as n_PER, only the n."""
+    parts = tokens(name)
+    if parts[0] == "n" and NO_KEYS.isdisjoint(parts):
+        return {"n"}
+    return {part for part in parts if not part.isdecimal()} or {name}
+
+
+def predicted(name: str) -> str:
+    """The word that says of a column that it holds predicted labels; "" if none does."""
+    said = [part.rstrip(DIGITS) for part in tokens(name)]
+    own = [x for x in said if x in PREDICTED] + [x for x in said[-1:] if x in ("label", "labels")]
+    return own[0] if own and JUDGED.isdisjoint(said) else ""
+
+
+def owner_and_measure(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of a name that say whose the numbers are, and those that say what they measure."""
+    label = predicted(name)
+    every = [re.sub(rf"^({label})(\d+)$", r"\1 \2", x).split() for x in tokens(name)]
+    parts = [x for some in every for x in some]
+    known = {*parts} if words(name) == {"n"} else SAYS["measure"] | NO_SYSTEM | {label}
+    what = tuple(x for x in parts if x in known)
+    return tuple(x for x in parts if x not in known), what
+
+
+def is_judged(name: str, cells: Collection[str], right: Collection[str]) -> bool:
+    """Whether cells say by 0 and 1 what was right, beside right labels that are others."""
+    said = {part.rstrip(DIGITS) for part in tokens(name)}
+    if len(cells) > 9 or (not OUTPUTS.isdisjoint(said) and JUDGED.isdisjoint(said)):
+        return False
+    values = {number_or_none(x) for x in cells if kind_of(x) != "missing"}
+    return values == {0, 1} and not {*map(number_or_none, right)} <= {0, 1}
 
 
 def readings(name: str) -> list[tuple[str, str]]:
@@ -275,9 +310,7 @@ class Sheet(Table):
         plain = {name for role in ("text", "system", "id") for name in ROLES[role]}
         for i in set() if self.has_gold else set(range(self.width)) - set(found):
             said, cells = tokens(self.name(i)), {x.lower() for x in self.texts[i]} - {""}
-            # Yes and no may be answers, unless the name speaks of a judgement.
-            judged = not JUDGED.isdisjoint(said)
-            pairs = [x for x in VERDICTS if judged or (not likely and x[0] != "yes")]
+            pairs = VERDICTS if not likely or not JUDGED.isdisjoint(said) else []
             if cells and self.name(i).lower() not in plain and OUTPUTS.isdisjoint(said):
                 found += [i] * any(cells <= {*pair} for pair in pairs)
         return sorted(found)
@@ -292,7 +325,20 @@ class Sheet(Table):
         if self.index:
             return [i for i in self.index if i != self.system] or [*self.index]
         keys = [i for i in range(self.width) if self._is_key(i)][:1]
-        return keys if keys and self._distinct(keys) == len(self) else []
+        return keys if keys and self._distinct(keys) == len(self) else self._recurring
+
+    @property
+    def _recurring(self) -> list[int]:
+        """The column that shows what an item is, where items come twice or more on average."""
+        what = [i for i in range(self.width) if self.name(i).lower() in ITEMS]
+        if not what or self._distinct(what) < 2:
+            return []
+        said = {i: tokens(self.name(i)) for i in range(self.width) if i != self.numbered}
+        texts = [i for i in said if i not in self.numeric and OUTPUTS.isdisjoint(said[i])]
+        keys = [i for i in said if not SAYS["key"].isdisjoint(said[i])]
+        once = any(self._distinct([i]) == len(self) for i in (*texts, *keys))
+        often = 2 * self._distinct([*what, *self._whose]) <= len(self)
+        return what[:1] if often and not once else []
 
     def _distinct(self, columns: Sequence[int]) -> int:
         rows = (self.texts[i] for i in columns)
@@ -387,7 +433,7 @@ class Sheet(Table):
             slips = slips if 2 * len(slips) < len(self) else []
             for number in (x for x in texts if x in slips or re.search(r"\d", x)):
                 said = f"; {self.place(self.texts[i].index(number))}, {self.label(i)}: "
-                return said + PROBLEMS["text"].format(shown(number))
+                return said + not_a_score(number)
             if texts and not labels:
                 labels = f"; {self.label(i)} holds labels; name the right answers (--gold)"
         return labels
@@ -410,7 +456,8 @@ class Sheet(Table):
             [x.replace(",", ".") for x in self.texts[i]] if i in found else cells
             for i, cells in enumerate(self.columns)
         ]
-        note = f"commas in {', '.join(map(self.label, found))} are read as decimal points"
+        names = ", ".join(repr(self.key(i)) for i in found)
+        note = f"commas in column{'s' * (len(found) > 1)} {names} are read as decimal points"
         return replace(self, columns=columns, notes=(*self.notes, note))
 
     def _without_separators(self) -> Sheet:
@@ -773,10 +820,9 @@ class Sheet(Table):
                 return [], "four whole numbers a line, and no names", ()
             return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
         gold, kept, doubt, notes = self.called("gold"), list[int](), "", tuple[str, ...]()
-        binary = [i for i in single if {*map(number_or_none, {*self.texts[i]})} <= {0, 1, None}]
         unsure = self.probabilities(gold) if gold in single else []
-        if gold in single and binary == [i for i in single if i != gold]:
-            single = binary  # which was judged by it
+        if gold in single and (self.how.score is not None or self._only_judged(single, gold)):
+            single = [i for i in single if i != gold]
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
             doubt = f"{self.name(self.system or 0)!r} seems to say whose a line is; which column is"
@@ -792,6 +838,20 @@ class Sheet(Table):
                 names = ", ".join(repr(self.key(i)) for i in kept)
                 doubt = f"columns of numbers that do not look alike ({names})"
         return ([], doubt, ()) if doubt else ([self.name(i) for i in kept], "", notes)
+
+    def _only_judged(self, columns: Sequence[int], gold: int) -> bool:
+        """Whether some columns are of 0 and 1, and no other may be predictions of other labels."""
+        values = {i: {*map(number_or_none, {*self.texts[i]})} for i in columns}
+        rest = [i for i in columns if i != gold and not values[i] <= {0, 1, None}]
+        return (
+            len(columns) - len(rest) > 1
+            and not values[gold] <= {0, 1, None}
+            and all(
+                not NO_SYSTEM.isdisjoint(tokens(self.name(i)))
+                or 2 * len(values[i] & values[gold]) < len(values[i])
+                for i in rest
+            )
+        )
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
@@ -810,10 +870,9 @@ class Sheet(Table):
         families: dict[tuple[str, ...], list[int]] = {}
         owned = set()  # the measures that some column has of a system by its name
         for i in columns:
-            parts = tokens(self.name(i))
-            what = tuple(x for x in parts if x in SAYS["measure"] | NO_SYSTEM)
+            own, what = owner_and_measure(self.name(i))
             families.setdefault(what, []).append(i)
-            owned |= {what} if len(what) < len(parts) else set()
+            owned |= {what} if own else set()
         families = {what: some for what, some in families.items() if what in owned}
         known = ", ".join(repr("_".join(what)) for what in families if what) or "none"
         if self.how.score is not None:
@@ -848,8 +907,8 @@ class Sheet(Table):
             sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
             found = [what for what, made in ways if sure and np.allclose(own, made, 1e-9, 1e-9)]
             if found:
-                note = f"{self.label(i)} is the {found[0]} of the systems before it, and is taken"
-                notes.append(f"{note} for no system")
+                note = f"{self.label(i)} is the {found[0]} of the systems before it, and not"
+                notes.append(f"{note} treated as a system")
             else:
                 first = first if kept else own
                 kept, total = [*kept, i], total + own

@@ -77,6 +77,9 @@ CASES = {
         (FOUR, {}, "'latency_ms', 'errors'", "--score"),
         (FOUR, {"score": "bleu"}, "'bleu'", "'latency_ms', 'errors'"),
         ("id,A,B\n1,1,0\n2,0,1\n", {"score": "bleu"}, "bleu"),
+        ("id,x_acc,y_acc,x_loss,y_loss\n1,1,0,.1,2\n", {"a": "x_acc", "b": "y_loss"}, "measures",
+         "(acc and loss)", "'x_acc' with 'y_acc', or 'x_loss' with 'y_loss'"),
+        *((f"id,{name}\n1,3,4\n", {}, "0 systems") for name in ("n_PER,n_LOC", "n_per,n_loc")),
         ("id,metric,A,B\n1,ter,1,3\n2,ter,4,5\n1,wer,4,5\n", {}, "'ter', 'wer'", "--score ter"),
         ("model,mmlu,arc\ngpt,.8,.7\nllama,.7,.75\n", {}, "'model'", "a system", "transpose"),
         (",mmlu,arc\ngpt-4,.8,.7\nllama3,.7,.75\n", {}, "'gpt-4'", "a system", "transpose"),
@@ -139,6 +142,8 @@ CASES = {
         ("new,old\n1,0\n1,1\n0,1\n1,0\n3,2\n", {}, "line 6", "sums", "--by-order"),
         ("model,idx,correct\nx,0,1\nx,1,0\ny,1,1\n", {}, "seems to say whose", "the item? (--id)"),
         # Repeats and clusters.
+        *((f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n", {}, "'p' occurs twice", "(--repeat)",
+           f"(--clusters {name})") for name in ("question", "item")),
         ("seed,A,B\n1,1,0\n2,0,1\n1,1,1\n", {"repeat": "seed"}, "'seed'", "--id"),
         (LONG.replace("3,x", "3,"), {}, "line 2, column 'cluster': '' is a missing label"),
         (WIDE, A_B | {"clusters": "dok"}, "no column 'dok' (did you mean 'doc'?)"),
@@ -188,7 +193,18 @@ CASES = {
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),
         ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", {}, "these are probabilities", "Brier"),
-        ("id,A,B\n1,yes,no\n2,no,no\n", {}, "0 systems", "holds labels", "--gold"),
+        ("id,answer_A,answer_B\n1,yes,no\n2,no,no\n", {}, "0 systems", "holds labels", "--gold"),
+        ("id,A,B\n1,spam,ham\n", NAMED, "line 2, column 'A'", "predicted labels", "(--gold)"),
+        *((f"id,gold,{x},{y}\n1,3,1,0\n2,{gold},0,1\n", GOLD | {"a": x, "b": y},
+           f"column {x!r} looks", "such as '3'", "leave gold (--gold) out", "add pred")
+          for x, y, gold in (("A", "B", 1), ("A_correct", "B_correct", 4))),
+        *((f"id,gold,{x},{y},A_acc\n1,3,3,1,1\n2,1,1,2,1\n", {"a": x, "b": y},
+           f"column {x!r} may hold", "(--gold gold)", f"(--score {word})") for x, y, word in (
+          ("A_pred", "B_pred", "pred"), ("predicted1", "predicted2", "predicted"),
+          ("A_label", "B_label", "label"))),
+        ("id,pred_A,pred_B\n1,1,0\n", {}, "column 'pred_A'", "--gold FILE", "--score pred"),
+        *((two("1,3 2,4", "1,3 2,5", f"id,{name}"), {}, f"column {name!r}", f"(--score {name})",
+           "--gold FILE") for name in ("pred", "prediction", "label", "y_pred")),
         ("id,A,B\n1,1,0\n2,0,1\n", {"pos_label": "x"}, "pos_label", "--gold"),
         (two("1,x,x 2,y,x", "1,x,x 2,x,x", "id,gold,pred"), {}, "b.csv: line 3 has another gold"),
         (["id,gold,pred\n1,x,x\n", "id,gold,pred1,pred2\n1,x,x,y\n"], GOLD, "are 2 with labels"),

@@ -94,6 +94,7 @@ def test_texts_that_disagree_are_said_where_the_user_chose_the_pairs():
 
 # ---- what a system is ----------------------------------------------------------------------------
 
+DIGITS = "id,gold,A_pred,B_pred,A_correct,B_correct\n1,3,3,1,1,0\n2,1,1,1,1,1\n3,0,0,1,1,0\n"
 FOUR = "id,latency_ms_A,latency_ms_B,errors_A,errors_B\n1,100,120,0,1\n2,130,90,1,0\n"
 
 
@@ -111,10 +112,30 @@ FOUR = "id,latency_ms_A,latency_ms_B,errors_A,errors_B\n1,100,120,0,1\n2,130,90,
         ("id,A.acc,B.acc,A.ms,B.ms\n1,1,0,9,8\n2,0,1,8,7\n", {"score": "acc"}, "A.acc B.acc"),
         ("id,cost_gpt,cost_llama,gpt,llama\n1,3,4,1,0\n2,5,6,1,1\n", {}, "gpt llama"),
         ("id,correct,correct_baseline\n1,1,0\n2,0,0\n", {}, "correct correct_baseline"),
+        ("id,n_PER,A,n_LOC,B\n1,2,1,3,0\n2,1,0,2,0\n", {}, "A B"),
+        ("id,n_correct_A,n_correct_B\n1,2,1\n2,1,0\n", {}, "n_correct_A n_correct_B"),
+        (DIGITS, {"score": "correct"}, "A_correct B_correct"),
+        (DIGITS, {"score": "pred"}, "A_pred B_pred"),
+        (DIGITS, {"score": "pred", "a": "B_pred", "b": "A_pred"}, "B_pred A_pred"),
+        (DIGITS, {"gold": "gold"}, "A_pred B_pred"),
+        ("id,x_big,y_big,x_xl,y_xl\n1,1,0,1,1\n", {"a": "x_big", "b": "y_xl"}, "x_big y_xl"),
     ],
 )
 def test_columns_that_look_alike_are_the_systems(text, options, names):
     assert read(file(text), **options).names == tuple(names.split())
+
+
+@pytest.mark.parametrize("header", ["row_id", "latency_ms", "n_words"])
+def test_columns_of_0_and_1_beside_labels_are_compared_as_they_are(header):
+    text = f"{header},gold,A,B\n700,3,1,0\n800,1,0,0\n900,0,1,1\n"
+    made = file(text)
+    for options in ({}, {"a": "A", "b": "B"}):
+        pairs = read(made, **options)
+        assert columns(pairs) == ([1, 0, 1], [0, 0, 1])
+        assert "gold" in pairs.source["no_systems"]
+    assert read_many(made).systems == ("A", "B")
+    renamed = file(text.replace("A,B", "pred_A,pred_B"))  # which a message recommends
+    assert columns(read(renamed, gold="gold")) == ([0, 0, 0], [0, 0, 0])
 
 
 def test_a_leaderboard_has_systems_alone():
@@ -188,6 +209,16 @@ def test_repeats_are_swapped_together(text, name):
     assert (apart.clusters, "swapped together" in said(apart)) == (None, False)
 
 
+@pytest.mark.parametrize("name", ["question", "item"])
+def test_items_that_come_again_are_swapped_together_or_not(name):
+    made = file(f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n")
+    assert read(made, clusters=name).clusters == ("p", "q", "p", "q")
+    assert read(made, id=False).clusters is None
+    both = file(f"{name},answer,A,B\np,w,1,0\np,x,0,1\nq,y,1,1\nq,z,1,0\n")
+    assert_refused(lambda: read(both), f"(--id {name} --id COL)")
+    assert read(both, id=[name, "answer"]).source["matched"] == 4
+
+
 HOLES = {
     "wide": ["id,A,B\n1,1,0\n2,,1\n3,0,0\n"],
     "long": ["id,system,score\n1,A,1\n1,B,0\n2,B,1\n2,A,\n3,A,0\n3,B,0\n"],
@@ -231,6 +262,7 @@ GROUPED = "id;A;B\n1;1.234,5;2.000,5\n2;998,5;12\n"
         ("id,A,B\n1,PASS,FAIL\n2,fail,\n", {"missing": "drop"}, ([1], [0]), "pass is read as 1"),
         (two("1,correct 2,incorrect", "2,correct 1,correct", "id,verdict"), {}, ([1, 0], [1, 1]),
          "incorrect as 0"),
+        ("id,A,B\n1,yes,no\n2,no,yes\n", {}, ([1, 0], [0, 1]), "yes is read as 1, and no as 0"),
         ("id,model,correct\n1,x,yes\n1,y,no\n", {}, ([1], [0]), "yes is read as 1, and no as 0"),
         ("id,A,B\n1,TRUE,false\n2,False,true\n", {}, ([1, 0], [0, 1]), "true is read as 1"),
         ("id;A;B\n1;0,85;0,9\n2;1;0,125\n", {}, ([34, 40], [36, 5]), "decimal points"),
