@@ -303,6 +303,20 @@ class Pairs:
         return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
 
 
+def per_item(pairs: Pairs) -> Pairs:
+    """A pair for each cluster, if there are some, on the scale of items; counts are added up."""
+    if pairs.clusters is None:
+        return pairs
+    found = pairs.by_cluster()
+    if pairs.columns:
+        return found
+    # Sums over the mean size of clusters have the mean of the items; p does not depend on that.
+    n, size = len(found), Fraction(len(pairs), len(found))
+    u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
+    off = None if found.rounding is None else found.rounding / float(size)
+    return replace(found, u=u, v=v, scale=found.scale * size.numerator, rounding=off)
+
+
 def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArray, IntArray]:
     """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4)."""
     if isinstance(u, Pairs) and v is None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._arrays import exact_sum, with_room
+from permtest._arrays import exact_sum
 from permtest._checks import check_level
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import (
@@ -33,7 +33,7 @@ from permtest.alternatives.counts import score_interval
 from permtest.alternatives.resampling import permutation_mean, randomisation
 from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
-from permtest.pairs import Pairs
+from permtest.pairs import Pairs, per_item
 from permtest.result import PermutationTestResult
 from permtest.statistics import (
     Alternative,
@@ -630,20 +630,6 @@ class Overview(Document):
     def _stream(self, index: int) -> np.random.Generator:
         """Random numbers that nothing else draws."""
         return np.random.default_rng([self.seed, index])
-
-
-def per_item(pairs: Pairs) -> Pairs:
-    """A pair for each cluster, if there are some, on the scale of items; counts are added up."""
-    if pairs.clusters is None:
-        return pairs
-    found = pairs.by_cluster()
-    if pairs.columns:
-        return found
-    # Sums over the mean size of clusters have the mean of the items; p does not depend on that.
-    n, size = len(found), Fraction(len(pairs), len(found))
-    u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
-    off = None if found.rounding is None else found.rounding / float(size)
-    return replace(found, u=u, v=v, scale=found.scale * size.numerator, rounding=off)
 
 
 def raised(pairs: Pairs, delta: float) -> Pairs:

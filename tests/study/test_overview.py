@@ -16,13 +16,14 @@ import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import bayes_test, compare_all, mcnemar
 from permtest.alternatives.answer import OF_COUNTS, TITLES
+from permtest.pairs import per_item
 from permtest.study import (
     StudyConfig,
     evaluation_units,
     overview,
     run_study,
 )
-from permtest.study.overview import OF_ORDER, SLOW, item_scores, per_item
+from permtest.study.overview import OF_ORDER, SLOW, item_scores
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 RNG = np.random.default_rng(5)
