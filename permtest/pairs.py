@@ -6,6 +6,7 @@ two integer arrays of one length whose arithmetic cannot wrap around.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
@@ -253,6 +254,11 @@ class Pairs:
         return replace(self.folded(self.clusters), ids=tuple(dict.fromkeys(self.clusters)))
 
     @property
+    def runs_each(self) -> str:
+        """How many runs items have, where entries are runs: "2 runs each"; else empty."""
+        return runs_each(self.ids, self.clusters)
+
+    @property
     def low(self) -> int:
         """The smallest of the integers; 0 of none."""
         return min(int(self.u.min()), int(self.v.min())) if len(self) else 0
@@ -301,6 +307,17 @@ class Pairs:
         off = self.rounding
         off = None if off is None else np.stack([add_up(x, labels) for x in off])
         return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
+
+
+def runs_each(ids: Sequence[str] | None, clusters: Sequence[Any] | None) -> str:
+    """How many entries each cluster has, if they are all called runs of it, as "q1 (seed 2)"."""
+    if ids is None or clusters is None or len(set(clusters)) == len(ids):
+        return ""
+    both = zip(ids, clusters, strict=True)
+    if not all(x.startswith(f"{cluster} (") and x.endswith(")") for x, cluster in both):
+        return ""
+    least, *_, most = sorted(Counter(clusters).values()) * 2
+    return f"{f'{least} to ' * (least < most)}{most} runs each"
 
 
 def per_item(pairs: Pairs) -> Pairs:

@@ -452,7 +452,7 @@ def test_a_plan_of_a_difference(printed):
             "The paired t-test needs only 3, but with fewer",
         ),
         ("--delta 5 --sigma 0.5 --alternative greater", "5 items", "needs only 2, but with fewer"),
-        ("runs.csv --id question", "6 clusters", "only 3, but with fewer than 6 clusters the p"),
+        ("runs.csv --id question", "6 items", "only 3, but with fewer than 6 items the p of"),
         ("--shares 1 0", "6 items", "A scores higher on a share of 1 of the items"),
     ],
 )
@@ -468,13 +468,39 @@ def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, op
     assert {x["n"] < found["n"] for x in found["curve"] if not x["power"]} == {True}
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("report", "On 6 items, 2 runs each, a scores "),
+        ("report", "that swaps all runs of an item together rejects the hypothesis"),
+        ("report", "exchange their outputs for each item. p is the share of all 2^6 exchanges"),
+        ("report", "over 6 items, 2 runs each, of which 6 differ: p = 0.0312"),
+        ("report", "Runs are compared by their scores. runs a better 12 "),
+        (
+            "report",
+            "items needed for 80% power at the observed difference 6 with fewer, p is above",
+        ),
+        ("leaderboard", "(Holm), over 6 items, 2 runs each."),
+        (
+            "plan",
+            "6 items for a power of 0.8, if differences per item (sums over its runs, divided",
+        ),
+        ("plan", "The pilot has 6 items."),
+    ],
+)
+def test_runs_of_an_item_are_not_called_items(printed, folder, command, said):
+    (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
+    out = " ".join(printed(command, "runs.csv", "--id", "question").split())
+    assert said in out
+    assert "12 items" not in out.replace("12 items paired by row", "")
+
+
 def test_a_plan_of_a_pilot_says_what_a_report_says(printed, folder):
     (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
     argv = ("runs.csv", "--id", "question")
-    assert "\n\nThe pilot has 6 clusters. " in printed("plan", *argv)
     plan = json.loads(printed("plan", *argv, "--json"))
     report = json.loads(printed("report", *argv, "--json"))
-    assert plan["pilot"] == report["n_units"] == report["power"]["n"] == 6
+    assert plan["pilot"] == report["n_items"] == report["power"]["n"] == 6
     assert plan["n"] == report["power"]["needed"]
 
 

@@ -230,7 +230,9 @@ def _needs(
     needs = counted(needed, found["unit"])
     given = "A scores higher on a share of {p_b:.4g} of the {unit} and B on one of {p_c:.4g}."
     if "p_b" not in found:
-        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+        inside = "(of {unit}, divided by their mean size, {cluster_size:.4g}) "
+        if found["unit"] == "items":  # of several runs
+            inside = "(sums over its runs, divided by their mean number, {cluster_size:.4g}) "
         given = f"differences per item {inside * ('cluster_size' in found)}"
         given += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}."
         if by_t == needed:
@@ -294,7 +296,8 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     gaps = np.asarray(units.differences() / units.scale, dtype=np.float64)
     found = {"pilot": len(units), "unit": "items", "source": pairs.source}
     if pairs.clusters is not None:
-        found |= {"unit": "clusters", "cluster_size": len(pairs) / len(units)}
+        found |= {"cluster_size": len(pairs) / len(units)}
+        found |= {} if pairs.runs_each else {"unit": "clusters"}
     delta = args.delta
     if delta is None:  # exactly 0 where the systems tie
         delta = units.in_scores(exact_sum(units.differences())) / len(units)

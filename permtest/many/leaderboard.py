@@ -155,8 +155,9 @@ class Leaderboard(AsFields):
         return tuple(x.folded.n_items if x.clusters is not None else None for x in self._tables)
 
     def unit(self, data_set: str | None = None) -> str:
-        """What is swapped on a data set: "items" or "clusters"."""
-        return "items" if self.n_clusters[self._data_set(data_set)] is None else "clusters"
+        """What is swapped on a data set: "items", of one or several runs each, or "clusters"."""
+        k = self._data_set(data_set)
+        return "items" if self.n_clusters[k] is None or self._tables[k].runs_each else "clusters"
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -569,7 +570,7 @@ class Leaderboard(AsFields):
         """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
         k = self._data_set(data_set)
         name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
-        s, base, where = "s" * (1 in (differ, total)), self.baseline, ""
+        s, base = "s" * (1 in (differ, total)), self.baseline
         if base is None:
             share = f"{self._lead(name)}. {differ} of {counted(total, 'pairs')} differ{s}"
         elif self.alternative == "two-sided":
@@ -577,14 +578,17 @@ class Leaderboard(AsFields):
         else:
             more = "more" if self.alternative == "greater" else "less"
             share = f"{differ} of {counted(total, 'systems')} score{s} {more} than {base}"
-        if (clusters := self.n_clusters[k]) is not None:
-            where = f" in {counted(clusters, 'clusters')}"
+        over, clusters = counted(self.n[k], "items"), self.n_clusters[k]
+        if clusters is not None:
+            runs = self._tables[k].runs_each
+            over = f"{counted(clusters, 'items')}, {runs}" if runs else over
+            over += f" in {counted(clusters, 'clusters')}" * (not runs)
         close = int(self.undecided[k].sum())
         are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
         return (
             f"{name}: " * bool(name)
             + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}), "
-            + f"over {counted(self.n[k], 'items')}{where}."
+            + f"over {over}."
             + f"{are} with K = {self.K}." * (close > 0)
         )
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permtest._arrays import IntArray, exact_sum, with_room
 from permtest.decimals import in_common_units
-from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
+from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, runs_each
 from permtest.score import Score, tokens
 from permtest.statistics import Exact, Statistic, lookup
 
@@ -138,6 +138,11 @@ class ScoreTable:
     def n_items(self) -> int:
         """N, the number of items."""
         return int(self.scores.shape[1])
+
+    @property
+    def runs_each(self) -> str:
+        """As that of `Pairs`: how many runs items have, where entries are runs."""
+        return runs_each(self.ids, self.clusters)
 
     @cached_property
     def compared(self) -> Score:
