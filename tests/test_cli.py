@@ -478,12 +478,12 @@ def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, op
         ("report", "Runs are compared by their scores. runs a better 12 "),
         (
             "report",
-            "items needed for 80% power at the observed difference 6 with fewer, p is above",
+            "80% power at the observed difference 6 with fewer, p is above 0.05",
         ),
         ("leaderboard", "(Holm), over 6 items, 2 runs each."),
         (
             "plan",
-            "6 items for a power of 0.8, if differences per item (sums over its runs, divided",
+            "6 items for a power of 0.8, if differences per item (2 runs each) have",
         ),
         ("plan", "The pilot has 6 items."),
     ],

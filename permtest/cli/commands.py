@@ -230,9 +230,8 @@ def _needs(
     needs = counted(needed, found["unit"])
     given = "A scores higher on a share of {p_b:.4g} of the {unit} and B on one of {p_c:.4g}."
     if "p_b" not in found:
-        inside = "(of {unit}, divided by their mean size, {cluster_size:.4g}) "
-        if found["unit"] == "items":  # of several runs
-            inside = "(sums over its runs, divided by their mean number, {cluster_size:.4g}) "
+        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+        inside = "({runs_each}) " if "runs_each" in found else inside
         given = f"differences per item {inside * ('cluster_size' in found)}"
         given += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}."
         if by_t == needed:
@@ -297,7 +296,7 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     found = {"pilot": len(units), "unit": "items", "source": pairs.source}
     if pairs.clusters is not None:
         found |= {"cluster_size": len(pairs) / len(units)}
-        found |= {} if pairs.runs_each else {"unit": "clusters"}
+        found |= {"runs_each": runs} if (runs := pairs.runs_each) else {"unit": "clusters"}
     delta = args.delta
     if delta is None:  # exactly 0 where the systems tie
         delta = units.in_scores(exact_sum(units.differences())) / len(units)

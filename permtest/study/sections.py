@@ -83,17 +83,16 @@ def finding(found: Any) -> Section:
     first, second = found.better_on
     wins = f"{a} better on {first:,}, {b} on {second:,}, equal on {record.ties:,}"
     compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
-    compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
+    compared = compared or f"{entry.title}" + f" ({entry.about})" * bool(entry.about)
     sentence = f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
     if found.rejected is False:
         sentence += ", but this does not show that it is true"
     elif found.rejected and exact.better and not found.delta:
         sentence += f"; {exact.better} is the better one"
-    limits = (
-        "The difference holds for these two systems on items like these. The interval says "
-        "how far other items might move it, not how far other training runs or other data "
-        "would move it."
-    )
+    limits = "The difference holds for these two systems on items like these."
+    if interval is not None:
+        limits += " The interval says how far other items might move it, not how far other "
+        limits += "training runs or other data would move it."
     if interval is not None and "exact test" not in found.interval_about:
         limits += " The interval and p come from different tests, so near the level they may "
         limits += "disagree."
@@ -215,7 +214,7 @@ def items(found: Any) -> Section:
         sentence=_of_entries(found, sentence),
         tables=tuple(tables),
         limits=f"The {found.entry}s with the largest differences are not typical; read their texts "
-        "before you use them to explain the difference.",
+        "before you use them to explain the difference." * bool(rows),
         data={"record": record._asdict(), "most_different": [x._asdict() for x in shown]},
     )
 
@@ -268,7 +267,7 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     if found.clustered:
         text += f" by comparing {found.unit}"
         if not found.pairs.columns:
-            text += f" ({_sums(found)})"
+            text += f", each by {_sums(found)}"
     text += "."
     if found.per_unit != 1:
         text += " Their intervals are per item; the interval of the difference is for the sum."
@@ -282,8 +281,8 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     made = [one for one in decided.values() if one is not None]
     if len(set(made)) > 1:
         text += f" {sum(made)} of {len(made)} tests {'rejects' if sum(made) == 1 else 'reject'}. "
-        text += "The tests that disagree ask different questions or make assumptions that do not "
-        text += "hold."
+        text += "Tests can disagree because they ask different questions, because assumptions do "
+        text += "not hold, or because p is close to the level."
     elif len(made) > 1:
         both = "Both" if len(made) == 2 else f"All {len(made)}"
         text += f" {both} tests reach the same decision."
@@ -292,9 +291,9 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
 
 def _sums(found: Any) -> str:
     """What the score of a unit is that has several lines of scores."""
-    if found.pairs.runs_each:
-        return "the sum over its runs, divided by the mean number of runs"
-    return "the sum over its items, divided by the mean size of a cluster"
+    if not (runs := found.pairs.runs_each):
+        return "the sum of its items, divided by the mean size of a cluster"
+    return "the sum of its runs, divided by their mean number" if " to " in runs else "its mean"
 
 
 def measures(found: Any) -> Section:
@@ -353,7 +352,7 @@ def effects(found: Any) -> Section:
     how = (sizes,), "Effect sizes with their intervals", {"confidence_level": level}
     # The effects of scores of 0 and 1 have no scale in common.
     drawn = sizes and "risk_difference" not in [effect.name for effect in sizes]
-    sentence = f"These sizes of the difference do not depend on the number of {found.unit}."
+    sentence = f"These sizes of the difference do not grow with the number of {found.unit}."
     limits = "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for "
     limits += "yourself what difference matters."
     return Section(
@@ -387,6 +386,7 @@ def power(found: Any) -> Section:
             chance, method = rates["exact"][1], f"exact test of {drawn}"
             apart = " The power is measured, as among the other tests; the formula of the t test, "
             apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
+    method = method if plan.power else f"too few {found.unit} for a p of {number(found.alpha)}"
     text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
     rows = [(f"power with {doc.how_many(plan.n, found.unit)}", text, method)]
     if plan.detectable is not None:

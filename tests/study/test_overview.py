@@ -470,3 +470,24 @@ def test_refusals_of_overviews(pairs, options, error, message):
 def test_refusals_of_studies(pairs, options, message):
     with pytest.raises(ValueError, match=message):
         run_study(pairs, config=config(**options))
+
+
+@pytest.mark.parametrize(
+    ("u", "v", "key", "said", "unsaid"),
+    [
+        (
+            [3, 1, 4, 2, 9],
+            [1, 3, 2, 4, 8],
+            "power",
+            "too few items for a p of 0.05",
+            "nearly normal",
+        ),
+        ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "finding", "too few items to exclude", "The interval"),
+        ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "items", "The items with the largest diff", "any item."),
+        ([3, 1, 4], [3, 1, 4], "items", "The systems do not differ on any item.", "largest"),
+    ],
+)
+def test_sections_speak_of_what_there_is(u, v, key, said, unsaid):
+    text = str(overview(Pairs.of(u, v))[key])
+    assert said in " ".join(text.split())
+    assert unsaid not in text
