@@ -253,7 +253,7 @@ class Pairs:
             raise ValueError("these pairs have no clusters; read them with clusters=, or set them")
         return replace(self.folded(self.clusters), ids=tuple(dict.fromkeys(self.clusters)))
 
-    @property
+    @cached_property
     def runs_each(self) -> str:
         """How many runs items have, where entries are runs: "2 runs each"; else empty."""
         return runs_each(self.ids, self.clusters)

@@ -139,7 +139,7 @@ class ScoreTable:
         """N, the number of items."""
         return int(self.scores.shape[1])
 
-    @property
+    @cached_property
     def runs_each(self) -> str:
         """As that of `Pairs`: how many runs items have, where entries are runs."""
         return runs_each(self.ids, self.clusters)
