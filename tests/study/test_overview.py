@@ -480,7 +480,7 @@ def test_refusals_of_studies(pairs, options, message):
             [1, 3, 2, 4, 8],
             "power",
             "too few items for a p of 0.05",
-            "smallest difference",
+            "detectable",
         ),
         ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "finding", "too few items to exclude", "The interval"),
         ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "items", "The items with the largest diff", "any item."),
