@@ -6,6 +6,7 @@ two integer arrays of one length whose arithmetic cannot wrap around.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
@@ -262,6 +263,11 @@ class Pairs:
             raise ValueError("these pairs have no clusters; read them with clusters=, or set them")
         return replace(self.folded(self.clusters), ids=tuple(dict.fromkeys(self.clusters)))
 
+    @cached_property
+    def runs_each(self) -> str:
+        """How many runs items have, where entries are runs: "2 runs each"; else empty."""
+        return runs_each(self.ids, self.clusters)
+
     @property
     def low(self) -> int:
         """The smallest of the integers; 0 of none."""
@@ -311,6 +317,31 @@ class Pairs:
         off = self.rounding
         off = None if off is None else np.stack([add_up(x, labels) for x in off])
         return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
+
+
+def runs_each(ids: Sequence[str] | None, clusters: Sequence[Any] | None) -> str:
+    """How many entries each cluster has, if they are all called runs of it, as "q1 (seed 2)"."""
+    if ids is None or clusters is None or len(set(clusters)) == len(ids):
+        return ""
+    both = zip(ids, clusters, strict=True)
+    if not all(x.startswith(f"{cluster} (") and x.endswith(")") for x, cluster in both):
+        return ""
+    least, *_, most = sorted(Counter(clusters).values()) * 2
+    return f"{f'{least} to ' * (least < most)}{most} runs each"
+
+
+def per_item(pairs: Pairs) -> Pairs:
+    """A pair for each cluster, if there are some, on the scale of items; counts are added up."""
+    if pairs.clusters is None:
+        return pairs
+    found = pairs.by_cluster()
+    if pairs.columns:
+        return found
+    # Sums over the mean size of clusters have the mean of the items; p does not depend on that.
+    n, size = len(found), Fraction(len(pairs), len(found))
+    u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
+    off = None if found.rounding is None else found.rounding / float(size)
+    return replace(found, u=u, v=v, scale=found.scale * size.numerator, rounding=off)
 
 
 def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArray, IntArray]:

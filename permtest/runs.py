@@ -197,15 +197,19 @@ class NoiseSplit(AsFields):
     confidence_level: float
 
     def __str__(self) -> str:
+        if self.total == self.prediction == 0:
+            return "The difference is the same on every item, and runs of an item do not differ."
         low, high = self.prediction_interval
-        share = self.prediction / self.total if self.total > 0 else 0.0
-        rest = f"{100 * share:.0f}%, and items for {self.data:.4g}."
-        if self.data < 0:  # an estimate may be
-            rest = "which is all of it; no variance between items can be seen."
+        runs = f"{self.prediction:.4g} ({100 * self.confidence_level:g}% interval {low:.4g} to "
+        runs += f"{high:.4g})"
+        if self.data > 0:  # the estimate may be negative
+            return (
+                f"Of the variance of an item's difference, {self.total:.4g}, runs account for "
+                f"{runs}, {self.prediction / self.total:.0%}, and items for {self.data:.4g}."
+            )
         return (
-            f"Of the variance of an item's difference, {self.total:.4g}, runs account for "
-            f"{self.prediction:.4g} ({100 * self.confidence_level:g}% interval {low:.4g} to "
-            f"{high:.4g}), {rest}"
+            f"The variance of an item's difference is {self.total:.4g}, and {runs} is expected "
+            "from runs alone: no variance between items can be seen."
         )
 
 
@@ -364,34 +368,39 @@ class RunsTestResult(AsSentence):
         D_n less that the part of the items (Miller 2024, arXiv 2411.00640, sec. 3.1).
         """
         level = check_level(confidence_level, "confidence_level")
-        gaps, within = self._gaps_and_noise()
-        data = (gaps - gaps.mean()) ** 2 * self.n / (self.n - 1) - within
-        total, prediction = float(gaps.var(ddof=1)), float(within.mean())
+        squares, within = self._squares_and_noise()
+        data = squares * self.n / (self.n - 1) - within
+        data[np.abs(data) <= 1e-12 * within] = 0.0  # which is what roundings leave
+        total, prediction = float(squares.sum() / (self.n - 1)), float(within.mean())
+        left = total - prediction if abs(total - prediction) > 1e-12 * total else 0.0
         z = NormalDist().inv_cdf((1 + level) / 2) / sqrt(self.n)
         ends = (x.mean() + np.array([-1, 1]) * z * x.std(ddof=1) for x in (data, within))
         first, second = ((float(low), float(high)) for low, high in np.maximum([*ends], 0.0))
-        return NoiseSplit(total, total - prediction, prediction, first, second, level)
+        return NoiseSplit(total, left, prediction, first, second, level)
 
-    def _gaps_and_noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The difference of each item, and the variance of it that is due to its runs."""
+    def _squares_and_noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Squares of each item's difference less the mean, and its variance that is due to runs.
+
+        Made of whole numbers, so that what does not vary has the variance 0.
+        """
         q = self._question
         if q.measure != "mean":
             raise ValueError(f"the variance is split for the mean of runs, not for {self.metric}")
         if self.n < 2:
             raise ValueError(f"the variance over items needs two of them, and there are {self.n}")
-        gaps, noise = np.zeros((2, self.n))
-        for one, name, sign in ((q.a, self.names[0], 1), (q.b, self.names[1], -1)):
+        gaps = q.worth[0].astype(object) - q.worth[1].astype(object)
+        centred = (self.n * gaps - gaps.sum()) / (self.n * q.common)
+        noise = np.zeros(self.n)
+        for one, name in ((q.a, self.names[0]), (q.b, self.names[1])):
             for i in np.flatnonzero(one.sizes < 2)[:1]:
                 raise ValueError(
                     f"item {i + 1} has a single run of {name}, which says nothing of how runs "
                     "differ; give two runs of each item or more"
                 )
-            scores = one.scores.astype(np.float64) / q.scale
-            means = one.sums(scores) / one.sizes
-            squares = one.sums((scores - np.repeat(means, one.sizes)) ** 2)
-            gaps += sign * means
-            noise += squares / ((one.sizes - 1) * one.sizes)
-        return gaps, noise
+            scores, k = one.scores.astype(object), one.sizes.astype(object)
+            squares = k * one.sums(scores * scores) - one.sums(scores) ** 2
+            noise += (squares / (k * k * (k - 1) * q.scale**2)).astype(np.float64)
+        return centred.astype(np.float64) ** 2, noise
 
     def plan(
         self,
@@ -441,7 +450,7 @@ class RunsTestResult(AsSentence):
                 f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with "
                 "a run of each system"
             )
-        q, within = self._question, self._gaps_and_noise()[1]
+        q, within = self._question, self._squares_and_noise()[1]
         # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
         per_run = float(np.mean(within * 2 / (1 / q.a.sizes + 1 / q.b.sizes)))
         runs = np.unique(np.geomspace(1, (money - once) / (2 * each), PLANS).astype(np.int64))

@@ -233,7 +233,7 @@ class Score:
         if self.higher_is_better:
             return f"{a} scores {way} than {b}"
         if self.unit and self.unit in COUNTED:
-            return f"{a} has {'more' if more else 'fewer'} {self.unit} than {b}"
+            return f"{a} {self._has} {'more' if more else 'fewer'} {self.unit} than {b}"
         return f"{a} has a {way} {self.name or 'score'} than {b}"
 
     def mean(self, value: float) -> str:
@@ -256,7 +256,13 @@ class Score:
             return f"{a} and {b} tie at {counted(x, unit)}"
         if self.higher_is_better:
             return f"{a} is {counted(gap, unit)} {'ahead of' if x > y else 'behind'} {b}"
-        return f"{a} has {counted(gap, unit)} {'more' if x > y else 'fewer'} than {b}"
+        number, noun = counted(gap, unit).split(" ", 1)
+        return f"{a} {self._has} {number} {'more' if x > y else 'fewer'} {noun} than {b}"
+
+    @property
+    def _has(self) -> str:
+        """What systems do with the unit, where lower is better: they make errors."""
+        return "makes" if self.unit == "errors" else "has"
 
 
 @lru_cache(maxsize=1000)

@@ -426,6 +426,12 @@ def test_write_config(run, printed):
 
 # ---- plan ----------------------------------------------------------------------------------------
 
+#: Six questions with two runs each, of which t needs three and the exact test six.
+RUNS = "question,run,a,b\n" + "".join(
+    f"q{i // 2},{i % 2},{a},{b}\n"
+    for i, (a, b) in enumerate(zip("574965764978", "432213423324", strict=True))
+)
+
 
 def test_a_plan_of_a_difference(printed):
     needed = sample_size(0.1, 0.5, power=0.9, alternative="greater")
@@ -437,6 +443,67 @@ def test_a_plan_of_a_difference(printed):
     assert [str(needed), f"{power:.4f}"] in table
     found = json.loads(printed("plan", *options, "--json"))
     assert (found["n"], found["power"], found["delta"]) == (needed, power, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "needs", "why"),
+    [
+        (
+            "--delta 5 --sigma 0.5",
+            "6 items",
+            "The paired t-test needs only 3, but with fewer",
+        ),
+        ("--delta 5 --sigma 0.5 --alternative greater", "5 items", "needs only 2, but with fewer"),
+        ("runs.csv --id question", "6 items", "only 3, but with fewer than 6 items the p of"),
+        ("--shares 1 0", "6 items", "A scores higher on a share of 1 of the items"),
+    ],
+)
+def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, options, needs, why):
+    argv = ("plan", *options.split())
+    (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
+    out = printed(*argv)
+    assert out.startswith("The exact permutation test (")
+    assert f" needs {needs} for a power of 0.8, if" in out
+    assert why in out
+    found = json.loads(printed(*argv, "--json"))
+    assert f"{found['n']} {found['unit']}" == needs
+    assert {x["n"] < found["n"] for x in found["curve"] if not x["power"]} == {True}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("report", "On 6 items, 2 runs each, a scores "),
+        ("report", "that swaps all runs of an item together rejects the hypothesis"),
+        ("report", "exchange their outputs for each item. p is the share of all 2^6 exchanges"),
+        ("report", "over 6 items, 2 runs each, of which 6 differ: p = 0.0312"),
+        ("report", "Runs are compared by their scores. runs a better 12 "),
+        (
+            "report",
+            "80% power at the observed difference 6 with fewer, p is above 0.05",
+        ),
+        ("leaderboard", "(Holm), over 6 items, 2 runs each."),
+        (
+            "plan",
+            "6 items for a power of 0.8, if differences per item (2 runs each) have",
+        ),
+        ("plan", "The pilot has 6 items."),
+    ],
+)
+def test_runs_of_an_item_are_not_called_items(printed, folder, command, said):
+    (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
+    out = " ".join(printed(command, "runs.csv", "--id", "question").split())
+    assert said in out
+    assert "12 items" not in out.replace("12 items paired by row", "")
+
+
+def test_a_plan_of_a_pilot_says_what_a_report_says(printed, folder):
+    (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
+    argv = ("runs.csv", "--id", "question")
+    plan = json.loads(printed("plan", *argv, "--json"))
+    report = json.loads(printed("report", *argv, "--json"))
+    assert plan["pilot"] == report["n_items"] == report["power"]["n"] == 6
+    assert plan["n"] == report["power"]["needed"]
 
 
 def test_a_plan_of_a_pilot(printed, folder):
@@ -455,7 +522,7 @@ def test_a_plan_of_a_pilot(printed, folder):
     assert (whole["pilot"], whole["unit"]) == (8, "clusters")
     sums = [sum(int(i % 3 > 0) - int(i % 4 > 2) for i in range(k, k + 3)) for k in range(0, 24, 3)]
     assert whole["sigma"] == pytest.approx(stdev(sums) / 3), "per item, as a report tells it"
-    assert whole["n"] == sample_size(fmean(sums), stdev(sums))
+    assert (whole["n"], sample_size(fmean(sums), stdev(sums))) == (6, 4), "2 / 2^5 is above 0.05"
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -510,14 +577,19 @@ BAD = {
     "plan --shares 0.1 0.2 --delta 1": "leave out --delta",
     "plan --shares 0.1 2": "--shares: 2 is not a number from 0 to 1",
     "plan counts.csv --a a --b b --metric f1": "cannot use --metric f1",
-    "plan pair.csv --delta 0": "give the difference to find as --delta",
+    "plan pair.csv --delta 0": "--delta 0: no number of items finds a difference of 0",
+    "plan same.csv --sigma 1": "same.csv: the systems tie; give the difference to find as --delta",
+    "plan same.csv": "vary; name their standard deviation, --sigma",
+    "plan --shares 0.3 0.3": "--shares 0.3 0.3: no number of items finds a difference of 0",
+    "plan --shares 0.7 0.6": "--shares 0.7 0.6: shares of the same items cannot add up to more",
+    "plan --shares 0.3 0.1 --alternative less": "less cannot find; use greater or two-sided",
 }
 
 
 @pytest.mark.parametrize(("argv", "message"), BAD.items())
 def test_errors_in_one_line(run, folder, argv, message):
     files = {"bad.yml": "unit_sise: 3", "there.tex": "", "quick": ""}
-    files |= {"gains.txt": "3 -2\n-1 0\n"}
+    files |= {"gains.txt": "3 -2\n-1 0\n", "same.csv": "a,b\n1,1\n2,2\n"}
 
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -243,6 +243,33 @@ def test_noise_is_split_into_that_of_items_and_that_of_runs():
         exact_runs_test([[1], [0]], [[0], [1]]).noise()
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ([[0.1] * 3, [0.7] * 3], [[0.2] * 3, [0.8] * 3], "The difference is the same on every it"),
+        (
+            [[0.1] * 3, [0.7] * 3],
+            [[0.2] * 3, [0.6] * 3],
+            "0.02, runs account for 0 (95% interval 0",
+        ),
+        (
+            [[0.1, 0.2], [0.3, 0.5]],
+            [[0.1, 0.2], [0.3, 0.5]],
+            "an item's difference is 0, and 0.0125",
+        ),
+        (
+            [[1, 1], [0, 1], [1, 0]],
+            [[0, 0], [0, 1], [0, 0]],
+            "is 0.25, and 0.25 (95% interval 0 to",
+        ),
+    ],
+)
+def test_what_does_not_vary_has_no_variance(a, b, said):
+    text = str(exact_runs_test(a, b).noise())
+    assert said in text
+    assert "e-" not in text
+
+
 def test_plans_spend_the_budget_where_it_helps_most():
     rng = np.random.default_rng(3)
     a, b = np.round(rng.normal(size=(2, 500, 4)), 2)

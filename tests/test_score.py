@@ -69,7 +69,21 @@ def test_columns_share_the_name_of_their_score(names, common):
         ([1, 1], [0, 1], Score(), "sum", "u is 1 correct answer ahead of v (2 against 1; higher"),
         ([1, 5], [0, 1], Score.of("acc"), "sum", "u is 5 correct answers ahead of v (6 against 1"),
         ([0.5], [0.25], Score.of("acc"), "sum", "u's total acc is higher than v's by 0.25 (0.5 ag"),
-        (LOW, HIGH, Score.of("errors"), "sum", "u has 9 errors fewer than v (26 against 35; lower"),
+        (
+            LOW,
+            HIGH,
+            Score.of("errors"),
+            "sum",
+            "u makes 9 fewer errors than v (26 against 35; lower",
+        ),
+        ([2], [1], Score.of("errors"), "sum", "u makes 1 more error than v (2 against 1; lower"),
+        (
+            [0, 2],
+            [3, 1],
+            Score.of("wrong"),
+            "sum",
+            "u has 2 fewer wrong answers than v (2 against 4",
+        ),
         (HIGH, LOW, LOSS, "sum", "u's total loss is higher than v's by 9 (35 against 26; lower is"),
         (
             HIGH,

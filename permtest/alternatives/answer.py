@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import hypot, inf, isfinite, nan, sqrt
+from math import ceil, hypot, inf, isfinite, log2, nan, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -551,6 +551,11 @@ def finite(value: Any) -> Any:
 def rejects(p: Any, alpha: float) -> Any:
     """Whether p <= alpha, for one p or an array of them; roundings in p do not matter."""
     return p <= alpha * (1 + 1e-11)
+
+
+def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
+    """How many units the exact test needs to reject at all: with n, p is 2^-n or more a side."""
+    return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
 
 
 def one_sided(

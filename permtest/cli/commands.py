@@ -8,11 +8,11 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import permtest
 from permtest import __version__
@@ -28,9 +28,12 @@ from permtest.cli.inputs import (
     read_input,
     read_table,
 )
+from permtest.integers import exact_sum
+from permtest.pairs import per_item
 from permtest.readers import FORMATS
 from permtest.readers.files import printable
 from permtest.readers.shape import IN_FILES
+from permtest.score import counted
 from permtest.statistics import STATISTICS, lookup
 
 if TYPE_CHECKING:
@@ -174,6 +177,10 @@ def study(args: argparse.Namespace) -> None:
     finish(str(found) if args.out is None else found.sentence(), found, args)
 
 
+#: What a plan supposes: shares of items, or a mean difference and its deviation.
+PLANNED = "p_b", "p_c", "delta", "sigma"
+
+
 def plan(args: argparse.Namespace) -> None:
     """Say how many items a comparison needs.
 
@@ -189,43 +196,79 @@ def plan(args: argparse.Namespace) -> None:
       permtest plan --shares 0.06 0.03 --power 0.9
       permtest plan pilot.csv --a new --b old --alternative greater
     """
-    from permtest.study import exact_power, exact_power_n, power_t, sample_size
+    from permtest.study import sample_size
+    from permtest.study.plan import power_with, units_needed
 
     found = _planned(args)
-    of = {name: found[name] for name in ("p_b", "p_c", "delta", "sigma") if name in found}
-    how = {"alpha": args.alpha, "alternative": args.alternative}
-    size_for: Callable[..., int] = exact_power_n if "p_b" in of else sample_size
-    power_of: Callable[..., float] = exact_power if "p_b" in of else power_t
-    needed = int(size_for(power=args.power, **of, **how))
+    of: dict[str, Any] = {key: found[key] for key in PLANNED if key in found}
+    how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
+    needed = units_needed(of, power=args.power, **how)
+    by_t = needed if "p_b" in of else sample_size(**of, power=args.power, **how)
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
-    power = {n: power_of(n=n, **of, **how) for n in {*sizes, needed}}
-    test = "exact test of 0/1 scores" if "p_b" in of else "paired t-test"
+    power = {n: power_with(n, of, **how) for n in {*sizes, needed}}
+    test = "paired t-test" if "delta" in of and by_t == needed else "exact permutation test"
     if args.json:
         facts = {"n": needed, "power": power[needed], "wanted": args.power, "test": test}
         facts |= {"curve": [{"n": n, "power": power[n]} for n in sizes], "version": __version__}
         print(json.dumps(facts | how | found))
         return
-    supposed = "{p_b:.4g} of the items are right for A only and {p_c:.4g} for B only."
-    if "p_b" not in of:
-        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
-        supposed = f"differences per item {inside * ('cluster_size' in found)}"
-        supposed += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}. The exact "
-        supposed += "permutation test needs about as many."
-    side = "" if args.alternative == "two-sided" else "one-sided, "
-    text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needed} "
-    text += f"{found['unit']} for a power of {args.power:g}, if {supposed.format(**found)}"
+    unit = found["unit"]
+    text = _needs(args, test, needed, by_t, found)
     if "pilot" in found:
+        text += f"\n\nThe pilot has {counted(found['pilot'], unit)}."
+        if args.delta is None:
+            text += " Its own difference may be luck; --delta names the smallest one that matters."
         text += f"\n\ndata   {found['source']['read']}"
-        luck = (
-            "The pilot's own difference may be luck; --delta names the smallest one that matters."
-        )
-        text += f"\n\n{luck}" * (args.delta is None)
-    rows = [(found["unit"], "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
+    rows = [(unit, "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
 
 
+def _needs(
+    args: argparse.Namespace, test: str, needed: int, by_t: int, found: dict[str, Any]
+) -> str:
+    """What needs how many units, what that supposes, and how the exact test and t compare."""
+    needs = counted(needed, found["unit"])
+    given = "A scores higher on a share of {p_b:.4g} of the {unit} and B on one of {p_c:.4g}."
+    if "p_b" not in found:
+        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+        inside = "({runs_each}) " if "runs_each" in found else inside
+        given = f"differences per item {inside * ('cluster_size' in found)}"
+        given += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}."
+        if by_t == needed:
+            given += " The exact permutation test needs about as many."
+        else:
+            given += f" The paired t-test needs only {by_t}, but with fewer than {needs} the p of "
+            given += f"the exact test is always above {args.alpha:g}."
+    side = "" if args.alternative == "two-sided" else "one-sided, "
+    text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needs} for a power "
+    return text + f"of {args.power:g}, if {given.format(**found)}"
+
+
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
-    """What is to be found: shares of items that one system alone has right, or a difference."""
+    """What is to be found, and in which direction that lies."""
+    found = _supposed(args)
+    gap = found["delta"] if "delta" in found else found["p_b"] - found["p_c"]
+    said = f"--delta {args.delta:g}" if args.delta is not None else str(args.file)
+    if args.shares is not None:
+        said = "--shares {:g} {:g}".format(*args.shares)
+        if sum(args.shares) > 1 + 1e-12:
+            raise ValueError(f"{said}: shares of the same items cannot add up to more than 1")
+    if not gap:
+        tie = "the systems tie; give the difference to find as --delta"
+        none = "no number of items finds a difference of 0; name the smallest one that matters"
+        raise ValueError(f"{said}: {tie if said == args.file else none}")
+    ahead = "greater" if gap > 0 else "less"
+    if args.alternative not in ("two-sided", ahead):
+        way = "higher" if gap > 0 else "lower"
+        raise ValueError(
+            f"{said}: A scores {way} than B, which --alternative {args.alternative} cannot find; "
+            f"use {ahead} or two-sided"
+        )
+    return found
+
+
+def _supposed(args: argparse.Namespace) -> dict[str, Any]:
+    """Shares of items that one system alone has right, or a difference and its deviation."""
     if args.shares is not None:
         if (args.delta, args.sigma, args.file) != (None, None, None):
             raise ValueError("--shares is enough; leave out --delta, --sigma and files")
@@ -236,7 +279,12 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
             both = "name --delta and --sigma, or --shares, or the files of a pilot"
             raise ValueError(both if len(missing) == 2 else f"--{missing[0]} is missing")
         return {"unit": "items", "delta": args.delta, "sigma": args.sigma}
-    from permtest.study.overview import per_item
+    return _pilot(args)
+
+
+def _pilot(args: argparse.Namespace) -> dict[str, Any]:
+    """What a pilot says of the difference to find, as far as the options do not."""
+    from permtest.study.plan import supposed
 
     pairs, entry = read_input(args)
     if entry.columns:
@@ -244,20 +292,25 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
             f"a plan needs one score for each item, so it cannot use --metric {entry.name}"
         )
     units = per_item(pairs)
-    gaps = [units.in_scores(int(u) - int(v)) for u, v in zip(units.u, units.v, strict=True)]
-    found = {"pilot": len(gaps), "unit": "items", "source": pairs.source}
+    gaps = np.asarray(units.differences() / units.scale, dtype=np.float64)
+    found = {"pilot": len(units), "unit": "items", "source": pairs.source}
     if pairs.clusters is not None:
-        found |= {"unit": "clusters", "cluster_size": len(pairs) / len(units)}
-    delta = fmean(gaps) if args.delta is None else args.delta
-    if not delta:
-        raise ValueError(f"{args.file}: the systems tie; give the difference to find as --delta")
-    right = units.scale == 1 and {*units.u.tolist(), *units.v.tolist()} <= {0, 1}
-    if right and pairs.clusters is None and args.sigma is None:
-        apart = fmean(map(abs, gaps))
+        found |= {"cluster_size": len(pairs) / len(units)}
+        found |= {"runs_each": runs} if (runs := pairs.runs_each) else {"unit": "clusters"}
+    delta = args.delta
+    if delta is None:  # exactly 0 where the systems tie
+        delta = units.in_scores(exact_sum(units.differences())) / len(units)
+    if args.sigma is not None:
+        return found | {"delta": delta, "sigma": args.sigma}
+    if not np.ptp(gaps):
+        problem = "all differences are equal, which does not say how others vary"
+        raise ValueError(f"{args.file}: {problem}; name their standard deviation, --sigma")
+    if "p_b" in (own := supposed(gaps)):
+        apart = own["p_b"] + own["p_c"]
         if abs(delta) > apart:
             raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
         return found | {"p_b": max(apart + delta, 0) / 2, "p_c": max(apart - delta, 0) / 2}
-    return found | {"delta": delta, "sigma": stdev(gaps) if args.sigma is None else args.sigma}
+    return found | own | {"delta": delta}
 
 
 def formats(_: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsFields, grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import one_sided, rejects
+from permtest.alternatives.answer import fewest_units, one_sided, rejects
 from permtest.alternatives.counts import score_interval
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
@@ -31,6 +31,7 @@ from permtest.many.corrections import (
 )
 from permtest.many.table import ScoreTable, tables_of
 from permtest.null.distribution import TABLE
+from permtest.pairs import per_item
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, check_alternative, subtract
@@ -152,6 +153,11 @@ class Leaderboard(AsFields):
     def n_clusters(self) -> tuple[int | None, ...]:
         """How many clusters are swapped on each data set; None where items are."""
         return tuple(x.folded.n_items if x.clusters is not None else None for x in self._tables)
+
+    def unit(self, data_set: str | None = None) -> str:
+        """What is swapped on a data set: "items", of one or several runs each, or "clusters"."""
+        k = self._data_set(data_set)
+        return "items" if self.n_clusters[k] is None or self._tables[k].runs_each else "clusters"
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -326,7 +332,7 @@ class Leaderboard(AsFields):
         return lead, before
 
     def separating_n(self, power: float = 0.8, data_set: str | None = None) -> Floats:
-        """How many items would separate each system from the one before it, or from the baseline.
+        """How many units would separate each system from the one before it, or from the baseline.
 
         Parameters
         ----------
@@ -337,20 +343,22 @@ class Leaderboard(AsFields):
         Returns
         -------
         ndarray of shape (S,)
-            Items, also where there are clusters, in the order of `systems`; infinite for systems
-            that score the same, or lie on the other side; NaN for the best one, or the baseline.
+            Items, or clusters where these are swapped, in the order of `systems`; infinite for
+            systems that score the same, or lie on the other side; NaN for the best one, or the
+            baseline. Never fewer than p needs to reach the level at all.
 
         Notes
         -----
         Assumes that the observed difference and spread are the true ones, and that sums of that
-        many items are normal: ``((z + z_power) * spread / difference)**2`` (Miller 2024, *Adding
+        many units are normal: ``((z + z_power) * spread / difference)**2`` (Miller 2024, *Adding
         error bars to evals*). The level is `alpha` over the number of tests, as if corrected by
         Bonferroni, or `alpha` itself without a correction.
         """
         check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
-        tail = self.alpha / (1 if self.correction == "none" else self.first.size)
-        tail /= 2 if self.alternative == "two-sided" else 1
+        level = self.alpha / (1 if self.correction == "none" else self.first.size)
+        tail = level / (2 if self.alternative == "two-sided" else 1)
+        least = fewest_units(level, self.alternative)
         z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
         found = np.full(len(self.systems), nan)
         for i, j in enumerate(before.tolist()):
@@ -358,8 +366,7 @@ class Leaderboard(AsFields):
                 gap, error, units = self._error(k, i, j)
                 side = {"greater": gap > 0, "less": gap < 0}.get(self.alternative, gap != 0)
                 needed = (z * error / gap) ** 2 * units if side else inf
-                needed = max(needed, -np.log2(tail)) * self.n[k] / units  # p is at least 2^-n
-                found[i] = ceil(needed) if isfinite(needed) else inf
+                found[i] = max(ceil(needed), least) if isfinite(needed) else inf
         return found
 
     def intervals(self, data_set: str | None = None) -> Floats:
@@ -377,10 +384,10 @@ class Leaderboard(AsFields):
 
         Notes
         -----
-        Of up to 12 systems, without clusters, all shifts that the exact test does not reject, or
-        Tango's interval where scores are 0 or 1, as ``permtest compare`` has them. Otherwise, and
-        for measures such as F1, Student's t for what each item adds to the difference, which is
-        approximate.
+        Of up to 12 systems all shifts that the exact test does not reject, or Tango's interval
+        where scores are 0 or 1 and items are swapped, as reports have them. Otherwise, and for
+        measures such as F1, Student's t for what each item or cluster adds to the difference, which
+        is approximate. The ends are infinite where there are too few units for p to reach `alpha`.
         """
         k, (lead, _) = self._data_set(data_set), self._beside(data_set)
         found = np.full((len(self.systems), 2), nan)
@@ -393,10 +400,12 @@ class Leaderboard(AsFields):
         """The exact one where that is quick, or else Student's."""
         table, level = self._tables[k], round(1 - self.alpha, 12)
         if len(self.systems) <= FEW_SYSTEMS and not table.statistic.columns:
-            ends = score_interval(table.pairs(i, j), self.alternative)
-            names = self.systems[i], self.systems[j], self.data_sets[k]
-            ends = ends or self.result(*names).confidence_interval
-            with suppress(ValueError, ArithmeticError, MemoryError):  # clusters, or a sampled p
+            pairs = table.pairs(i, j)
+            ends = score_interval(pairs, self.alternative)
+            with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
+                if ends is None:
+                    how: dict[str, Any] = {"statistic": "mean", "alternative": self.alternative}
+                    ends = exact_perm_test(per_item(pairs), **how).confidence_interval
                 low, high = ends(level)
                 times = 1 if self.metric == "mean" else self.n[k]
                 return low * times, high * times
@@ -404,7 +413,8 @@ class Leaderboard(AsFields):
 
         gap, error, units = self._error(k, i, j)
         tail = self.alpha / (2 if self.alternative == "two-sided" else 1)
-        reach = -float(stdtrit(units - 1, tail)) * error if units > 1 else inf
+        few = units < max(fewest_units(self.alpha, self.alternative), 2)
+        reach = inf if few else -float(stdtrit(units - 1, tail)) * error
         return one_sided(self.alternative, gap - reach, gap + reach)
 
     def _error(self, k: int, i: int, j: int) -> tuple[float, float, int]:
@@ -543,7 +553,7 @@ class Leaderboard(AsFields):
         """All systems as a pandas DataFrame, those of each data set from the best to the worst.
 
         Besides values and ranks: the `difference` from the best system, with the interval from
-        `low` to `high` and its p-values; the p-values of the system before it, how many items would
+        `low` to `high` and its p-values; the p-values of the system before it, how many units would
         separate the two (`separating_n`), the share of the items on which both have the `same`
         score, and, of scores of 0 and 1, on which `both_right`. With a baseline, differences are
         from that, and there are no ranks.
@@ -560,7 +570,7 @@ class Leaderboard(AsFields):
         """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
         k = self._data_set(data_set)
         name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
-        s, base, where = "s" * (differ == 1), self.baseline, ""
+        s, base = "s" * (differ == 1), self.baseline
         of_all = [counted(total, x) if differ else f"{total} {x}" for x in ("pairs", "systems")]
         if base is None:
             share = f"{self._lead(name)}. {differ} of {of_all[0]} differ{s}"
@@ -569,14 +579,17 @@ class Leaderboard(AsFields):
         else:
             more = "more" if self.alternative == "greater" else "less"
             share = f"{differ} of {of_all[1]} score{s} {more} than {base}"
-        if (clusters := self.n_clusters[k]) is not None:
-            where = f" in {counted(clusters, 'clusters')}"
+        over, clusters = counted(self.n[k], "items"), self.n_clusters[k]
+        if clusters is not None:
+            runs = self._tables[k].runs_each
+            over = f"{counted(clusters, 'items')}, {runs}" if runs else over
+            over += f" in {counted(clusters, 'clusters')}" * (not runs)
         close = int(self.undecided[k].sum())
         are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
         return (
             f"{name}: " * bool(name)
             + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}), "
-            + f"over {counted(self.n[k], 'items')}{where}."
+            + f"over {over}."
             + f"{are} with K = {self.K}." * (close > 0)
         )
 
@@ -657,7 +670,7 @@ class Leaderboard(AsFields):
             else:
                 cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
             n = text("separating_n", ",.0f")
-            cells["items to separate"] = "never" if n == "inf" else n
+            cells[f"{self.unit(data_set)} to separate"] = "never" if n == "inf" else n
             cells["same"] = text("same", ".1%")
             if "both_right" in row:
                 cells["both right"] = text("both_right", ".1%")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.integers import IntArray, exact_sum, in_common_units, with_room
-from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers
+from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, runs_each
 from permtest.score import Score, tokens
 from permtest.statistics import Exact, Statistic, lookup
 
@@ -139,6 +139,11 @@ class ScoreTable:
         return int(self.scores.shape[1])
 
     @cached_property
+    def runs_each(self) -> str:
+        """As that of `Pairs`: how many runs items have, where entries are runs."""
+        return runs_each(self.ids, self.clusters)
+
+    @cached_property
     def compared(self) -> Score:
         """What is compared: the `score`, with the direction of the statistic if that has one."""
         if self.statistic.columns:
@@ -207,13 +212,18 @@ class ScoreTable:
             for i in range(table.n_items)
         ]
         clustered = any(table.clusters is not None for table in tables)
+        runs = all(table.runs_each for table in tables)  # whose names say so here, too
+        named = [
+            [f"{k} / {x}" for k, table in enumerate(tables, 1) for x in getattr(table, what)]
+            for what in ("clusters", "ids") * runs
+        ]
         off = [np.zeros(x.scores.shape[:2]) if x.rounding is None else x.rounding for x in tables]
         found = replace(
             tables[0],
             scores=np.concatenate(parts, axis=1),
             scale=scale,
-            clusters=tuple(labels) if clustered else None,
-            ids=None,
+            clusters=tuple(named[0] if runs else labels) if clustered else None,
+            ids=tuple(named[1]) if runs else None,
             source={},
             rounding=None if all(x.rounding is None for x in tables) else np.concatenate(off, 1),
             reading="; ".join(dict.fromkeys(x.reading for x in tables if x.reading)),

@@ -23,7 +23,8 @@ MOST_DRAWN, MOST_ROWS, MOST_SHOWN = 100, 500, 100
 #: Letters of a name in a terminal, and of the bar of an interval.
 NAME, BAR = 24, 41
 #: Columns of a ranking that a paper does without.
-UNPRINTED = {"alike", "p before", "adjusted before", "items to separate", "same", "both right"}
+UNPRINTED = {"alike", "p before", "adjusted before", "same", "both right"}
+UNPRINTED |= {"items to separate", "clusters to separate"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,8 @@ def _in_terminal(board: Leaderboard, name: str) -> list[str]:
     groups = [["rank", "system", board.metric, "ranks", "alike", f"{_less(board)}: |"]]
     groups += [["system", _less(board), *(x for x in table.head if x.endswith("interval"))]]
     groups[1] += ["p", "adjusted p", "differs"]
-    groups += [["system", "p before", "adjusted before", "items to separate", "same", "both right"]]
+    groups += [["system", "p before", "adjusted before"]]
+    groups[2] += [f"{board.unit(name)} to separate", "same", "both right"]
     parts = []
     for heads in groups:
         some = [(head, *columns[head]) for head in heads if any(columns.get(head, ()))]
@@ -256,12 +258,14 @@ def _notes(board: Leaderboard, name: str) -> str:
         "Systems that share a letter are not significantly different, which does not make "
         "them equal. "
     ) * (several and any(board.groups(name)))
-    text += "Each interval is for one difference by itself. For up to 12 systems without clusters, "
-    text += "intervals are exact, or Tango's for scores of 0 and 1; for more systems, clusters or "
+    text += "Each interval is for one difference by itself. For up to 12 systems, intervals are "
+    text += "exact, or Tango's for scores of 0 and 1 without clusters; for more systems, or "
     text += "measures such as F1, they are approximate, by Student's t. "
     text += f"p before: against {other}. " * (several and not alone)
-    text += f"Items to separate: the number of items that would separate a system from {other} "
-    text += "with a power of 80%, if difference and spread stay as observed (normal approximation"
+    unit = board.unit(name)
+    text += f"{unit.capitalize()} to separate: how many {unit} would separate a system from "
+    text += f"{other} with a power of 80%, if difference and spread stay as observed (normal "
+    text += "approximation"
     text += ", corrected by Bonferroni" * (board.correction != "none")
     return f"{text}). Same: items on which it scores like {other}."
 
@@ -281,10 +285,12 @@ def _next(board: Leaderboard, name: str) -> str:
     other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
     if not isfinite(n):
         return f"Next: more items of the same kind will hardly separate others from {other}."
-    about, share = (f"{float(f'{x:.2g}'):,g}" for x in (n, n / board.n[k]))
-    times = f", {share} times as many," * (n > board.n[k])
+    unit, there = board.unit(name), board.n_clusters[k] or board.n[k]
+    if n <= there:  # the formula is rough where there are few
+        return f"Next: more {unit}; {there} are too few to say how many would separate the systems."
+    about, share = (f"{float(f'{x:.2g}'):,g}" for x in (n, n / there))
     return (
-        f"Next: about {about} items{times} would separate {row['system']} from "
+        f"Next: about {about} {unit}, {share} times as many, would separate {row['system']} from "
         f"{other} with a power of 80%."
     )
 

@@ -236,7 +236,8 @@ def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
             f"The names of the items point to {len(documents)} documents, such as {first!r} "
             f"with {size} items. Items of one document may resemble each other. "
         )
-    remedy = "Tests that assume independent items then reject too often; pass `clusters`."
+    remedy = "Tests that assume independent items may then reject too often; name the clusters "
+    remedy += "(clusters=, --clusters)."
     return text + remedy if text else ""
 
 

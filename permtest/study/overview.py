@@ -31,9 +31,9 @@ from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_al
 from permtest.alternatives.counts import score_interval
 from permtest.alternatives.resampling import permutation_mean, randomisation
 from permtest.exact import exact_perm_test
-from permtest.integers import exact_sum, with_room
+from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
-from permtest.pairs import Pairs
+from permtest.pairs import Pairs, per_item
 from permtest.result import PermutationTestResult
 from permtest.statistics import (
     Alternative,
@@ -236,8 +236,18 @@ class Overview(Document):
 
     @property
     def unit(self) -> str:
-        """The units that are swapped: "items" or "clusters"."""
-        return "items" if self.pairs.clusters is None else "clusters"
+        """The units that are swapped: "items", of one or several runs each, or "clusters"."""
+        return "clusters" if self.clustered and not self.pairs.runs_each else "items"
+
+    @property
+    def clustered(self) -> bool:
+        """Whether units consist of several entries, clusters of items or the runs of an item."""
+        return self.pairs.clusters is not None
+
+    @property
+    def entry(self) -> str:
+        """What one line of scores is: an "item", or a "run" of one."""
+        return "run" if self.pairs.runs_each else "item"
 
     @property
     def amount(self) -> str:
@@ -245,14 +255,16 @@ class Overview(Document):
         if self.config is not None and self.config.unit_size > 1:
             units = doc.how_many(len(self.pairs), "evaluation units")
             return f"{units} ({self.config.unit_metric}s of {self.config.unit_size} items)"
-        inside = f" in {doc.how_many(len(self.units), 'clusters')}" * (self.unit == "clusters")
+        if self.pairs.runs_each:
+            return f"{doc.how_many(len(self.units), 'items')}, {self.pairs.runs_each}"
+        inside = f" in {doc.how_many(len(self.units), 'clusters')}" * self.clustered
         return doc.how_many(len(self.pairs), "items") + inside
 
     def in_units(self, text: str) -> str:
         """A text about pairs or items; about clusters, where those are swapped."""
-        if self.unit != "clusters":
+        if not self.clustered:
             return text
-        return re.sub(r"\bpairs\b|(?<=independent )items|(?<=of the )items", "clusters", text)
+        return re.sub(r"\bpairs\b|(?<=independent )items|(?<=of the )items", self.unit, text)
 
     @property
     def confidence_level(self) -> float:
@@ -409,7 +421,7 @@ class Overview(Document):
     def unit_sizes(self) -> UnitSizes | None:
         """How much differences vary in units of several sizes; None where it cannot be said."""
         chosen = self.config
-        if chosen is None or self.unit == "clusters":
+        if chosen is None or self.clustered:
             return None
         how: dict[str, Any] = {"metric": chosen.unit_metric, "rng": chosen.unit_shuffle}
         how["tolerance"] = chosen.unit_tolerance
@@ -442,7 +454,7 @@ class Overview(Document):
                 limit = 2.0 if isinstance(measure, Matthews) else 1.0
         elif min(pairs.u.min(), pairs.v.min()) >= 0:
             limit = 1.0 if max(pairs.u.max(), pairs.v.max()) <= pairs.scale else inf
-        items = self.items if unit == "items" else item_scores(self.units, self.statistic)
+        items = item_scores(self.units, self.statistic) if self.clustered else self.items
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
         how |= {"limit": limit, "target": self.target, "unit": unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
@@ -480,7 +492,7 @@ class Overview(Document):
     def verdict(self) -> str:
         """What the exact test says of the null hypothesis."""
         ahead = f"that {self.names[0]} is ahead by {number(self.delta)}"
-        each = " per item" * (self.unit != "items")
+        each = " per item" * self.clustered
         null = ahead + each if self.delta else "of equal systems"
         found = {True: "rejects", False: "does not reject", None: "cannot decide"}
         return f"{found[self.rejected]} the hypothesis {null} at the level {number(self.alpha)}"
@@ -514,7 +526,9 @@ class Overview(Document):
         n = self.exact.n_samples
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         drawn = "" if n is None else f" with {n:,} random labellings"
-        swapped = " that swaps whole clusters" if self.unit == "clusters" else ""
+        swapped = " that swaps whole clusters" * self.clustered
+        if self.pairs.runs_each:
+            swapped = " that swaps all runs of an item together"
         return f"{'exact ' * (n is None)}{sides} paired-permutation test{drawn}{swapped}"
 
     @property
@@ -558,7 +572,8 @@ class Overview(Document):
         """Everything as plain numbers, strings, lists and None."""
         plain = ("names", "alternative", "alpha", "seed", "unit", "confidence_level")
         facts = {name: doc.strict(getattr(self, name)) for name in plain}
-        facts |= {"n_items": len(self.pairs), "n_units": len(self.units)}
+        n_items = len(self.units if self.pairs.runs_each else self.pairs)
+        facts |= {"n_items": n_items, "n_units": len(self.units)}
         return facts | super().to_dict() | {"versions": sections.computed_with("numpy", "python")}
 
     # ---- helpers
@@ -630,20 +645,6 @@ class Overview(Document):
     def _stream(self, index: int) -> np.random.Generator:
         """Random numbers that nothing else draws."""
         return np.random.default_rng([self.seed, index])
-
-
-def per_item(pairs: Pairs) -> Pairs:
-    """A pair for each cluster, if there are some, on the scale of items; counts are added up."""
-    if pairs.clusters is None:
-        return pairs
-    found = pairs.by_cluster()
-    if pairs.columns:
-        return found
-    # Sums over the mean size of clusters have the mean of the items; p does not depend on that.
-    n, size = len(found), Fraction(len(pairs), len(found))
-    u, v = (with_room(x, n) * size.denominator for x in (found.u, found.v))
-    off = None if found.rounding is None else found.rounding / float(size)
-    return replace(found, u=u, v=v, scale=found.scale * size.numerator, rounding=off)
 
 
 def raised(pairs: Pairs, delta: float) -> Pairs:

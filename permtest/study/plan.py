@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import asin, ceil, inf, log, log2, sqrt
+from math import asin, ceil, inf, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -18,6 +19,7 @@ from permtest._checks import (
     check_option,
     check_share,
 )
+from permtest.alternatives.answer import fewest_units
 from permtest.score import counted
 from permtest.statistics import check_alternative
 
@@ -379,30 +381,56 @@ def outlook(
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
         raise ValueError("all differences are equal, so they say nothing about other differences")
-    lead, sigma = float(d.mean()), float(d.std(ddof=1))
-    shares = float(np.mean(d > 0)), float(np.mean(d < 0))
-    binary = bool(np.isin(d, (-1, 0, 1)).all())  # as those of scores of 0 and 1 are
+    seen = supposed(d)
+    sigma = float(d.std(ddof=1))
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
-    power = exact_power(*shares, n, **how) if binary else power_t(n, lead, sigma, **how)
+    power, needed, problem = power_with(n, seen, **how), None, ""
     method = "paired t test of differences that are close to normal on average"
-    if binary:
+    if "p_b" in seen:
         method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
-    # The smallest number of units of which an exact p can be as small as alpha.
-    least = max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
-    needed, problem = None, ""
     try:
-        size = exact_power_n if binary else sample_size
-        needed = max(size(*(shares if binary else (lead, sigma)), power=target, **how), least)
+        gap = seen["p_b"] - seen["p_c"] if "p_b" in seen else seen["delta"]
+        if gap == 0:
+            raise ValueError(f"the systems tie, and no number of {unit} shows a difference of 0")
+        if alternative not in ("two-sided", "greater" if gap > 0 else "less"):
+            raise ValueError(
+                f"no number of {unit} shows what the alternative says, as the observed difference "
+                "lies on the other side"
+            )
+        needed = units_needed(seen, power=target, **how)
     except ValueError as error:
         problem = str(error)
-    if n < least:
-        power, detectable = 0.0, None
+    if n < (least := fewest_units(**how)):
+        detectable = None
         problem = f"{counted(n, unit)} cannot give a p of {alpha:g} or less; you need {least}"
     elif detectable is not None and abs(detectable) > limit:
         detectable = None
         shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
         problem = f"no difference is large enough that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
+
+
+def supposed(differences: NDArray[np.float64]) -> dict[str, float]:
+    """What such differences say of others: shares of 1 and -1 if there are no more, or moments."""
+    d = differences
+    if np.isin(d, (-1, 0, 1)).all():  # as those of scores of 0 and 1 are
+        return {"p_b": float(np.mean(d > 0)), "p_c": float(np.mean(d < 0))}
+    return {"delta": float(d.mean()), "sigma": float(d.std(ddof=1))}
+
+
+def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: str) -> float:
+    """Power of the exact test with n units of which this is `supposed`: by t where not exact."""
+    if n < fewest_units(alpha, alternative):
+        return 0.0
+    power: Callable[..., float] = exact_power if "p_b" in of else power_t
+    return power(n=n, **of, alpha=alpha, alternative=alternative)
+
+
+def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
+    """With how many such units the exact test has a power, and can reject at all."""
+    size: Callable[..., int] = exact_power_n if "p_b" in of else sample_size
+    needed = size(**of, power=power, alpha=alpha, alternative=alternative)
+    return max(needed, fewest_units(alpha, alternative))
 
 
 # ---- what all of them need -----------------------------------------------------------------------

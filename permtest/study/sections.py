@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest.alternatives.answer import ROWS, finite
+from permtest.alternatives.answer import ROWS, fewest_units, finite
 from permtest.alternatives.bayes import bayes_test
 from permtest.pairs import Pairs
 from permtest.statistics import lookup
@@ -83,17 +83,16 @@ def finding(found: Any) -> Section:
     first, second = found.better_on
     wins = f"{a} better on {first:,}, {b} on {second:,}, equal on {record.ties:,}"
     compared = {"mean": "mean score", "sum": "total score"}.get(entry.name, "")
-    compared = compared or f"{entry.name}" + f" ({entry.about})" * bool(entry.about)
+    compared = compared or f"{entry.title}" + f" ({entry.about})" * bool(entry.about)
     sentence = f"{found.amount}, compared by {compared}. The {found.test_text} {found.verdict()}"
     if found.rejected is False:
         sentence += ", but this does not show that it is true"
     elif found.rejected and exact.better and not found.delta:
         sentence += f"; {exact.better} is the better one"
-    limits = (
-        "The difference holds for these two systems on items like these. The interval says "
-        "how far other items might move it, not how far other training runs or other data "
-        "would move it."
-    )
+    limits = "The difference holds for these two systems on items like these."
+    if interval is not None:
+        limits += " The interval says how far other items might move it, not how far other "
+        limits += "training runs or other data would move it."
     if interval is not None and "exact test" not in found.interval_about:
         limits += " The interval and p come from different tests, so near the level they may "
         limits += "disagree."
@@ -103,7 +102,7 @@ def finding(found: Any) -> Section:
         sentence=sentence + ".",
         tables=(
             Table(("system", *columns), tuple(systems)),
-            Table(("", "found"), (*rows, ("items", wins))),
+            Table(("", "found"), (*rows, (f"{found.entry}s", wins))),
         ),
         figure=Figure("plot_estimation", (found,), ESTIMATION),
         limits=limits,
@@ -140,7 +139,8 @@ def _columns(found: Any) -> dict[str, list[str]]:
 
 def test(found: Any) -> Section:
     """p, and how it was computed."""
-    exact, drawn, note = found.exact, found.exact.n_samples is not None, ""
+    exact, pairs, note = found.exact, found.pairs, ""
+    drawn = exact.n_samples is not None
     bracket = exact.method == "bracket"
     how = "estimated by sampling" if drawn else "computed exactly"
     rows = [
@@ -158,14 +158,17 @@ def test(found: Any) -> Section:
         more = ", drawn from random labellings or rounded differences because it is very long"
         note = more * is_long(exact)
     alt = f"Null distribution of the test{note}; {found.p_text}"
+    sentence = str(exact)
+    if pairs.runs_each:
+        sentence = sentence.replace(exact.pairs_text().partition(",")[0], f"{found.amount}", 1)
     extreme = {"greater": "at least as large", "less": "at most as large"}
     return Section(
         key="test",
         heading="The exact test",
-        sentence="If the systems were equal, we could just as well exchange the two outputs of "
+        sentence="If the systems were equal, we could just as well exchange their outputs for "
         f"each {found.unit[:-1]}. p is the share of all 2^{exact.n} exchanges that give a "
         f"difference {extreme.get(found.alternative, 'at least as far from zero')} as the "
-        f"observed one, {'enclosed in bounds' if bracket else how}. {exact}",
+        f"observed one, {'enclosed in bounds' if bracket else how}. {sentence}",
         tables=(Table(("", "found"), tuple(rows)),),
         figure=Figure("plot_test", (found,), alt),
         limits="p says how surprising such a difference would be between equal systems. It does "
@@ -198,20 +201,29 @@ def items(found: Any) -> Section:
         which = f"{len(rows)} of the {differ:,} items on which the systems differ, largest first"
         if more:
             which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them"
+    sentence += " The systems do not differ on any item." * (not rows)
     first, second = found.better_on
     tally = ((f"{a} better", first), ("equal", record.ties), (f"{b} better", second))
-    tables = [Table(("", "items"), tuple((name, f"{n:,}") for name, n in tally))]
+    tables = [Table(("", f"{found.entry}s"), tuple((name, f"{n:,}") for name, n in tally))]
     if rows:
-        tables.append(Table(("item", f"{kind}, {a}", f"{kind}, {b}", adds), rows, which))
+        head = (found.entry, f"{kind}, {a}", f"{kind}, {b}", adds)
+        tables.append(Table(head, rows, _of_entries(found, which)))
     return Section(
         key="items",
         heading="Items",
-        sentence=sentence + " The systems do not differ on any item." * (not rows),
+        sentence=_of_entries(found, sentence),
         tables=tuple(tables),
-        limits="The items with the largest differences are not typical; read their texts before "
-        "you use them to explain the difference.",
+        limits=f"The {found.entry}s with the largest differences are not typical; read their texts "
+        "before you use them to explain the difference." * bool(rows),
         data={"record": record._asdict(), "most_different": [x._asdict() for x in shown]},
     )
+
+
+def _of_entries(found: Any, text: str) -> str:
+    """What is said of items that are compared by themselves; of runs, where lines are these."""
+    if found.entry == "item":
+        return text
+    return text.replace("Item", found.entry.capitalize()).replace("item", found.entry)
 
 
 # ---- around the test ---------------------------------------------------------------------------
@@ -233,7 +245,7 @@ def answers(found: Any) -> Section:
         facts |= dict(zip(("level", "power"), measured, strict=False))
         data.append({key: value for key, value in facts.items() if key != "seconds"})
     level = f"{percent(table.confidence_level)} interval"
-    level += ", per item" * (found.unit == "clusters" and not found.pairs.columns)
+    level += ", per item" * (found.clustered and not found.pairs.columns)
     head = ("test", "p", "rejects", level, *(("level", "power") * bool(rates)), "assumptions")
     alt = "p-values of all tests side by side, with the intervals of what they estimate"
     return Section(
@@ -252,10 +264,10 @@ def answers(found: Any) -> Section:
 
 def _what_other_tests_say(found: Any, measured: bool) -> str:
     decided, text = found.decisions(), f"On {found.amount}, other tests answer the same question"
-    if found.unit == "clusters":
-        text += " by comparing clusters"
+    if found.clustered:
+        text += f" by comparing {found.unit}"
         if not found.pairs.columns:
-            text += " (their sums, divided by the mean size of a cluster)"
+            text += f", each by {_sums(found)}"
     text += "."
     if found.per_unit != 1:
         text += " Their intervals are per item; the interval of the difference is for the sum."
@@ -269,20 +281,28 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     made = [one for one in decided.values() if one is not None]
     if len(set(made)) > 1:
         text += f" {sum(made)} of {len(made)} tests {'rejects' if sum(made) == 1 else 'reject'}. "
-        text += "The tests that disagree ask different questions or make assumptions that do not "
-        text += "hold."
+        text += "Tests can disagree because they ask different questions, because assumptions do "
+        text += "not hold, or because p is close to the level."
     elif len(made) > 1:
         both = "Both" if len(made) == 2 else f"All {len(made)}"
         text += f" {both} tests reach the same decision."
     return f"{text} {found.answers.correlation_text()}".rstrip()
 
 
+def _sums(found: Any) -> str:
+    """What the score of a unit is that has several lines of scores."""
+    if not (runs := found.pairs.runs_each):
+        return "the sum of its items, divided by the mean size of a cluster"
+    return "the sum of its runs, divided by their mean number" if " to " in runs else "its mean"
+
+
 def measures(found: Any) -> Section:
     """Precision, recall and F1 side by side, with their Bayes tests."""
     (a, b), rows, data = found.names, [], {}
     leans = "cautious if both are judged on the same items"
-    if found.unit == "clusters":
-        leans = "overconfident if decisions within a cluster are alike"
+    if found.clustered:
+        within = "runs of an item" if found.pairs.runs_each else "decisions within a cluster"
+        leans = f"overconfident if {within} are alike"
     # Of the two models of `bayes_test`, the second one is the one that may be better.
     old, new = found.units.v[:, :3], found.units.u[:, :3]
     for name in MEASURES:
@@ -332,7 +352,7 @@ def effects(found: Any) -> Section:
     how = (sizes,), "Effect sizes with their intervals", {"confidence_level": level}
     # The effects of scores of 0 and 1 have no scale in common.
     drawn = sizes and "risk_difference" not in [effect.name for effect in sizes]
-    sentence = f"These sizes of the difference do not depend on the number of {found.unit}."
+    sentence = f"These sizes of the difference do not grow with the number of {found.unit}."
     limits = "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for "
     limits += "yourself what difference matters."
     return Section(
@@ -366,6 +386,7 @@ def power(found: Any) -> Section:
             chance, method = rates["exact"][1], f"exact test of {drawn}"
             apart = " The power is measured, as among the other tests; the formula of the t test, "
             apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
+    method = method if plan.power else f"too few {found.unit} for a p of {number(found.alpha)}"
     text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
     rows = [(f"power with {doc.how_many(plan.n, found.unit)}", text, method)]
     if plan.detectable is not None:
@@ -373,7 +394,9 @@ def power(found: Any) -> Section:
         rows.append((what, number(abs(plan.detectable * found.per_unit)), t))
     if plan.needed is not None:
         what = f"{found.unit} needed for {share} power at the observed difference"
-        rows.append((what, f"{plan.needed:,}", computed))
+        least = plan.needed == fewest_units(found.alpha, found.alternative)
+        why = f"with fewer, p is above {number(found.alpha)}" if least else computed
+        rows.append((what, f"{plan.needed:,}", why))
     return Section(
         key="power",
         heading=heading,
@@ -414,7 +437,7 @@ def curve(found: Any) -> Section:
 def data(found: Any) -> Section:
     """Where the scores come from, and reasons to doubt them; in a study what they look like."""
     pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
-    if found.unit == "items":
+    if not found.clustered:
         doubts.append(dependence(found.items.worth, pairs.ids))
     source = pairs.source
     told = (
@@ -442,12 +465,12 @@ def data(found: Any) -> Section:
         text += "standardised effects, simulated power) are left out. "
         return replace(section, heading="Data", sentence=text + section.sentence)
     seen = _of_units(found, found.description.section())
-    per_cluster = " The score of a cluster is its sum, divided by the mean size of a cluster."
+    per_unit = f" The score of each of the {found.unit} is {_sums(found)}." * found.clustered
     alt = "Histograms of the scores of both systems and of their differences"
     return replace(
         section,
         heading="Data",
-        sentence=f"{seen.sentence}{per_cluster * (found.unit == 'clusters')} {section.sentence}",
+        sentence=f"{seen.sentence}{per_unit} {section.sentence}",
         tables=(*seen.tables, *section.tables),
         figure=Figure("plot_histograms", (found.description,), alt),
         data={**section.data, "description": seen.data},
@@ -501,8 +524,8 @@ def units(found: Any) -> Section:
     """What is compared, and how much larger units vary."""
     made, sizes, chosen, tables, figure = found.made, found.unit_sizes, found.config, [], None
     sentence = f"Every item is a unit: {doc.how_many(len(made.pairs), 'units')}."
-    if found.unit == "clusters":
-        sentence = f"Every cluster is a unit: {found.amount}, whose scores are added up."
+    if found.clustered:
+        sentence = f"Every {found.unit[:-1]} is a unit: {found.amount}, whose scores are added up."
     sentence = sentence if chosen.unit_size == 1 else str(made)
     if sizes is not None:
         step = -(-len(sizes.sizes) // SIZES)

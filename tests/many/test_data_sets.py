@@ -1,6 +1,7 @@
 """Counts of data sets against their definition and their promise; p of several against SciPy."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from permtest import ScoreTable, compare_many
 from permtest.many.corrections import Replicability, named_by_holm
 
 CASES = 2000
@@ -119,3 +121,13 @@ def test_dict_and_json():
     assert plain["better"] == found.better.tolist()
     assert (plain["systems"], plain["data_sets"]) == (list(SYSTEMS), list(DATA_SETS))
     assert (plain["alpha"], plain["first_better"]) == (0.05, [3, 2, 0])
+
+
+def test_runs_of_all_data_sets_are_runs():
+    ids, items = ("p (run 1)", "p (run 2)", "q (run 1)", "q (run 2)"), ("p", "p", "q", "q")
+    table = ScoreTable.of({"a": [3, 4, 3, 5], "b": [1, 2, 2, 1]})
+    table = replace(table, ids=ids, clusters=items)
+    board = compare_many({"x": table, "y": table})
+    assert board.sentence("x").endswith("over 2 items, 2 runs each.")
+    assert board.overall().sentence().endswith("over 4 items, 2 runs each.")
+    assert board.overall().pvalue[0, 0] == 2 / 2**4

@@ -129,6 +129,27 @@ def test_equal_systems_are_never_separated_and_few_items_never_do():
     assert side.separating_n()[1] == math.inf
 
 
+@pytest.mark.parametrize(("n", "kind"), [(4, "mean"), (5, "mean"), (5, "f1"), (6, "mean")])
+def test_clusters_are_counted_and_intervals_agree_with_p(n, kind):
+    """Two items in a cluster: with 5 clusters p is 2/2^5 or more, so no interval excludes 0."""
+    scores = {"a": [3, 5, 7, 9, 8, 5, 7, 4, 6, 7, 9, 9], "b": [2, 3, 4, 2, 5, 1, 3, 2, 1, 4, 3, 2]}
+    table = {name: np.array(x[: 2 * n]) for name, x in scores.items()}
+    if kind == "f1":
+        table = {name: np.stack([x, 9 - x, 9 - x], axis=1) for name, x in table.items()}
+    labels = np.arange(n).repeat(2)
+    board = pt.compare_many(table, statistic=kind, clusters=labels)
+    assert board.separating_n()[1] == 6
+    low, high = board.intervals()[1]
+    assert (low < 0 < high) == (board.pvalue[0, 0] > 0.05)
+    assert (low, high) == (-math.inf, math.inf) or n == 6
+    assert ("6" if n == 6 else "any value") in board.cells()[1].values()
+    assert "clusters to separate" in board.cells()[1]
+    if kind == "mean":
+        pairs = pt.Pairs(table["b"], table["a"], clusters=tuple(labels.tolist()))
+        interval = pt.study.overview(pairs).interval
+        assert (interval or (-math.inf, math.inf)) == (low, high)
+
+
 def test_intervals_are_those_of_the_single_comparison():
     numbers = {name: RNG.integers(0, 9, 50) for name in "abc"}
     for side in ("two-sided", "greater", "less"):

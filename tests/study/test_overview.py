@@ -16,13 +16,14 @@ import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import bayes_test, compare_all, mcnemar
 from permtest.alternatives.answer import OF_COUNTS, TITLES
+from permtest.pairs import per_item
 from permtest.study import (
     StudyConfig,
     evaluation_units,
     overview,
     run_study,
 )
-from permtest.study.overview import OF_ORDER, SLOW, item_scores, per_item
+from permtest.study.overview import OF_ORDER, SLOW, item_scores
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 RNG = np.random.default_rng(5)
@@ -469,3 +470,24 @@ def test_refusals_of_overviews(pairs, options, error, message):
 def test_refusals_of_studies(pairs, options, message):
     with pytest.raises(ValueError, match=message):
         run_study(pairs, config=config(**options))
+
+
+@pytest.mark.parametrize(
+    ("u", "v", "key", "said", "unsaid"),
+    [
+        (
+            [3, 1, 4, 2, 9],
+            [1, 3, 2, 4, 8],
+            "power",
+            "too few items for a p of 0.05",
+            "detectable",
+        ),
+        ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "finding", "too few items to exclude", "The interval"),
+        ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "items", "The items with the largest diff", "any item."),
+        ([3, 1, 4], [3, 1, 4], "items", "The systems do not differ on any item.", "largest"),
+    ],
+)
+def test_sections_speak_of_what_there_is(u, v, key, said, unsaid):
+    text = str(overview(Pairs.of(u, v))[key])
+    assert said in " ".join(text.split())
+    assert unsaid not in text

@@ -148,7 +148,7 @@ FAR = "no difference is large enough that 10 units"
     ("d", "limit", "power", "detectable", "needed", "problem"),
     [
         ([1, 2, 3, 4, 5], inf, 0.0, False, 6, FEW),
-        ([1, -1, 2, -2, 1, -1], inf, 0.05, True, None, "delta is 0"),
+        ([1, -1, 2, -2, 1, -1], inf, 0.05, True, None, "the systems tie, and no"),
         ([0.5, -0.9] * 5, 0.1, None, False, True, FAR),
     ],
 )
