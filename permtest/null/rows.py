@@ -14,11 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
-from permtest.null.distribution import CERTAIN, EPS, TABLE, Probability, count_rows
+from permtest.null.convolution import dp_cells, dp_rounding
+from permtest.null.distribution import (
+    CERTAIN,
+    EPS,
+    TABLE,
+    UNDERFLOW,
+    Probability,
+    TwoPointSum,
+    count_rows,
+)
 from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper_tails
 
 #: Widths that the kernel may look at for one test: a hundredth of a second.
 WORK = 2 * 10**6
+
+#: Cells that dynamic programming may update, in NumPy, instead: some hundredths of a second.
+UPDATES = 3 * 10**7
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
 BITS = 62
@@ -153,14 +165,27 @@ def compile_kernels(rows: Ints | None = None) -> None:
 def _upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:
-    """`upper_tails`, in NumPy where a law has few points."""
+    """`upper_tails`, in NumPy where a law has few points, or dynamic programming is quick."""
+    known, cells, rounding = b"", np.zeros(0), 0.0
     for r in ((tops < 2 * t0) & (t0 < tops)).nonzero()[0].tolist():
         part, rest = slice(starts[r], starts[r + 1]), slice(r, r + 1)
-        law, window = tilt_towards(widths[part], counts[part], int(tops[r]), int(t0[r]))
-        if window.m * law.widths.size <= AT_ONCE:
-            factor, error = sum_at_once(law, window)
-            high, low, rounding = window.scale
-            found[r] = high, low, factor, rounding + error / factor, work
+        own, times, p = widths[part], counts[part], 0.0
+        key = own.tobytes() + times.tobytes()
+        if key != known:  # which neighbours may share, as ranks without ties do
+            law, window = tilt_towards(own, times, int(tops[r]), int(t0[r]))
+            if window.m * own.size <= AT_ONCE:
+                factor, error = sum_at_once(law, window)
+                high, low, off = window.scale
+                found[r] = high, low, factor, off + error / factor, work
+                continue
+            half = np.full(own.size, 0.5)
+            plain = TwoPointSum(int(times.sum()), 0, 1, own, times, half, half)
+            if plain.dp_operations() <= UPDATES:
+                known, cells, rounding = key, dp_cells(plain), dp_rounding(plain)
+        if key == known:
+            p = float(np.sum(cells[t0[r] :]))
+        if p > UNDERFLOW:
+            found[r] = 0, 0, p, rounding, work
         else:
             upper_tails(starts[r:], widths, counts, tops[rest], t0[rest], work, found[rest])
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from permtest import _jit
+from permtest.null import rows
 from permtest.null.distribution import TABLE, count_values, group_differences
 from permtest.null.rows import BITS, Laws
-from tests.null import counted
+from tests.null import counted, law_of
 
 RNG = np.random.default_rng(4)
 
@@ -81,3 +82,20 @@ def test_p_of_many_tests(alternative, turns, monkeypatch):
             assert abs(Fraction(p) - one) <= one * (Fraction(bound) + Fraction(2, 2**53))
             assert bound <= 1e-12
             assert log10 == pytest.approx(float(np.log10(float(one))), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [90, 300])
+def test_p_of_ranks_without_numba(n, monkeypatch):
+    """Ranks without ties are a law of many widths that several tests share."""
+    monkeypatch.setattr(rows, "NUMBA", False)
+    steps = np.where(RNG.random((6, n)) < 0.6, 1, -1) * np.arange(1, n + 1)
+    steps[-1] = np.abs(steps[-1])
+    once, lead = np.ones(steps.shape, dtype=np.int64), steps.sum(axis=1)
+    laws = Laws.of_counts(np.arange(1, n + 1), once)._replace(lead=lead)
+    values, _, hard = laws.solve("greater")
+    exact, top = counted(law_of(np.arange(1, n + 1))), n * (n + 1) // 2
+    assert not hard.any()
+    for k, x in enumerate(lead.tolist()):
+        p = exact((top + x) // 2)
+        assert abs(Fraction(values[0, k]) - p) <= p * Fraction(values[2, k] + 2.0**-52)
+        assert values[2, k] <= 1e-12
