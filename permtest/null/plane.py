@@ -269,11 +269,15 @@ class _Tilted:
         hits = frame[0, 0] + rows * frame[2, 0]
         most = frame[0, 1] + self.ends[0, 0] * frame[1, 1] + rows * frame[2, 1]
         misses = most + (starts - self.ends[0, 0]) * frame[1, 1]
-        # Between two rows out of reach there may be one within it.
-        misses[(starts > self.ends[0, 1]) & (after == number)] = -1e150
         misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
         cut = np.minimum(starts, starts[after]) <= self.ends[0, 0]
         misses[cut] = np.maximum(most, most[after])[cut]
+        # Between two rows out of reach there may be one within it, unless the most hits of both
+        # with the fewest misses are not enough.
+        fewest = most + (self.ends[0, 1] - self.ends[0, 0]) * frame[1, 1]
+        best = self._gap(np.maximum(hits, hits[after]), np.minimum(fewest, fewest[after]))
+        out = (best < self.least) | ((starts > self.ends[0, 1]) & (after == number))
+        misses[out] = -1e150
         low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
         tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
         x, y = max(tilt[0], 0.0), min(tilt[1], 0.0)  # but for roundings the same
