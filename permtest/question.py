@@ -91,7 +91,7 @@ NUMBERS = (Real, Decimal, np.bool_)
 
 #: Two floats that a user's h returns tie if they differ by no more, relative to their size.
 TIE = 1e-12
-#: Values of a measure that differ by less, relative to the largest, are compared exactly.
+#: Differences of a measure that are this near, relative to its largest value, are compared exactly.
 NEAR = 1e-12
 #: Points whose sums are held at a time.
 AT_ONCE = 2**15
@@ -471,16 +471,20 @@ class MeasureQuestion(SeveralSums):
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
-        first = sums.astype(np.float64)
-        second = (np.array(self.both_sums, dtype=sums.dtype) - sums).astype(np.float64)
-        return self.measure.values(first) - self.measure.values(second)
+        mine, theirs = self._rounded(sums)
+        return np.asarray(mine - theirs)
+
+    def _rounded(self, sums: IntArray) -> NDArray[np.float64]:
+        """The measure of both systems, to some roundings, if these are the sums of the first."""
+        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
+        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
 
     def beats(self, sums: IntArray) -> NDArray[np.bool_]:
         """Floats decide where the gap is wide, exact numbers where it is not."""
-        values = self._directed(self.values(sums))
-        least = float(self.least)
+        measures = self._rounded(sums)
+        values, least = self._directed(measures[0] - measures[1]), float(self.least)
         sure = np.asarray(values > least, dtype=bool)
-        band = NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
+        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
             sure[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
         return sure
