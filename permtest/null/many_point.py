@@ -250,7 +250,7 @@ def _tilt_to(law: ManyPointSum, t0: int) -> _Tilt:
         step = found.tau + gap / max(found.variance, 1e-300)
         inside = low < step < min(high, 2 * found.tau + 1)
         found = _tilted(law, step if inside else (2 * low if high == inf else (low + high) / 2))
-        if found.tau * float(law.tops.max()) > 600:
+        if found.tau * float(law.tops.min()) > 600:
             break  # nearly all of the mass is at the top
     return found
 

@@ -127,10 +127,10 @@ def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> 
     if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
     factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
-    if left <= 0:
+    if left <= 0 or factor <= 4 * rough:
         raise _too_hard(law)
     high, low, error = window.scale
-    return Probability.of_product(high, low, factor, error + rough / factor)
+    return Probability.of_product(high, low, factor, error + rough / (factor - rough))
 
 
 @_by_symmetry
