@@ -124,6 +124,16 @@ def test_tails_below_the_smallest_float_keep_their_logarithm():
             assert abs((Decimal(p.log) - exact).exp() - 1) <= p.error_bound
 
 
+def test_a_giant_step_that_is_next_to_impossible():
+    """A tilt of one over the deviation moves nearly all of the mass there."""
+    rare = ([0, 1003, 1050, 101_000], [9, 1, 10**25, 10**6], 1)
+    law = ManyPointSum.of([([0, 5], [1, 1], 27), rare])
+    for t0 in (1108, 1130):
+        exact, p = law.count_at_least(t0), law.tail(t0)
+        assert abs(Fraction(p.value) - exact) <= Fraction(float(p.error_bound)) * exact
+        assert p.error_bound < 1e-11
+
+
 def test_what_is_out_of_reach_is_refused():
     with pytest.raises(TooHard, match="too many to invert"):
         ManyPointSum.of([([0, 2**53, 1], [1, 1, 1], 4)])
