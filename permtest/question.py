@@ -483,11 +483,11 @@ class MeasureQuestion(SeveralSums):
         """Floats decide where the gap is wide, exact numbers where it is not."""
         measures = self._rounded(sums)
         values, least = self._directed(measures[0] - measures[1]), float(self.least)
-        sure = np.asarray(values > least, dtype=bool)
+        extreme = np.asarray(values > least, dtype=bool)
         band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
-            sure[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
-        return sure
+            extreme[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
+        return extreme
 
     def _measured(self, sums: Iterable[Any]) -> tuple[Exact, Exact]:
         """The measure of both systems, if these are the sums of the first."""

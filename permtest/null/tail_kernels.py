@@ -19,7 +19,7 @@ import numpy as np
 from permtest._jit import Floats, Ints, compiled_or, jit, on_arrays, python_first
 from permtest.null.distribution import EPS
 
-#: Logarithm of the tilted mass that may lie outside of the window (2e-22).
+#: -log of the tilted mass that may lie outside of the window (2e-22).
 OUTSIDE = 50.0
 #: Points of the characteristic function below exp(-SMALL) / sd are left out, with a bound.
 SMALL = 45.0
@@ -167,7 +167,7 @@ def reach(outside: float, variance: float, fair: float, longest: float) -> float
 
 @jit
 def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
-    """Points of the lattice and cells of the tail that leave out OUTSIDE; the tilted variance."""
+    """How many points and cells of the tail leave out no more than OUTSIDE; the tilted variance."""
     (widths, counts, tilt), variance, fair = law, 0.0, 0.0
     for k in range(widths.size):
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
