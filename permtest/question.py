@@ -908,9 +908,9 @@ def _solve_rounded(question: Question, method: str) -> Solution:
         if method != "auto":
             raise
         return Solution(_bracket(question), "bracket", reason)
-    off = near.error_bound + far.error_bound
-    if near.log - far.log <= off:
-        return Solution(near._replace(error_bound=off), name, "no tie depends on rounding")
+    off, apart = near.error_bound + far.error_bound, max(near.log - far.log, 0.0)
+    if apart <= off:
+        return Solution(near._replace(error_bound=off + apart), name, "no tie depends on rounding")
     reason = "rounding decides whether some labellings tie"
     return Solution(_between(far, near), "bracket", reason)
 

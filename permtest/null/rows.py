@@ -160,7 +160,7 @@ def _upper_tails(
         if window.m * law.widths.size <= AT_ONCE:
             factor, error = sum_at_once(law, window)
             high, low, rounding = window.scale
-            found[r] = high, low, factor, rounding + error / factor, work
+            found[r] = high, low, factor, rounding + error / (factor - error), work
         else:
             upper_tails(starts[r:], widths, counts, tops[rest], t0[rest], work, found[rest])
 

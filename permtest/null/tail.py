@@ -109,7 +109,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     if not NUMBA and window.m * law.widths.size <= AT_ONCE:
         factor, rough = sum_at_once(tilted, window)
         high, low, error = window.scale
-        return Probability.of_product(high, low, factor, error + rough / factor)
+        return Probability.of_product(high, low, factor, error + rough / (factor - rough))
     if not NUMBA:
         steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
         starts = np.arange(0, steps.size, 2, dtype=np.intp)
@@ -127,7 +127,7 @@ def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> 
     if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
     factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
-    if left <= 0 or factor <= 4 * rough:
+    if left <= 0:
         raise _too_hard(law)
     high, low, error = window.scale
     return Probability.of_product(high, low, factor, error + rough / (factor - rough))
