@@ -185,7 +185,7 @@ class _Lattice:
         return min(max(near, 0.0), 1.0), slope
 
     def law(self, shift: Fraction) -> tuple[TwoPointSum, int]:
-        """Whose tail from where on is p; from the next cell on it is p of smaller shifts."""
+        """A law and the cell from which on its tail is p; that beyond is p just below the shift."""
         a, b = shift.as_integer_ratio()
         fits = max(b * self.top, abs(a)) < 2**62
         moved = b * (self.steps if fits else self.steps.astype(object)) - a
@@ -225,7 +225,7 @@ def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
 
 
 def _tail(law: TwoPointSum, t0: int) -> _Bounds:
-    """Between what P(T >= t0) lies; TooHard unless it is quick."""
+    """A lower and an upper bound of P(T >= t0); TooHard unless that is quick."""
     if law.n <= MAX_COUNTED:
         share = Fraction(count_tail(law, t0), 2**law.n_informative)
         return share, share

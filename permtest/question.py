@@ -91,7 +91,7 @@ NUMBERS = (Real, Decimal, np.bool_)
 
 #: Two floats that a user's h returns tie if they differ by no more, relative to their size.
 TIE = 1e-12
-#: Values of a measure that differ by less, relative to the largest, are compared exactly.
+#: Differences of a measure that are this near, relative to its largest value, are compared exactly.
 NEAR = 1e-12
 #: Points whose sums are held at a time.
 AT_ONCE = 2**15
@@ -471,19 +471,23 @@ class MeasureQuestion(SeveralSums):
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
-        first = sums.astype(np.float64)
-        second = (np.array(self.both_sums, dtype=sums.dtype) - sums).astype(np.float64)
-        return self.measure.values(first) - self.measure.values(second)
+        mine, theirs = self._rounded(sums)
+        return np.asarray(mine - theirs)
+
+    def _rounded(self, sums: IntArray) -> NDArray[np.float64]:
+        """The measure of both systems, to some roundings, if these are the sums of the first."""
+        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
+        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
 
     def beats(self, sums: IntArray) -> NDArray[np.bool_]:
         """Floats decide where the gap is wide, exact numbers where it is not."""
-        values = self._directed(self.values(sums))
-        least = float(self.least)
-        sure = np.asarray(values > least, dtype=bool)
-        band = NEAR * max(1.0, float(np.abs(values).max(initial=0.0)))
+        measures = self._rounded(sums)
+        values, least = self._directed(measures[0] - measures[1]), float(self.least)
+        extreme = np.asarray(values > least, dtype=bool)
+        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
-            sure[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
-        return sure
+            extreme[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
+        return extreme
 
     def _measured(self, sums: Iterable[Any]) -> tuple[Exact, Exact]:
         """The measure of both systems, if these are the sums of the first."""
@@ -904,9 +908,9 @@ def _solve_rounded(question: Question, method: str) -> Solution:
         if method != "auto":
             raise
         return Solution(_bracket(question), "bracket", reason)
-    off = near.error_bound + far.error_bound
-    if near.log - far.log <= off:
-        return Solution(near._replace(error_bound=off), name, "no tie depends on rounding")
+    off, apart = near.error_bound + far.error_bound, max(near.log - far.log, 0.0)
+    if apart <= off:
+        return Solution(near._replace(error_bound=off + apart), name, "no tie depends on rounding")
     reason = "rounding decides whether some labellings tie"
     return Solution(_between(far, near), "bracket", reason)
 

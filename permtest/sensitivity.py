@@ -13,9 +13,16 @@ import numpy as np
 from permtest._checks import TooHard, check_finite, check_level
 from permtest._forms import AsFields
 from permtest._jit import NUMBA
-from permtest.null.distribution import CERTAIN, EPS, Probability, TwoPointSum
+from permtest.null.distribution import (
+    CERTAIN,
+    EPS,
+    Probability,
+    TwoPointSum,
+    add_counts,
+    from_widths,
+)
 from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum, in_two_parts
-from permtest.null.tail import sum_tail
+from permtest.null.tail import shorten, sum_tail
 from permtest.null.tail_kernels import LIKELY, OUTSIDE, SMALL, TiltedLaw, Window, find_window
 from permtest.question import Question, SumQuestion
 
@@ -119,24 +126,37 @@ def _bound(question: Question, gamma: Fraction) -> Probability:
 
 def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
     """P(T >= t0) where every difference points upward with odds gamma, or a little more."""
+    if _cell(law) > 1:
+        law, t0 = shorten(law, t0) or (law, t0)
+    if long := _cell(law) > 1:
+        law, t0 = _coarser(law, t0)
     ahead = float(gamma / (gamma + 1)) * law.top - t0
     if ahead > 0 and (ahead / law.deviation) ** 2 > 2 * OUTSIDE:  # Hoeffding's bound of 1 - p
         return Probability.of(1.0, EPS)
-    widths, cell = law.widths, max(1, int(SPAN * law.deviation) // MOST_CELLS)
-    if cell > 1:  # widths are rounded, and the threshold lies lower by what they may have lost
-        widths = (2 * widths.astype(object) + cell) // (2 * cell)
-        gone = np.maximum(law.widths.astype(object) - widths * cell, 0)
-        t0 = -(-(t0 - int(gone @ law.counts.astype(object))) // cell)
-    if cell == 1 and NUMBA and 0 < t0 <= law.top < 2**53:
+    if not long and NUMBA and 0 < t0 <= law.top < 2**53:
         q, r = (in_two_parts(x / (gamma + 1)) for x in (gamma, Fraction(1)))
         with suppress(TooHard):
             low = _leaning(law, law.top - t0 + 1, r, q) if ahead > 0 else CERTAIN
             return low.complement() if low.value < 0.9 else _leaning(law, t0, q, r)
-    steps = np.zeros(2 * widths.size, dtype=np.int64)
-    steps[1::2] = widths
-    weights = [gamma.denominator, gamma.numerator] * widths.size
+    steps = np.zeros(2 * law.widths.size, dtype=np.int64)
+    steps[1::2] = law.widths
+    weights = [gamma.denominator, gamma.numerator] * law.widths.size
     starts = np.arange(0, steps.size, 2, dtype=np.intp)
     return ManyPointSum(steps, weights, starts, law.counts).tail(t0)
+
+
+def _cell(law: TwoPointSum) -> int:
+    """How long the cells of a lattice of `MOST_CELLS` have to be."""
+    return int(SPAN * law.deviation) // MOST_CELLS
+
+
+def _coarser(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int]:
+    """Widths rounded to longer cells, and a threshold as much lower as they may have lost."""
+    cell, widths = _cell(law), law.widths.astype(object)
+    rounded = (2 * widths + cell) // (2 * cell)
+    lost = int(np.maximum(widths - rounded * cell, 0) @ law.counts.astype(object))
+    new = from_widths(law.n, *add_counts(rounded, law.counts))
+    return new, -(-(t0 - lost) // (cell * new.unit))
 
 
 def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
@@ -186,7 +206,7 @@ def _tilt_to(law: TwoPointSum, t0: int, lean: float) -> float:
     def beyond(tau: float) -> float:
         return float((law.counts * widths) @ (1 / (1 + np.exp(-(tau * widths + lean))))) - t0
 
-    low, high = 1 / law.deviation, 600 / widths[-1]  # there, nearly all of the mass is at the top
+    low, high = 1 / law.deviation, 600 / widths[0]  # there, nearly all of the mass is at the top
     if low >= high or beyond(low) >= 0:
         return low
     return high if beyond(high) <= 0 else float(brentq(beyond, low, high, rtol=1e-6))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, log
 from typing import Any
 
@@ -51,6 +51,7 @@ class EProcess(AsSentence):
     alternative: str
     names: tuple[str, str]
     _differences: Floats = field(repr=False)
+    _pairs: Pairs = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -122,9 +123,12 @@ class EProcess(AsSentence):
         >>> e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3]).exact_pvalues(at=[3, 6]).tolist()
         [0.5, 0.0625]
         """
-        d, how = self._differences, dict[str, Any](alternative=self.alternative)
-        sizes = self._sizes(at).tolist()
-        found = [exact_perm_test(d[:n], np.zeros(n), **how).pvalue for n in sizes]
+        pairs, how = self._pairs, dict[str, Any](alternative=self.alternative)
+        found, sizes = [], self._sizes(at).tolist()
+        for n in sizes:
+            off = None if pairs.rounding is None else pairs.rounding[:, :n]
+            first = replace(pairs, u=pairs.u[:n], v=pairs.v[:n], ids=None, runs=None, rounding=off)
+            found.append(exact_perm_test(first, **how).pvalue)
         return np.array(found, dtype=np.float64)
 
     def _sizes(self, at: Sequence[int] | None) -> NDArray[np.int64]:
@@ -225,7 +229,7 @@ def e_process(
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
-    return EProcess(values, pvalues, alternative, called, d)
+    return EProcess(values, pvalues, alternative, called, d, pairs)
 
 
 def _rates(d: Floats) -> Floats:

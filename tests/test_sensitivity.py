@@ -75,6 +75,24 @@ def test_scores_of_many_digits_are_rounded_outward():
     assert exact * 0.999 < bound < exact * 1.02
 
 
+def test_a_giant_among_ones_leaves_the_bound_exact():
+    bound = exact_perm_test([10**7, 1, 1, 1], [0] * 4, alternative="greater").sensitivity(3)
+    assert abs(bound.pvalue - 0.75**4) <= bound.error_bound * 0.75**4
+
+
+def test_differences_that_rounding_makes_nothing_of():
+    u = [10**9, 10**8 + 1, 10**7 + 1, 3 * 10**6, 1, 1]
+    bound = exact_perm_test(u, [0] * 6, alternative="greater").sensitivity(3).pvalue
+    exact = naive.biased_tail(list(map(abs, u)), sum(u), Fraction(3))
+    assert exact <= Fraction(bound) < 3 * exact
+
+
+def test_the_far_side_of_small_differences_next_to_a_large_one():
+    u = [-48908, 3] + [-3] * 112
+    bound = exact_perm_test(u, [0] * len(u), alternative="greater").sensitivity(3)
+    assert bound.pvalue == pytest.approx(1, rel=1e-12)
+
+
 def test_floats_whose_ties_are_in_doubt_count_as_ties():
     u, v = np.random.default_rng(1).normal(size=(2, 40))
     result = exact_perm_test(u, v, rounding=1e-3)

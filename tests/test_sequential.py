@@ -73,6 +73,8 @@ def test_words_and_edges():
     assert "the evidence that new and old differ" in str(found)
     assert found.to_dict()["n"] == 3
     assert found.exact_pvalues().tolist() == [1, 0.5, 0.25]
+    # Differences that no float holds: 2^53 and one more.
+    assert e_process([2**53 + 1, 0, 1], [0, 2**53, 0]).exact_pvalues(at=[3]).tolist() == [0.75]
     with pytest.raises(ValueError, match="ascending numbers of items from 1 to 3"):
         found.confidence_sequence(at=[4])
     assert np.isfinite(e_process([1] * 5000, [0] * 5000).values).all()

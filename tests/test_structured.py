@@ -67,6 +67,14 @@ def test_every_method_agrees(method, data, name, alternative):
     assert result.method == method
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_ties_of_a_ratio_that_is_large(method):
+    """Error rates of 10^7 each, whose differences are far below what floats hold of them."""
+    u, v = [(10_000_001, 1), (20_000_001, 2)], [(20_000_001, 2), (30_000_001, 3)]
+    result = pt.exact_perm_test(u, v, statistic="wer", method=method)
+    assert agrees(result, naive.measure_pvalue(u, v, naive.MEASURES["wer"]), 1e-11)
+
+
 def test_wide_integers_do_not_wrap_around():
     wide = 2**59
     u, v = [[[wide, 0, 0]] * 16] * 2, [[[0, wide, wide]] * 16] * 2

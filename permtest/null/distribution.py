@@ -76,10 +76,10 @@ class Probability(NamedTuple):
 
     @classmethod
     def of_product(cls, high: float, low: float, factor: float, error_bound: float) -> Probability:
-        """exp(high + low) * factor, `low` being a rounding of `high`, which is at most 0."""
+        """exp(high + low) * factor, where `low` is what was rounded off a logarithm `high`."""
         log_value = min(high + (low + log(factor)), 0.0)
         if log_value < log(UNDERFLOW):
-            return cls(max(exp(log_value), SMALLEST), log_value, error_bound)
+            return cls.of_log(log_value, error_bound)
         # Half of the exponent at a time: exp(high) alone could underflow.
         value = exp(high / 2) * (1 + low) * factor * exp(high / 2)
         return cls(min(value, 1.0), log_value, error_bound + 4 * EPS)

@@ -236,9 +236,12 @@ def _tilted(law: ManyPointSum, tau: float) -> _Tilt:
 
 
 def _tilt_to(law: ManyPointSum, t0: int) -> _Tilt:
-    """Newton's method, within bounds, for the tilt whose mean is t0, at least 1 / deviation."""
+    """Newton's method, within bounds, for the tilt with mean t0, at least 1 / deviation or so."""
     least = 1.0 / max(law.deviation, 1e-3)
     found = _tilted(law, least)
+    # Where a giant step is very rare, the tilt may move the mean far beyond t0.
+    while float(found.means @ law.counts) - t0 > 8 * law.deviation:
+        found = _tilted(law, found.tau / 2)
     if float(found.means @ law.counts) >= t0:
         return found
     low, high = least, inf
@@ -250,7 +253,7 @@ def _tilt_to(law: ManyPointSum, t0: int) -> _Tilt:
         step = found.tau + gap / max(found.variance, 1e-300)
         inside = low < step < min(high, 2 * found.tau + 1)
         found = _tilted(law, step if inside else (2 * low if high == inf else (low + high) / 2))
-        if found.tau * float(law.tops.max()) > 600:
+        if found.tau * float(law.tops.min()) > 600:
             break  # nearly all of the mass is at the top
     return found
 
@@ -275,12 +278,11 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
     high = min(float(exponent), 0.0)
+    error += rough / (factor - rough) + 16 * EPS
     # The exponent may be slightly above 0 next to the mean; the factor takes what is over.
     low = float(exponent - LONG(high))
     factor *= float(np.exp(low)) if high == 0.0 else 1.0
-    return Probability.of_product(
-        high, 0.0 if high == 0.0 else low, factor, error + rough / (factor - rough) + 16 * EPS
-    )
+    return Probability.of_product(high, 0.0 if high == 0.0 else low, factor, error)
 
 
 def _reach(variance: float, largest: float) -> float:

@@ -176,7 +176,7 @@ def _upper_tails(
             if window.m * own.size <= AT_ONCE:
                 factor, error = sum_at_once(law, window)
                 high, low, off = window.scale
-                found[r] = high, low, factor, off + error / factor, work
+                found[r] = high, low, factor, off + error / (factor - error), work
                 continue
             half = np.full(own.size, 0.5)
             plain = TwoPointSum(int(times.sum()), 0, 1, own, times, half, half)

@@ -109,7 +109,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     if not NUMBA and window.m * law.widths.size <= AT_ONCE:
         factor, rough = sum_at_once(tilted, window)
         high, low, error = window.scale
-        return Probability.of_product(high, low, factor, error + rough / factor)
+        return Probability.of_product(high, low, factor, error + rough / (factor - rough))
     if not NUMBA:
         steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
         starts = np.arange(0, steps.size, 2, dtype=np.intp)
@@ -130,7 +130,7 @@ def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> 
     if left <= 0:
         raise _too_hard(law)
     high, low, error = window.scale
-    return Probability.of_product(high, low, factor, error + rough / factor)
+    return Probability.of_product(high, low, factor, error + rough / (factor - rough))
 
 
 @_by_symmetry

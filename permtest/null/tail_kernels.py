@@ -19,7 +19,7 @@ import numpy as np
 from permtest._jit import Floats, Ints, compiled_or, jit, on_arrays, python_first
 from permtest.null.distribution import EPS
 
-#: Logarithm of the tilted mass that may lie outside of the window (2e-22).
+#: -log of the tilted mass that may lie outside of the window (2e-22).
 OUTSIDE = 50.0
 #: Points of the characteristic function below exp(-SMALL) / sd are left out, with a bound.
 SMALL = 45.0
@@ -167,7 +167,7 @@ def reach(outside: float, variance: float, fair: float, longest: float) -> float
 
 @jit
 def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
-    """Points of the lattice and cells of the tail that leave out OUTSIDE; the tilted variance."""
+    """How many points and cells of the tail leave out no more than OUTSIDE; the tilted variance."""
     (widths, counts, tilt), variance, fair = law, 0.0, 0.0
     for k in range(widths.size):
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
@@ -351,7 +351,7 @@ def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: 
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left, 0 if not enough.
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left, 0 if in vain.
 
     The points that matter have a j in one of the `ranges`; `rest` bounds the sum of |phi|
     elsewhere.
@@ -373,8 +373,8 @@ def tail_sum(
             total, low = add_product(term, 1.0, total, low)
             error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
     error += 2.0 * largest * book[0]
-    outside = 2.0 * np.exp(-OUTSIDE)
-    return (total + low) / m, error / m + outside, int(work - book[1])
+    found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
+    return found, error, int(work - book[1]) if found > 4.0 * error else 0
 
 
 def sum_at_once(law: TiltedLaw, window: Window) -> tuple[float, float]:
@@ -440,4 +440,4 @@ def upper_tails(
             factor, error, left = tail_sum(law, window, work, ranges, 0.0)
             high, low, rounding = window.scale
             found[r, 0], found[r, 1], found[r, 2] = high, low, factor
-            found[r, 3], found[r, 4] = rounding + error / factor, left
+            found[r, 3], found[r, 4] = rounding + error / (factor - error), left

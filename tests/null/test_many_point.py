@@ -1,5 +1,6 @@
 """Sums of variables with several values: tails as sure as fractions say, and far beyond them."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb, log
 
@@ -116,6 +117,21 @@ def test_tails_below_the_smallest_float_keep_their_logarithm():
     assert law.tail(10_000).log == pytest.approx(-5000 * log(4), rel=1e-14)
     assert law.tail(9_999).log == pytest.approx(-5000 * log(4) + log(10_001), rel=1e-14)
     assert law.tail(9_999).value == 5e-324
+    # `error_bound` covers the rounding of the logarithm too.
+    with localcontext(prec=60):
+        for t0, ways in ((10_000, 1), (9_999, 10_001)):
+            p, exact = law.tail(t0), Decimal(ways).ln() - 5000 * Decimal(4).ln()
+            assert abs((Decimal(p.log) - exact).exp() - 1) <= p.error_bound
+
+
+def test_a_giant_step_that_is_next_to_impossible():
+    """A tilt of one over the deviation moves nearly all of the mass there."""
+    rare = ([0, 1003, 1050, 101_000], [9, 1, 10**25, 10**6], 1)
+    law = ManyPointSum.of([([0, 5], [1, 1], 27), rare])
+    for t0 in (1108, 1130):
+        exact, p = law.count_at_least(t0), law.tail(t0)
+        assert abs(Fraction(p.value) - exact) <= Fraction(float(p.error_bound)) * exact
+        assert p.error_bound < 1e-11
 
 
 def test_what_is_out_of_reach_is_refused():
