@@ -222,7 +222,10 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        return self._rows_above(-OUTSIDE)
+        region = self._rows_above(-OUTSIDE)
+        if max(region.height, region.scale[0]) > STEEP:  # heights may have been cut off
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        return region
 
     def _rows_above(self, least: float) -> _Region:
         """The rows whose bounds, relative to the scale, are above exp(least)."""
@@ -269,9 +272,9 @@ class _Tilted:
         hits = frame[0, 0] + rows * frame[2, 0]
         most = frame[0, 1] + self.ends[0, 0] * frame[1, 1] + rows * frame[2, 1]
         misses = most + (starts - self.ends[0, 0]) * frame[1, 1]
+        misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
         # Between two rows out of reach there may be one within it.
         misses[(starts > self.ends[0, 1]) & (after == number)] = -1e150
-        misses = np.maximum(misses, misses[after]) + (after > number) * abs(frame[1, 1])
         cut = np.minimum(starts, starts[after]) <= self.ends[0, 0]
         misses[cut] = np.maximum(most, most[after])[cut]
         low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
@@ -307,8 +310,6 @@ class _Tilted:
     def by_cells(self) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
         region = self.region
-        if region.height > STEEP:
-            raise TooHard("the staircase is far from where a tilt puts the mass")
         negligible = exp(-OUTSIDE - region.height)
         table, (low_s, low_r), power, lost, rounding = self._cells(negligible)
         entries = int(self.counts.sum())
@@ -329,7 +330,7 @@ class _Tilted:
         left_out = lost * exp(region.height) + region.rest * exp(min(region.scale[0] - high, 600.0))
         if total <= 0:
             # What has been left out may be too little for a single labelling.
-            if left_out == 0 or high + log(left_out) < -entries * log(2.0) - 1.0:
+            if high + log(left_out) < -entries * log(2.0) - 1.0:
                 return IMPOSSIBLE
             raise TooHard("the staircase is far from where a tilt puts the mass")
         error = rounding + EPS * (table.shape[1] / 2 + 16) + left_out / total
@@ -350,7 +351,8 @@ class _Tilted:
             for k in order
             for n in range(0, numbers[k], TOGETHER)
         ]
-        table, lows, mass, power, lost, rounding = np.ones((1, 1)), self.corner, 1.0, 0, 0.0, 0.0
+        table, lows, mass, power, rounding = np.ones((1, 1)), self.corner, 1.0, 0, 0.0
+        lost = 1e-300  # with room for what is below the smallest float
         most = negligible / (5 * len(parts))
         for k, n in parts:
             weights = _binomials(n) * np.exp(-self.push[k] * np.arange(n + 1))
