@@ -220,7 +220,7 @@ class _Spectrum:
         """
         js, cells, lam = self.js, self.cells, self.tilted.tau * self.period / self.cells
         t, theta = js / cells, 2 * pi / self.period * js
-        decay, slope = exp(-lam), lam / expm1(lam)
+        decay, slope = exp(-lam), lam * exp(-lam) / -expm1(-lam)
         sine, cosine, turn = np.sin(np.pi * t), np.cos(np.pi * t), np.exp(-2j * np.pi * t)
         # 1 - exp(-lam) turn, in which nothing cancels where both are small.
         inverse = 1.0 / (-expm1(-lam) + 2.0 * decay * sine * (sine + 1j * cosine))

@@ -222,7 +222,10 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        return self._rows_above(-OUTSIDE)
+        region = self._rows_above(-OUTSIDE)
+        if max(region.height, region.scale[0]) > STEEP:  # heights may have been cut off
+            raise TooHard("the staircase is far from where a tilt puts the mass")
+        return region
 
     def _rows_above(self, least: float) -> _Region:
         """The rows whose bounds, relative to the scale, are above exp(least)."""
@@ -311,8 +314,6 @@ class _Tilted:
     def by_cells(self) -> Probability:
         """The tail from cells of the tilted law, by dynamic programming."""
         region = self.region
-        if region.height > STEEP:
-            raise TooHard("the staircase is far from where a tilt puts the mass")
         negligible = exp(-OUTSIDE - region.height)
         table, (low_s, low_r), power, lost, rounding = self._cells(negligible)
         entries = int(self.counts.sum())
@@ -333,7 +334,7 @@ class _Tilted:
         left_out = lost * exp(region.height) + region.rest * exp(min(region.scale[0] - high, 600.0))
         if total <= 0:
             # What has been left out may be too little for a single labelling.
-            if left_out == 0 or high + log(left_out) < -entries * log(2.0) - 1.0:
+            if high + log(left_out) < -entries * log(2.0) - 1.0:
                 return IMPOSSIBLE
             raise TooHard("the staircase is far from where a tilt puts the mass")
         error = rounding + EPS * (table.shape[1] / 2 + 16) + left_out / total
@@ -354,7 +355,8 @@ class _Tilted:
             for k in order
             for n in range(0, numbers[k], TOGETHER)
         ]
-        table, lows, mass, power, lost, rounding = np.ones((1, 1)), self.corner, 1.0, 0, 0.0, 0.0
+        table, lows, mass, power, rounding = np.ones((1, 1)), self.corner, 1.0, 0, 0.0
+        lost = 1e-300  # with room for what is below the smallest float
         most = negligible / (5 * len(parts))
         for k, n in parts:
             weights = _binomials(n) * np.exp(-self.push[k] * np.arange(n + 1))

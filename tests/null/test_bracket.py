@@ -98,6 +98,13 @@ def test_the_end_of_the_support_is_exact():
     assert abs(Fraction(result.pvalue) / exact - 1) <= result.error_bound
 
 
+def test_small_entries_alone_may_decide_beside_large_ones():
+    """Three are stuck under the tilt; exp(lambda) of a cell of their size is no float."""
+    law = law_of([*range(1000, 301_000, 3), *[10**8] * 3])
+    low, high = tail_bracket(law, law.top - 10**8)
+    assert low.log < high.log < -(10**4)
+
+
 def test_counting_labellings_is_counting():
     rng = np.random.default_rng(0)
     for scale in (1, 10**9, 10**30):

@@ -122,6 +122,19 @@ def test_both_ways_to_the_tail_equal_counts_in_integers(seed):
 
 
 @pytest.mark.parametrize(
+    ("u", "v", "whole"),
+    [
+        ([(24, 2), *[(0, 0)] * 8], [(0, 0), *[(2, 12)] * 8], False),
+        ([*[(1, 1)] * 30, *[(7, 0)] * 2], [(0, 0)] * 32, True),
+    ],
+)
+def test_weights_that_were_cut_off_make_no_tail(u, v, whole):
+    """Rows far from the mean had so much weight that the sum was off by more than its bound."""
+    with pytest.raises(TooHard, match="far from where a tilt puts the mass"):
+        plane._Tilted(event(u, v, whole)).by_frequencies()
+
+
+@pytest.mark.parametrize(
     ("n", "second", "shared"),
     [
         (100, 0.1, 0),
