@@ -88,7 +88,7 @@ def test_the_observed_sum_is_one_that_can_be_observed():
     assert thirds.at(thirds.statistic) == thirds
     with pytest.raises(ValueError, match="method='foo' is not known"):
         thirds.at(thirds.statistic, method="foo")
-    for bad in ("1", float("inf"), float("nan"), 10**9):
+    for bad in ("1", float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
         with pytest.raises(ValueError, match="observed="):
             thirds.at(bad)
 

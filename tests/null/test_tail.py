@@ -209,6 +209,7 @@ UNEVEN = {
     "thirds, printed": lambda rng, n: [round(10**16 * int(k) / 3) for k in rng.integers(1, 7, n)],
     "two giants": lambda rng, n: [10**12, 10**12 + 7, *rng.integers(1, 9, n - 2).tolist()],
     "near multiples": lambda rng, n: rng.integers(1, 5, n) * 10**9 + rng.integers(-3, 4, n),
+    "near, by threes": lambda rng, n: rng.integers(1, 5, n) * 10**9 + 3 * rng.integers(-3, 4, n),
     "small": lambda rng, n: rng.integers(1, 9, n),
 }
 
