@@ -1,5 +1,6 @@
 """The command line finds what the package finds, and fails in one line that helps."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -397,6 +398,16 @@ def test_reports_are_written_and_named(run, printed, folder):
 
 
 # ---- study ---------------------------------------------------------------------------------------
+
+
+def test_a_report_has_the_checksums_of_both_files(printed, folder):
+    names, sums = ("a" * 60 + ".csv", "b.csv"), []
+    for name in names:
+        (folder / name).write_text(f"id,score\nx,{len(name)}\ny,2\nz,3\n", encoding="utf-8")
+        sums.append(hashlib.sha256((folder / name).read_bytes()).hexdigest())
+    printed("report", *names, "-o", "report.md")
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert all(x in text for x in (*names, *sums))
 
 
 def test_a_report_repeats_itself(run, printed, folder):

@@ -440,11 +440,13 @@ def data(found: Any) -> Section:
     if not found.clustered:
         doubts.append(dependence(found.items.worth, pairs.ids))
     source = pairs.source
-    told = (
+    told = [
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
-        if _says(x)
-    )
+        if _says(x) and key != "files"
+    ]
+    for file in source.get("files", ()):  # names and checksums in full
+        told += [("file", legible(file["file"], doc.VALUE)), ("its sha256", file["sha256"])]
     rows = tuple(row for row in told if row[0] != row[1])[:MOST_ROWS]  # "score: score" says nothing
     read = "permtest received the scores directly."
     if rows:
