@@ -112,8 +112,8 @@ def metric_test(
     for label, column in zip("ab", columns[1:], strict=True):
         if len(column) != len(columns[0]):
             raise ValueError(
-                f"gold has {len(columns[0])} items and {label} has {len(column)} predictions; give "
-                "one prediction for each item, in the same order"
+                f"the number of items in gold is {len(columns[0])}, and of predictions in {label} "
+                f"{len(column)}; give one prediction for each item, in the same order"
             )
     how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(metric, str | Statistic):

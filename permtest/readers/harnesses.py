@@ -762,7 +762,7 @@ _WINS |= dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad"), Fraction
 
 def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
     seen: Counter[tuple[str, ...]] = Counter()
-    kept: list[tuple[str, str, Item]] = []
+    kept: list[tuple[str, Item]] = []
     for number, row in enumerate(rows, 1):
         models = [row.need(path) for path in ("model_1|model_a", "model_2|model_b")]
         if models[0] == models[1]:
@@ -774,17 +774,20 @@ def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
             raise row.error(f"{problem}; {REMEDY}")
         wins: list[Any] = [_WINS.get(word or "") for word in words]
         won = Fraction(1, 2) if len(set(wins)) > 1 else wins[0]
-        question = row.get("question_id|id", str) or f"battle {number}"
+        known = (x for x in ("question_id", "id", "prompt") if row.get(x, str))
+        by = next(known, "battle")
+        question = row.get(by, str) or f"battle {number}"
         pair, turn = " and ".join(sorted(models)), later("turn", row)
         seen[question, pair, turn] += 1
         again = seen[question, pair, turn]
         repeat = turn + (f" (judgement {again})" if again > 1 else "")
         scores = [None, None] if None in wins else [won, 1 - won]
         for model, score in zip(models, scores, strict=True):
-            kept.append((question, pair, Item(row.place, {}, [("win", score)], model, repeat)))
-    several = len({pair for _, pair, _ in kept}) > 1
-    for question, pair, item in kept:  # two models share the questions of their own battles alone
-        item.ids = {"question_id": f"{question}, {pair}" if several else question}
+            item = Item(row.place, {by: question}, [("win", score)], model, repeat)
+            kept.append((pair, item))
+    several = len({pair for pair, _ in kept}) > 1
+    for pair, item in kept:  # two models share the questions of their own battles alone
+        item.ids = {by: f"{x}, {pair}" if several else x for by, x in item.ids.items()}
         yield item
 
 

@@ -88,7 +88,7 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
             found.append([i, *(min(k, key=lambda x: s.name(x).lower() != name) for s, k in rest)])
     found = [some for some in found if some[0] != head.numbered] or found
     if not found:
-        _check_no_key(sheets, columns)
+        _check_no_key(parts, columns)
         return list(parts)
     first, name = found[0], head.name(found[0][0])
     for other in found[1:]:
@@ -104,18 +104,24 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
     ]
 
 
-def _check_no_key(sheets: Sequence[Sheet], columns: Sequence[Mapping[int, list[str]]]) -> None:
+def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str]]]) -> None:
     """Refuse columns that are nearly a key, or one in some files, before order pairs the items."""
-    head = sheets[0]
+    sheets = [sheet for sheet, _ in parts]
+    head, (_, first) = sheets[0], parts[0]
     for i in (i for i in columns[0] if head.may_be_key(i)):  # but numbers called like no item
         own, name = set(columns[0][i]), head.name(i)
-        for sheet, cells in zip(sheets[1:], columns[1:], strict=True):
+        for (sheet, rows), cells in zip(parts[1:], columns[1:], strict=True):
             called = (cells[k] for k in cells if sheet.name(k).lower() == name.lower())
             other = next(called, [])
             if other and (len(own) == len(columns[0][i]) or len(set(other)) == len(other)):
-                problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} are in "
-                problem += f"{sheet.file.path} too; make them agree, pair by it (--id {name}), or "
-                raise head.error(f"{problem}pair lines by their order (--by-order)")
+                where, whose = f"in {sheet.file.path}", ""
+                if sheet is head and (k := sheet.system) is not None:  # a table of both
+                    where, whose = (f"of {sheet.texts[k][x[0]]!r}" for x in (rows, first))
+                problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} "
+                problem += f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair by "
+                problem += f"it (--id {name})"
+                order = ", or pair lines by their order (--by-order)" * (len(rows) == len(first))
+                raise head.error(problem + order)
     for sheet, some in zip(sheets, columns, strict=True):
         texts = [i for i, x in some.items() if i not in sheet.numeric and len(set(x)) == len(x)]
         if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
@@ -298,7 +304,7 @@ class Evaluation:
             raise self._error(problem)
 
     def _check_predicted(self, some: Sequence[SystemScores], score: str) -> None:
-        """Refuse numbers in columns that are called like predicted labels."""
+        """Refuse numbers that may be predicted labels, or say how sure a system was of some."""
         gold = None if self.first is None else self.first.called("gold")
         for one in (one for one in some if score not in one.counts):
             for label in (x for x in one.columns.get(score, ()) if predicted(x)):
@@ -309,6 +315,13 @@ class Evaluation:
                 problem = f"{label} may hold predicted labels, which are no scores; name the right "
                 problem += f"labels (--gold {right}), or, if they are scores, say so (--score "
                 raise self._error(f"{problem}{name})")
+        if (first := self.first) is None or any(score in one.counts for one in some):
+            return
+        used = {label for one in some for label in one.columns.get(score, ())}
+        columns = [i for i in range(first.width) if first.label(i) in used]
+        said = map(first.sureness, columns) if self.sheet is None else [first.holds_labels(columns)]
+        if problem := next(filter(None, said), ""):
+            raise self._error(problem)
 
     def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
         """The columns of a table that are not compared; or those of numbers alone."""
@@ -393,13 +406,16 @@ class Evaluation:
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
-        remedy += ", or add the files of others" * (len(some) < 2)
         doubt, called = sheet.usual[1], sheet.names
+        if "(--gold" in doubt:  # which says what to do
+            remedy = f", and {remedy}" * doubt.endswith("(--score correct)")
+        else:
+            remedy = f"; {remedy}{', or add the files of others' * (len(some) < 2)}"
         cause = sheet.obstacle() if len(some) < 2 and not doubt else ""
         bare = sum(x.lower() in WORDS for x in called) > 1 if called else sheet.width == 4
         if bare or any(one.counts for one in self.found):
             cause += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
-        return self._error(f"{doubt or problem}; {remedy}; {self._known()}{cause}")
+        return self._error(f"{doubt or problem}{remedy}; {self._known()}{cause}")
 
     def _score(
         self, some: Sequence[SystemScores], wanted: str | None, entry: Statistic | None
@@ -427,9 +443,12 @@ class Evaluation:
         found = find_score(meant if wanted is None else wanted, names)
         if found is not None or self.sheet is not None:
             return found or names[0]
-        problem = f"{len(names)} scores ({', '.join(map(shown, names))}); choose one as score "
-        problem += "(--score)"
-        if len({re.sub(r"\d+", "", name) for name in names}) == 1:
+        if wanted is None:
+            for name in names:
+                self._check_predicted(some, name)
+        problem = f"{len(names)} score{'s' * (len(names) > 1)} ({', '.join(map(shown, names))}); "
+        problem += "choose one as score (--score)"
+        if len(names) > 1 and len({re.sub(r"\d+", "", name) for name in names}) == 1:
             problem += "; if they are runs of one score, see exact_runs_test in Python"
         if wanted is not None:
             there = "; ".join(
@@ -580,6 +599,8 @@ class Evaluation:
         chosen.take_runs(two, cells)
         if not self.how.same_scale:
             _check_scales(two, [[x for x in column if x is not None] for column in cells])
+        if self.how.score is None:
+            self._check_predicted(two, name)
         named = self.how.id is not None
         chosen.check_agreement(named=named, noted=named)
         return chosen
@@ -866,7 +887,7 @@ def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> N
         one, known = (head, one) if ids is None else (one, head)
         problem = f"has no ids, but {known.file.path} has; give both or neither"
     elif own is None and len(one) != len(head):
-        problem = f"{len(one)} items, but {len(head)} of {head.system!r}, and no ids to pair by; "
+        problem = f"{len(one)} item{'s' * (len(one) > 1)}, but {len(head)} of {head.system!r}, and no ids to pair by; "
         problem += "both systems must have been scored on the same items, in the same order"
         raise ReadError.at(one.file.path, problem)
     elif own is not None and by != theirs:
@@ -878,6 +899,9 @@ def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> N
         if {mine, other} == {0, 1} and sizes[0] != sizes[1]:  # else the first item is missing
             problem = f"its {by} counts from {mine}, but in {head.file.path} from {other}; number "
             problem += "items alike"
+            if len(one) == len(head):
+                problem += ", or pair lines by order, if that is the same (--by-order)"
+            raise ReadError.at(one.file.path, problem)
     if problem:
         raise ReadError.at(one.file.path, problem, settle="id")
 
@@ -1053,7 +1077,9 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     for key, what in (("clusters", f"swapped together{number}"), ("strata", "averaged first")):
         if source.get(key) is not None:
             text += f"; items of one {shown(str(source[key]))} are {what}"
-    columns = ", ".join(source.get("no_systems", ()))
+    told = [note.partition(" is ")[0].lower() for note in source["notes"]]
+    rest = [x for x in source.get("no_systems", ()) if f"column {x!r}".lower() not in told]
+    columns = ", ".join(rest)
     notes = [f"columns not treated as systems: {columns}"] if columns else []
     files = {one["file"] for one in source["files"]}
     more = []

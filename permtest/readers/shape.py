@@ -54,8 +54,8 @@ ROLES = {
         "cluster": "cluster cluster_id",
         "group": "cluster cluster_id document doc docid",
         # Items of one of these may be alike, so that the answer mentions clusters.
-        "related": "cluster cluster_id document doc docid document_id passage dialogue "
-        "conversation session speaker",
+        "related": "cluster cluster_id document doc docid document_id doc_id passage dialogue "
+        "conversation session speaker question question_id qid",
         "gold": "gold y_true label target truth ground_truth reference answer correct_option "
         "correct_answer correct_choice correct_label correct_idx true_label true_rating "
         "gold_label gold_score",
@@ -109,6 +109,9 @@ SAYS = {
 }
 NO_SYSTEM, OUTPUTS = SAYS["no system"], SAYS["output"]
 JUDGED = SAYS["measure"] | SAYS["verdict"]
+
+#: Words of a name of numbers that are scores, or say how sure a system was of a label beside them.
+DOUBTFUL = SAYS["sureness"] | {"score", "scores", "logprob", "loglik", "likelihood"}
 
 #: Words of a name of a column of predicted labels, which are no scores.
 PREDICTED = {"pred", "preds", "predicted", "prediction", "predictions"}
@@ -319,7 +322,8 @@ class Sheet(Table):
     def ids(self) -> list[int]:
         """The columns that say which item a line is."""
         if self.how.id is not None:
-            return [] if self.how.id is False else list(map(self.find, as_list(self.how.id)))
+            named = [] if self.how.id is False else as_list(self.how.id)
+            return list(dict.fromkeys(map(self.find, named)))
         if (found := self.called("id")) is not None:
             return [found]
         if self.index:
@@ -364,7 +368,10 @@ class Sheet(Table):
     def repeat(self) -> int | None:
         """The column that tells repeats of an item apart, where there are some."""
         if self.how.repeat is not None:
-            return self.find(self.how.repeat)
+            if (found := self.find(self.how.repeat)) in self.ids:
+                problem = "says which item a line is; name another that tells repeats apart"
+                raise self.error(f"{problem} (--repeat)", None, found)
+            return found
         if not self.ids or self.cluster in self.ids:
             return None
         rows, said = [*self.ids, *self._whose], [name.lower() for name in self.names or ()]
@@ -420,6 +427,28 @@ class Sheet(Table):
         """Whether a column shows what an item is, but for what is right."""
         name = self.name(i).lower()
         return name in ROLES["text"] and name not in ROLES["gold"]
+
+    def sureness(self, i: int) -> str:
+        """Why numbers may say how sure a system was of labels beside them; "" if they do not."""
+        said, gold = {*tokens(self.name(i))}, self.called("gold")
+        plain = DOUBTFUL.isdisjoint(said) or not JUDGED.isdisjoint(said - DOUBTFUL)
+        if plain or self.names is None or not self.kinds[i]["decimal"]:
+            return ""
+        named = [k for k in range(self.width) if k != i and predicted(self.name(k))]
+        named = [k for k in named if not self.kinds[k]["decimal"]]
+        named = [k for k in named if k != gold] or named  # a label alone is what was predicted
+        for k in named:
+            labels = {x.casefold() for x in self.texts[k]} - {""}
+            right = {x.casefold() for x in self.texts[gold]} if gold not in (None, k) else ()
+            few = len(labels) <= max(len(self) // 10, min(len(self) // 2, 20))
+            if max(map(len, labels), default=99) <= 40 and (few or labels <= {*right}):
+                where = self.name(gold) if gold not in (None, k) else "FILE"
+                what = "_".join(owner_and_measure(self.name(i))[1])
+                what = self.name(i) if self.is_long or what not in self.name(i) else what
+                problem = f"{self.label(i)} may say how sure the system was of {self.label(k)}; "
+                problem += f"compare what is right (--gold {where}), or, if these numbers are what "
+                return f"{problem}you compare, choose them (--score {what})"
+        return ""
 
     def obstacle(self) -> str:
         """What keeps a column from being one of scores, for a message: no number, or a label."""
@@ -502,9 +531,11 @@ class Sheet(Table):
 
     def _check_summary(self) -> None:
         """Refuse a row that sums up others, by its name, or where it has none by its numbers."""
-        last, text = len(self) - 1, [i for i in range(self.width) if i not in self.numeric]
-        column = self.called("id") if self.how.id is False else None
-        column = next(iter([*self.ids, *text]), None) if column is None else column
+        last, beside = len(self) - 1, {*self.numeric, *self._whose}
+        text = [i for i in range(self.width) if i not in beside]
+        column = self.called("id") if self.how.id is False else next(iter(self.ids), None)
+        if column is None:  # the text that tells most lines apart
+            column = max(text, key=lambda i: self._distinct([i]), default=None)
         texts = [""] * len(self) if column is None or self.names is None else self.texts[column]
         all_texts = "\n".join(texts).lower()
         likely = any(word in all_texts for word in SAYS["summary"])  # which is quick
@@ -512,31 +543,33 @@ class Sheet(Table):
         sure = [row for row in called if not SAYS["total"].isdisjoint(tokens(texts[row]))]
         if column is not None and (sure or {0, last} & set(called)):
             row = (sure or called)[-1]
-            problem = f"{texts[row]!r} may not be an item; remove it, or name the column of items "
+            problem = f"{texts[row]!r} may not be an item; remove it; if it really is one, say so "
             raise self.error(f"{problem}(--id {self.key(column)})", row, column)
-        if column is not None and self.names and not texts[last] and self._sums_up():
-            problem = (
-                "the last line has no name and holds the sums or the means of all lines above; "
-            )
-            problem += f"remove it, or name the column of items (--id {self.key(column)})"
+        nameless = column is not None and self.names is not None and not texts[last]
+        plain = last > 3 and self.how.id is None
+        if self._sums_up() if nameless else plain and self._sums_up(1 + (column is not None)):
+            way = "--by-order" if column is None else f"--id {self.key(column)}"
+            problem = f"the last line {'has no name and ' * nameless}holds the sums or the means of "
+            problem += f"all lines above; remove it; if it really is an item, say so ({way})"
             raise self.error(problem, last)
-        if column is None and last > 3 and self.how.id is None and self._sums_up(largest=True):
-            problem = "holds the sums of all lines above; remove it, or pair by order (--by-order)"
-            raise self.error(f"the last line {problem}", last)
 
-    def _sums_up(self, *, largest: bool = False) -> bool:
-        """Whether the last row sums or averages the scores, or has their `largest` as sums."""
-        found = []
+    def _sums_up(self, exact: int = 0) -> bool:
+        """Whether the last row sums or averages the scores; `exact`: as written, in so many."""
+        sums, means, finer = list[bool](), list[bool](), False
         for i in self.numeric:
             *rest, total = (number_or_none(x) for x in self.texts[i])
-            if i in self.apart or total is None or None in rest:
+            if i in self.apart or self.may_be_key(i) or total is None or None in rest:
                 continue
             numbers = [x for x in rest if x is not None]
             whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)  # means are rounded
-            if largest and (total <= max(1.0, *numbers) or whole != total):
-                return False
-            found.append(min(abs(total - whole), abs(total - whole / len(rest))) <= near)
-        return bool(found) and all(found)
+            *digits, own = (len(x.partition(".")[2]) for x in self.texts[i])
+            sums.append(abs(total - whole) <= (1e-9 if exact else near))
+            sums[-1] &= not exact or total > max(1.0, *numbers)
+            means.append(abs(total - whole / len(rest)) <= (0.51 / 10**own if exact else near))
+            finer |= own > max(digits)  # as a mean is beside whole numbers
+        if not exact:
+            return bool(sums) and all(x or y for x, y in zip(sums, means, strict=True))
+        return len(sums) >= exact and (all(sums) or (all(means) and finer))
 
     def _check_twice(self) -> None:
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
@@ -719,8 +752,9 @@ class Sheet(Table):
         unsure = self.probabilities(gold) if gold in single else []
         if unsure and {gold, *unsure} == set(single):
             raise self.error(PROBABILITIES, None, unsure[0])
-        if gold in single and any("pred" in self.name(i).lower() for i in single):
-            raise self.error(self._may_be_right(gold))
+        said = any("pred" in self.name(i).lower() for i in single)
+        if gold in single and said and self.how.score is None:
+            raise self.error(self._may_be_right(gold, [self.name(i) for i in self.scored]))
         if not used:
             raise self.error(f"no column of numbers; {self.known()}{self.obstacle()}")
         taken = {*single, *self._counted}
@@ -834,9 +868,18 @@ class Sheet(Table):
         else:
             some, doubt = self._family(single)
             kept, notes = self._underived(some)
-            if len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
+            sure = [self.sureness(i) for i in kept] if self.how.score is None else []
+            if any(sure):
+                doubt = next(filter(None, sure))
+            elif not kept and gold is not None and gold not in self.numeric:
+                doubt = self._may_be_right(gold)
+            elif len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
                 names = ", ".join(repr(self.key(i)) for i in kept)
                 doubt = f"columns of numbers that do not look alike ({names})"
+                most = sorted(max(number_or_none(x) or 0 for x in self.texts[i]) for i in kept)
+                if 0 < most[0] <= 1 < most[-1] <= 1000:
+                    doubt += f"; if {most[0]:g} and {most[-1]:g}, the highest, are on one scale, "
+                    doubt += "say so as well (--same-scale)"
         return ([], doubt, ()) if doubt else ([self.name(i) for i in kept], "", notes)
 
     def _only_judged(self, columns: Sequence[int], gold: int) -> bool:
@@ -861,9 +904,29 @@ class Sheet(Table):
         some = some if values[gold] == {0, 1} else []
         return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
 
-    def _may_be_right(self, gold: int) -> str:
+    def _may_be_right(self, gold: int, names: Sequence[str] = ()) -> str:
         problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
-        return f"{problem}score them by it (--gold {self.name(gold)}), or name the columns"
+        problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
+        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
+        named = names or ["_".join(x) for own, x in what if own and x]
+        plain = [x for x in named if x != self.name(gold) and not predicted(x)]
+        return f"{problem}say so (--score {plain[0] if plain else 'correct'})"
+
+    def holds_labels(self, columns: Collection[int]) -> str:
+        """Why some columns may hold predictions of the labels in another; "" if they do not."""
+        gold = self.called("gold")
+        if gold is None or gold in columns:
+            return ""
+        right, *said = ({x.casefold() for x in as_ids(self.texts[i])} for i in (gold, *columns))
+        scored = any(not JUDGED.isdisjoint(tokens(self.name(i))) for i in columns)
+        scored |= {*map(number_or_none, set().union(*said))} <= {0, 1, None} and not (
+            {*map(number_or_none, right)} <= {0, 1}
+        )
+        if scored or len(right) == len(self) or any(2 * len(x & right) <= len(x) for x in said):
+            return ""
+        problem = f"column {self.name(gold)!r} may hold the right labels, and those that you name "
+        problem += f"predictions: score them by it (--gold {self.name(gold)}), or, if they are "
+        return f"{problem}scores, say so (--score correct)"
 
     def _family(self, columns: Sequence[int]) -> tuple[list[int], str]:
         """The columns of the measure that is meant, or why it is not clear which."""

@@ -69,7 +69,8 @@ class SystemScores:
         if len(self) == 0:
             raise ReadError.at(self.file.path, "holds no item; check that the evaluation ran")
         if self.ids is not None and len(set(self.ids)) < len(self.ids):
-            raise twice(self.file, self.ids, self.at or "item {}".format, self.paired_by)
+            by = self.items_by if self.paired_by == ROW else self.paired_by
+            raise twice(self.file, self.ids, self.at or "item {}".format, by)
 
     def __len__(self) -> int:
         return len(next(iter(self.scores.values())))
