@@ -179,7 +179,7 @@ def test_what_to_do_next():
         return text.partition("Next: ")[2].partition("\n\n")[0].replace("\n", " ")
 
     clear, near, other = [1] * 40 + [0] * 40, [1] * 3 + [0] * 77, [0] * 80
-    assert advice({"a": clear, "b": other}).startswith("make a report on a and another system")
+    assert advice({"a": clear, "b": other}).startswith("make a report on a and b, to see")
     assert advice({"a": other, "b": other}).endswith("will hardly separate others from a.")
     found = advice({"a": near, "b": other})
     assert re.match(r"about \d+ items, [\d.]+ times as many, would", found)

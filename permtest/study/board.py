@@ -279,8 +279,9 @@ def _next(board: Leaderboard, name: str) -> str:
     tied = [row for row in tied if row.get("tied_with_best", True)]
     if not tied:
         first = base or rows[0]["system"]
-        seen = "to see on which items they differ"
-        return f"Next: make a report on {first} and another system, {seen}."
+        rest = [row["system"] for row in rows if row["system"] != first]
+        other = "another system" if rest[1:] else rest[0]
+        return f"Next: make a report on {first} and {other}, to see on which items they differ."
     row = min(tied, key=lambda row: row["separating_n"])
     other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
     if not isfinite(n):
