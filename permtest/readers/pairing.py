@@ -118,7 +118,9 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
                 if sheet is head and (k := sheet.system) is not None:  # a table of both
                     where, whose = (f"of {sheet.texts[k][x[0]]!r}" for x in (rows, first))
                 problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} "
-                problem += f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair by "
+                problem += (
+                    f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair by "
+                )
                 problem += f"it (--id {name})"
                 order = ", or pair lines by their order (--by-order)" * (len(rows) == len(first))
                 raise head.error(problem + order)
@@ -407,10 +409,11 @@ class Evaluation:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
         doubt, called = sheet.usual[1], sheet.names
-        if "(--gold" in doubt:  # which says what to do
+        remedy += ", or add the files of others" * (len(some) < 2)
+        if "(--gold" not in doubt:
+            remedy = f"; {remedy}"
+        else:  # it says what to do, but for the columns
             remedy = f", and {remedy}" * doubt.endswith("(--score correct)")
-        else:
-            remedy = f"; {remedy}{', or add the files of others' * (len(some) < 2)}"
         cause = sheet.obstacle() if len(some) < 2 and not doubt else ""
         bare = sum(x.lower() in WORDS for x in called) > 1 if called else sheet.width == 4
         if bare or any(one.counts for one in self.found):
@@ -443,9 +446,14 @@ class Evaluation:
         found = find_score(meant if wanted is None else wanted, names)
         if found is not None or self.sheet is not None:
             return found or names[0]
-        if wanted is None:
-            for name in names:
-                self._check_predicted(some, name)
+        raise self._unclear(some, names, wanted)
+
+    def _unclear(
+        self, some: Sequence[SystemScores], names: Sequence[str], wanted: str | None
+    ) -> ReadError:
+        """The error that it is not clear which score is meant."""
+        for name in names if wanted is None else ():
+            self._check_predicted(some, name)
         problem = f"{len(names)} score{'s' * (len(names) > 1)} ({', '.join(map(shown, names))}); "
         problem += "choose one as score (--score)"
         if len(names) > 1 and len({re.sub(r"\d+", "", name) for name in names}) == 1:
@@ -455,7 +463,7 @@ class Evaluation:
                 [", ".join(names), *dict.fromkeys(x for one in some for x in one.notes)]
             )
             problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
-        raise ReadError.at(head.file.path, problem)
+        return ReadError.at(some[0].file.path, problem)
 
     def _grouping(self, some: Sequence[SystemScores], wanted: Any) -> str | None:
         """The grouping whose groups are swapped as a whole, if any."""
@@ -882,13 +890,14 @@ def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> N
 
     by, theirs = one.items_by if one.items is own else one.paired_by, head.paired_by
     theirs = head.items_by if head.items is ids else theirs
-    problem = ""
+    problem, settle = "", "id"
     if (own is None) != (ids is None):
         one, known = (head, one) if ids is None else (one, head)
         problem = f"has no ids, but {known.file.path} has; give both or neither"
     elif own is None and len(one) != len(head):
-        problem = f"{len(one)} item{'s' * (len(one) > 1)}, but {len(head)} of {head.system!r}, and no ids to pair by; "
-        problem += "both systems must have been scored on the same items, in the same order"
+        problem = f"{len(one)} item{'s' * (len(one) > 1)}, but {len(head)} of {head.system!r}, and "
+        problem += "no ids to pair by; both systems must have been scored on the same items, in "
+        problem += "the same order"
         raise ReadError.at(one.file.path, problem)
     elif own is not None and by != theirs:
         problem = f"its items are identified by {by}, but those of {head.file.path} by {theirs}; "
@@ -898,12 +907,10 @@ def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> N
         sizes = len(set(own)) + (mine or 0), len(set(ids)) + (other or 0)
         if {mine, other} == {0, 1} and sizes[0] != sizes[1]:  # else the first item is missing
             problem = f"its {by} counts from {mine}, but in {head.file.path} from {other}; number "
-            problem += "items alike"
-            if len(one) == len(head):
-                problem += ", or pair lines by order, if that is the same (--by-order)"
-            raise ReadError.at(one.file.path, problem)
+            order = ", or pair lines by order, if that is the same (--by-order)"
+            problem, settle = f"{problem}items alike{order * (len(one) == len(head))}", ""
     if problem:
-        raise ReadError.at(one.file.path, problem, settle="id")
+        raise ReadError.at(one.file.path, problem, settle=settle)
 
 
 def _nothing_in_common(some: Sequence[SystemScores], where: Sequence[Any]) -> ReadError:

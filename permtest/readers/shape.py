@@ -549,7 +549,9 @@ class Sheet(Table):
         plain = last > 3 and self.how.id is None
         if self._sums_up() if nameless else plain and self._sums_up(1 + (column is not None)):
             way = "--by-order" if column is None else f"--id {self.key(column)}"
-            problem = f"the last line {'has no name and ' * nameless}holds the sums or the means of "
+            problem = (
+                f"the last line {'has no name and ' * nameless}holds the sums or the means of "
+            )
             problem += f"all lines above; remove it; if it really is an item, say so ({way})"
             raise self.error(problem, last)
 
@@ -868,19 +870,24 @@ class Sheet(Table):
         else:
             some, doubt = self._family(single)
             kept, notes = self._underived(some)
-            sure = [self.sureness(i) for i in kept] if self.how.score is None else []
-            if any(sure):
-                doubt = next(filter(None, sure))
-            elif not kept and gold is not None and gold not in self.numeric:
-                doubt = self._may_be_right(gold)
-            elif len(kept) > 1 and not _alike([self.texts[i] for i in kept]):
-                names = ", ".join(repr(self.key(i)) for i in kept)
-                doubt = f"columns of numbers that do not look alike ({names})"
-                most = sorted(max(number_or_none(x) or 0 for x in self.texts[i]) for i in kept)
-                if 0 < most[0] <= 1 < most[-1] <= 1000:
-                    doubt += f"; if {most[0]:g} and {most[-1]:g}, the highest, are on one scale, "
-                    doubt += "say so as well (--same-scale)"
+            doubt = doubt or self._unsure(kept, gold)
         return ([], doubt, ()) if doubt else ([self.name(i) for i in kept], "", notes)
+
+    def _unsure(self, kept: Sequence[int], gold: int | None) -> str:
+        """Why columns that may be systems are none for sure; "" if they are."""
+        sure = [self.sureness(i) for i in kept] if self.how.score is None else []
+        if any(sure):
+            return next(filter(None, sure))
+        if not kept and gold is not None and gold not in self.numeric and not self.scored:
+            several = len({*range(self.width)} - {gold, *self.apart}) > 1
+            return self._may_be_right(gold) if several else ""
+        if len(kept) < 2 or _alike([self.texts[i] for i in kept]):
+            return ""
+        names = ", ".join(repr(self.key(i)) for i in kept)
+        most = sorted(max(number_or_none(x) or 0.0 for x in self.texts[i]) for i in kept)
+        scale = f"; if {most[0]:g} and {most[-1]:g}, the highest, are on one scale, say so as well "
+        scale = f"{scale}(--same-scale)" if 0 < most[0] <= 1 < most[-1] <= 1000 else ""
+        return f"columns of numbers that do not look alike ({names}){scale}"
 
     def _only_judged(self, columns: Sequence[int], gold: int) -> bool:
         """Whether some columns are of 0 and 1, and no other may be predictions of other labels."""
@@ -917,12 +924,11 @@ class Sheet(Table):
         gold = self.called("gold")
         if gold is None or gold in columns:
             return ""
-        right, *said = ({x.casefold() for x in as_ids(self.texts[i])} for i in (gold, *columns))
-        scored = any(not JUDGED.isdisjoint(tokens(self.name(i))) for i in columns)
-        scored |= {*map(number_or_none, set().union(*said))} <= {0, 1, None} and not (
-            {*map(number_or_none, right)} <= {0, 1}
-        )
-        if scored or len(right) == len(self) or any(2 * len(x & right) <= len(x) for x in said):
+        right = {x.casefold() for x in as_ids(self.texts[gold])}
+        said = {x.casefold() for i in columns for x in as_ids(self.texts[i])} - {""}
+        judged = {*map(number_or_none, said)} <= {0, 1} < {*map(number_or_none, right)} | {0, 1}
+        named = any(not JUDGED.isdisjoint(tokens(self.name(i))) for i in columns)
+        if judged or named or 2 * len(said & right) <= len(said):
             return ""
         problem = f"column {self.name(gold)!r} may hold the right labels, and those that you name "
         problem += f"predictions: score them by it (--gold {self.name(gold)}), or, if they are "

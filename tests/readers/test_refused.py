@@ -30,6 +30,12 @@ TOTALS = "id,system,score\np,x,1\nq,x,1\nTotal,x,2\np,y,0\nq,y,1\nTotal,y,1\n"
 FOUR = "id,latency_ms_A,latency_ms_B,errors_A,errors_B\n1,100,120,0,1\n2,130,90,1,0\n"
 NO_SYSTEMS = ["step", "cost_usd", "nTokens", "seed", "latency_ms", "wordcount", "diff", "avg"]
 NAMED = {"a": "A", "b": "B"}
+LABELLED = [
+    "1,1,1,0\n2,0,0,0\n3,1,0,1",
+    "1,0,0,1\n2,2,2,1\n3,0,1,0",
+    "1,no,no,no\n2,yes,yes,no\n3,yes,no,yes",
+]
+REPEATED = "model,item,score\nx,p,3\nx,p,4\ny,p,3\ny,p,1\n"
 
 CASES = {
     "cells": [
@@ -90,6 +96,8 @@ CASES = {
         (("1 2\n2 3\n", "1 2\n2 3\n"), {}, "line 1: 2 columns and no header", "'id'"),
         (("id,p,q\n1,2,3\n", "id,r,s\n1,2,3\n"), {}, "no score in common", "give those of one"),
         (two("1,1,20", "1,1,30", "id,acc,f2"), {}, "2 scores ('acc', 'f2'); choose one", "--score"),
+        *((text, {}, "0.9 and 90", "(--same-scale); say which two to compare (--a, --b)")
+          for text in ("id,acc_a,acc_b\n1,.9,90\n2,.5,40\n", "id,A,B\n1,.9,90\n2,.5,40\n")),
         (two("1,1,20", "1,1,30", "id,acc,f2"), {"score": "acd"}, "'acd' (did you mean 'acc'?)"),
     ],
     "items": [
@@ -127,6 +135,8 @@ CASES = {
         (two("1,1 2,0", "01,1 02,0", "id,score"), {}, "no id in common", "'01' and '1'",
          "--id COL", "--by-order"),
         (two("0,1 1,0 2,1", "1,1 2,0 3,1", "id,score"), {}, "counts from 1", "--by-order"),
+        *(([f"model,{name},score\nx,p,3\nx,q,4\ny,p,4\n"], {}, "1 of 2 values",
+           "of 'x' are of 'y' too", f"(--id {name})") for name in ("question", "task")),
         (["question,score\nq,1\nr,0\n", "score\n1\n0\n"], {}, "question"),
         # The same item twice, rows that are no items, and whose a line is.
         ("question,A,B\nq,1,0\nq,1,0\nr,0,1\n", {}, "line 3", "line 2", "--by-order"),
@@ -135,17 +145,24 @@ CASES = {
         ("word,A,B\nall,1,0\nsome,0,1\ntotal,0,0\n", {}, "line 4", "'total'", "--id word"),
         (TOTALS, {}, "line 7", "'Total'", "remove it", "--id id"),
         ("id,A,B\nTotal,2,1\np,1,0\nq,1,1\n", {}, "Total"),
+        *((f"model,{name},score\nx,p,3\nx,q,4\ny,p,4\ny,q,1\nx,total,7\ny,total,5\n", {}, "line 7",
+           f"'total' may not be an item; remove it; if it really is one, say so (--id {name})")
+          for name in ("question", "task", "prompt", "item")),
+        *((f"{name},A,B\np,1,0\nq,1,1\nr,0,0\ns,1,1\nz,{last}\n", {}, "line 6", "sums or the means",
+           f"(--id {name})") for name in ("id", "question") for last in ("3,2", ".75,.5")),
         ("id,A,B\np,1,0\nq,1,1\nr,0,0\n,.667,.333\n", {}, "line 5", "no name", "--id id"),
         ("id,A,B\np,.1,.7\nq,.2,.1\nr,.4,.2\n,.7,1\n", {}, "line 5", "no name", "remove it"),
         ("id,A,B\np,5,0\nq,2,1\nr,4,2\n,11,3\n", {"id": False}, "line 5", "no name"),
         ("word,A,B\np,1,1\nq,1,0\nr,1,1\nmacro avg,1,.67\n", {}, "line 5", "'macro avg'"),
-        ("new,old\n1,0\n1,1\n0,1\n1,0\n3,2\n", {}, "line 6", "sums", "--by-order"),
+        *((f"new,old\n1,0\n1,1\n0,1\n1,0\n{last}\n", {}, "line 6", "sums or the means",
+           "remove it; if it really is an item", "--by-order") for last in ("3,2", "0.75,0.5")),
         ("model,idx,correct\nx,0,1\nx,1,0\ny,1,1\n", {}, "seems to say whose", "the item? (--id)"),
         # Repeats and clusters.
         *((f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n", {}, "'p' occurs twice", "(--repeat)",
            f"(--clusters {name})") for name in ("question", "item")),
         ("seed,A,B\n1,1,0\n2,0,1\n1,1,1\n", {"repeat": "seed"}, "'seed'", "--id"),
         (LONG.replace("3,x", "3,"), {}, "line 2, column 'cluster': '' is a missing label"),
+        (REPEATED, {"repeat": "item"}, "column 'item'", "name another", "(--repeat)"),
         (WIDE, A_B | {"clusters": "dok"}, "no column 'dok' (did you mean 'doc'?)"),
         (WIDE, A_B | {"clusters": "place"}, "line 3, column 'place': '' is a missing label"),
         (WIDE, A_B | {"clusters": "part"}, "line 2, column 'part': 'NaN' is a missing label"),
@@ -188,7 +205,10 @@ CASES = {
         ("gold,n\nx,1\n", GOLD, "no column of predictions beside 'gold'"),
         ("gold,a,b\nx,x,y\n", GOLD | {"a": "a", "b": "c"}, "b: no system 'c'"),
         ("gold,a,b\n1,Yes,1\n0,no,0\n", GOLD | A_B, "a' predicts 'Yes', 'no', but gold has"),
-        ("label,a,b\nx,x,y\ny,x,y\n", {}, "(--gold label)"),
+        ("label,a,b\nx,x,y\ny,x,y\n", {}, "(--gold label), or, if", "(--score correct)"),
+        *((f"id,{gold},A,B\n{cells}\n", NAMED, f"column {gold!r} may hold",
+           f"(--gold {gold}), or, if they are scores, say so (--score correct)")
+          for gold in ("answer", "y_true", "label") for cells in LABELLED),
         ("gold,a,b\n1,1,2\n2,1,2\n", {}, "by it (--gold gold)"),
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),

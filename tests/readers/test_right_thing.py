@@ -3,6 +3,7 @@
 Each case is a file of a kind that people have. It is answered right, and what is not plain is said.
 """
 
+import json
 from fractions import Fraction
 from functools import partial
 
@@ -155,6 +156,7 @@ def test_a_leaderboard_has_systems_alone():
 )
 def test_derived_columns_are_no_systems(text, note):
     assert read(file(text)).names == read_many(file(text)).systems == ("A", "B")
+    assert said(read(file(text))).count(note.partition(" ")[0].strip("'")) == 1
     assert note in said(read(file(text)))
     if "derived" not in note:  # but answers may add up by accident, and copies are no means
         for cells in ("1,1,0,1\n2,0,1,1\n3,0,0,0\n", "1,2,2,2\n2,3,3,3\n3,1,1,1\n"):
@@ -312,6 +314,57 @@ def test_predictions_go_before_what_is_beside_them(name):
     assert columns(read(*files(*beside))) == ([1, 0], [1, 1])
 
 
+# A is right four times, and B three times, but B is surer of itself.
+SURE = ["1,x,x,.5 2,y,y,.7 3,x,x,.5 4,y,y,.7", "1,x,x,.6 2,x,y,.7 3,x,x,.6 4,y,y,.7"]
+BARE = [x.replace(",x,.", ",.").replace(",y,.", ",.") for x in SURE]
+JSON = [x.split() for x in BARE]
+JSON = [[dict(zip(("id", "label", "score"), x.split(","), strict=True)) for x in y] for y in JSON]
+JSON = ["".join(json.dumps(x | {"score": float(x["score"])}) + "\n" for x in y) for y in JSON]
+LONG = "".join(f"{m},{x}\n" for m, y in zip("ab", SURE, strict=True) for x in y.split())
+SIDE = "1,x,x,.5,x,.6\n2,y,y,.7,x,.7\n3,x,x,.5,x,.6\n4,y,y,.7,y,.7\n"
+WIDE = f"id,gold,pred_a,score_a,pred_b,score_b\n{SIDE}"
+DIGIT = str.maketrans("xy", "10")
+
+
+@pytest.mark.parametrize(
+    ("texts", "gold", "score"),
+    cases(
+        *((two(*SURE, f"id,{pred},{gold},{sure}"), gold, sure) for pred, gold, sure in (
+            ("pred", "gold", "score"), ("pred", "label", "score"), ("y_pred", "answer", "logprob"))
+          ),
+        (two(*(x.translate(DIGIT) for x in SURE), "id,pred,label,score"), "label", "score"),
+        *((two(*BARE, f"id,{pred},{score}"), None, score) for pred in ("prediction", "label")
+          for score in ("score", "confidence", "probability")),
+        (JSON, None, "score"),
+        (f"model,id,prediction,gold,score\n{LONG}", "gold", "score"),
+        (WIDE, "gold", "score"),
+        ("\n".join([WIDE.partition("\n")[0], SIDE.translate(DIGIT)]), "gold", "score"),
+        (WIDE.replace("gold", "text").replace("score", "conf"), None, "conf"),
+    ),
+)  # fmt: skip
+def test_how_sure_a_system_was_is_no_score_unless_the_user_says_so(texts, gold, score):
+    made = files(*texts)
+    refused = f"(--gold {gold or 'FILE'})", f"(--score {score})"
+    assert_refused(lambda: read(*made), *refused)
+    assert columns(read(*made, score=score)) == ([5, 7, 5, 7], [6, 7, 6, 7])
+    right = gold or file("id,gold\n1,x\n2,y\n3,x\n4,y\n", "gold.csv")
+    assert columns(read(*made, gold=right)) == ([1, 1, 1, 1], [1, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("names", "cells"),
+    [
+        ("id,output,score", "1,yes,.$ 2,yes,.5"),
+        ("id,prediction,score", "1,yes,$ 2,yes,1"),
+        ("id,prediction,f1_score", "1,yes,.$ 2,yes,.5"),
+        ("question,answer,prediction,score", "p,a1,said-a,.$ q,a2,said-b,.5"),
+    ],
+)
+def test_scores_of_what_was_written_are_compared(names, cells):
+    both = files(*two(cells.replace("$", "0"), cells.replace("$", "1"), names))
+    assert read(*both).source["matched"] == 2
+
+
 @pytest.mark.parametrize("missing", [None, "drop", "zero", "error"])
 def test_predictions_that_are_missing(missing):
     both = files("id,gold,pred\n1,x,x\n2,y,\n", "id,gold,pred\n1,x,x\n2,y,y\n3,x,x\n")
@@ -332,12 +385,16 @@ def test_a_table_of_battles_is_of_the_models():
     assert (pairs.source["loader"], set(pairs.names)) == ("battles", {"gpt", "llama"})
     assert exact(pairs)["82 (turn 2)"] == (HALF, HALF)
     header = "id,model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
+    for name, by in (("prompt", "prompt"), ("n", "battle"), ("id", "id")):
+        pairs = read(file(named(arena.replace("question_id", "$0"), name)))
+        assert pairs.source["paired_by"].startswith(by)
     lmsys = read(file(header + "1,gpt,llama,0,1,0\n2,llama,gpt,0,1,0\n3,gpt,llama,0,0,1\n"))
     assert exact(lmsys) == {"1": (0, 1), "2": (1, 0), "3": (HALF, HALF)}
     assert_refused(lambda: read(file(header + "1,gpt,llama,1,1,0\n")), "line 2", "the winner is")
 
 
-def test_a_column_of_documents_is_mentioned():
-    text = "item,document,A,B\n1,x,1,0\n2,x,1,0\n3,y,1,1\n4,y,0,0\n"
-    assert "swap them together (--clusters document)" in said(read(file(text)))
-    assert "--clusters document" not in said(read(file(text), clusters="document"))
+@pytest.mark.parametrize("name", ["document", "question_id", "question"])
+def test_a_column_of_documents_or_questions_is_mentioned(name):
+    made = file(f"id,{name},A,B\n1,x,1,0\n2,x,1,0\n3,y,1,1\n4,y,0,0\n")
+    assert f"swap them together (--clusters {name})" in said(read(made))
+    assert f"--clusters {name}" not in said(read(made, clusters=name))
