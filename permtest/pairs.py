@@ -7,7 +7,7 @@ two integer arrays of one length whose arithmetic cannot wrap around.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -266,7 +266,7 @@ class Pairs:
     @cached_property
     def runs_each(self) -> str:
         """How many runs items have, where entries are runs: "2 runs each"; else empty."""
-        return runs_each(self.ids, self.clusters)
+        return runs_each(self.source, self.clusters)
 
     @property
     def low(self) -> int:
@@ -319,12 +319,9 @@ class Pairs:
         return replace(self, u=u, v=v, ids=None, clusters=None, rounding=off, runs=None)
 
 
-def runs_each(ids: Sequence[str] | None, clusters: Sequence[Any] | None) -> str:
-    """How many entries each cluster has, if they are all called runs of it, as "q1 (seed 2)"."""
-    if ids is None or clusters is None or len(set(clusters)) == len(ids):
-        return ""
-    both = zip(ids, clusters, strict=True)
-    if not all(x.startswith(f"{cluster} (") and x.endswith(")") for x, cluster in both):
+def runs_each(source: Mapping[str, Any], clusters: Sequence[Any] | None) -> str:
+    """How many entries each cluster has, if the reader took them for runs of one item."""
+    if clusters is None or not source.get("runs") or len(set(clusters)) == len(clusters):
         return ""
     least, *_, most = sorted(Counter(clusters).values()) * 2
     return f"{f'{least} to ' * (least < most)}{most} runs each"

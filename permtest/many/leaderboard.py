@@ -387,7 +387,8 @@ class Leaderboard(AsFields):
         Of up to 12 systems all shifts that the exact test does not reject, or Tango's interval
         where scores are 0 or 1 and items are swapped, as reports have them. Otherwise, and for
         measures such as F1, Student's t for what each item or cluster adds to the difference, which
-        is approximate. The ends are infinite where there are too few units for p to reach `alpha`.
+        is approximate. Except for Tango's, the ends are infinite where there are too few units for
+        p to reach `alpha`.
         """
         k, (lead, _) = self._data_set(data_set), self._beside(data_set)
         found = np.full((len(self.systems), 2), nan)

@@ -141,7 +141,7 @@ class ScoreTable:
     @cached_property
     def runs_each(self) -> str:
         """As that of `Pairs`: how many runs items have, where entries are runs."""
-        return runs_each(self.ids, self.clusters)
+        return runs_each(self.source, self.clusters)
 
     @cached_property
     def compared(self) -> Score:
@@ -212,19 +212,15 @@ class ScoreTable:
             for i in range(table.n_items)
         ]
         clustered = any(table.clusters is not None for table in tables)
-        runs = all(table.runs_each for table in tables)  # whose names say so here, too
-        named = [
-            [f"{k} / {x}" for k, table in enumerate(tables, 1) for x in getattr(table, what)]
-            for what in ("clusters", "ids") * runs
-        ]
+        runs = all(table.runs_each for table in tables)
         off = [np.zeros(x.scores.shape[:2]) if x.rounding is None else x.rounding for x in tables]
         found = replace(
             tables[0],
             scores=np.concatenate(parts, axis=1),
             scale=scale,
-            clusters=tuple(named[0] if runs else labels) if clustered else None,
-            ids=tuple(named[1]) if runs else None,
-            source={},
+            clusters=tuple(labels) if clustered else None,
+            ids=None,
+            source={"runs": True} if runs else {},
             rounding=None if all(x.rounding is None for x in tables) else np.concatenate(off, 1),
             reading="; ".join(dict.fromkeys(x.reading for x in tables if x.reading)),
         )

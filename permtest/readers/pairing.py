@@ -860,6 +860,7 @@ class _Chosen:
             "gold": head.gold and {"file": head.gold.name, "sha256": head.gold.sha256},
             "score": self.score,
             "clusters": grouping,
+            "runs": head.items is not None and grouping in (head.items_by, head.swapped),
             "paired_by": head.items_by if self.sizes and head.items else head.paired_by,
             "matched": len(self.keys),
             "unmatched": [len(gone) for gone in both],

@@ -187,43 +187,37 @@ def items(found: Any) -> Section:
     """Which system is ahead on how many items, and where they differ most."""
     record, (a, b), shown = found.record, found.names, found.most_different
     kind, adds, sentence = "score", "difference", f"{record.rule[0].upper()}{record.rule[1:]}."
+    entry = found.entry
     if found.statistic.columns:
-        kind, adds = f"{found.measured} of the item", "adds"
-        sentence += f" An item adds half of what the difference in {found.measured} would lose if "
-        sentence += "we exchanged the two systems' counts of that item."
+        kind, adds = f"{found.measured} of the {entry}", "adds"
+        sentence += f" Each {entry} adds half of what the difference in {found.measured} would "
+        sentence += f"lose if we exchanged the two systems' counts of that {entry}."
     rows = tuple(
         (legible(x.id), found.score_text(x.a), found.score_text(x.b), f"{x.difference:+.4g}")
         for x in shown
     )
-    sizes, which = np.abs(found.items.worth), "All items on which the systems differ"
+    sizes, which = np.abs(found.items.worth), f"All {entry}s on which the systems differ"
     if (differ := int(np.count_nonzero(sizes))) > len(rows):
         more = int(np.count_nonzero(sizes >= np.sort(sizes)[-len(rows)])) - len(rows)
-        which = f"{len(rows)} of the {differ:,} items on which the systems differ, largest first"
+        which = f"{len(rows)} of the {differ:,} {entry}s on which the systems differ, largest first"
         if more:
             which += f"; {more:,} more differ{'s' * (more == 1)} as much as the last of them"
-    sentence += " The systems do not differ on any item." * (not rows)
+    sentence += f" The systems do not differ on any {entry}." * (not rows)
     first, second = found.better_on
     tally = ((f"{a} better", first), ("equal", record.ties), (f"{b} better", second))
     tables = [Table(("", f"{found.entry}s"), tuple((name, f"{n:,}") for name, n in tally))]
     if rows:
-        head = (found.entry, f"{kind}, {a}", f"{kind}, {b}", adds)
-        tables.append(Table(head, rows, _of_entries(found, which)))
+        head = (entry, f"{kind}, {a}", f"{kind}, {b}", adds)
+        tables.append(Table(head, rows, which))
     return Section(
         key="items",
         heading="Items",
-        sentence=_of_entries(found, sentence),
+        sentence=sentence,
         tables=tuple(tables),
         limits=f"The {found.entry}s with the largest differences are not typical; read their texts "
         "before you use them to explain the difference." * bool(rows),
         data={"record": record._asdict(), "most_different": [x._asdict() for x in shown]},
     )
-
-
-def _of_entries(found: Any, text: str) -> str:
-    """What is said of items that are compared by themselves; of runs, where lines are these."""
-    if found.entry == "item":
-        return text
-    return text.replace("Item", found.entry.capitalize()).replace("item", found.entry)
 
 
 # ---- around the test ---------------------------------------------------------------------------
@@ -386,7 +380,8 @@ def power(found: Any) -> Section:
             chance, method = rates["exact"][1], f"exact test of {drawn}"
             apart = " The power is measured, as among the other tests; the formula of the t test, "
             apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
-    method = method if plan.power else f"too few {found.unit} for a p of {number(found.alpha)}"
+    if plan.n < fewest_units(found.alpha, found.alternative):
+        method = f"too few {found.unit} for a p of {number(found.alpha)}"
     text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
     rows = [(f"power with {doc.how_many(plan.n, found.unit)}", text, method)]
     if plan.detectable is not None:

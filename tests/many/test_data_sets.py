@@ -124,9 +124,8 @@ def test_dict_and_json():
 
 
 def test_runs_of_all_data_sets_are_runs():
-    ids, items = ("p (run 1)", "p (run 2)", "q (run 1)", "q (run 2)"), ("p", "p", "q", "q")
     table = ScoreTable.of({"a": [3, 4, 3, 5], "b": [1, 2, 2, 1]})
-    table = replace(table, ids=ids, clusters=items)
+    table = replace(table, clusters=("p", "p", "q", "q"), source={"runs": True})
     board = compare_many({"x": table, "y": table})
     assert board.sentence("x").endswith("over 2 items, 2 runs each.")
     assert board.overall().sentence().endswith("over 4 items, 2 runs each.")
