@@ -111,9 +111,10 @@ def metric_test(
     columns = [_column(x, label) for label, x in (("gold", gold), ("a", a), ("b", b))]
     for label, column in zip("ab", columns[1:], strict=True):
         if len(column) != len(columns[0]):
+            many = ["s" * (len(x) != 1) for x in (columns[0], column)]
             raise ValueError(
-                f"the number of items in gold is {len(columns[0])}, and of predictions in {label} "
-                f"{len(column)}; give one prediction for each item, in the same order"
+                f"gold has {len(columns[0])} item{many[0]} and {label} has {len(column)} prediction"
+                f"{many[1]}; give one prediction for each item, in the same order"
             )
     how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(metric, str | Statistic):

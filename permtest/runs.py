@@ -564,8 +564,8 @@ def exact_runs_test(
         first, second = _runs(a, "a"), _runs(b, "b")
         if (n := first.sizes.size) != (m := second.sizes.size):
             raise ValueError(
-                f"a has {n} items and b has {m}; both systems must have run on the same items, in "
-                "the same order"
+                f"a has {n} item{'s' * (n != 1)} and b has {m}; both systems must have run on the "
+                "same items, in the same order"
             )
         both = in_common_units([first.scores, second.scores], "ab")
         scale, exact = both.scale, both.rounding is None

@@ -286,7 +286,7 @@ BAD = {
     "nan": ((np.array([[1, np.nan]]), [[1]]), {}, r"a\[0\]\[1\] = nan"),
     "flat": (([1, 2], [3, 4]), {}, r"a\[0\] = 1 must be a sequence"),
     "no runs": (([[1], []], [[1], [1]]), {}, r"a\[1\] has no runs"),
-    "items": (([[1]], [[1], [2]]), {}, "a has 1 items and b has 2"),
+    "items": (([[1]], [[1], [2]]), {}, "a has 1 item and b has 2"),
     "statistic": (([[1]], [[1]]), {"statistic": "median"}, "pass@k"),
     "no k": (([[1]], [[1]]), {"statistic": "pass@k"}, "needs k"),
     "two k": (([[1]], [[1]]), {"statistic": "pass@1", "k": 2}, "leave k=2 out"),

@@ -559,19 +559,22 @@ class Sheet(Table):
         """Whether the last row sums or averages the scores; `exact`: as written, in so many."""
         sums, means, finer = list[bool](), list[bool](), False
         for i in self.numeric:
-            *rest, total = (number_or_none(x) for x in self.texts[i])
+            known = {x: number_or_none(x) for x in {*self.texts[i]}}
+            *rest, total = (known[x] for x in self.texts[i])
             if i in self.apart or self.may_be_key(i) or total is None or None in rest:
                 continue
             numbers = [x for x in rest if x is not None]
             whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)  # means are rounded
             *digits, own = (len(x.partition(".")[2]) for x in self.texts[i])
+            written = 0.51 / 10**own if own > max(digits) else 1e-9  # a mean of whole numbers
+            finer |= own > max(digits)
             sums.append(abs(total - whole) <= (1e-9 if exact else near))
             sums[-1] &= not exact or total > max(1.0, *numbers)
-            means.append(abs(total - whole / len(rest)) <= (0.51 / 10**own if exact else near))
-            finer |= own > max(digits)  # as a mean is beside whole numbers
-        if not exact:
-            return bool(sums) and all(x or y for x, y in zip(sums, means, strict=True))
-        return len(sums) >= exact and (all(sums) or (all(means) and finer))
+            means.append(abs(total - whole / len(rest)) <= (written if exact else near))
+            if not (sums[-1] or means[-1]):
+                return False
+        as_written = all(sums) or (all(means) and finer)
+        return len(sums) >= max(exact, 1) and (as_written or not exact)
 
     def _check_twice(self) -> None:
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
@@ -925,7 +928,8 @@ class Sheet(Table):
         if gold is None or gold in columns:
             return ""
         right = {x.casefold() for x in as_ids(self.texts[gold])}
-        said = {x.casefold() for i in columns for x in as_ids(self.texts[i])} - {""}
+        said = {x.casefold() for i in columns for x in as_ids(self.texts[i])}
+        said = {x for x in said if kind_of(x) != "missing"}
         judged = {*map(number_or_none, said)} <= {0, 1} < {*map(number_or_none, right)} | {0, 1}
         named = any(not JUDGED.isdisjoint(tokens(self.name(i))) for i in columns)
         if judged or named or 2 * len(said & right) <= len(said):
