@@ -107,7 +107,7 @@ def exact_dot(a: IntArray, b: IntArray) -> int:
     return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
 
 
-def shown(number: int) -> str:
+def digits_or_size(number: int) -> str:
     """All digits of a number, or its size."""
     return f"{number:,}" if number < 10**15 else f"about 1e{len(str(number)) - 1}"
 
@@ -508,8 +508,8 @@ def _as_rational(value: Any, name: str, index: tuple[int, ...]) -> int | Fractio
         problem, remedy = "is not finite", "remove the pair, or score it"
     else:
         problem, remedy = "is not a number", "convert it first"
-    shown = value.item() if isinstance(value, np.generic) and not ticks else value
-    raise ScoreError(name, index, f"= {shown!r} {problem}", remedy)
+    printed = value.item() if isinstance(value, np.generic) and not ticks else value
+    raise ScoreError(name, index, f"= {printed!r} {problem}", remedy)
 
 
 def as_counts(values: IntArray, name: str) -> IntArray:

@@ -393,7 +393,7 @@ class SeveralSums(Question):
 
     @abstractmethod
     def values(self, sums: IntArray) -> NDArray[np.float64]:
-        """t for sums of shape (M, m), to some roundings."""
+        """t for sums of shape (M, m), up to rounding."""
 
     @abstractmethod
     def beats(self, sums: IntArray) -> NDArray[np.bool_]:
@@ -475,7 +475,7 @@ class MeasureQuestion(SeveralSums):
         return np.asarray(mine - theirs)
 
     def _rounded(self, sums: IntArray) -> NDArray[np.float64]:
-        """The measure of both systems, to some roundings, if these are the sums of the first."""
+        """The measure of both systems, up to rounding, if these are the sums of the first."""
         both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
         return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
 

@@ -182,8 +182,8 @@ class MetricPosterior(Posterior, AsSentence):
         y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
         right, share = np.greater(y, 0), np.asarray(expit(-np.abs(y)))
         tail = np.asarray(betainc(b, a, np.where(right, share, 1 - share)))
-        # Shares whose digits 1 - share would lose; it takes a hundred times as long, and a very
-        # small tail may be NaN in a browser.
+        # 1 - share would lose the digits of small shares; betaincc keeps them, but takes a hundred
+        # times as long, and a very small tail may be NaN in a browser.
         small = ~right & (share < 0.01)
         precise = betaincc(a[small], b[small], share[small])
         tail[small] = np.where(np.isnan(precise), tail[small], precise)

@@ -183,7 +183,8 @@ class Rounded(NamedTuple):
 
     `relative` bounds the relative error that comes from the leaves, those of different leaves
     being independent. `noise` is `SAFETY` times the standard deviation that the rounding errors of
-    the FFTs have in each cell, errors of different cells being as good as uncorrelated.
+    the FFTs have in each cell, errors of different cells being nearly
+    uncorrelated, but for low frequencies (see `probability`).
     """
 
     cells: Floats
@@ -239,7 +240,7 @@ def convolve_fft(pmfs: LocalLaws) -> LatticeDistribution:
 
 
 def fft_cells(law: TwoPointSum) -> Rounded:
-    """Probabilities of T on all ``top + 1`` cells, with their errors; some are below 0 by those."""
+    """Probabilities of T on all ``top + 1`` cells, with errors; rounding may leave some below 0."""
     law.check_size("the null distribution")
     found = _convolve([_binomial(law, k) for k in range(law.widths.size)])
     return found._replace(cells=np.where(attainable(law), found.cells, 0.0))

@@ -8,7 +8,8 @@ the null hypothesis: stay or swap, each with probability 1/2 (Eq. 4).
 S = sum_n Z_n where Z_n stays or swaps. Write Z_n = low_n + width_n B_n with B_n in {0, 1}: only
 the multiset of the widths matters, entries of width 0 contribute a constant, and a common divisor
 of the widths is only a unit of length. So N entries shrink to a handful of (width, count) groups,
-and everything after this module costs nothing in N.
+and everything after this module costs nothing in N. `count_rows` counts the differences of many
+tests at once.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints
-from permtest.integers import IntArray, exact_dot, exact_sum, largest, shown
+from permtest.integers import IntArray, digits_or_size, exact_dot, exact_sum, largest
 from permtest.null.convolution import SAFETY
 from permtest.null.distribution import (
     EPS,
@@ -293,8 +293,8 @@ def window(lattice: LatticeSum) -> Window:
     if prod(sizes) >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
         raise TooLarge(
-            f"the joint null distribution of {sums} needs {shown(prod(sizes))} cells, more than "
-            f"{MAX_CELLS:,}, the limit",
+            f"the joint null distribution of {sums} needs {digits_or_size(prod(sizes))} "
+            f"cells, more than {MAX_CELLS:,}, the limit",
             "monte_carlo has an estimate of p with an interval",
         )
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)

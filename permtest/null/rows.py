@@ -29,7 +29,8 @@ from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper
 #: Widths that the kernel may look at for one test: a hundredth of a second.
 WORK = 2 * 10**6
 
-#: Cells that dynamic programming may update, in NumPy, instead: some hundredths of a second.
+#: Without Numba, dynamic programming is used if it updates no more cells than this, in some
+#: hundredths of a second.
 UPDATES = 3 * 10**7
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
@@ -171,12 +172,13 @@ def _upper_tails(
         part, rest = slice(starts[r], starts[r + 1]), slice(r, r + 1)
         own, times, p = widths[part], counts[part], 0.0
         key = own.tobytes() + times.tobytes()
-        if key != known:  # which neighbours may share, as ranks without ties do
+        if key != known:  # neighbouring tests may share a law, as those of ranks without ties do
             law, window = tilt_towards(own, times, int(tops[r]), int(t0[r]))
             if window.m * own.size <= AT_ONCE:
                 factor, error = sum_at_once(law, window)
                 high, low, off = window.scale
-                found[r] = high, low, factor, off + error / (factor - error), work
+                left = work if factor > 4 * error else 0
+                found[r] = high, low, factor, off + error / (factor - error), left
                 continue
             half = np.full(own.size, 0.5)
             plain = TwoPointSum(int(times.sum()), 0, 1, own, times, half, half)

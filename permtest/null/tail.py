@@ -80,7 +80,7 @@ Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 
 
 def _by_symmetry(tail: Callable[..., Probability]) -> Callable[..., Probability]:
-    """`tail`, which is for t0 above the centre, anywhere; exact at the ends of the support."""
+    """Extend a tail that is valid above the centre to every t0, by symmetry; the ends are exact."""
 
     @wraps(tail)
     def anywhere(law: TwoPointSum, t0: int, **how: Any) -> Probability:
@@ -109,7 +109,8 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     if not NUMBA and window.m * law.widths.size <= AT_ONCE:
         factor, rough = sum_at_once(tilted, window)
         high, low, error = window.scale
-        return Probability.of_product(high, low, factor, error + rough / (factor - rough))
+        if factor > 4 * rough:
+            return Probability.of_product(high, low, factor, error + rough / (factor - rough))
     if not NUMBA:
         steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
         starts = np.arange(0, steps.size, 2, dtype=np.intp)

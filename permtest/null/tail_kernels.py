@@ -351,10 +351,10 @@ def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: 
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and work left, 0 if in vain.
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and the work left.
 
-    The points that matter have a j in one of the `ranges`; `rest` bounds the sum of |phi|
-    elsewhere.
+    None is left if the sum is lost in its own error. The points that matter have a j in one of the
+    `ranges`; `rest` bounds the sum of |phi| elsewhere.
     """
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)

@@ -82,7 +82,7 @@ def read(
         systems predicted. A table of its own has a column of ids, as those of the systems do.
     score : str, optional
         Which score, where a file has several for each item, such as "acc_norm" or "las"; "pred"
-        says that numbers in columns called so are scores, not predicted labels.
+        says that numbers in columns with such names are scores, not predicted labels.
     statistic : str or Statistic, default "sum"
         What the scores are for, as in `exact_perm_test`.
     clusters : str or int, optional

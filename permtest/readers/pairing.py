@@ -314,8 +314,10 @@ class Evaluation:
                 if self.first is not None and gold is not None and self.first.label(gold) != label:
                     right = self.first.name(gold)
                 name = predicted(label) if self.sheet is not None else score
-                problem = f"{label} may hold predicted labels, which are no scores; name the right "
-                problem += f"labels (--gold {right}), or, if they are scores, say so (--score "
+                problem = f"{label} may hold predicted labels, which are not scores; name the "
+                problem += (
+                    f"right labels (--gold {right}), or, if they are scores, say so (--score "
+                )
                 raise self._error(f"{problem}{name})")
         if (first := self.first) is None or any(score in one.counts for one in some):
             return

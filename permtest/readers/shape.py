@@ -67,7 +67,7 @@ ROLES = {
     }.items()
 }
 
-#: How columns are called that show what an item is, such as its question.
+#: Names of columns that show what an item is, such as its question.
 ITEMS = {*ROLES["text"]} - {*ROLES["gold"], "context", "source", "ref"}
 
 #: Words in the name of a column, by what they say of its numbers.
@@ -113,7 +113,7 @@ JUDGED = SAYS["measure"] | SAYS["verdict"]
 #: Words of a name of numbers that are scores, or say how sure a system was of a label beside them.
 DOUBTFUL = SAYS["sureness"] | {"score", "scores", "logprob", "loglik", "likelihood"}
 
-#: Words of a name of a column of predicted labels, which are no scores.
+#: Words that mark a column as predicted labels, not scores.
 PREDICTED = {"pred", "preds", "predicted", "prediction", "predictions"}
 
 #: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
