@@ -282,13 +282,15 @@ def _next(board: Leaderboard, name: str) -> str:
         rest = [row["system"] for row in rows if row["system"] != first]
         other = "another system" if rest[1:] else rest[0]
         return f"Next: make a report on {first} and {other}, to see on which items they differ."
+    unit, there = board.unit(name), board.n_clusters[k] or board.n[k]
+    # The others differ from those before them, or are too few for a rough formula.
+    tied = [row for row in tied if row["separating_n"] > there]
+    if not tied:
+        return f"Next: more {unit} of the same kind would separate systems that are tied."
     row = min(tied, key=lambda row: row["separating_n"])
     other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
     if not isfinite(n):
         return f"Next: more items of the same kind will hardly separate others from {other}."
-    unit, there = board.unit(name), board.n_clusters[k] or board.n[k]
-    if n <= there:  # the formula is rough where there are few
-        return f"Next: more {unit}; {there} are too few to say how many would separate the systems."
     about, share = (f"{float(f'{x:.2g}'):,g}" for x in (n, n / there))
     return (
         f"Next: about {about} {unit}, {share} times as many, would separate {row['system']} from "

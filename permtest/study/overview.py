@@ -116,10 +116,11 @@ class ItemScores(NamedTuple):
 
 def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     """Measure every item by itself; the mean of `worth` is the difference per item."""
+    what = "run" if pairs.runs_each else "item"
     if not entry.columns:
         sample = PairedSample(pairs)
         lead = np.sign(sample.gaps).astype(np.int8)
-        rule = "items are compared by their scores"
+        rule = f"{what}s are compared by their scores"
         return ItemScores(sample.a, sample.b, sample.differences, lead, rule)
     measure, *addends = entry.measure(pairs)
     first, second = (x.astype(np.float64) for x in addends)
@@ -135,11 +136,11 @@ def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     unknown = np.isnan(own[0]) | np.isnan(own[1])
     gap = np.where(unknown, worth / len(pairs), own[0] - own[1])
     lead = np.where(np.abs(gap) > CLOSE, np.sign(gap), 0).astype(np.int8)
-    rule = f"items are compared by their own {entry.title}"
+    rule = f"{what}s are compared by their own {entry.title}"
     if count := np.count_nonzero(unknown & differ):
         rule += (
             f"; where that is 0 / 0 ({count:,} of those that differ), by which system's overall "
-            f"{entry.title} falls if the counts of the item are exchanged"
+            f"{entry.title} falls if the counts of the {what} are exchanged"
         )
     return ItemScores(own[0], own[1], worth, lead, rule)
 
