@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial, wraps
 from itertools import combinations
 from math import inf
-from typing import Any, TypeAlias
+from typing import Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 
@@ -75,22 +75,26 @@ LONG, CELLS_EACH, MANY = 3000, 20, 150
 #: rule halves have no more sums than can be listed.
 MOST_COUNTED = 23.0
 
+P = ParamSpec("P")
+
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 
 
-def _by_symmetry(tail: Callable[..., Probability]) -> Callable[..., Probability]:
+def _by_symmetry(
+    tail: Callable[Concatenate[TwoPointSum, int, P], Probability],
+) -> Callable[Concatenate[TwoPointSum, int, P], Probability]:
     """Extend a tail that is valid above the centre to every t0, by symmetry; the ends are exact."""
 
     @wraps(tail)
-    def anywhere(law: TwoPointSum, t0: int, **how: Any) -> Probability:
+    def anywhere(law: TwoPointSum, t0: int, /, *args: P.args, **how: P.kwargs) -> Probability:
         if t0 <= 0:
             return CERTAIN
         if t0 >= law.top:
             return IMPOSSIBLE if t0 > law.top else CERTAIN.halved(law.n_informative)
         if 2 * t0 <= law.top:
-            return anywhere(law, law.top - t0 + 1, **how).complement()
-        return tail(law, t0, **how)
+            return anywhere(law, law.top - t0 + 1, *args, **how).complement()
+        return tail(law, t0, *args, **how)
 
     return anywhere
 
