@@ -201,6 +201,7 @@ def test_numpy_bounds_and_finds_the_characteristic_function_of_many_widths():
             found = tail_kernels._phi(first, m, shift, 700.0, tilted)
             assert found[0] == pytest.approx(expected[0][0], rel=1e-12)
             assert found[1] % (2 * np.pi) == pytest.approx(expected[0][1] % (2 * np.pi), abs=1e-9)
+            assert found[2] == pytest.approx(expected[0][2], rel=1e-6)
 
 
 @machine_code
