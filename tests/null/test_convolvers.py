@@ -154,7 +154,7 @@ def test_cost_model_is_about_the_number_of_updates(rows):
 
 
 def test_laws_that_are_folded_in_piece_by_piece_are_the_same(monkeypatch):
-    law = law_of([1] * 50 + [7] * 33 + [20] * 4)
+    law = law_of([(1, 0)] * 50 + [(7, 0)] * 33 + [(20, 0)] * 4)
     whole = dp_cells(law)
     monkeypatch.setattr(convolution, "AT_ONCE", law.dp_operations() / 5)
     np.testing.assert_allclose(dp_cells(law), whole, rtol=1e-14)
