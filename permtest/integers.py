@@ -43,7 +43,7 @@ def plain_array(values: Any, name: str, what: str = "an array", remedy: str = ""
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         for i, part in enumerate(values) if listed else [(None, values)]:
             for bad in np.argwhere(np.ma.getmaskarray(part))[:1]:
-                where = (*([] if i is None else [i]), *bad)
+                where = tuple(bad) if i is None else (i, *bad)
                 raise ScoreError(name, where, "is masked", "remove the pair or fill in its score")
     try:
         array = np.asarray(values)

@@ -120,6 +120,8 @@ class Question(ABC):
     h: Callable[..., Any] | None = None
     #: How many entries there were before they were added up by cluster.
     n_entries: int | None = None
+    #: How many runs each item has, where entries are runs and clusters are items: "2 runs each".
+    runs_each: str = ""
     #: What floats were taken for, where that is not the decimals that they are printed as.
     reading: str = ""
     #: By how much the distance of any sum from the observed one may be off, because scores were
@@ -713,6 +715,7 @@ def _ask_of_pairs(
         slack=slack,
         reading=pairs.reading,
         n_entries=None if clusters is None else len(pairs.u),
+        runs_each=_runs_of(pairs, clusters),
         divisor=divisor,
         **how,
     )
@@ -740,6 +743,7 @@ def _ask_of_measure(
         title=entry.title,
         names=check_names(names or pairs.names),
         n_entries=n_entries,
+        runs_each=_runs_of(pairs, clusters),
         score=pairs.score.known(entry.name, "", not entry.ascending),
         measure=measure,
         both_sums=tuple(map(sum, zip(mine, theirs, strict=True))),
@@ -774,6 +778,11 @@ def ask_of_sums(
         n_entries=n_entries,
         h=h,
     )
+
+
+def _runs_of(pairs: Pairs, clusters: Any) -> str:
+    """How many runs each item has, if the reader's own clusters are swapped."""
+    return pairs.runs_each if clusters is not None and clusters is pairs.clusters else ""
 
 
 def _by_cluster(

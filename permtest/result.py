@@ -433,13 +433,21 @@ class PermutationTestResult(AsFields):
         both = f"{as_said(x)} against {as_said(y)}"
         return lead if x == y else f"{lead} ({both}{'; ' * bool(note)}{note})"
 
+    @property
+    def swapped(self) -> str:
+        """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
+        if self._question.runs_each:
+            return "items"
+        return "pairs" if self.n_entries is None else "clusters"
+
     def pairs_text(self) -> str:
-        """How many pairs there are, and how many of them matter."""
-        differ = f"{self.n_informative} differ{'s' * (self.n_informative == 1)}"
-        if self.n_entries is not None:
-            inside = f"{counted(self.n_entries, 'pairs')} in {counted(self.n, 'clusters')}"
-            return f"{inside}, of which {differ}"
-        return f"{counted(self.n, 'pairs')}, of which {differ}"
+        """How many pairs, clusters or items there are, and how many of them matter."""
+        text = counted(self.n, self.swapped)
+        if self.swapped == "items":
+            text += f", {self._question.runs_each}"
+        elif self.n_entries is not None:
+            text = f"{counted(self.n_entries, 'pairs')} in {text}"
+        return f"{text}, of which {self.n_informative} differ{'s' * (self.n_informative == 1)}"
 
     def sides_text(self) -> str:
         """How many sides the test has, and which."""

@@ -217,7 +217,7 @@ def plan(args: argparse.Namespace) -> None:
     if "pilot" in found:
         text += f"\n\nThe pilot has {counted(found['pilot'], unit)}."
         if args.delta is None:
-            text += " Its own difference may be luck; --delta names the smallest one that matters."
+            text += " Its difference may be luck; name the smallest one that matters (--delta)."
         text += f"\n\ndata   {found['source']['read']}"
     rows = [(unit, "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
@@ -298,7 +298,7 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
         found |= {"cluster_size": len(pairs) / len(units)}
         found |= {"runs_each": runs} if (runs := pairs.runs_each) else {"unit": "clusters"}
     delta = args.delta
-    if delta is None:  # exactly 0 where the systems tie
+    if delta is None:  # from whole numbers, so that a tie is exactly 0
         delta = units.in_scores(exact_sum(units.differences())) / len(units)
     if args.sigma is not None:
         return found | {"delta": delta, "sigma": args.sigma}

@@ -231,8 +231,9 @@ def _text(result: PermutationTestResult, pairs: Pairs, entry: Statistic) -> str:
 
 def _lines(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
     """How p was computed, line by line."""
-    what = "pairs" if result.n_entries is None else "clusters"
-    inside = "" if result.n_entries is None else f" (clusters of {result.n_entries} pairs)"
+    what, inside = result.swapped, ""
+    if result.n_entries is not None:
+        inside = f" ({what}; {result.n_entries} {'runs' if what == 'items' else 'pairs'} in all)"
     claim = f" ({result.score.claim(result.alternative, result.names)})"
     p = result.pvalue_text(10 if result.n_samples is None else 4)
     certainty = ("error bound", f"{result.error_bound or 0:.2g} (of p, relative)")

@@ -365,8 +365,11 @@ def _parts(
     else:
         sums = coins.toss(stream(origin, chunk.start), len(chunk))
     cells = max(gaps.first.size * gaps.totals.shape[1], 1)
-    # So that Ctrl-C need not wait long; all differences of measures are held at a time.
-    step = max(QUICK // cells, ABREAST) if gaps.measure is None else max(CELLS // cells, 1)
+    # Sums take so many labellings at a time that Ctrl-C need not wait long. All differences of a
+    # measure are held in memory, so it takes as many as fit.
+    step = max(CELLS // cells, 1)
+    if gaps.measure is None:
+        step = max(QUICK // cells, ABREAST)
     return (sums[:, i : i + step] for i in range(0, len(chunk), step))
 
 

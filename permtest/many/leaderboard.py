@@ -157,7 +157,8 @@ class Leaderboard(AsFields):
     def unit(self, data_set: str | None = None) -> str:
         """What is swapped on a data set: "items", of one or several runs each, or "clusters"."""
         k = self._data_set(data_set)
-        return "items" if self.n_clusters[k] is None or self._tables[k].runs_each else "clusters"
+        clustered = self.n_clusters[k] is not None and not self._tables[k].runs_each
+        return "clusters" if clustered else "items"
 
     @property
     def differs(self) -> NDArray[np.bool_]:

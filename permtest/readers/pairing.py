@@ -412,15 +412,12 @@ class Evaluation:
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
         doubt, called = sheet.usual[1], sheet.names
         remedy += ", or add the files of others" * (len(some) < 2)
-        if "(--gold" not in doubt:
-            remedy = f"; {remedy}"
-        else:  # it says what to do, but for the columns
-            remedy = f", and {remedy}" * doubt.endswith("(--score correct)")
-        cause = sheet.obstacle() if len(some) < 2 and not doubt else ""
+        remedy = f", and {remedy}" * doubt.columns if doubt.settled else f"; {remedy}"
+        cause = sheet.obstacle() if len(some) < 2 and not doubt.text else ""
         bare = sum(x.lower() in WORDS for x in called) > 1 if called else sheet.width == 4
         if bare or any(one.counts for one in self.found):
             cause += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
-        return self._error(f"{doubt or problem}{remedy}; {self._known()}{cause}")
+        return self._error(f"{doubt.text or problem}{remedy}; {self._known()}{cause}")
 
     def _score(
         self, some: Sequence[SystemScores], wanted: str | None, entry: Statistic | None
@@ -1087,9 +1084,7 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     for key, what in (("clusters", f"swapped together{number}"), ("strata", "averaged first")):
         if source.get(key) is not None:
             text += f"; items of one {shown(str(source[key]))} are {what}"
-    told = [note.partition(" is ")[0].lower() for note in source["notes"]]
-    rest = [x for x in source.get("no_systems", ()) if f"column {x!r}".lower() not in told]
-    columns = ", ".join(rest)
+    columns = ", ".join(source.get("no_systems", ()))
     notes = [f"columns not treated as systems: {columns}"] if columns else []
     files = {one["file"] for one in source["files"]}
     more = []

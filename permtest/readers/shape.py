@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -212,6 +212,14 @@ class How:
     positive: str | None = None  # the label that is to be found
     same_scale: bool = False  # whether treat scores up to 1 and up to 100 as one scale
     higher_is_better: bool | None = None
+
+
+class Doubt(NamedTuple):
+    """Why it is not clear which columns are systems; no text if it is."""
+
+    text: str = ""
+    settled: bool = False  # whether the text says what to do
+    columns: bool = True  # whether the columns have to be named as well
 
 
 @dataclass(frozen=True, eq=False)
@@ -759,7 +767,7 @@ class Sheet(Table):
             raise self.error(PROBABILITIES, None, unsure[0])
         said = any("pred" in self.name(i).lower() for i in single)
         if gold in single and said and self.how.score is None:
-            raise self.error(self._may_be_right(gold, [self.name(i) for i in self.scored]))
+            raise self.error(self._may_be_right(gold, [self.name(i) for i in self.scored]).text)
         if not used:
             raise self.error(f"no column of numbers; {self.known()}{self.obstacle()}")
         taken = {*single, *self._counted}
@@ -822,7 +830,7 @@ class Sheet(Table):
     def _side(self) -> dict[str, Any]:
         """What is known of the items of systems that are columns of the table."""
         derived = [x for x in map(self.name, self._wide_columns) if words(x) <= SAYS["derived"]]
-        notes = [f"column {name!r} is derived, and not treated as a system" for name in derived]
+        notes = [f"column {name!r} is derived from others" for name in derived]
         common = self.common(range(len(self))) | {"paired_by": ROW}
         return common | {"notes": (*common["notes"], *self.usual[2], *notes)}
 
@@ -851,46 +859,47 @@ class Sheet(Table):
         return self._system(self.name(i), range(len(self)), {"score": [i]}, **self._side)
 
     @cached_property
-    def usual(self) -> tuple[list[str], str, tuple[str, ...]]:
+    def usual(self) -> tuple[list[str], Doubt, tuple[str, ...]]:
         """The columns that are systems since they look alike, or why that is not clear; notes."""
         single = [i for i in self._wide_columns if i not in self._counted]
         if self.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self.kinds):
-                return [], "four whole numbers a line, and no names", ()
-            return [self.name(i) for i in (single if self.width > 2 else range(self.width))], "", ()
-        gold, kept, doubt, notes = self.called("gold"), list[int](), "", tuple[str, ...]()
+                return [], Doubt("four whole numbers a line, and no names"), ()
+            every = single if self.width > 2 else range(self.width)
+            return [self.name(i) for i in every], Doubt(), ()
+        gold, kept, notes = self.called("gold"), list[int](), tuple[str, ...]()
         unsure = self.probabilities(gold) if gold in single else []
         if gold in single and (self.how.score is not None or self._only_judged(single, gold)):
             single = [i for i in single if i != gold]
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
-            doubt = f"{self.name(self.system or 0)!r} seems to say whose a line is; which column is"
-            doubt += " the item? (--id)"
+            whose = f"{self.name(self.system or 0)!r} seems to say whose a line is"
+            doubt = Doubt(f"{whose}; which column is the item? (--id)")
         elif unsure:
-            doubt = PROBABILITIES
+            doubt = Doubt(PROBABILITIES)
         elif gold in single:
             doubt = self._may_be_right(gold)
         else:
-            some, doubt = self._family(single)
+            some, problem = self._family(single)
             kept, notes = self._underived(some)
-            doubt = doubt or self._unsure(kept, gold)
-        return ([], doubt, ()) if doubt else ([self.name(i) for i in kept], "", notes)
+            doubt = Doubt(problem) if problem else self._unsure(kept, gold)
+        return ([], doubt, ()) if doubt.text else ([self.name(i) for i in kept], doubt, notes)
 
-    def _unsure(self, kept: Sequence[int], gold: int | None) -> str:
-        """Why columns that may be systems are none for sure; "" if they are."""
+    def _unsure(self, kept: Sequence[int], gold: int | None) -> Doubt:
+        """Why it is not sure that columns which may be systems are some."""
         sure = [self.sureness(i) for i in kept] if self.how.score is None else []
         if any(sure):
-            return next(filter(None, sure))
+            return Doubt(next(filter(None, sure)), settled=True, columns=False)
         if not kept and gold is not None and gold not in self.numeric and not self.scored:
             several = len({*range(self.width)} - {gold, *self.apart}) > 1
-            return self._may_be_right(gold) if several else ""
+            return self._may_be_right(gold) if several else Doubt()
         if len(kept) < 2 or _alike([self.texts[i] for i in kept]):
-            return ""
+            return Doubt()
         names = ", ".join(repr(self.key(i)) for i in kept)
         most = sorted(max(number_or_none(x) or 0.0 for x in self.texts[i]) for i in kept)
         scale = f"; if {most[0]:g} and {most[-1]:g}, the highest, are on one scale, say so as well "
         scale = f"{scale}(--same-scale)" if 0 < most[0] <= 1 < most[-1] <= 1000 else ""
-        return f"columns of numbers that do not look alike ({names}){scale}"
+        return Doubt(f"columns of numbers that do not look alike ({names}){scale}")
 
     def _only_judged(self, columns: Sequence[int], gold: int) -> bool:
         """Whether some columns are of 0 and 1, and no other may be predictions of other labels."""
@@ -914,13 +923,15 @@ class Sheet(Table):
         some = some if values[gold] == {0, 1} else []
         return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
 
-    def _may_be_right(self, gold: int, names: Sequence[str] = ()) -> str:
+    def _may_be_right(self, gold: int, names: Sequence[str] = ()) -> Doubt:
+        """The doubt whether a column holds what is right, and others what was predicted."""
         problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
         problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
         what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
         named = names or ["_".join(x) for own, x in what if own and x]
         plain = [x for x in named if x != self.name(gold) and not predicted(x)]
-        return f"{problem}say so (--score {plain[0] if plain else 'correct'})"
+        text = f"{problem}say so (--score {plain[0] if plain else 'correct'})"
+        return Doubt(text, settled=True, columns=not plain)
 
     def holds_labels(self, columns: Collection[int]) -> str:
         """Why some columns may hold predictions of the labels in another; "" if they do not."""
@@ -980,8 +991,7 @@ class Sheet(Table):
             sure = len(kept) > 1 and len(self) > 2 and not copy and not {*own} <= {0.0, 1.0}
             found = [what for what, made in ways if sure and np.allclose(own, made, 1e-9, 1e-9)]
             if found:
-                note = f"{self.label(i)} is the {found[0]} of the systems before it, and not"
-                notes.append(f"{note} treated as a system")
+                notes.append(f"{self.label(i)} is the {found[0]} of the systems before it")
             else:
                 first = first if kept else own
                 kept, total = [*kept, i], total + own

@@ -139,8 +139,7 @@ def _columns(found: Any) -> dict[str, list[str]]:
 
 def test(found: Any) -> Section:
     """p, and how it was computed."""
-    exact, pairs, note = found.exact, found.pairs, ""
-    drawn = exact.n_samples is not None
+    exact, drawn, note = found.exact, found.exact.n_samples is not None, ""
     bracket = exact.method == "bracket"
     how = "estimated by sampling" if drawn else "computed exactly"
     rows = [
@@ -158,9 +157,6 @@ def test(found: Any) -> Section:
         more = ", drawn from random labellings or rounded differences because it is very long"
         note = more * is_long(exact)
     alt = f"Null distribution of the test{note}; {found.p_text}"
-    sentence = str(exact)
-    if pairs.runs_each:
-        sentence = sentence.replace(exact.pairs_text().partition(",")[0], f"{found.amount}", 1)
     extreme = {"greater": "at least as large", "less": "at most as large"}
     return Section(
         key="test",
@@ -168,7 +164,7 @@ def test(found: Any) -> Section:
         sentence="If the systems were equal, we could just as well exchange their outputs for "
         f"each {found.unit[:-1]}. p is the share of all 2^{exact.n} exchanges that give a "
         f"difference {extreme.get(found.alternative, 'at least as far from zero')} as the "
-        f"observed one, {'enclosed in bounds' if bracket else how}. {sentence}",
+        f"observed one, {'enclosed in bounds' if bracket else how}. {exact}",
         tables=(Table(("", "found"), tuple(rows)),),
         figure=Figure("plot_test", (found,), alt),
         limits="p says how surprising such a difference would be between equal systems. It does "
@@ -438,7 +434,7 @@ def data(found: Any) -> Section:
     told = [
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
-        if _says(x) and key != "files"
+        if _says(x) and key not in ("files", "runs")
     ]
     for file in source.get("files", ()):  # names and checksums in full
         told += [("file", legible(file["file"], doc.VALUE)), ("its sha256", file["sha256"])]
