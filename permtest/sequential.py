@@ -50,7 +50,6 @@ class EProcess(AsSentence):
     pvalues: Floats
     alternative: str
     names: tuple[str, str]
-    _differences: Floats = field(repr=False)
     _pairs: Pairs = field(repr=False)
 
     @property
@@ -97,7 +96,7 @@ class EProcess(AsSentence):
         """
         alpha = 1 - check_level(confidence_level, "confidence_level")
         barrier = log((1 + (self.alternative == "two-sided")) / alpha)
-        d, sizes = self._differences, self._sizes(at)
+        d, sizes = _differences(self._pairs), self._sizes(at)
         low, high = np.full((2, sizes.size), [[-inf], [inf]])
         if self.alternative != "less":
             low = np.maximum.accumulate([_lower_end(d[:n], barrier) for n in sizes.tolist()])
@@ -222,14 +221,19 @@ def e_process(
     labels = labels_of(u, clusters)
     called = names or pairs.names
     pairs = pairs if labels is None else pairs.folded(labels)
-    d = np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
+    d = _differences(pairs)
     bets = {"two-sided": np.append(-BETS, BETS), "greater": BETS, "less": -BETS}[alternative]
     logs = _log_e(d * _rates(d), bets)
     running = np.maximum.accumulate(np.maximum(logs, 0.0))
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
-    return EProcess(values, pvalues, alternative, called, d, pairs)
+    return EProcess(values, pvalues, alternative, called, pairs)
+
+
+def _differences(pairs: Pairs) -> Floats:
+    """u - v, in scores."""
+    return np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
 
 
 def _rates(d: Floats) -> Floats:

@@ -554,7 +554,7 @@ def rejects(p: Any, alpha: float) -> Any:
 
 
 def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
-    """How many units the exact test needs to reject at all: with n, p is 2^-n or more a side."""
+    """The smallest n for which p of the exact test can reach alpha: it is at least 2^-n a side."""
     return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
 
 

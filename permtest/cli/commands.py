@@ -177,8 +177,8 @@ def study(args: argparse.Namespace) -> None:
     finish(str(found) if args.out is None else found.sentence(), found, args)
 
 
-#: What a plan supposes: shares of items, or a mean difference and its deviation.
-PLANNED = "p_b", "p_c", "delta", "sigma"
+#: The effect to find: shares of items, or a mean difference and its standard deviation.
+EFFECT = "p_b", "p_c", "delta", "sigma"
 
 
 def plan(args: argparse.Namespace) -> None:
@@ -200,7 +200,7 @@ def plan(args: argparse.Namespace) -> None:
     from permtest.study.plan import power_with, units_needed
 
     found = _planned(args)
-    of: dict[str, Any] = {key: found[key] for key in PLANNED if key in found}
+    of: dict[str, Any] = {key: found[key] for key in EFFECT if key in found}
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)
     by_t = needed if "p_b" in of else sample_size(**of, power=args.power, **how)
@@ -226,9 +226,9 @@ def plan(args: argparse.Namespace) -> None:
 def _needs(
     args: argparse.Namespace, test: str, needed: int, by_t: int, found: dict[str, Any]
 ) -> str:
-    """What needs how many units, what that supposes, and how the exact test and t compare."""
+    """The number of units, the effect assumed, and how the exact test and the t-test compare."""
     needs = counted(needed, found["unit"])
-    given = "A scores higher on a share of {p_b:.4g} of the {unit} and B on one of {p_c:.4g}."
+    given = "A scores higher on a share of {p_b:.4g} of the {unit}, and B on {p_c:.4g}."
     if "p_b" not in found:
         inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
         inside = "({runs_each}) " if "runs_each" in found else inside
@@ -245,8 +245,8 @@ def _needs(
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
-    """What is to be found, and in which direction that lies."""
-    found = _supposed(args)
+    """The effect to find, which must not be 0 or on the other side of the alternative."""
+    found = _effect(args)
     gap = found["delta"] if "delta" in found else found["p_b"] - found["p_c"]
     said = f"--delta {args.delta:g}" if args.delta is not None else str(args.file)
     if args.shares is not None:
@@ -267,8 +267,8 @@ def _planned(args: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _supposed(args: argparse.Namespace) -> dict[str, Any]:
-    """Shares of items that one system alone has right, or a difference and its deviation."""
+def _effect(args: argparse.Namespace) -> dict[str, Any]:
+    """The effect to find, as options or a pilot give it."""
     if args.shares is not None:
         if (args.delta, args.sigma, args.file) != (None, None, None):
             raise ValueError("--shares is enough; leave out --delta, --sigma and files")
@@ -284,7 +284,7 @@ def _supposed(args: argparse.Namespace) -> dict[str, Any]:
 
 def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     """What a pilot says of the difference to find, as far as the options do not."""
-    from permtest.study.plan import supposed
+    from permtest.study.plan import observed_effect
 
     pairs, entry = read_input(args)
     if entry.columns:
@@ -305,7 +305,7 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     if not np.ptp(gaps):
         problem = "all differences are equal, which does not say how others vary"
         raise ValueError(f"{args.file}: {problem}; name their standard deviation, --sigma")
-    if "p_b" in (own := supposed(gaps)):
+    if "p_b" in (own := observed_effect(gaps)):
         apart = own["p_b"] + own["p_c"]
         if abs(delta) > apart:
             raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")

@@ -381,8 +381,7 @@ def outlook(
     n, how = d.size, dict[str, Any](alpha=alpha, alternative=alternative)
     if n < 2 or np.ptp(d) == 0:
         raise ValueError("all differences are equal, so they say nothing about other differences")
-    seen = supposed(d)
-    sigma = float(d.std(ddof=1))
+    seen, sigma = observed_effect(d), float(d.std(ddof=1))
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power, needed, problem = power_with(n, seen, **how), None, ""
     method = "paired t test of differences that are close to normal on average"
@@ -410,8 +409,8 @@ def outlook(
     return Outlook(n, power, detectable, needed, target, method, problem)
 
 
-def supposed(differences: NDArray[np.float64]) -> dict[str, float]:
-    """What such differences say of others: shares of 1 and -1 if there are no more, or moments."""
+def observed_effect(differences: NDArray[np.float64]) -> dict[str, float]:
+    """The shares of 1 and -1, if differences are 1, 0 or -1; else the mean and the deviation."""
     d = differences
     if np.isin(d, (-1, 0, 1)).all():  # as those of scores of 0 and 1 are
         return {"p_b": float(np.mean(d > 0)), "p_c": float(np.mean(d < 0))}
@@ -419,7 +418,7 @@ def supposed(differences: NDArray[np.float64]) -> dict[str, float]:
 
 
 def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: str) -> float:
-    """Power of the exact test with n units of which this is `supposed`: by t where not exact."""
+    """Power of the exact test with n units and this effect; by the formula of t for means."""
     if n < fewest_units(alpha, alternative):
         return 0.0
     power: Callable[..., float] = exact_power if "p_b" in of else power_t
@@ -427,7 +426,7 @@ def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: st
 
 
 def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
-    """With how many such units the exact test has a power, and can reject at all."""
+    """The fewest units with which the exact test can reject, and has this power."""
     size: Callable[..., int] = exact_power_n if "p_b" in of else sample_size
     needed = size(**of, power=power, alpha=alpha, alternative=alternative)
     return max(needed, fewest_units(alpha, alternative))
