@@ -426,7 +426,7 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Ta
         count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
         total_u, total_v, low, unit, top, _ = facts[0].tolist()
         if unit > 0:
-            k = int(starts[1])
+            k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
             step, half = 2 * unit if k else 1, np.full(k, 0.5)
             law = TwoPointSum(u.size, -top * unit, step, widths[:k], counts[:k], half, half)
             return law, Tally(total_u, total_v, low)

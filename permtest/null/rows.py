@@ -21,8 +21,8 @@ from permtest.null.distribution import (
     TABLE,
     UNDERFLOW,
     Probability,
-    TwoPointSum,
     count_rows,
+    from_widths,
 )
 from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper_tails
 
@@ -180,8 +180,7 @@ def _upper_tails(
                 left = work if factor > 4 * error else 0
                 found[r] = high, low, factor, off + error / (factor - error), left
                 continue
-            half = np.full(own.size, 0.5)
-            plain = TwoPointSum(int(times.sum()), 0, 1, own, times, half, half)
+            plain = from_widths(int(times.sum()), own, times)
             if plain.dp_operations() <= UPDATES:
                 known, cells, rounding = key, dp_cells(plain), dp_rounding(plain)
         if key == known:
