@@ -89,7 +89,7 @@ def _of_runs(args: argparse.Namespace) -> int:
     if (args.metric or "").startswith("pass"):
         statistic, args.metric = args.metric, None
     pairs, entry = read_input(args)
-    if entry.name not in ("sum", "mean"):
+    if entry.columns:
         raise ValueError(f"--null {args.null} is for means of runs, not for --metric {entry.name}")
     how: dict[str, Any] = {"statistic": statistic, "alternative": args.alternative}
     result = exact_runs_test(pairs, null=args.null, rng=args.seed, **how)

@@ -51,7 +51,7 @@ from permtest.readers.shape import (
     words,
 )
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
-from permtest.score import Score
+from permtest.score import Score, counted
 from permtest.statistics import Statistic, lookup
 
 if TYPE_CHECKING:
@@ -843,6 +843,14 @@ class _Chosen:
         if head.file is not last.file and head.file.sha256 == last.file.sha256:
             said = f"{last.file.path} has the content of {head.file.path}"
             notes = [f"{said}: a file is compared with itself", *notes]
+        runs = head.items is not None and grouping in (head.items_by, head.swapped)
+        runs_of = Counter(self.group(grouping) or ()) if runs and not self.sizes else {}
+        if len({*runs_of.values()}) > 1:
+            weigh = "items with more runs weigh more"
+            if not self.columns:
+                weigh += ", except in exact_runs_test (permtest compare --null items), where all "
+                weigh += "items weigh the same"
+            notes = [weigh, *notes]
         notes = list(dict.fromkeys(notes))
         more = [f"{len(notes) - NAMED} more notes are left out here"] * (len(notes) > NAMED)
         lacking = {}
@@ -859,7 +867,8 @@ class _Chosen:
             "gold": head.gold and {"file": head.gold.name, "sha256": head.gold.sha256},
             "score": self.score,
             "clusters": grouping,
-            "runs": head.items is not None and grouping in (head.items_by, head.swapped),
+            "runs": runs,
+            "items": len(runs_of) * (len(runs_of) < len(self.keys)),
             "paired_by": head.items_by if self.sizes and head.items else head.paired_by,
             "matched": len(self.keys),
             "unmatched": [len(gone) for gone in both],
@@ -1066,8 +1075,11 @@ def describe(source: Mapping[str, Any], title: str) -> str:
 
     matched, left_out = source["matched"], source["left_out"]
     named = [name for one in source["files"] for name in one["systems"]]
-    text = f"{title}: {matched} item{'s' * (matched != 1)}"
-    text += f" of {len(named)} systems," * (len(named) != 2) + f" paired by {source['paired_by']}"
+    runs = source.get("items", 0)  # how many items, where rows are runs of them
+    entries = "runs" if runs else "items"
+    text = f"{title}: " + f"{counted(runs, 'items')}, " * bool(runs) + counted(matched, entries)
+    text += f" of {len(named)} systems" * (len(named) != 2) + "," * bool(runs or len(named) != 2)
+    text += f" paired by {source['paired_by']}"
     sides = zip(source["unmatched"], source["unmatched_ids"], named, strict=False)
     for number, ids, side in sides:
         text += f"; {number} only in {side} ({some(ids, number)})" if number else ""
@@ -1080,15 +1092,14 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     if left_out > matched:
         text += "; most items are left out, so this is only a part of the data"
     clusters = source.get("n_clusters")
-    number = f" ({clusters} cluster{'s' * (clusters != 1)})" if clusters is not None else ""
+    number = f" ({counted(clusters, 'clusters')})" if clusters and not runs else ""
     for key, what in (("clusters", f"swapped together{number}"), ("strata", "averaged first")):
         if source.get(key) is not None:
-            text += f"; items of one {shown(str(source[key]))} are {what}"
+            text += f"; {entries} of one {shown(str(source[key]))} are {what}"
     columns = ", ".join(source.get("no_systems", ()))
-    notes = [f"columns not treated as systems: {columns}"] if columns else []
-    files = {one["file"] for one in source["files"]}
-    more = []
-    for note in (*notes, *source["notes"]):
+    files, more = {one["file"] for one in source["files"]}, []
+    notes = [f"columns not treated as systems: {columns}"] * bool(columns) + source["notes"]
+    for note in notes:
         head = note.partition(" ")[0]  # the name of a file, a system or a task stays as it is
         kept = head.endswith(":") or PurePath(head).name in files
         kept |= note.startswith(tuple(f"{name} " for name in (*named, *files)))

@@ -714,7 +714,7 @@ class Sheet(Table):
         which = self._labels(self.repeat, rows, "a repeat without a name; write one")
         both = zip(items, which, strict=True)
         ids = [f"{item} ({self.name(self.repeat)} {repeat})" for item, repeat in both]
-        note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
+        note = f"repeats of an item are told apart by {self.key(self.repeat)!r}"
         notes = [note] if self.how.cluster is None and not once else []
         return ids, f"{by} and {self.key(self.repeat)}", items, notes
 

@@ -267,7 +267,10 @@ def _notes(board: Leaderboard, name: str) -> str:
     text += f"{other} with a power of 80%, if difference and spread stay as observed (normal "
     text += "approximation"
     text += ", corrected by Bonferroni" * (board.correction != "none")
-    return f"{text}). Same: items on which it scores like {other}."
+    runs = unit == "items" and board[name].n_clusters[0] is not None
+    text += f"). Same: the share of {'runs' if runs else 'items'} on which it scores like {other}."
+    both = "both_right" in board.standings(name)[0]
+    return text + " Both right: the share on which both of them score 1." * both
 
 
 def _next(board: Leaderboard, name: str) -> str:

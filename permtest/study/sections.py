@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -96,6 +97,11 @@ def finding(found: Any) -> Section:
     if interval is not None and "exact test" not in found.interval_about:
         limits += " The interval and p come from different tests, so near the level they may "
         limits += "disagree."
+    notes = [x for x in pairs.source.get("notes", ()) if re.search("may be alike|weigh more", x)]
+    doubts = [gold_doubt(pairs), *(f"{x[0].upper()}{x[1:]}." for x in notes)]
+    if not found.clustered:
+        doubts.append(dependence(found.items.worth, None if notes else pairs.ids))
+    limits = " ".join(filter(None, [limits, *doubts]))
     return Section(
         key="finding",
         heading="The difference",
@@ -426,11 +432,8 @@ def curve(found: Any) -> Section:
 
 
 def data(found: Any) -> Section:
-    """Where the scores come from, and reasons to doubt them; in a study what they look like."""
-    pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
-    if not found.clustered:
-        doubts.append(dependence(found.items.worth, pairs.ids))
-    source = pairs.source
+    """Where the scores come from; in a study what they look like."""
+    pairs, source = found.pairs, found.pairs.source
     told = [
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
@@ -445,7 +448,7 @@ def data(found: Any) -> Section:
     section = Section(
         key="data",
         heading="Where the scores come from",
-        sentence=" ".join([read, *(f"Doubt: {text}" for text in doubts if text)]),
+        sentence=read,
         tables=(Table(("", "value"), rows),) if rows else (),
         limits="" if rows else "Without a file, nothing can be said about the items.",
         data={"source": pairs.source},
