@@ -264,11 +264,12 @@ def _notes(board: Leaderboard, name: str) -> str:
     text += f"p before: against {other}. " * (several and not alone)
     unit = board.unit(name)
     text += f"{unit.capitalize()} to separate: how many {unit} would separate a system from "
-    text += f"{other} with a power of 80%, if difference and spread stay as observed (normal "
-    text += "approximation"
-    text += ", corrected by Bonferroni" * (board.correction != "none")
+    text += f"{other} with a power of 80% at the level {board.alpha:g}"
+    if board.correction != "none" and (tests := board.first.size) > 1:
+        text += f" / {tests} (Bonferroni)"
+    text += ", if difference and spread stay as observed"
     runs = unit == "items" and board[name].n_clusters[0] is not None
-    text += f"). Same: the share of {'runs' if runs else 'items'} on which it scores like {other}."
+    text += f". Same: the share of {'runs' if runs else 'items'} on which it scores like {other}."
     both = "both_right" in board.standings(name)[0]
     return text + " Both right: the share on which both of them score 1." * both
 

@@ -99,12 +99,13 @@ def sample_size(
     (199, 5, 13)
     """
     effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    _check_aim(power, alpha, alternative, delta=delta)
+    check_aim(power, alpha, alternative, delta=delta)
 
     def enough(n: int) -> bool:
         return power_t(n, effect, 1, alpha=alpha, alternative=alternative) >= power
 
-    return _smallest(enough, 2)
+    near = max(_normal_size(effect, 1, 1, power, alpha, alternative) - 1, 2)
+    return _smallest(enough, 2 if enough(near) else near)
 
 
 def minimum_detectable_effect(
@@ -132,7 +133,7 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    _check_aim(power, alpha, alternative)
+    check_aim(power, alpha, alternative)
     side = "two-sided" if alternative == "two-sided" else "greater"
 
     def gap(effect: float) -> float:
@@ -177,7 +178,7 @@ def sample_size_proportions(
     (906, 903)
     """
     p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
-    _check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
+    check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
     check_option("method", method, ("pooled", "cohen_h"))
     gap, mean = p1 - p2, (p1 + p2) / 2
     null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
@@ -214,7 +215,7 @@ def sample_size_mcnemar(
     783
     """
     (both, _), gap = _discordant(p_b, p_c), p_b - p_c
-    _check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
+    check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
     true = sqrt(max(both - gap * gap, 0.0))
     return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
 
@@ -225,8 +226,8 @@ def _normal_size(
     """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
     quantile = NormalDist().inv_cdf
     z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    n = ((z * null + quantile(power) * true) / gap) ** 2
-    return _smallest(lambda size: size >= n, 1)
+    root = (z * null + quantile(power) * true) / gap
+    return _smallest(lambda size: size >= root * root, 1)
 
 
 def exact_power(
@@ -288,7 +289,7 @@ def exact_power_n(
     >>> exact_power_n(0.6, 0.4)
     210
     """
-    _check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
+    check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
     both, _ = _discordant(p_b, p_c)
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
@@ -425,11 +426,18 @@ def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: st
     return power(n=n, **of, alpha=alpha, alternative=alternative)
 
 
-def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
-    """The fewest units with which the exact test can reject, and has this power."""
-    size: Callable[..., int] = exact_power_n if "p_b" in of else sample_size
-    needed = size(**of, power=power, alpha=alpha, alternative=alternative)
-    return max(needed, fewest_units(alpha, alternative))
+def units_needed(
+    of: Mapping[str, float], *, power: float, alpha: float, alternative: str, most: float = inf
+) -> int:
+    """The fewest units with which the exact test can reject, and has this power.
+
+    For scores of 0 and 1, numbers above `most` are by the normal approximation.
+    """
+    how = {**of, "power": power, "alpha": alpha, "alternative": alternative}
+    size: Callable[..., int] = sample_size_mcnemar if "p_b" in of else sample_size
+    if "p_b" in of and most and (most == inf or size(**how) <= most):
+        size = exact_power_n
+    return max(size(**how), fewest_units(alpha, alternative))
 
 
 # ---- what all of them need -----------------------------------------------------------------------
@@ -437,9 +445,9 @@ def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alterna
 
 def _smallest(enough: Any, least: int) -> int:
     """The smallest n from `least` on that is enough, as are all that are larger."""
-    low, high = least - 1, least
+    low, high, step = least - 1, least, 1
     while not enough(high):
-        low, high = high, 2 * high
+        low, high, step = high, high + step, 2 * step
         if high > MOST:
             raise ValueError(
                 f"you would need more than {MOST:,} items to find so small a difference"
@@ -450,7 +458,7 @@ def _smallest(enough: Any, least: int) -> int:
     return high
 
 
-def _check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
+def check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
     """Levels in their order, and a difference that lies on the side of the alternative."""
     check_alternative(alternative)
     if not check_level(alpha) < check_level(power, "power"):
