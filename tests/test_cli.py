@@ -451,6 +451,7 @@ def test_a_plan_of_a_difference(printed):
     assert f"needs {needed} items for a power of 0.9, if differences per item have a mean" in out
     table = [line.split() for line in out.partition("\n\n")[2].splitlines()]
     power = power_t(needed, 0.1, 0.5, alternative="greater")
+    assert table[0] == "items power of the paired t-test".split()
     assert [str(needed), f"{power:.4f}"] in table
     found = json.loads(printed("plan", *options, "--json"))
     assert (found["n"], found["power"], found["delta"]) == (needed, power, 0.1)
@@ -476,6 +477,8 @@ def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, op
     assert out.startswith("The exact permutation test (")
     assert f" needs {needs} for a power of 0.8, if" in out
     assert why in out
+    whose = "exact" if "shares" in options else "paired t-"
+    assert f" power of the {whose} test (0 where the exact test cannot".replace("- ", "-") in out
     found = json.loads(printed(*argv, "--json"))
     assert f"{found['n']} {found['unit']}" == needs
     assert {x["n"] < found["n"] for x in found["curve"] if not x["power"]} == {True}

@@ -219,7 +219,9 @@ def plan(args: argparse.Namespace) -> None:
         if args.delta is None:
             text += " Its difference may be luck; name the smallest one that matters (--delta)."
         text += f"\n\ndata   {found['source']['read']}"
-    rows = [(unit, "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
+    head = f"power of the {'exact test' if 'p_b' in of else 'paired t-test'}"
+    head += " (0 where the exact test cannot reject)" * (0 in power.values())
+    rows = [(unit, head), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
 
 
