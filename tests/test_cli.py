@@ -451,7 +451,7 @@ def test_a_plan_of_a_difference(printed):
     assert f"needs {needed} items for a power of 0.9, if differences per item have a mean" in out
     table = [line.split() for line in out.partition("\n\n")[2].splitlines()]
     power = power_t(needed, 0.1, 0.5, alternative="greater")
-    assert table[0] == "items power of the paired t-test".split()
+    assert table[0] == ["items", "power", "of", "the", "paired", "t-test"]
     assert [str(needed), f"{power:.4f}"] in table
     found = json.loads(printed("plan", *options, "--json"))
     assert (found["n"], found["power"], found["delta"]) == (needed, power, 0.1)
