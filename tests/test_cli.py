@@ -387,7 +387,10 @@ def test_reports_are_written_and_named(run, printed, folder):
     out = printed("report", "pair.csv", "-o", "table.tex")
     assert out.startswith("On 12 items, new scores")
     assert out.endswith("\nwrote table.tex\n")
-    assert r"\toprule" in (folder / "table.tex").read_text()
+    digest = hashlib.sha256((folder / "pair.csv").read_bytes()).hexdigest()
+    lines = (folder / "table.tex").read_text().splitlines()
+    assert lines[0] == f"% pair.csv, SHA-256 {digest}"
+    assert r"    \toprule" in lines
     assert "exists" in run("report", "pair.csv", "-o", "table.tex")[2]
     printed("report", "pair.csv", "-o", "table.tex", "--force")
     assert json.loads(printed("report", "pair.csv", "-o", "a.json", "--json"))["n_items"] == 12

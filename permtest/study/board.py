@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf, isfinite, isnan
@@ -82,6 +82,11 @@ class BoardDocument(Document):
         columns = [i for i, head in enumerate(table.head) if head not in UNPRINTED]
         head, *rows = (tuple(row[i] for i in columns) for row in (table.head, *table.rows))
         return (Table(head, tuple(rows), self.sentence()),)
+
+    @property
+    def read(self) -> Iterable[Mapping[str, Any]]:
+        """What the reader recorded of each data set."""
+        return self.sources.values()
 
     @property
     def descending(self) -> tuple[str, ...]:

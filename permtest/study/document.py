@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import inf, isfinite
@@ -132,6 +132,11 @@ class Document(AsJson):
         """The table for a paper: parts with the same columns, and a rule between them."""
 
     @property
+    def read(self) -> Iterable[Mapping[str, Any]]:
+        """What the reader recorded of each data set."""
+        return ()
+
+    @property
     def attachments(self) -> Mapping[str, str]:
         """Name -> text of further files that a folder gets."""
         return {}
@@ -160,8 +165,10 @@ class Document(AsJson):
         parts = [[tables[0].head], *(table.rows for table in tables)]
         lines = ["\n".join(f"    {' & '.join(map(tex, x))} \\\\" for x in rows) for rows in parts]
         body, columns = "\n    \\midrule\n".join(lines), "l" + "r" * (len(tables[0].head) - 1)
+        files = (x for one in self.read for x in (*one.get("files", ()), one.get("gold")) if x)
+        origin = [f"% {legible(x['file'], VALUE)}, SHA-256 {x['sha256']}\n" for x in files]
         return (
-            "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+            "".join(origin) + "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
             f"  \\caption{{{tex(tables[0].caption)}}}\n"
             f"  \\begin{{tabular}}{{@{{}}{columns}@{{}}}}\n    \\toprule\n{body}\n"
             "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"

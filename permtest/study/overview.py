@@ -546,6 +546,11 @@ class Overview(Document):
         return {key: partial(getattr(sections, key), self) for key in keys.split()}
 
     @property
+    def read(self) -> tuple[Mapping[str, Any]]:
+        """What the reader recorded of the scores."""
+        return (self.pairs.source,)
+
+    @property
     def attachments(self) -> Mapping[str, str]:
         """The configuration that repeats a study."""
         return {} if self.config is None else {"study.yml": self.config.to_yaml()}

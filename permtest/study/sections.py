@@ -313,7 +313,8 @@ def measures(found: Any) -> Section:
         facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
         data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
     level = f"{percent(found.confidence_level)} interval"
-    head = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
+    better = f"P({a} better)"
+    head = ("measure", a, b, "difference", level, "p", better, f"{better}, paired")
     return Section(
         key="measures",
         heading="Precision, recall and F1",
@@ -322,9 +323,9 @@ def measures(found: Any) -> Section:
         tables=(Table(head, tuple(rows)),),
         limits="Neither probability is 1 - p: they are about the systems, and p is about the "
         "data. Both assume that all decisions are independent of each other. The first one "
-        f"also assumes that the two systems are independent, which makes it {leans}. The "
-        f"paired one estimates from the {found.unit} how the systems correlate, for which "
-        "it needs 30 or more.",
+        f"also assumes that the two systems are independent, which makes it {leans}. The one "
+        f"called 'paired' estimates from the {found.unit} how the systems correlate, for which it "
+        "needs 30 or more.",
         data={"measures": data},
     )
 
