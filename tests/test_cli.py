@@ -470,7 +470,7 @@ def test_a_plan_of_a_difference(printed):
         ),
         ("--delta 5 --sigma 0.5 --alternative greater", "5 items", "needs only 2, but with fewer"),
         ("runs.csv --id question", "6 items", "only 3, but with fewer than 6 items the p of"),
-        ("--shares 1 0", "6 items", "A scores higher on a share of 1 of the items"),
+        ("--shares 1 0", "6 items", "A scores higher on 100% of the items, and B on 0%."),
     ],
 )
 def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, options, needs, why):

@@ -31,13 +31,13 @@ MOST, MOST_EXACT = 10**15, 10**6
 AT_ONCE, REACH = 128, (9.0, 40.0)
 
 
-# ---- paired t tests ------------------------------------------------------------------------------
+# ---- paired t-tests ------------------------------------------------------------------------------
 
 
 def power_t(
     n: int, delta: float, sigma: float, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
-    """Power of the paired t test: how often it finds a difference that is there.
+    """Power of the paired t-test: how often it finds a difference that is there.
 
     The exact permutation test of the mean has about the same for normal differences.
 
@@ -79,7 +79,7 @@ def sample_size(
     alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> int:
-    """The smallest number of pairs with which the paired t test has a given power.
+    """The smallest number of pairs with which the paired t-test has a given power.
 
     By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
 
@@ -116,7 +116,7 @@ def minimum_detectable_effect(
     alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> float:
-    """The smallest mean difference that n pairs find with a given power, by the paired t test.
+    """The smallest mean difference that n pairs find with a given power, by the paired t-test.
 
     It is above 0, or below 0 for "less".
 
@@ -385,9 +385,9 @@ def outlook(
     seen, sigma = observed_effect(d), float(d.std(ddof=1))
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power, needed, problem = power_with(n, seen, **how), None, ""
-    method = "paired t test of differences that are close to normal on average"
+    method = "paired t-test of differences that are close to normal on average"
     if "p_b" in seen:
-        method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
+        method = "exact, for scores of 0 and 1; the smallest difference by the paired t-test"
     try:
         gap = seen["p_b"] - seen["p_c"] if "p_b" in seen else seen["delta"]
         if gap == 0:

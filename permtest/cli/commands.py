@@ -230,9 +230,10 @@ def _needs(
 ) -> str:
     """The number of units, the effect assumed, and how the exact test and the t-test compare."""
     needs = counted(needed, found["unit"])
-    given = "A scores higher on a share of {p_b:.4g} of the {unit}, and B on {p_c:.4g}."
+    given = "A scores higher on {0:.4g}% of the {unit}, and B on {1:.4g}%."
+    shares = [100 * found[key] for key in ("p_b", "p_c") if key in found]
     if "p_b" not in found:
-        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+        inside = "(sums of clusters, divided by their mean size of {cluster_size:.4g}) "
         inside = "({runs_each}) " if "runs_each" in found else inside
         given = f"differences per item {inside * ('cluster_size' in found)}"
         given += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}."
@@ -243,7 +244,7 @@ def _needs(
             given += f"the exact test is always above {args.alpha:g}."
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needs} for a power "
-    return text + f"of {args.power:g}, if {given.format(**found)}"
+    return text + f"of {args.power:g}, if {given.format(*shares, **found)}"
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:

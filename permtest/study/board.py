@@ -266,7 +266,7 @@ def _notes(board: Leaderboard, name: str) -> str:
     text += "Each interval is for one difference by itself. For up to 12 systems, intervals are "
     text += "exact, or Tango's for scores of 0 and 1 without clusters; for more systems, or "
     text += "measures such as F1, they are approximate, by Student's t. "
-    text += f"p before: against {other}. " * (several and not alone)
+    text += f"p before: the p of the comparison with {other}. " * (several and not alone)
     unit = board.unit(name)
     text += f"{unit.capitalize()} to separate: how many {unit} would separate a system from "
     text += f"{other} with a power of 80% at the level {board.alpha:g}"

@@ -93,7 +93,7 @@ def finding(found: Any) -> Section:
     limits = "The difference holds for these two systems on items like these."
     if interval is not None:
         limits += " The interval says how far other items might move it, not how far other "
-        limits += "training runs or other data would move it."
+        limits += "training runs, or items of another kind, would."
     if interval is not None and "exact test" not in found.interval_about:
         limits += " The interval and p come from different tests, so near the level they may "
         limits += "disagree."
@@ -345,7 +345,7 @@ def effects(found: Any) -> Section:
         problem += f"{found.measured} is itself an effect size"
     elif not sizes:
         problem = "all differences are equal, or there are too few"
-    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "belongs to")
+    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "goes with")
     how = (sizes,), "Effect sizes with their intervals", {"confidence_level": level}
     # The effects of scores of 0 and 1 have no scale in common.
     drawn = sizes and "risk_difference" not in [effect.name for effect in sizes]
@@ -369,7 +369,7 @@ def power(found: Any) -> Section:
     plan, problem, heading = found.power, found.problem("power"), "Power, and the next study"
     if plan is None:
         return Section("power", heading, "", problem=problem, data={"power": None})
-    share, t = percent(plan.target), "paired t test, for nearly normal means"
+    share, t = percent(plan.target), "paired t-test, for nearly normal means"
     binary = plan.method.startswith("exact")
     computed = "exact, for scores of 0 and 1" if binary else t
     chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
@@ -378,11 +378,11 @@ def power(found: Any) -> Section:
     if "exact" in rates and found.alternative == "two-sided" and not found.delta:
         drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
         if binary:
-            apart = f" The power is exact; the powers among the other tests are shares of {drawn}."
+            apart = f" This power is exact; those in the table of other tests come from {drawn}."
         elif plan.power > 0:
             chance, method = rates["exact"][1], f"exact test of {drawn}"
-            apart = " The power is measured, as among the other tests; the formula of the t test, "
-            apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
+            apart = " This power is simulated, as in the table of other tests; the t-test formula "
+            apart += f"behind the other numbers puts it at {plan.power:.3f}."
     if plan.n < fewest_units(found.alpha, found.alternative):
         method = f"too few {found.unit} for a p of {number(found.alpha)}"
     text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
@@ -438,14 +438,14 @@ def data(found: Any) -> Section:
     told = [
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
-        if _says(x) and key not in ("files", "runs")
+        if _says(x) and (key not in ("files", "runs", "file", "sha256") or "files" not in source)
     ]
     for file in source.get("files", ()):  # names and checksums in full
-        told += [("file", legible(file["file"], doc.VALUE)), ("its sha256", file["sha256"])]
+        told += [("file", legible(file["file"], doc.VALUE)), ("its SHA-256", file["sha256"])]
     rows = tuple(row for row in told if row[0] != row[1])[:MOST_ROWS]  # "score: score" says nothing
     read = "permtest received the scores directly."
     if rows:
-        read = "The table shows what the reader recorded about the files."
+        read = "This was recorded when the files were read."
     section = Section(
         key="data",
         heading="Where the scores come from",
@@ -557,7 +557,7 @@ def assumptions(found: Any) -> Section:
         heading="Assumptions",
         sentence=f"The differences {normal[seen.normal]} (Shapiro-Wilk p = {seen.shapiro_p:.3g}) "
         f"and are {seen.shape} (skewness {seen.difference.skewness:.3g}). The exact test needs "
-        "neither; t tests need nearly normal means, and intervals of shifts nearly symmetric "
+        "neither; t-tests need nearly normal means, and intervals of shifts nearly symmetric "
         "differences.",
         figure=Figure("plot_quantiles", (found.units,), alt),
         limits="A test of normality misses departures in few units and finds any departure in "

@@ -27,7 +27,7 @@ BOARD = pt.compare_many(TABLE)
 def test_it_reads_as_a_sentence():
     assert str(BOARD).splitlines() == [
         "4 systems, mean, by exact two-sided paired-permutation tests. Score: correct answers, "
-        "higher taken as better.",
+        "higher is taken as better.",
         "good leads; fine is tied with it. 4 of 6 pairs differ at a level of 0.05 (Holm), over "
         "400 items.",
     ]

@@ -294,7 +294,7 @@ def test_a_part_that_cannot_be_made_says_why(a, b, keys):
 
 def test_the_sentence():
     assert overview(SCORES).sentence() == (
-        "On 12 items, new scores 7.083 and old 5.833 (mean; higher taken as better), a "
+        "On 12 items, new scores 7.083 and old 5.833 (mean; higher is taken as better), a "
         "difference of +1.25 (95% interval 0.25 to 2.25, all shifts that the exact test does not "
         "reject); the exact two-sided paired-permutation test rejects the hypothesis of equal "
         "systems at the level 0.05 "
