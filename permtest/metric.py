@@ -145,10 +145,7 @@ def _column(values: Any, name: str) -> NDArray[Any]:
 
 
 def _scores(
-    columns: list[NDArray[Any]],
-    entry: Statistic,
-    positive: Any,
-    names: tuple[str, str],
+    columns: list[NDArray[Any]], entry: Statistic, positive: Any, names: tuple[str, str]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """What the predictions of either system score, item by item."""
     if any(column.ndim > 1 for column in columns):

@@ -71,11 +71,8 @@ def judged(
             f"{entry.name!r} needs one positive label, but there are {len(every)} ({_some(every)})"
             f"{which}; name it by pos_label (--pos-label), or choose statistic (--metric) macro_f1"
         )
-    return (
-        [_confusion(gold == number[target], said == number[target]) for said in given],
-        columns,
-        facts,
-    )
+    found = [_confusion(gold == number[target], said == number[target]) for said in given]
+    return found, columns, facts
 
 
 def _wanted(

@@ -595,7 +595,7 @@ BAD = {
     "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",
     "plan --shares 0.1 0.2 --delta 1": "leave out --delta",
     "plan --shares 0.1 2": "--shares: 2 is not a number from 0 to 1",
-    "plan counts.csv --a a --b b --metric f1": "cannot use --metric f1",
+    "plan counts.csv --a a --b b --metric f1": "not --metric f1",
     "plan pair.csv --delta 0": "--delta 0: no number of items finds a difference of 0",
     "plan same.csv --sigma 1": "same.csv: the systems tie; give the difference to find as --delta",
     "plan same.csv": "vary; name their standard deviation, --sigma",

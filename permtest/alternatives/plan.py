@@ -109,12 +109,7 @@ def sample_size(
 
 
 def minimum_detectable_effect(
-    n: int,
-    sigma: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
+    n: int, sigma: float, *, power: float = 0.8, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
     """The smallest mean difference that n pairs find with a given power, by the paired t-test.
 
@@ -231,12 +226,7 @@ def _normal_size(
 
 
 def exact_power(
-    p_b: float,
-    p_c: float,
-    n: int,
-    *,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
+    p_b: float, p_c: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
     """Power of the exact test of scores that are 0 or 1, without simulation: to 1e-12.
 
@@ -310,9 +300,7 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
     """Probability that one system alone has an item right, and that this is the first."""
     both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
     if both > 1 + 1e-12:
-        raise ValueError(
-            f"p_b={p_b} and p_c={p_c} are shares of the same items, but add up to more than 1"
-        )
+        raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
     return min(both, 1.0), p_b / both if both else 0.5
 
 
@@ -393,10 +381,7 @@ def outlook(
         if gap == 0:
             raise ValueError(f"the systems tie, and no number of {unit} shows a difference of 0")
         if alternative not in ("two-sided", "greater" if gap > 0 else "less"):
-            raise ValueError(
-                f"no number of {unit} shows what the alternative says, as the observed difference "
-                "lies on the other side"
-            )
+            raise ValueError("the observed difference is not on the side of the alternative")
         needed = units_needed(seen, power=target, **how)
     except ValueError as error:
         problem = str(error)
@@ -429,10 +414,7 @@ def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: st
 def units_needed(
     of: Mapping[str, float], *, power: float, alpha: float, alternative: str, most: float = inf
 ) -> int:
-    """The fewest units with which the exact test can reject, and has this power.
-
-    For scores of 0 and 1, numbers above `most` are by the normal approximation.
-    """
+    """The fewest units with this power, and a p that can reject; approximate above `most`."""
     how = {**of, "power": power, "alpha": alpha, "alternative": alternative}
     size: Callable[..., int] = sample_size_mcnemar if "p_b" in of else sample_size
     if "p_b" in of and most and (most == inf or size(**how) <= most):
@@ -449,9 +431,7 @@ def _smallest(enough: Any, least: int) -> int:
     while not enough(high):
         low, high, step = high, high + step, 2 * step
         if high > MOST:
-            raise ValueError(
-                f"you would need more than {MOST:,} items to find so small a difference"
-            )
+            raise ValueError(f"you would need more than {MOST:,} items for so small a difference")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -462,14 +442,10 @@ def check_aim(power: float, alpha: float, alternative: str, **difference: float)
     """Levels in their order, and a difference that lies on the side of the alternative."""
     check_alternative(alternative)
     if not check_level(alpha) < check_level(power, "power"):
-        raise ValueError(
-            f"power={power} must exceed alpha={alpha}, the power of a test when nothing differs"
-        )
+        raise ValueError(f"power={power} must exceed alpha={alpha}, the power without a difference")
     for name, value in difference.items():
         if value == 0:
-            raise ValueError(
-                f"{name} is 0: no number of items finds a difference that is not there"
-            )
+            raise ValueError(f"{name} is 0: no number of items finds a difference of 0")
         if (value < 0) != (alternative == "less") and alternative != "two-sided":
             raise ValueError(
                 f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "

@@ -291,9 +291,7 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
 
     pairs, entry = read_input(args)
     if entry.columns:
-        raise ValueError(
-            f"a plan needs one score for each item, so it cannot use --metric {entry.name}"
-        )
+        raise ValueError(f"a plan needs one score for each item, not --metric {entry.name}")
     units = per_item(pairs)
     gaps = np.asarray(units.differences() / units.scale, dtype=np.float64)
     found = {"pilot": len(units), "unit": "items", "source": pairs.source}

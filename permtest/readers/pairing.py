@@ -118,10 +118,8 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
                 if sheet is head and (k := sheet.system) is not None:  # a table of both
                     where, whose = (f"of {sheet.texts[k][x[0]]!r}" for x in (rows, first))
                 problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} "
-                problem += (
-                    f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair by "
-                )
-                problem += f"it (--id {name})"
+                problem += f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair "
+                problem += f"by it (--id {name})"
                 order = ", or pair lines by their order (--by-order)" * (len(rows) == len(first))
                 raise head.error(problem + order)
     for sheet, some in zip(sheets, columns, strict=True):
@@ -315,10 +313,8 @@ class Evaluation:
                     right = self.first.name(gold)
                 name = predicted(label) if self.sheet is not None else score
                 problem = f"{label} may hold predicted labels, which are not scores; name the "
-                problem += (
-                    f"right labels (--gold {right}), or, if they are scores, say so (--score "
-                )
-                raise self._error(f"{problem}{name})")
+                problem += f"right labels (--gold {right}), or, if they are scores, say so "
+                raise self._error(f"{problem}(--score {name})")
         if (first := self.first) is None or any(score in one.counts for one in some):
             return
         used = {label for one in some for label in one.columns.get(score, ())}
@@ -404,9 +400,8 @@ class Evaluation:
         names = f" ({listed(list(map(repr, found)), NAMED)})" if found else ""
         problem = f"{len(found)} system{'s' * (len(found) != 1)}{names}"
         if sheet is None:
-            return self._error(
-                f"{problem}; {'add the file of another' if len(some) < 2 else remedy}"
-            )
+            remedy = "add the file of another" if len(some) < 2 else remedy
+            return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
@@ -526,10 +521,8 @@ class Evaluation:
             if is_judged(label, {*one.scores[PREDICTION]}, gold):
                 other = shown(min(x for x in gold if number_or_none(x) not in (0, 1)))
                 problem = f"{label} looks like correctness (0/1), but gold holds labels such as "
-                problem += (
-                    f"{other}; leave gold (--gold) out to compare the scores as they are, or, "
-                )
-                raise self._error(f"{problem}if it holds predictions, add pred to its name")
+                problem += f"{other}; leave gold (--gold) out to compare the scores as they are, "
+                raise self._error(f"{problem}or, if it holds predictions, add pred to its name")
         if chosen.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if is_missing(x, gold) else x for x in c] for c in cells]
@@ -846,11 +839,8 @@ class _Chosen:
         runs = head.items is not None and grouping in (head.items_by, head.swapped)
         runs_of = Counter(self.group(grouping) or ()) if runs and not self.sizes else {}
         if len({*runs_of.values()}) > 1:
-            weigh = "items with more runs weigh more"
-            if not self.columns:
-                weigh += ", except in exact_runs_test (permtest compare --null items), where all "
-                weigh += "items weigh the same"
-            notes = [weigh, *notes]
+            weigh = ", except in exact_runs_test (permtest compare --null items)"
+            notes = [f"items with more runs weigh more{weigh * (not self.columns)}", *notes]
         notes = list(dict.fromkeys(notes))
         more = [f"{len(notes) - NAMED} more notes are left out here"] * (len(notes) > NAMED)
         lacking = {}

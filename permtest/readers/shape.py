@@ -557,10 +557,8 @@ class Sheet(Table):
         plain = last > 3 and self.how.id is None
         if self._sums_up() if nameless else plain and self._sums_up(1 + (column is not None)):
             way = "--by-order" if column is None else f"--id {self.key(column)}"
-            problem = (
-                f"the last line {'has no name and ' * nameless}holds the sums or the means of "
-            )
-            problem += f"all lines above; remove it; if it really is an item, say so ({way})"
+            problem = f"the last line {'has no name and ' * nameless}holds the sums or the means "
+            problem += f"of all lines above; remove it; if it really is an item, say so ({way})"
             raise self.error(problem, last)
 
     def _sums_up(self, exact: int = 0) -> bool:

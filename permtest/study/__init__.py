@@ -36,13 +36,7 @@ from permtest.study.effects import (
     win_loss,
 )
 from permtest.study.overview import Overview, overview, run_study
-from permtest.study.power import (
-    PowerCurve,
-    RejectionRates,
-    power_curve,
-    pvalues,
-    rejection_rates,
-)
+from permtest.study.power import PowerCurve, RejectionRates, power_curve, pvalues, rejection_rates
 from permtest.study.recommend import Recommendation, recommend
 
 __all__ = [

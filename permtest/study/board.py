@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf, isfinite, isnan
@@ -84,11 +84,6 @@ class BoardDocument(Document):
         return (Table(head, tuple(rows), self.sentence()),)
 
     @property
-    def read(self) -> Iterable[Mapping[str, Any]]:
-        """What the reader recorded of each data set."""
-        return self.sources.values()
-
-    @property
     def descending(self) -> tuple[str, ...]:
         """The columns of a ranking whose largest number is the best."""
         best = () if self.board.ascending else (self.board.metric, _less(self.board))
@@ -136,21 +131,19 @@ class BoardDocument(Document):
             best = board.order(name)[: int(np.sum(board.places(name) == 1))]
             some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
             alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
-            limits = "Tied systems are not necessarily equal: they may differ by less than these "
-            limits += "items can show."
+            limits = "Tied systems may still differ"
         else:
             alt = f"How {counted(n - 1, 'systems')} differ from {board.baseline}{on}"
             more = {"greater": "more", "less": "less"}.get(board.alternative, "")
-            than = f"are not shown to score {more} than" if more else "do not differ from"
-            limits = f"Systems that {than} {board.baseline} are not necessarily as good: the "
-            limits += "difference may be too small for these items."
+            than = f"are not shown to score {more} than" if more else "are not shown to differ from"
+            limits = f"Systems that {than} {board.baseline} may still differ from it"
         return Section(
             key=key,
             heading=name or "Ranking",
             sentence=" ".join([self.sources.get(name, {}).get("read", ""), _next(board, name)]),
             tables=(_ranking(board, name),),
             figure=Figure("plot_ranking", (board, name), alt),
-            limits=f"{limits} {_notes(board, name)}",
+            limits=f"{limits}, by less than these items can show. {_notes(board, name)}",
         )
 
     def _pairs(self, key: str, board: Leaderboard, name: str) -> Section:
@@ -259,10 +252,8 @@ def _notes(board: Leaderboard, name: str) -> str:
     """What the columns are."""
     several, alone = board.baseline is None, len(board.systems) == 2
     other = "the system above it" if several else str(board.baseline)
-    text = (
-        "Systems that share a letter are not significantly different, which does not make "
-        "them equal. "
-    ) * (several and any(board.groups(name)))
+    text = "Systems that share a letter do not differ significantly, but need not be equal. "
+    text *= several and any(board.groups(name))
     text += "Each interval is for one difference by itself. For up to 12 systems, intervals are "
     text += "exact, or Tango's for scores of 0 and 1 without clusters; for more systems, or "
     text += "measures such as F1, they are approximate, by Student's t. "

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
 from math import inf, isfinite
 from textwrap import fill, wrap
 from typing import Any
@@ -106,6 +107,7 @@ class Document(AsJson):
     formats: tuple[str, ...] = FORMATS
     further_formats: tuple[str, ...] = ()
     stem: str = "report"
+    sources: Mapping[str, Mapping[str, Any]]  # what readers recorded of each data set
 
     @property
     @abstractmethod
@@ -130,11 +132,6 @@ class Document(AsJson):
     @abstractmethod
     def paper_tables(self) -> tuple[Table, ...]:
         """The table for a paper: parts with the same columns, and a rule between them."""
-
-    @property
-    def read(self) -> Iterable[Mapping[str, Any]]:
-        """What the reader recorded of each data set."""
-        return ()
 
     @property
     def attachments(self) -> Mapping[str, str]:
@@ -165,8 +162,9 @@ class Document(AsJson):
         parts = [[tables[0].head], *(table.rows for table in tables)]
         lines = ["\n".join(f"    {' & '.join(map(tex, x))} \\\\" for x in rows) for rows in parts]
         body, columns = "\n    \\midrule\n".join(lines), "l" + "r" * (len(tables[0].head) - 1)
-        files = (x for one in self.read for x in (*one.get("files", ()), one.get("gold")) if x)
-        origin = [f"% {legible(x['file'], VALUE)}, SHA-256 {x['sha256']}\n" for x in files]
+        files = [(*one.get("files", ()), one.get("gold")) for one in self.sources.values()]
+        read = filter(None, chain(*files))
+        origin = (f"% {legible(x['file'], VALUE)}, SHA-256 {x['sha256']}\n" for x in read)
         return (
             "".join(origin) + "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
             f"  \\caption{{{tex(tables[0].caption)}}}\n"

@@ -545,10 +545,10 @@ class Overview(Document):
             keys += "curve power repeat cite"
         return {key: partial(getattr(sections, key), self) for key in keys.split()}
 
-    @property
-    def read(self) -> tuple[Mapping[str, Any]]:
+    @cached_property
+    def sources(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
         """What the reader recorded of the scores."""
-        return (self.pairs.source,)
+        return {"": self.pairs.source}
 
     @property
     def attachments(self) -> Mapping[str, str]:

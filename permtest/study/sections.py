@@ -95,8 +95,7 @@ def finding(found: Any) -> Section:
         limits += " The interval says how far other items might move it, not how far other "
         limits += "training runs, or items of another kind, would."
     if interval is not None and "exact test" not in found.interval_about:
-        limits += " The interval and p come from different tests, so near the level they may "
-        limits += "disagree."
+        limits += " Interval and p come from different tests, which may disagree near the level."
     notes = [x for x in pairs.source.get("notes", ()) if re.search("may be alike|weigh more", x)]
     doubts = [gold_doubt(pairs), *(f"{x[0].upper()}{x[1:]}." for x in notes)]
     if not found.clustered:
@@ -251,8 +250,7 @@ def answers(found: Any) -> Section:
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="These tests are one piece of evidence, not several; decide by the test that you "
-        "chose beforehand. Choosing a test by its p-value invalidates the significance "
-        "level.",
+        "chose beforehand. Choosing a test by its p-value invalidates the significance level.",
         problem=found.problem("answers"),
         data={"answers": data},
     )
@@ -268,8 +266,7 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     if found.per_unit != 1:
         text += " Their intervals are per item; the interval of the difference is for the sum."
     if "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None:
-        text += " Tests of ranks and medians are left out, because they add nothing for scores of "
-        text += "0 and 1."
+        text += " Tests of ranks and medians are left out; they add nothing for scores of 0 and 1."
     if measured:
         text += " Level and power are the shares of simulated data sets like these in which a "
         text += f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
@@ -277,8 +274,7 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     made = [one for one in decided.values() if one is not None]
     if len(set(made)) > 1:
         text += f" {sum(made)} of {len(made)} tests {'rejects' if sum(made) == 1 else 'reject'}. "
-        text += "Tests can disagree because they ask different questions, because assumptions do "
-        text += "not hold, or because p is close to the level."
+        text += "Tests disagree where questions differ, assumptions fail, or p is near the level."
     elif len(made) > 1:
         both = "Both" if len(made) == 2 else f"All {len(made)}"
         text += f" {both} tests reach the same decision."
@@ -401,9 +397,8 @@ def power(found: Any) -> Section:
         sentence=f"Power is how often a test at the level {number(found.alpha)} finds a difference "
         f"between systems like these.{apart}",
         tables=(Table(("", "value", "method"), tuple(rows)),),
-        limits="Power computed from the same scores as p adds nothing to p; use it for planning. A "
-        "significant difference tends to be overestimated, so plan for the smallest difference "
-        "that matters.",
+        limits="Power computed from the same scores as p adds nothing to p; use it for planning. "
+        "Significant differences tend to be overestimated: plan for the smallest that matters.",
         problem=problem,
         data={"power": vars(plan) | {"power": chance, "power_method": method}},
     )
@@ -443,9 +438,8 @@ def data(found: Any) -> Section:
     for file in source.get("files", ()):  # names and checksums in full
         told += [("file", legible(file["file"], doc.VALUE)), ("its SHA-256", file["sha256"])]
     rows = tuple(row for row in told if row[0] != row[1])[:MOST_ROWS]  # "score: score" says nothing
-    read = "permtest received the scores directly."
-    if rows:
-        read = "This was recorded when the files were read."
+    read = "This was recorded when the files were read."
+    read = read if rows else "permtest received the scores directly."
     section = Section(
         key="data",
         heading="Where the scores come from",
@@ -539,9 +533,8 @@ def units(found: Any) -> Section:
         sentence=sentence,
         tables=tuple(tables),
         figure=figure,
-        limits="Means of more items always vary less, so the tolerance decides which size counts "
-        "as stable. Larger units are fewer, so the test gains nothing from them unless the "
-        "metric makes no sense for a single item.",
+        limits="Means of more items always vary less; the tolerance decides which size is stable. "
+        "The test gains nothing from larger units unless a single item cannot be scored.",
         problem=found.problem("units"),
         data={"units": facts | {"left_out": made.left_out.tolist()}},
     )
