@@ -145,10 +145,7 @@ def _column(values: Any, name: str) -> NDArray[Any]:
 
 
 def _scores(
-    columns: list[NDArray[Any]],
-    entry: Statistic,
-    positive: Any,
-    names: tuple[str, str],
+    columns: list[NDArray[Any]], entry: Statistic, positive: Any, names: tuple[str, str]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """What the predictions of either system score, item by item."""
     if any(column.ndim > 1 for column in columns):
@@ -158,7 +155,12 @@ def _scores(
         raise ValueError(f"gold[{right.index('')}] is missing; fill it in, or leave the item out")
     said = [answers_in(column.tolist(), set(right)) for column in columns[1:]]
     wanted = None if positive is None else label_of(positive)
-    (first, second), _, facts = judged(names, right, said, entry, wanted, ValueError)
+
+    def fail(problem: str) -> ValueError:  # which names the arguments of readers, and options
+        own = problem.replace("statistic (--metric)", "metric")
+        return ValueError(own.replace("pos_label (--pos-label)", "pos_label"))
+
+    (first, second), _, facts = judged(names, right, said, entry, wanted, fail)
     for note in facts["notes"]:
         warnings.warn(note, stacklevel=3)
     return first, second

@@ -59,7 +59,7 @@ def judged(
     if columns == BY_CLASS:
         if (needed := 6 * 3 * 8 * len(every) * len(gold)) > MEMORY:
             problem = f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB of memory"
-            raise fail(f"{problem}; choose accuracy (--metric), or leave items out")
+            raise fail(f"{problem}; choose statistic (--metric) accuracy, or leave items out")
         facts["classes"] = every
         return [_by_class(len(every), gold, said) for said in given], columns, facts
     if columns == ():
@@ -69,13 +69,10 @@ def judged(
         which = f", and {positive!r} is not one" if positive is not None else ""
         raise fail(
             f"{entry.name!r} needs one positive label, but there are {len(every)} ({_some(every)})"
-            f"{which}; name it (--pos-label), or choose macro_f1 (--metric macro_f1)"
+            f"{which}; name it by pos_label (--pos-label), or choose statistic (--metric) macro_f1"
         )
-    return (
-        [_confusion(gold == number[target], said == number[target]) for said in given],
-        columns,
-        facts,
-    )
+    found = [_confusion(gold == number[target], said == number[target]) for said in given]
+    return found, columns, facts
 
 
 def _wanted(
@@ -86,7 +83,7 @@ def _wanted(
     if columns is None:
         needs = entry.layouts() if entry.columns else "other scores"
         problem = f"labels can only be right or wrong, but {entry.name!r} needs {needs}"
-        raise fail(f"{problem}; choose accuracy or macro_f1 (--metric)")
+        raise fail(f"{problem}; choose statistic (--metric) accuracy or macro_f1")
     if positive is not None and columns != CONFUSION:
         raise fail(
             "pos_label (--pos-label) needs statistic (--metric) f1, precision, recall or another "

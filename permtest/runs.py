@@ -67,6 +67,7 @@ class _Question:
     measure: str
     k: int
     alternative: Alternative
+    ids: tuple[str, ...] | None  # of the items
 
     @cached_property
     def common(self) -> int:
@@ -394,8 +395,8 @@ class RunsTestResult(AsSentence):
         for one, name in ((q.a, self.names[0]), (q.b, self.names[1])):
             for i in np.flatnonzero(one.sizes < 2)[:1]:
                 raise ValueError(
-                    f"item {i + 1} has a single run of {name}, which says nothing of how runs "
-                    "differ; give two runs of each item or more"
+                    f"{_called(i, q.ids, f'item {i + 1}')} has a single run of {name}, which says "
+                    "nothing of how runs differ; give two runs of each item or more"
                 )
             scores, k = one.scores.astype(object), one.sizes.astype(object)
             squares = k * one.sums(scores * scores) - one.sums(scores) ** 2
@@ -552,12 +553,13 @@ def exact_runs_test(
     """
     check_option("null", null, NULLS)
     check_alternative(alternative)
-    measure, number = _measure(statistic, k)
+    (measure, number), ids = _measure(statistic, k), None
     if isinstance(a, Pairs):
         if b is not None:
             raise TypeError("a is Pairs, which hold both systems; leave b out")
         names, exact = names or a.names, a.rounding is None
         first, second, scale = _of_pairs(a)
+        ids = a.ids if a.runs or a.clusters is None else tuple(dict.fromkeys(a.clusters))
     else:
         if b is None:
             raise TypeError("b is missing: pass the runs of both systems, a and b")
@@ -577,11 +579,11 @@ def exact_runs_test(
         )
     if measure != "mean":
         first, second = (
-            _successes(one, scale, measure, number, name)
+            _successes(one, scale, measure, number, name, ids)
             for one, name in ((first, "a"), (second, "b"))
         )
         scale = 1
-    question = _Question(first, second, scale, measure, number, alternative)
+    question = _Question(first, second, scale, measure, number, alternative, ids)
     return _tested(question, null, check_names(names or ("a", "b")), rng)
 
 
@@ -658,18 +660,26 @@ def _measure(statistic: str, k: int | None) -> tuple[str, int]:
     return ("mean", 0) if mean else (measure, check_count(int(number) if k is None else k, "k"))
 
 
-def _successes(runs: Runs, scale: int, measure: str, k: int, name: str) -> Runs:
+def _called(i: int, ids: tuple[str, ...] | None, otherwise: str) -> str:
+    """What an item is called, by its id if it has one."""
+    return otherwise if ids is None else f"item {ids[i]!r}"
+
+
+def _successes(
+    runs: Runs, scale: int, measure: str, k: int, name: str, ids: tuple[str, ...] | None
+) -> Runs:
     """The same runs as 0 and 1; an error if they score anything else, or are too few."""
-    for i in np.flatnonzero((runs.scores != 0) & (runs.scores != scale))[:1].tolist():
+    for run in np.flatnonzero((runs.scores != 0) & (runs.scores != scale))[:1].tolist():
+        i = runs.place(run)[0]
         raise ValueError(
-            f"{name}[{runs.place(i)[0]}] has a run that scores "
-            f"{unscaled(int(runs.scores[i]), scale)}, but {measure}k needs scores of 0 and 1; use "
-            "statistic='mean'"
+            f"{_called(i, ids, f'{name}[{i}]')} has a run that scores "
+            f"{unscaled(int(runs.scores[run]), scale)}, but {measure}k needs scores of 0 and 1; "
+            "use statistic='mean' (--metric mean)"
         )
     for i in np.flatnonzero(runs.sizes < k)[:1]:
         raise ValueError(
-            f"{name}[{i}] has {runs.sizes[i]} runs, fewer than the k = {k} that {measure}k draws; "
-            "choose a smaller k"
+            f"{_called(i, ids, f'{name}[{i}]')} has {counted(runs.sizes[i], 'runs')}, fewer than "
+            f"the k = {k} that {measure}k draws; choose a smaller k"
         )
     return Runs(runs.scores // scale, runs.sizes)
 

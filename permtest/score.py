@@ -190,7 +190,7 @@ class Score:
         """The direction, and how it is known; empty where higher is better and no guess."""
         way = "higher" if self.higher_is_better else "lower"
         if self.basis == "assumed":
-            return "higher taken as better"
+            return "higher is taken as better"
         if self.basis == "inferred":
             return f"{way} is better, inferred from the name {self.name!r}"
         return "" if self.higher_is_better else "lower is better"
@@ -227,7 +227,7 @@ class Score:
     def claim(self, alternative: str, names: tuple[str, str]) -> str:
         """What an alternative hypothesis says: "new scores higher than old"."""
         if alternative == "two-sided":
-            return "the systems differ, either way"
+            return "the systems differ, in either direction"
         (a, b), more = names, alternative == "greater"
         way = "higher" if more else "lower"
         if self.higher_is_better:

@@ -150,7 +150,8 @@ class EProcess(AsSentence):
         return (
             f"After {counted(self.n, 'items')} the evidence that {a} and {b} {claim} is "
             f"E = {last:.4g}. p = {self.pvalue:.3g}, from the largest E so far, is valid whenever "
-            f"you stop; it was {when}."
+            f"you stop; it was {when}. This assumes that, if the systems are equally good, their "
+            "differences are symmetric about 0."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -387,7 +387,10 @@ def test_reports_are_written_and_named(run, printed, folder):
     out = printed("report", "pair.csv", "-o", "table.tex")
     assert out.startswith("On 12 items, new scores")
     assert out.endswith("\nwrote table.tex\n")
-    assert r"\toprule" in (folder / "table.tex").read_text()
+    digest = hashlib.sha256((folder / "pair.csv").read_bytes()).hexdigest()
+    lines = (folder / "table.tex").read_text().splitlines()
+    assert lines[0] == f"% pair.csv, SHA-256 {digest}"
+    assert r"    \toprule" in lines
     assert "exists" in run("report", "pair.csv", "-o", "table.tex")[2]
     printed("report", "pair.csv", "-o", "table.tex", "--force")
     assert json.loads(printed("report", "pair.csv", "-o", "a.json", "--json"))["n_items"] == 12
@@ -451,6 +454,7 @@ def test_a_plan_of_a_difference(printed):
     assert f"needs {needed} items for a power of 0.9, if differences per item have a mean" in out
     table = [line.split() for line in out.partition("\n\n")[2].splitlines()]
     power = power_t(needed, 0.1, 0.5, alternative="greater")
+    assert table[0] == ["items", "power", "of", "the", "paired", "t-test"]
     assert [str(needed), f"{power:.4f}"] in table
     found = json.loads(printed("plan", *options, "--json"))
     assert (found["n"], found["power"], found["delta"]) == (needed, power, 0.1)
@@ -466,7 +470,7 @@ def test_a_plan_of_a_difference(printed):
         ),
         ("--delta 5 --sigma 0.5 --alternative greater", "5 items", "needs only 2, but with fewer"),
         ("runs.csv --id question", "6 items", "only 3, but with fewer than 6 items the p of"),
-        ("--shares 1 0", "6 items", "A scores higher on a share of 1 of the items"),
+        ("--shares 1 0", "6 items", "A scores higher on 100% of the items, and B on 0%."),
     ],
 )
 def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, options, needs, why):
@@ -476,6 +480,8 @@ def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, op
     assert out.startswith("The exact permutation test (")
     assert f" needs {needs} for a power of 0.8, if" in out
     assert why in out
+    whose = "exact" if "shares" in options else "paired t-"
+    assert f" power of the {whose} test (0 where the exact test cannot".replace("- ", "-") in out
     found = json.loads(printed(*argv, "--json"))
     assert f"{found['n']} {found['unit']}" == needs
     assert {x["n"] < found["n"] for x in found["curve"] if not x["power"]} == {True}
@@ -499,13 +505,15 @@ def test_a_plan_is_large_enough_for_the_exact_test_to_reject(printed, folder, op
             "6 items for a power of 0.8, if differences per item (2 runs each) have",
         ),
         ("plan", "The pilot has 6 items."),
+        ("compare", "a table: 6 items, 12 runs, paired by"),
+        ("leaderboard", "Same: the share of runs on which it scores like"),
     ],
 )
 def test_runs_of_an_item_are_not_called_items(printed, folder, command, said):
     (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
     out = " ".join(printed(command, "runs.csv", "--id", "question").split())
     assert said in out
-    assert "12 items" not in out.replace("12 items paired by row", "")
+    assert "12 items" not in out
 
 
 def test_a_plan_of_a_pilot_says_what_a_report_says(printed, folder):
@@ -587,7 +595,7 @@ BAD = {
     "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",
     "plan --shares 0.1 0.2 --delta 1": "leave out --delta",
     "plan --shares 0.1 2": "--shares: 2 is not a number from 0 to 1",
-    "plan counts.csv --a a --b b --metric f1": "cannot use --metric f1",
+    "plan counts.csv --a a --b b --metric f1": "not --metric f1",
     "plan pair.csv --delta 0": "--delta 0: no number of items finds a difference of 0",
     "plan same.csv --sigma 1": "same.csv: the systems tie; give the difference to find as --delta",
     "plan same.csv": "vary; name their standard deviation, --sigma",

@@ -137,7 +137,7 @@ def test_sentences(noninferior, equivalent):
     assert str(noninferior) == (
         "To show that small is not worse than large by 0.5 points per pair or more: p = 0.0938 by "
         "the exact one-sided (greater) paired-permutation test (mean difference 0 over 6 pairs; "
-        "higher taken as better)."
+        "higher is taken as better)."
     )
     assert str(equivalent) == (
         "To show that the mean difference of small and large lies between -1 and 0.5 points per "

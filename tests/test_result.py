@@ -23,7 +23,7 @@ def result():
 
 def test_sentence(result):
     assert str(result) == (
-        "new is 7 points ahead of old (20 against 13; higher taken as better) over 5 pairs, of "
+        "new is 7 points ahead of old (20 against 13; higher is taken as better) over 5 pairs, of "
         "which 4 differ: p = 0.125 by the exact two-sided paired-permutation test."
     )
 

@@ -1,6 +1,7 @@
 """Repeated runs: both null hypotheses against all ways to deal the runs, level, noise, plans."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -241,6 +242,8 @@ def test_noise_is_split_into_that_of_items_and_that_of_runs():
     assert "runs account for" in str(split)
     with pytest.raises(ValueError, match="a single run of a"):
         exact_runs_test([[1], [0]], [[0], [1]]).noise()
+    with pytest.raises(ValueError, match="item 'q2' has a single run of u"):
+        exact_runs_test(NAMED).noise()
 
 
 @pytest.mark.parametrize(
@@ -281,6 +284,7 @@ def test_plans_spend_the_budget_where_it_helps_most():
     assert found.plan(2000, item_cost=50).runs > 1
 
 
+FEW, NAMED = (replace(Pairs.of([1, 1, x], [0, 1, 1]), clusters=("q1", "q1", "q2")) for x in (1, 2))
 BAD = {
     "missing": (([[1, None]], [[1]]), {}, r"a\[0\]\[1\] = None"),
     "nan": ((np.array([[1, np.nan]]), [[1]]), {}, r"a\[0\]\[1\] = nan"),
@@ -290,7 +294,9 @@ BAD = {
     "statistic": (([[1]], [[1]]), {"statistic": "median"}, "pass@k"),
     "no k": (([[1]], [[1]]), {"statistic": "pass@k"}, "needs k"),
     "two k": (([[1]], [[1]]), {"statistic": "pass@1", "k": 2}, "leave k=2 out"),
-    "few runs": (([[1]], [[1]]), {"statistic": "pass@2"}, r"a\[0\] has 1 runs"),
+    "few runs": (([[1]], [[1]]), {"statistic": "pass@2"}, r"a\[0\] has 1 run, fewer"),
+    "few named": ((FEW,), {"statistic": "pass@2"}, "item 'q2' has 1 run, fewer"),
+    "scores named": ((NAMED,), {"statistic": "pass@1"}, "item 'q2' has a run that scores 2"),
     "scores": (([[2]], [[1]]), {"statistic": "pass@1"}, "scores 2"),
     "null": (([[1]], [[1]]), {"null": "both"}, "null='both'"),
     "floats": ((np.random.default_rng(0).random((5, 3)), np.eye(5)), {}, "round them"),

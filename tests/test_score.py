@@ -65,7 +65,7 @@ def test_columns_share_the_name_of_their_score(names, common):
 @pytest.mark.parametrize(
     ("u", "v", "score", "statistic", "words"),
     [
-        (HIGH, LOW, Score(), "sum", "u is 9 points ahead of v (35 against 26; higher taken"),
+        (HIGH, LOW, Score(), "sum", "u is 9 points ahead of v (35 against 26; higher is taken"),
         ([1, 1], [0, 1], Score(), "sum", "u is 1 correct answer ahead of v (2 against 1; higher"),
         ([1, 5], [0, 1], Score.of("acc"), "sum", "u is 5 correct answers ahead of v (6 against 1"),
         ([0.5], [0.25], Score.of("acc"), "sum", "u's total acc is higher than v's by 0.25 (0.5 ag"),

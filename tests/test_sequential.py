@@ -71,6 +71,7 @@ def test_words_and_edges():
     assert (e_process([1, 1], [1, 1]).values == 1).all()
     found = e_process(Pairs.of([3, 5, 6], [1, 1, 1], ("new", "old")))
     assert "the evidence that new and old differ" in str(found)
+    assert str(found).endswith("their differences are symmetric about 0.")
     assert found.to_dict()["n"] == 3
     assert found.exact_pvalues().tolist() == [1, 0.5, 0.25]
     # Differences that no float holds: 2^53 and one more.

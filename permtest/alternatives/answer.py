@@ -46,7 +46,7 @@ MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median di
 PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
 T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
 NORMAL, SYMMETRIC = (ITEMS, "normal differences"), (ITEMS, "symmetric differences")
-SCORES, SAMPLE = ("normal scores", "equal variances"), (ITEMS, "representative sample")
+SCORES, SAMPLE = ("normal scores", "equal variances"), (ITEMS, "sample large enough to resample")
 COUNTS, UNPAIRED = (ITEMS, "large counts"), (ITEMS, SYSTEMS, "large counts")
 INDEPENDENT = ("independent folds", "equal folds", "normal differences")
 CORRELATED = ("correlated folds", *INDEPENDENT[1:])
@@ -177,8 +177,8 @@ ASSUMPTIONS = {
     "symmetric differences": "differences are symmetric about their centre",
     "large sample": f"there are enough pairs for a mean to be normal ({MANY}, "
     f"or {PER_SQUARED_SKEWNESS} times the squared skewness)",
-    "representative sample": f"the sample is large enough ({REPRESENTATIVE_FROM}) to "
-    "represent its population",
+    "sample large enough to resample": f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand "
+    "for all that there could be",
     "large counts": f"all expected counts are at least {ENOUGH}",
     "independent folds": "folds do not depend on each other",
     "equal folds": "differences of all folds have one mean and one variance",

@@ -528,8 +528,9 @@ def _answer(
         if assumption.name == "large counts":
             least = result.details["least_expected"]
             found = least >= ENOUGH, f"smallest expected count {least:.3g}"
-        elif assumption.name == "representative sample":
-            found = result.n >= REPRESENTATIVE_FROM, f"{result.n} pairs"
+        elif assumption.name == "sample large enough to resample":
+            enough = result.n >= REPRESENTATIVE_FROM
+            found = enough, f"{'only ' * (not enough)}{result.n} pairs"
         elif sample and (not pairs.columns or assumption.name == "independent systems"):
             found = verdict(assumption.name, sample)
         checks.append(Check(assumption, *found))

@@ -196,8 +196,8 @@ def plan(args: argparse.Namespace) -> None:
       permtest plan --shares 0.06 0.03 --power 0.9
       permtest plan pilot.csv --a new --b old --alternative greater
     """
+    from permtest.alternatives.plan import power_with, units_needed
     from permtest.study import sample_size
-    from permtest.study.plan import power_with, units_needed
 
     found = _planned(args)
     of: dict[str, Any] = {key: found[key] for key in EFFECT if key in found}
@@ -219,7 +219,9 @@ def plan(args: argparse.Namespace) -> None:
         if args.delta is None:
             text += " Its difference may be luck; name the smallest one that matters (--delta)."
         text += f"\n\ndata   {found['source']['read']}"
-    rows = [(unit, "power"), *((str(n), f"{power[n]:.4f}") for n in sizes)]
+    head = f"power of the {'exact test' if 'p_b' in of else 'paired t-test'}"
+    head += " (0 where the exact test cannot reject)" * (0 in power.values())
+    rows = [(unit, head), *((str(n), f"{power[n]:.4f}") for n in sizes)]
     print(f"{text}\n\n{aligned(rows)}")
 
 
@@ -228,9 +230,10 @@ def _needs(
 ) -> str:
     """The number of units, the effect assumed, and how the exact test and the t-test compare."""
     needs = counted(needed, found["unit"])
-    given = "A scores higher on a share of {p_b:.4g} of the {unit}, and B on {p_c:.4g}."
+    given = "A scores higher on {0:.4g}% of the {unit}, and B on {1:.4g}%."
+    shares = [100 * found[key] for key in ("p_b", "p_c") if key in found]
     if "p_b" not in found:
-        inside = "(of clusters, divided by their mean size, {cluster_size:.4g}) "
+        inside = "(sums of clusters, divided by their mean size of {cluster_size:.4g}) "
         inside = "({runs_each}) " if "runs_each" in found else inside
         given = f"differences per item {inside * ('cluster_size' in found)}"
         given += "have a mean of {delta:.6g} and a standard deviation of {sigma:.6g}."
@@ -241,7 +244,7 @@ def _needs(
             given += f"the exact test is always above {args.alpha:g}."
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needs} for a power "
-    return text + f"of {args.power:g}, if {given.format(**found)}"
+    return text + f"of {args.power:g}, if {given.format(*shares, **found)}"
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
@@ -284,13 +287,11 @@ def _effect(args: argparse.Namespace) -> dict[str, Any]:
 
 def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     """What a pilot says of the difference to find, as far as the options do not."""
-    from permtest.study.plan import observed_effect
+    from permtest.alternatives.plan import observed_effect
 
     pairs, entry = read_input(args)
     if entry.columns:
-        raise ValueError(
-            f"a plan needs one score for each item, so it cannot use --metric {entry.name}"
-        )
+        raise ValueError(f"a plan needs one score for each item, not --metric {entry.name}")
     units = per_item(pairs)
     gaps = np.asarray(units.differences() / units.scale, dtype=np.float64)
     found = {"pilot": len(units), "unit": "items", "source": pairs.source}

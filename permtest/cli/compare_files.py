@@ -89,7 +89,7 @@ def _of_runs(args: argparse.Namespace) -> int:
     if (args.metric or "").startswith("pass"):
         statistic, args.metric = args.metric, None
     pairs, entry = read_input(args)
-    if entry.name not in ("sum", "mean"):
+    if entry.columns:
         raise ValueError(f"--null {args.null} is for means of runs, not for --metric {entry.name}")
     how: dict[str, Any] = {"statistic": statistic, "alternative": args.alternative}
     result = exact_runs_test(pairs, null=args.null, rng=args.seed, **how)
@@ -220,7 +220,7 @@ def _text(result: PermutationTestResult, pairs: Pairs, entry: Statistic) -> str:
         totals = zip(names, (*(result.totals or (0, 0)), result.observed_sum), strict=True)
         mean = Context(prec=6).divide  # also where no float holds a total
         rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
-        head = ("system", "total", "mean per pair")
+        head = ("system", "total", f"mean per {'run' if result.swapped == 'items' else 'pair'}")
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if "tp" in pairs.columns:
         from permtest.study.sections import gold_doubt  # which takes a while to load

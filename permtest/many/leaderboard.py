@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import ceil, inf, isfinite, isnan, nan, sqrt
-from statistics import NormalDist
+from math import inf, isfinite, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import fewest_units, one_sided, rejects
 from permtest.alternatives.counts import score_interval
+from permtest.alternatives.plan import check_aim, observed_effect, units_needed
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
 from permtest.many.corrections import (
@@ -46,10 +46,9 @@ MOST_TESTS = 10**7
 SCORES, MOST, LEAST, FEW = 2**22, 2**11, 16, 2
 #: Standard errors that a sampled p-value is off by, once in a hundred times.
 UNSURE = 2.6
-#: Systems up to which intervals invert the exact test, that a sentence names, and a table shows.
-FEW_SYSTEMS, NAMED, SHOWN = 12, 12, 50
-
-NORMAL = NormalDist()
+#: Systems, and items of 0 and 1 that would separate them, up to which intervals invert the exact
+#: test, and its power is exact; systems that a sentence names, and a table shows.
+FEW_SYSTEMS, FEW_ITEMS, NAMED, SHOWN = 12, 10_000, 12, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,24 +349,29 @@ class Leaderboard(AsFields):
 
         Notes
         -----
-        Assumes that the observed difference and spread are the true ones, and that sums of that
-        many units are normal: ``((z + z_power) * spread / difference)**2`` (Miller 2024, *Adding
-        error bars to evals*). The level is `alpha` over the number of tests, as if corrected by
-        Bonferroni, or `alpha` itself without a correction.
+        Assumes that the observed difference and spread are the true ones, and is what ``permtest
+        plan`` says of a pilot with these scores, at the level of one pair: `alpha` over the number
+        of tests, as if corrected by Bonferroni, or `alpha` itself without a correction. For scores
+        of 0 and 1, numbers above 10 000, and all of more than 12 systems, are approximate, which
+        is quicker: by `permtest.study.sample_size_mcnemar`.
         """
-        check_level(power, "power")
         k, (_, before) = self._data_set(data_set), self._beside(data_set)
         level = self.alpha / (1 if self.correction == "none" else self.first.size)
-        tail = level / (2 if self.alternative == "two-sided" else 1)
-        least = fewest_units(level, self.alternative)
-        z = NORMAL.inv_cdf(power) - NORMAL.inv_cdf(tail)
-        found = np.full(len(self.systems), nan)
+        how: dict[str, Any] = {"power": power, "alpha": level, "alternative": self.alternative}
+        check_aim(**how)
+        how["most"] = FEW_ITEMS * (len(self.systems) <= FEW_SYSTEMS)
+        found, table = np.full(len(self.systems), nan), self._tables[k]
         for i, j in enumerate(before.tolist()):
             if i != j:
                 gap, error, units = self._error(k, i, j)
                 side = {"greater": gap > 0, "less": gap < 0}.get(self.alternative, gap != 0)
-                needed = (z * error / gap) ** 2 * units if side else inf
-                found[i] = max(ceil(needed), least) if isfinite(needed) else inf
+                found[i] = inf if error or not side else fewest_units(level, self.alternative)
+                if side and 0 < error < inf:
+                    of = {"delta": gap, "sigma": error * sqrt(units)}
+                    if not table.statistic.columns:
+                        of = observed_effect(table.effects(i, j))
+                    with suppress(ValueError):  # more than anybody has
+                        found[i] = units_needed(of, **how)
         return found
 
     def intervals(self, data_set: str | None = None) -> Floats:

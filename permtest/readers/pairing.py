@@ -51,7 +51,7 @@ from permtest.readers.shape import (
     words,
 )
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
-from permtest.score import Score
+from permtest.score import Score, counted
 from permtest.statistics import Statistic, lookup
 
 if TYPE_CHECKING:
@@ -118,10 +118,8 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
                 if sheet is head and (k := sheet.system) is not None:  # a table of both
                     where, whose = (f"of {sheet.texts[k][x[0]]!r}" for x in (rows, first))
                 problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} "
-                problem += (
-                    f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair by "
-                )
-                problem += f"it (--id {name})"
+                problem += f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair "
+                problem += f"by it (--id {name})"
                 order = ", or pair lines by their order (--by-order)" * (len(rows) == len(first))
                 raise head.error(problem + order)
     for sheet, some in zip(sheets, columns, strict=True):
@@ -315,10 +313,8 @@ class Evaluation:
                     right = self.first.name(gold)
                 name = predicted(label) if self.sheet is not None else score
                 problem = f"{label} may hold predicted labels, which are not scores; name the "
-                problem += (
-                    f"right labels (--gold {right}), or, if they are scores, say so (--score "
-                )
-                raise self._error(f"{problem}{name})")
+                problem += f"right labels (--gold {right}), or, if they are scores, say so "
+                raise self._error(f"{problem}(--score {name})")
         if (first := self.first) is None or any(score in one.counts for one in some):
             return
         used = {label for one in some for label in one.columns.get(score, ())}
@@ -404,9 +400,8 @@ class Evaluation:
         names = f" ({listed(list(map(repr, found)), NAMED)})" if found else ""
         problem = f"{len(found)} system{'s' * (len(found) != 1)}{names}"
         if sheet is None:
-            return self._error(
-                f"{problem}; {'add the file of another' if len(some) < 2 else remedy}"
-            )
+            remedy = "add the file of another" if len(some) < 2 else remedy
+            return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
@@ -526,10 +521,8 @@ class Evaluation:
             if is_judged(label, {*one.scores[PREDICTION]}, gold):
                 other = shown(min(x for x in gold if number_or_none(x) not in (0, 1)))
                 problem = f"{label} looks like correctness (0/1), but gold holds labels such as "
-                problem += (
-                    f"{other}; leave gold (--gold) out to compare the scores as they are, or, "
-                )
-                raise self._error(f"{problem}if it holds predictions, add pred to its name")
+                problem += f"{other}; leave gold (--gold) out to compare the scores as they are, "
+                raise self._error(f"{problem}or, if it holds predictions, add pred to its name")
         if chosen.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if is_missing(x, gold) else x for x in c] for c in cells]
@@ -843,6 +836,11 @@ class _Chosen:
         if head.file is not last.file and head.file.sha256 == last.file.sha256:
             said = f"{last.file.path} has the content of {head.file.path}"
             notes = [f"{said}: a file is compared with itself", *notes]
+        runs = head.items is not None and grouping in (head.items_by, head.swapped)
+        runs_of = Counter(self.group(grouping) or ()) if runs and not self.sizes else {}
+        if len({*runs_of.values()}) > 1:
+            weigh = ", except in exact_runs_test (permtest compare --null items)"
+            notes = [f"items with more runs weigh more{weigh * (not self.columns)}", *notes]
         notes = list(dict.fromkeys(notes))
         more = [f"{len(notes) - NAMED} more notes are left out here"] * (len(notes) > NAMED)
         lacking = {}
@@ -859,7 +857,8 @@ class _Chosen:
             "gold": head.gold and {"file": head.gold.name, "sha256": head.gold.sha256},
             "score": self.score,
             "clusters": grouping,
-            "runs": head.items is not None and grouping in (head.items_by, head.swapped),
+            "runs": runs,
+            "items": len(runs_of) * (len(runs_of) < len(self.keys)),
             "paired_by": head.items_by if self.sizes and head.items else head.paired_by,
             "matched": len(self.keys),
             "unmatched": [len(gone) for gone in both],
@@ -1066,8 +1065,11 @@ def describe(source: Mapping[str, Any], title: str) -> str:
 
     matched, left_out = source["matched"], source["left_out"]
     named = [name for one in source["files"] for name in one["systems"]]
-    text = f"{title}: {matched} item{'s' * (matched != 1)}"
-    text += f" of {len(named)} systems," * (len(named) != 2) + f" paired by {source['paired_by']}"
+    runs = source.get("items", 0)  # how many items, where rows are runs of them
+    entries = "runs" if runs else "items"
+    text = f"{title}: " + f"{counted(runs, 'items')}, " * bool(runs) + counted(matched, entries)
+    text += f" of {len(named)} systems" * (len(named) != 2) + "," * bool(runs or len(named) != 2)
+    text += f" paired by {source['paired_by']}"
     sides = zip(source["unmatched"], source["unmatched_ids"], named, strict=False)
     for number, ids, side in sides:
         text += f"; {number} only in {side} ({some(ids, number)})" if number else ""
@@ -1080,15 +1082,14 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     if left_out > matched:
         text += "; most items are left out, so this is only a part of the data"
     clusters = source.get("n_clusters")
-    number = f" ({clusters} cluster{'s' * (clusters != 1)})" if clusters is not None else ""
+    number = f" ({counted(clusters, 'clusters')})" if clusters and not runs else ""
     for key, what in (("clusters", f"swapped together{number}"), ("strata", "averaged first")):
         if source.get(key) is not None:
-            text += f"; items of one {shown(str(source[key]))} are {what}"
+            text += f"; {entries} of one {shown(str(source[key]))} are {what}"
     columns = ", ".join(source.get("no_systems", ()))
-    notes = [f"columns not treated as systems: {columns}"] if columns else []
-    files = {one["file"] for one in source["files"]}
-    more = []
-    for note in (*notes, *source["notes"]):
+    files, more = {one["file"] for one in source["files"]}, []
+    notes = [f"columns not treated as systems: {columns}"] * bool(columns) + source["notes"]
+    for note in notes:
         head = note.partition(" ")[0]  # the name of a file, a system or a task stays as it is
         kept = head.endswith(":") or PurePath(head).name in files
         kept |= note.startswith(tuple(f"{name} " for name in (*named, *files)))

@@ -557,10 +557,8 @@ class Sheet(Table):
         plain = last > 3 and self.how.id is None
         if self._sums_up() if nameless else plain and self._sums_up(1 + (column is not None)):
             way = "--by-order" if column is None else f"--id {self.key(column)}"
-            problem = (
-                f"the last line {'has no name and ' * nameless}holds the sums or the means of "
-            )
-            problem += f"all lines above; remove it; if it really is an item, say so ({way})"
+            problem = f"the last line {'has no name and ' * nameless}holds the sums or the means "
+            problem += f"of all lines above; remove it; if it really is an item, say so ({way})"
             raise self.error(problem, last)
 
     def _sums_up(self, exact: int = 0) -> bool:
@@ -714,7 +712,7 @@ class Sheet(Table):
         which = self._labels(self.repeat, rows, "a repeat without a name; write one")
         both = zip(items, which, strict=True)
         ids = [f"{item} ({self.name(self.repeat)} {repeat})" for item, repeat in both]
-        note = f"repeats of an item, told apart by {self.key(self.repeat)!r}, are swapped together"
+        note = f"repeats of an item are told apart by {self.key(self.repeat)!r}"
         notes = [note] if self.how.cluster is None and not once else []
         return ids, f"{by} and {self.key(self.repeat)}", items, notes
 

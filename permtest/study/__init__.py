@@ -4,6 +4,15 @@
 what there is to say about one comparison, of counts too.
 """
 
+from permtest.alternatives.plan import (
+    exact_power,
+    exact_power_n,
+    minimum_detectable_effect,
+    power_t,
+    sample_size,
+    sample_size_mcnemar,
+    sample_size_proportions,
+)
 from permtest.study.config import StudyConfig
 from permtest.study.describe import (
     SAMPLES,
@@ -27,22 +36,7 @@ from permtest.study.effects import (
     win_loss,
 )
 from permtest.study.overview import Overview, overview, run_study
-from permtest.study.plan import (
-    exact_power,
-    exact_power_n,
-    minimum_detectable_effect,
-    power_t,
-    sample_size,
-    sample_size_mcnemar,
-    sample_size_proportions,
-)
-from permtest.study.power import (
-    PowerCurve,
-    RejectionRates,
-    power_curve,
-    pvalues,
-    rejection_rates,
-)
+from permtest.study.power import PowerCurve, RejectionRates, power_curve, pvalues, rejection_rates
 from permtest.study.recommend import Recommendation, recommend
 
 __all__ = [

@@ -131,21 +131,19 @@ class BoardDocument(Document):
             best = board.order(name)[: int(np.sum(board.places(name) == 1))]
             some = ", ".join(best[:3]) + f" and {len(best) - 3} more" * (len(best) > 3)
             alt = f"What {counted(n, 'systems')} score{on}; best: {some}"
-            limits = "Tied systems are not necessarily equal: they may differ by less than these "
-            limits += "items can show."
+            limits = "Tied systems may still differ"
         else:
             alt = f"How {counted(n - 1, 'systems')} differ from {board.baseline}{on}"
             more = {"greater": "more", "less": "less"}.get(board.alternative, "")
-            than = f"are not shown to score {more} than" if more else "do not differ from"
-            limits = f"Systems that {than} {board.baseline} are not necessarily as good: the "
-            limits += "difference may be too small for these items."
+            than = f"are not shown to score {more} than" if more else "are not shown to differ from"
+            limits = f"Systems that {than} {board.baseline} may still differ from it"
         return Section(
             key=key,
             heading=name or "Ranking",
             sentence=" ".join([self.sources.get(name, {}).get("read", ""), _next(board, name)]),
             tables=(_ranking(board, name),),
             figure=Figure("plot_ranking", (board, name), alt),
-            limits=f"{limits} {_notes(board, name)}",
+            limits=f"{limits}, by less than these items can show. {_notes(board, name)}",
         )
 
     def _pairs(self, key: str, board: Leaderboard, name: str) -> Section:
@@ -254,20 +252,22 @@ def _notes(board: Leaderboard, name: str) -> str:
     """What the columns are."""
     several, alone = board.baseline is None, len(board.systems) == 2
     other = "the system above it" if several else str(board.baseline)
-    text = (
-        "Systems that share a letter are not significantly different, which does not make "
-        "them equal. "
-    ) * (several and any(board.groups(name)))
+    text = "Systems that share a letter do not differ significantly, but need not be equal. "
+    text *= several and any(board.groups(name))
     text += "Each interval is for one difference by itself. For up to 12 systems, intervals are "
     text += "exact, or Tango's for scores of 0 and 1 without clusters; for more systems, or "
     text += "measures such as F1, they are approximate, by Student's t. "
-    text += f"p before: against {other}. " * (several and not alone)
+    text += f"p before: the p of the comparison with {other}. " * (several and not alone)
     unit = board.unit(name)
     text += f"{unit.capitalize()} to separate: how many {unit} would separate a system from "
-    text += f"{other} with a power of 80%, if difference and spread stay as observed (normal "
-    text += "approximation"
-    text += ", corrected by Bonferroni" * (board.correction != "none")
-    return f"{text}). Same: items on which it scores like {other}."
+    text += f"{other} with a power of 80% at the level {board.alpha:g}"
+    if board.correction != "none" and (tests := board.first.size) > 1:
+        text += f" / {tests} (Bonferroni)"
+    text += ", if difference and spread stay as observed"
+    runs = unit == "items" and board[name].n_clusters[0] is not None
+    text += f". Same: the share of {'runs' if runs else 'items'} on which it scores like {other}."
+    both = "both_right" in board.standings(name)[0]
+    return text + " Both right: the share on which both of them score 1." * both
 
 
 def _next(board: Leaderboard, name: str) -> str:

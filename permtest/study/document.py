@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
 from math import inf, isfinite
 from textwrap import fill, wrap
 from typing import Any
@@ -106,6 +107,7 @@ class Document(AsJson):
     formats: tuple[str, ...] = FORMATS
     further_formats: tuple[str, ...] = ()
     stem: str = "report"
+    sources: Mapping[str, Mapping[str, Any]]  # what readers recorded of each data set
 
     @property
     @abstractmethod
@@ -160,8 +162,11 @@ class Document(AsJson):
         parts = [[tables[0].head], *(table.rows for table in tables)]
         lines = ["\n".join(f"    {' & '.join(map(tex, x))} \\\\" for x in rows) for rows in parts]
         body, columns = "\n    \\midrule\n".join(lines), "l" + "r" * (len(tables[0].head) - 1)
+        files = [(*one.get("files", ()), one.get("gold")) for one in self.sources.values()]
+        read = filter(None, chain(*files))
+        origin = (f"% {legible(x['file'], VALUE)}, SHA-256 {x['sha256']}\n" for x in read)
         return (
-            "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
+            "".join(origin) + "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"
             f"  \\caption{{{tex(tables[0].caption)}}}\n"
             f"  \\begin{{tabular}}{{@{{}}{columns}@{{}}}}\n    \\toprule\n{body}\n"
             "    \\bottomrule\n  \\end{tabular}\n\\end{table}\n"

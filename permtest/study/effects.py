@@ -27,7 +27,7 @@ from permtest.study.describe import checked_sample
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
-SCORES, SHARES = "in units of the scores", "a difference of shares of the items"
+SCORES, SHARES = "in units of the scores", "a difference between shares of the items"
 
 #: What an effect is called, how its interval is made, and thresholds or unit.
 KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {

@@ -29,6 +29,7 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_all, verdict
 from permtest.alternatives.counts import score_interval
+from permtest.alternatives.plan import Outlook, outlook
 from permtest.alternatives.resampling import permutation_mean, randomisation
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
@@ -58,7 +59,6 @@ from permtest.study.describe import (
 )
 from permtest.study.document import Document, Figure, Section, Table, number, percent
 from permtest.study.effects import EffectSize, effect_sizes
-from permtest.study.plan import Outlook, outlook
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
 
@@ -544,6 +544,11 @@ class Overview(Document):
             keys = "finding data units assumptions recommendation test items answers effects "
             keys += "curve power repeat cite"
         return {key: partial(getattr(sections, key), self) for key in keys.split()}
+
+    @cached_property
+    def sources(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
+        """What the reader recorded of the scores."""
+        return {"": self.pairs.source}
 
     @property
     def attachments(self) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -92,10 +93,14 @@ def finding(found: Any) -> Section:
     limits = "The difference holds for these two systems on items like these."
     if interval is not None:
         limits += " The interval says how far other items might move it, not how far other "
-        limits += "training runs or other data would move it."
+        limits += "training runs, or items of another kind, would."
     if interval is not None and "exact test" not in found.interval_about:
-        limits += " The interval and p come from different tests, so near the level they may "
-        limits += "disagree."
+        limits += " Interval and p come from different tests, which may disagree near the level."
+    notes = [x for x in pairs.source.get("notes", ()) if re.search("may be alike|weigh more", x)]
+    doubts = [gold_doubt(pairs), *(f"{x[0].upper()}{x[1:]}." for x in notes)]
+    if not found.clustered:
+        doubts.append(dependence(found.items.worth, None if notes else pairs.ids))
+    limits = " ".join(filter(None, [limits, *doubts]))
     return Section(
         key="finding",
         heading="The difference",
@@ -245,8 +250,7 @@ def answers(found: Any) -> Section:
         tables=(Table(head, tuple(rows)),),
         figure=Figure("plot_answers", (table,), alt, {"alpha": found.alpha}),
         limits="These tests are one piece of evidence, not several; decide by the test that you "
-        "chose beforehand. Choosing a test by its p-value invalidates the significance "
-        "level.",
+        "chose beforehand. Choosing a test by its p-value invalidates the significance level.",
         problem=found.problem("answers"),
         data={"answers": data},
     )
@@ -262,8 +266,7 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     if found.per_unit != 1:
         text += " Their intervals are per item; the interval of the difference is for the sum."
     if "mcnemar" in decided and "wilcoxon" not in decided and found.tests is None:
-        text += " Tests of ranks and medians are left out, because they add nothing for scores of "
-        text += "0 and 1."
+        text += " Tests of ranks and medians are left out; they add nothing for scores of 0 and 1."
     if measured:
         text += " Level and power are the shares of simulated data sets like these in which a "
         text += f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
@@ -271,8 +274,7 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     made = [one for one in decided.values() if one is not None]
     if len(set(made)) > 1:
         text += f" {sum(made)} of {len(made)} tests {'rejects' if sum(made) == 1 else 'reject'}. "
-        text += "Tests can disagree because they ask different questions, because assumptions do "
-        text += "not hold, or because p is close to the level."
+        text += "Tests disagree where questions differ, assumptions fail, or p is near the level."
     elif len(made) > 1:
         both = "Both" if len(made) == 2 else f"All {len(made)}"
         text += f" {both} tests reach the same decision."
@@ -307,7 +309,8 @@ def measures(found: Any) -> Section:
         facts |= {"interval": one.interval, "probability_a_better": bayes.p_h1}
         data[name] = facts | {"paired_probability": bayes.paired and bayes.paired.p_h1}
     level = f"{percent(found.confidence_level)} interval"
-    head = ("measure", a, b, "difference", level, "p", f"P({a} better)", "paired")
+    better = f"P({a} better)"
+    head = ("measure", a, b, "difference", level, "p", better, f"{better}, paired")
     return Section(
         key="measures",
         heading="Precision, recall and F1",
@@ -316,9 +319,9 @@ def measures(found: Any) -> Section:
         tables=(Table(head, tuple(rows)),),
         limits="Neither probability is 1 - p: they are about the systems, and p is about the "
         "data. Both assume that all decisions are independent of each other. The first one "
-        f"also assumes that the two systems are independent, which makes it {leans}. The "
-        f"paired one estimates from the {found.unit} how the systems correlate, for which "
-        "it needs 30 or more.",
+        f"also assumes that the two systems are independent, which makes it {leans}. The one "
+        f"called 'paired' estimates from the {found.unit} how the systems correlate, for which it "
+        "needs 30 or more.",
         data={"measures": data},
     )
 
@@ -338,7 +341,7 @@ def effects(found: Any) -> Section:
         problem += f"{found.measured} is itself an effect size"
     elif not sizes:
         problem = "all differences are equal, or there are too few"
-    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "belongs to")
+    head = ("effect size", "value", f"{percent(level)} interval", "magnitude", "goes with")
     how = (sizes,), "Effect sizes with their intervals", {"confidence_level": level}
     # The effects of scores of 0 and 1 have no scale in common.
     drawn = sizes and "risk_difference" not in [effect.name for effect in sizes]
@@ -362,7 +365,7 @@ def power(found: Any) -> Section:
     plan, problem, heading = found.power, found.problem("power"), "Power, and the next study"
     if plan is None:
         return Section("power", heading, "", problem=problem, data={"power": None})
-    share, t = percent(plan.target), "paired t test, for nearly normal means"
+    share, t = percent(plan.target), "paired t-test, for nearly normal means"
     binary = plan.method.startswith("exact")
     computed = "exact, for scores of 0 and 1" if binary else t
     chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
@@ -371,11 +374,11 @@ def power(found: Any) -> Section:
     if "exact" in rates and found.alternative == "two-sided" and not found.delta:
         drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
         if binary:
-            apart = f" The power is exact; the powers among the other tests are shares of {drawn}."
+            apart = f" This power is exact; those in the table of other tests come from {drawn}."
         elif plan.power > 0:
             chance, method = rates["exact"][1], f"exact test of {drawn}"
-            apart = " The power is measured, as among the other tests; the formula of the t test, "
-            apart += f"which gives the other numbers, puts it at {plan.power:.3f}."
+            apart = " This power is simulated, as in the table of other tests; the t-test formula "
+            apart += f"behind the other numbers puts it at {plan.power:.3f}."
     if plan.n < fewest_units(found.alpha, found.alternative):
         method = f"too few {found.unit} for a p of {number(found.alpha)}"
     text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
@@ -394,9 +397,8 @@ def power(found: Any) -> Section:
         sentence=f"Power is how often a test at the level {number(found.alpha)} finds a difference "
         f"between systems like these.{apart}",
         tables=(Table(("", "value", "method"), tuple(rows)),),
-        limits="Power computed from the same scores as p adds nothing to p; use it for planning. A "
-        "significant difference tends to be overestimated, so plan for the smallest difference "
-        "that matters.",
+        limits="Power computed from the same scores as p adds nothing to p; use it for planning. "
+        "Significant differences tend to be overestimated: plan for the smallest that matters.",
         problem=problem,
         data={"power": vars(plan) | {"power": chance, "power_method": method}},
     )
@@ -426,26 +428,22 @@ def curve(found: Any) -> Section:
 
 
 def data(found: Any) -> Section:
-    """Where the scores come from, and reasons to doubt them; in a study what they look like."""
-    pairs, doubts = found.pairs, [gold_doubt(found.pairs)]
-    if not found.clustered:
-        doubts.append(dependence(found.items.worth, pairs.ids))
-    source = pairs.source
+    """Where the scores come from; in a study what they look like."""
+    pairs, source = found.pairs, found.pairs.source
     told = [
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
-        if _says(x) and key not in ("files", "runs")
+        if _says(x) and (key not in ("files", "runs", "file", "sha256") or "files" not in source)
     ]
     for file in source.get("files", ()):  # names and checksums in full
-        told += [("file", legible(file["file"], doc.VALUE)), ("its sha256", file["sha256"])]
+        told += [("file", legible(file["file"], doc.VALUE)), ("its SHA-256", file["sha256"])]
     rows = tuple(row for row in told if row[0] != row[1])[:MOST_ROWS]  # "score: score" says nothing
-    read = "permtest received the scores directly."
-    if rows:
-        read = "The table shows what the reader recorded about the files."
+    read = "This was recorded when the files were read."
+    read = read if rows else "permtest received the scores directly."
     section = Section(
         key="data",
         heading="Where the scores come from",
-        sentence=" ".join([read, *(f"Doubt: {text}" for text in doubts if text)]),
+        sentence=read,
         tables=(Table(("", "value"), rows),) if rows else (),
         limits="" if rows else "Without a file, nothing can be said about the items.",
         data={"source": pairs.source},
@@ -535,9 +533,8 @@ def units(found: Any) -> Section:
         sentence=sentence,
         tables=tuple(tables),
         figure=figure,
-        limits="Means of more items always vary less, so the tolerance decides which size counts "
-        "as stable. Larger units are fewer, so the test gains nothing from them unless the "
-        "metric makes no sense for a single item.",
+        limits="Means of more items always vary less; the tolerance decides which size is stable. "
+        "The test gains nothing from larger units unless a single item cannot be scored.",
         problem=found.problem("units"),
         data={"units": facts | {"left_out": made.left_out.tolist()}},
     )
@@ -553,7 +550,7 @@ def assumptions(found: Any) -> Section:
         heading="Assumptions",
         sentence=f"The differences {normal[seen.normal]} (Shapiro-Wilk p = {seen.shapiro_p:.3g}) "
         f"and are {seen.shape} (skewness {seen.difference.skewness:.3g}). The exact test needs "
-        "neither; t tests need nearly normal means, and intervals of shifts nearly symmetric "
+        "neither; t-tests need nearly normal means, and intervals of shifts nearly symmetric "
         "differences.",
         figure=Figure("plot_quantiles", (found.units,), alt),
         limits="A test of normality misses departures in few units and finds any departure in "

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
+from permtest.alternatives.plan import outlook, sample_size_mcnemar
 
 RNG = np.random.default_rng(11)
 SIZE = 400
@@ -26,7 +27,7 @@ BOARD = pt.compare_many(TABLE)
 def test_it_reads_as_a_sentence():
     assert str(BOARD).splitlines() == [
         "4 systems, mean, by exact two-sided paired-permutation tests. Score: correct answers, "
-        "higher taken as better.",
+        "higher is taken as better.",
         "good leads; fine is tied with it. 4 of 6 pairs differ at a level of 0.05 (Holm), over "
         "400 items.",
     ]
@@ -107,17 +108,22 @@ def test_a_baseline_says_nothing_about_ranks():
 # ---- how far behind ----------------------------------------------------------------------------
 
 
-def test_separating_n_is_the_sample_size_of_the_normal_approximation():
-    """For 0/1 scores and one pair, that of Connor's formula with the observed spread."""
-    from scipy.stats import norm
-
-    board = pt.compare_many(TABLE, correction="none", alpha=0.01)
+@pytest.mark.parametrize("correction", ["none", "holm"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_separating_n_is_what_a_report_and_a_plan_say(correction, times):
+    board = pt.compare_many(
+        {name: [times * x for x in scores] for name, scores in TABLE.items()},
+        correction=correction,
+    )
+    level = 0.05 / (1 if correction == "none" else len(board))
     found = dict(zip(board.systems, board.separating_n(power=0.9).tolist(), strict=True))
     for before, name in itertools.pairwise(board.order()):
-        gaps = TABLE[before] - TABLE[name]
-        z = norm.isf(0.005) + norm.ppf(0.9)
-        assert found[name] == math.ceil((z * gaps.std(ddof=1) / gaps.mean()) ** 2)
+        gaps = times * (TABLE[before] - TABLE[name])
+        assert found[name] == outlook(gaps, alpha=level, target=0.9).needed
     assert math.isnan(found["good"])
+    rough = sample_size_mcnemar(0.0102, 0.01)
+    ones = {"a": [1] * 51 + [0] * 4949, "b": [0] * 51 + [1] * 50 + [0] * 4899}
+    assert pt.compare_many(ones).separating_n()[1] == rough
 
 
 def test_equal_systems_are_never_separated_and_few_items_never_do():

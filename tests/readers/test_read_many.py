@@ -138,7 +138,12 @@ def test_lines_that_repeat_items_are_swapped_with_them():
         table = read_many(file(EPOCHS), **options)
         assert table.clusters == ("q0", "q0", "q1", "q1")
         assert read(file(EPOCHS), a="s0", b="s1", **options).clusters == table.clusters
-        assert "items of one 'id' are swapped together (2 clusters)" in table.source["read"]
+        said = "2 items, 4 runs of 3 systems, paired by row; runs of one 'id' are swapped together"
+        assert said in table.source["read"]
+        said = table.source["read"]
+        uneven = read_many(file(EPOCHS[: EPOCHS.rindex("q1")]), **options).source["read"]
+        assert "2 items, 3 runs" in uneven
+        assert [x.count("with more runs weigh more") for x in (said, uneven)] == [0, 1]
     strata = read_many(file(EPOCHS), clusters="id", strata="category")
     assert list(strata.exact_values) == [Fraction(3, 4), Fraction(1, 4), Fraction(3, 4)]
 

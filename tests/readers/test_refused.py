@@ -195,7 +195,7 @@ CASES = {
         ("gold,a,b\nx,x,y\n", {"gold": "truth"}, "no column 'truth'", "(--gold)"),
         ("gold,a,b\nx,x,y\n,x,y\n", GOLD, "line 3, column 'gold': the right label is miss"),
         ("gold,a,b\nx,x,y\ny,z,y\n", GOLD | F1, "are 3 ('x', 'y', 'z')", "mac"),
-        ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | F1, "2 ('x', 'y')", "--pos-label"),
+        ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | F1, "2 ('x', 'y')", "by pos_label (--pos-label)"),
         ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | F1 | {"pos_label": "z"}, "'z' is not"),
         ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | {"pos_label": "x"}, "needs", "f1, p"),
         ("gold,a,b\nx,x,x\n", GOLD | {"pos_label": "x", "statistic": "macro_f1"}, "f1, p"),

@@ -294,7 +294,7 @@ def test_a_part_that_cannot_be_made_says_why(a, b, keys):
 
 def test_the_sentence():
     assert overview(SCORES).sentence() == (
-        "On 12 items, new scores 7.083 and old 5.833 (mean; higher taken as better), a "
+        "On 12 items, new scores 7.083 and old 5.833 (mean; higher is taken as better), a "
         "difference of +1.25 (95% interval 0.25 to 2.25, all shifts that the exact test does not "
         "reject); the exact two-sided paired-permutation test rejects the hypothesis of equal "
         "systems at the level 0.05 "
@@ -334,11 +334,13 @@ def test_all_forms_have_the_numbers(pairs, statistic):
 def test_what_a_reader_recorded_is_shown_and_is_strict_json():
     source = {"nan": float("nan"), "path": Path("x"), 3: (1, np.int64(2)), "unmatched": [5, 0]}
     source |= {"left_out": 7, "left_out_ids": [*"abcde"], "dropped": 2, "dropped_ids": ["f", "g"]}
+    source |= {"notes": ["items of one 'doc' may be alike", "1 is read as 1"]}
     found = overview(replace(SCORES, source=source), alternative="greater")
     plain = json.loads(found.to_json())
     assert plain["interval"]["high"] is None
     assert [plain["source"][x] for x in ("nan", "path", "3")] == [None, "x", [1, 2]]
     assert found.sentence().startswith("On 12 items (7 items left out), new scores")
+    assert found["finding"].limits.endswith(" Items of one 'doc' may be alike.")
     rows = dict(found["data"].tables[0].rows)
     assert (rows["left_out_ids"], rows["dropped_ids"]) == ("a, b, c, d, e, ...", "f, g")
 

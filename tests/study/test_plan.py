@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
+from permtest.alternatives.plan import outlook
 from permtest.study import (
     exact_power,
     exact_power_n,
@@ -19,7 +20,6 @@ from permtest.study import (
     sample_size_mcnemar,
     sample_size_proportions,
 )
-from permtest.study.plan import outlook
 from tests.study.known import PROSPECTIVE_MCNEMAR, PROSPECTIVE_PROPORTIONS, PROSPECTIVE_T
 
 LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}

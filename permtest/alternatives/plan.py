@@ -31,13 +31,13 @@ MOST, MOST_EXACT = 10**15, 10**6
 AT_ONCE, REACH = 128, (9.0, 40.0)
 
 
-# ---- paired t tests ------------------------------------------------------------------------------
+# ---- paired t-tests ------------------------------------------------------------------------------
 
 
 def power_t(
     n: int, delta: float, sigma: float, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
-    """Power of the paired t test: how often it finds a difference that is there.
+    """Power of the paired t-test: how often it finds a difference that is there.
 
     The exact permutation test of the mean has about the same for normal differences.
 
@@ -79,7 +79,7 @@ def sample_size(
     alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> int:
-    """The smallest number of pairs with which the paired t test has a given power.
+    """The smallest number of pairs with which the paired t-test has a given power.
 
     By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
 
@@ -99,23 +99,19 @@ def sample_size(
     (199, 5, 13)
     """
     effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    _check_aim(power, alpha, alternative, delta=delta)
+    check_aim(power, alpha, alternative, delta=delta)
 
     def enough(n: int) -> bool:
         return power_t(n, effect, 1, alpha=alpha, alternative=alternative) >= power
 
-    return _smallest(enough, 2)
+    near = max(_normal_size(effect, 1, 1, power, alpha, alternative) - 1, 2)
+    return _smallest(enough, 2 if enough(near) else near)
 
 
 def minimum_detectable_effect(
-    n: int,
-    sigma: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
+    n: int, sigma: float, *, power: float = 0.8, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
-    """The smallest mean difference that n pairs find with a given power, by the paired t test.
+    """The smallest mean difference that n pairs find with a given power, by the paired t-test.
 
     It is above 0, or below 0 for "less".
 
@@ -132,7 +128,7 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    _check_aim(power, alpha, alternative)
+    check_aim(power, alpha, alternative)
     side = "two-sided" if alternative == "two-sided" else "greater"
 
     def gap(effect: float) -> float:
@@ -177,7 +173,7 @@ def sample_size_proportions(
     (906, 903)
     """
     p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
-    _check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
+    check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
     check_option("method", method, ("pooled", "cohen_h"))
     gap, mean = p1 - p2, (p1 + p2) / 2
     null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
@@ -214,7 +210,7 @@ def sample_size_mcnemar(
     783
     """
     (both, _), gap = _discordant(p_b, p_c), p_b - p_c
-    _check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
+    check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
     true = sqrt(max(both - gap * gap, 0.0))
     return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
 
@@ -225,17 +221,12 @@ def _normal_size(
     """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
     quantile = NormalDist().inv_cdf
     z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    n = ((z * null + quantile(power) * true) / gap) ** 2
-    return _smallest(lambda size: size >= n, 1)
+    root = (z * null + quantile(power) * true) / gap
+    return _smallest(lambda size: size >= root * root, 1)
 
 
 def exact_power(
-    p_b: float,
-    p_c: float,
-    n: int,
-    *,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
+    p_b: float, p_c: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
     """Power of the exact test of scores that are 0 or 1, without simulation: to 1e-12.
 
@@ -288,7 +279,7 @@ def exact_power_n(
     >>> exact_power_n(0.6, 0.4)
     210
     """
-    _check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
+    check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
     both, _ = _discordant(p_b, p_c)
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
@@ -309,9 +300,7 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
     """Probability that one system alone has an item right, and that this is the first."""
     both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
     if both > 1 + 1e-12:
-        raise ValueError(
-            f"p_b={p_b} and p_c={p_c} are shares of the same items, but add up to more than 1"
-        )
+        raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
     return min(both, 1.0), p_b / both if both else 0.5
 
 
@@ -384,18 +373,15 @@ def outlook(
     seen, sigma = observed_effect(d), float(d.std(ddof=1))
     detectable: float | None = minimum_detectable_effect(n, sigma, power=target, **how)
     power, needed, problem = power_with(n, seen, **how), None, ""
-    method = "paired t test of differences that are close to normal on average"
+    method = "paired t-test of differences that are close to normal on average"
     if "p_b" in seen:
-        method = "exact, for scores of 0 and 1; the smallest difference by the paired t test"
+        method = "exact, for scores of 0 and 1; the smallest difference by the paired t-test"
     try:
         gap = seen["p_b"] - seen["p_c"] if "p_b" in seen else seen["delta"]
         if gap == 0:
             raise ValueError(f"the systems tie, and no number of {unit} shows a difference of 0")
         if alternative not in ("two-sided", "greater" if gap > 0 else "less"):
-            raise ValueError(
-                f"no number of {unit} shows what the alternative says, as the observed difference "
-                "lies on the other side"
-            )
+            raise ValueError("the observed difference is not on the side of the alternative")
         needed = units_needed(seen, power=target, **how)
     except ValueError as error:
         problem = str(error)
@@ -425,11 +411,15 @@ def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: st
     return power(n=n, **of, alpha=alpha, alternative=alternative)
 
 
-def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
-    """The fewest units with which the exact test can reject, and has this power."""
-    size: Callable[..., int] = exact_power_n if "p_b" in of else sample_size
-    needed = size(**of, power=power, alpha=alpha, alternative=alternative)
-    return max(needed, fewest_units(alpha, alternative))
+def units_needed(
+    of: Mapping[str, float], *, power: float, alpha: float, alternative: str, most: float = inf
+) -> int:
+    """The fewest units with this power, and a p that can reject; approximate above `most`."""
+    how = {**of, "power": power, "alpha": alpha, "alternative": alternative}
+    size: Callable[..., int] = sample_size_mcnemar if "p_b" in of else sample_size
+    if "p_b" in of and most and (most == inf or size(**how) <= most):
+        size = exact_power_n
+    return max(size(**how), fewest_units(alpha, alternative))
 
 
 # ---- what all of them need -----------------------------------------------------------------------
@@ -437,31 +427,25 @@ def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alterna
 
 def _smallest(enough: Any, least: int) -> int:
     """The smallest n from `least` on that is enough, as are all that are larger."""
-    low, high = least - 1, least
+    low, high, step = least - 1, least, 1
     while not enough(high):
-        low, high = high, 2 * high
+        low, high, step = high, high + step, 2 * step
         if high > MOST:
-            raise ValueError(
-                f"you would need more than {MOST:,} items to find so small a difference"
-            )
+            raise ValueError(f"you would need more than {MOST:,} items for so small a difference")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
-def _check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
+def check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
     """Levels in their order, and a difference that lies on the side of the alternative."""
     check_alternative(alternative)
     if not check_level(alpha) < check_level(power, "power"):
-        raise ValueError(
-            f"power={power} must exceed alpha={alpha}, the power of a test when nothing differs"
-        )
+        raise ValueError(f"power={power} must exceed alpha={alpha}, the power without a difference")
     for name, value in difference.items():
         if value == 0:
-            raise ValueError(
-                f"{name} is 0: no number of items finds a difference that is not there"
-            )
+            raise ValueError(f"{name} is 0: no number of items finds a difference of 0")
         if (value < 0) != (alternative == "less") and alternative != "two-sided":
             raise ValueError(
                 f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "
