@@ -155,12 +155,8 @@ def _scores(
         raise ValueError(f"gold[{right.index('')}] is missing; fill it in, or leave the item out")
     said = [answers_in(column.tolist(), set(right)) for column in columns[1:]]
     wanted = None if positive is None else label_of(positive)
-
-    def fail(problem: str) -> ValueError:  # which names the arguments of readers, and options
-        own = problem.replace("statistic (--metric)", "metric")
-        return ValueError(own.replace("pos_label (--pos-label)", "pos_label"))
-
-    (first, second), _, facts = judged(names, right, said, entry, wanted, fail)
+    called = ("metric", "pos_label")
+    (first, second), _, facts = judged(names, right, said, entry, wanted, ValueError, called)
     for note in facts["notes"]:
         warnings.warn(note, stacklevel=3)
     return first, second

@@ -37,14 +37,16 @@ def judged(
     entry: Statistic,
     positive: str | None,
     fail: Callable[[str], ValueError],
+    called: tuple[str, str],
 ) -> tuple[list[IntArray], tuple[str, ...], dict[str, Any]]:
     """The scores of several systems' predictions, what is counted, and facts with ``notes``."""
     # Scores are 1 or 0 for each item; or counts, of shape (N, 4), or (N, classes, 3). "" is no
-    # label; `positive` is the label that "f1" and its like find; `fail` makes errors.
+    # label; `positive` is the label that "f1" and its like find; `fail` makes errors, in which
+    # the statistic and that label are `called` as the caller's arguments.
     answers, notes = _spelt_alike(set(right), answers)
     every = sorted({*right, *chain(*answers)} - {""})
     _check_shared(names, [set(said) - {""} for said in answers], set(right), fail)
-    columns = _wanted(entry, positive, fail)
+    columns, (metric, pos_label) = _wanted(entry, positive, fail, called), called
     wrong = "wrong"
     if columns == CONFUSION:
         wrong = "finding nothing (fn where gold is positive, else tn)"
@@ -59,7 +61,7 @@ def judged(
     if columns == BY_CLASS:
         if (needed := 6 * 3 * 8 * len(every) * len(gold)) > MEMORY:
             problem = f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB of memory"
-            raise fail(f"{problem}; choose statistic (--metric) accuracy, or leave items out")
+            raise fail(f"{problem}; choose {metric} accuracy, or leave items out")
         facts["classes"] = every
         return [_by_class(len(every), gold, said) for said in given], columns, facts
     if columns == ():
@@ -69,26 +71,27 @@ def judged(
         which = f", and {positive!r} is not one" if positive is not None else ""
         raise fail(
             f"{entry.name!r} needs one positive label, but there are {len(every)} ({_some(every)})"
-            f"{which}; name it by pos_label (--pos-label), or choose statistic (--metric) macro_f1"
+            f"{which}; name it by {pos_label}, or choose {metric} macro_f1"
         )
     found = [_confusion(gold == number[target], said == number[target]) for said in given]
     return found, columns, facts
 
 
 def _wanted(
-    entry: Statistic, positive: str | None, fail: Callable[[str], ValueError]
+    entry: Statistic,
+    positive: str | None,
+    fail: Callable[[str], ValueError],
+    called: tuple[str, str],
 ) -> tuple[str, ...]:
     """What a statistic counts of labels; an error if it counts none, or not those of one label."""
-    columns = _counts(entry)
+    columns, (metric, pos_label) = _counts(entry), called
     if columns is None:
         needs = entry.layouts() if entry.columns else "other scores"
         problem = f"labels can only be right or wrong, but {entry.name!r} needs {needs}"
-        raise fail(f"{problem}; choose statistic (--metric) accuracy or macro_f1")
+        raise fail(f"{problem}; choose {metric} accuracy or macro_f1")
     if positive is not None and columns != CONFUSION:
-        raise fail(
-            "pos_label (--pos-label) needs statistic (--metric) f1, precision, recall or another "
-            "measure of one label"
-        )
+        which = "f1, precision, recall or another measure of one label"
+        raise fail(f"{pos_label} needs {metric} {which}")
     return columns
 
 

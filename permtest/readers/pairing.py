@@ -534,7 +534,8 @@ class Evaluation:
         ]
         said = [["" if x is None else x for x in column] for column in cells]
         names = [one.system for one in chosen.systems]
-        made = judged(names, right, said, entry, self.how.positive, self._error)
+        called = ("statistic (--metric)", "pos_label (--pos-label)")
+        made = judged(names, right, said, entry, self.how.positive, self._error, called)
         chosen.numbers, chosen.columns, chosen.facts = made
         chosen.notes += chosen.facts.pop("notes")
 
