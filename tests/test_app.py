@@ -15,13 +15,14 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+from matplotlib.figure import Figure
 
 import permtest as pt
 from permtest.app import ComparisonApp, bundled, comparison
 from permtest.app.comparison import STEM
 from permtest.app.uploads import MOST
 from permtest.readers import File
-from permtest.report import report_files
+from permtest.report import pages, report_files
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = ROOT / "notebooks" / "12-your-own-data.ipynb"
@@ -260,7 +261,8 @@ def test_nothing_in_a_file_becomes_markup():
 # ---- report, sessions, stages ------------------------------------------------------------------
 
 
-def test_the_report_is_made_when_it_is_asked_for():
+def test_the_report_is_made_when_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(pages, "drawn", lambda _: Figure(figsize=(1, 1)))
     app = app_of(("scores.csv", WIDE))
     fold = app.folds["report"]
     fold.turn(True)
