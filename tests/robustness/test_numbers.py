@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,6 @@ from tests.robustness.surface import SURFACE, TESTS, told
 
 OTHER = [1, 0, 2, 1, 0, 1]
 
-NAMES = ("tp", "fp", "fn")
-
 
 def attempt(name: str, u: Any, v: Any = OTHER) -> tuple[str, str]:
     """The answer, or the error, of a function for these scores."""
@@ -41,6 +40,11 @@ def attempt(name: str, u: Any, v: Any = OTHER) -> tuple[str, str]:
 def shown(values: Any) -> str:
     """All elements, to be compared with what they are afterwards; a generator is used up."""
     return "" if hasattr(values, "__next__") else str(list(values))
+
+
+@pytest.fixture(autouse=True)
+def _few_samples(monkeypatch):
+    monkeypatch.setattr(import_module("permtest.study.recommend"), "SAMPLES", 50)
 
 
 @pytest.mark.parametrize("column", MEANT)
@@ -128,9 +132,7 @@ def test_floats_of_any_size_are_what_is_printed_or_fractions_nearby(u):
 
 COUNTS = np.array([[3, 0, 1], [2, 1, 0], [0, 1, 1], [4, 0, 1]])
 OTHERS = [[2, 1, 1], [2, 0, 0], [0, 2, 1], [2, 2, 3]]
-
-
-COLUMNS = dict(zip(NAMES, COUNTS.T, strict=True))
+COLUMNS = dict(zip(("tp", "fp", "fn"), COUNTS.T, strict=True))
 
 TABLES: dict[str, Callable[[], Any]] = {
     "list": COUNTS.tolist,
