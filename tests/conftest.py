@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["MPLBACKEND"] = "Agg"  # no windows
+
 # A deadline would measure compilation and the machine's load, not the code; so would that check.
 timeless = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", timeless)

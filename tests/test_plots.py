@@ -18,8 +18,6 @@ from permtest.plots import STYLE, plot_null, plot_plane
 from permtest.plots.null import COLUMNS
 from permtest.plots.sheet import p_text
 
-mpl.use("Agg")
-
 NAMES = ("old", "new")
 SCALES = ["linear", "log"]
 

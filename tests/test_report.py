@@ -280,11 +280,7 @@ def test_what_cannot_be_written_leaves_nothing_behind(plain, tmp_path, monkeypat
     ("call", "error", "message"),
     [
         (lambda found, to: write_report(found, to / "a.csv"), ValueError, r"ends in \.html, \.md"),
-        (
-            lambda found, to: write_report(found, to / "x" / "a.html"),
-            FileNotFoundError,
-            "no folder",
-        ),
+        (lambda found, to: write_report(found, to / "x/a.md"), FileNotFoundError, "no folder"),
         (lambda found, to: write_report(found, to / "file"), NotADirectoryError, "this is a file"),
         (lambda found, to: report_files(found, ["pdf"]), ValueError, "formats: 'pdf' is not known"),
         (lambda found, to: report_files(found, "html"), TypeError, "formats='html' must be a list"),

@@ -13,10 +13,9 @@ from scipy import integrate, special, stats
 from permtest import alternatives as alt
 from tests import naive
 from tests.alternatives import known
+from tests.alternatives.known import FOLDS_A, FOLDS_B
 
 A, B = [90, 10, 20], [95, 9, 15]
-FOLDS_A = [[10, 2, 3], [9, 3, 2], [8, 4, 1], [10, 2, 2], [9, 3, 3], [11, 1, 4]]
-FOLDS_B = [[12, 2, 1], [10, 3, 2], [9, 3, 1], [11, 2, 2], [11, 2, 2], [12, 1, 2]]
 METRICS = ("precision", "recall", "f1")
 TAILS = [1e-12, 1e-3, 0.025, 0.5, 0.975, 1 - 1e-3]
 counts = st.sampled_from([0, 1, 3, 30, 400]).flatmap(lambda top: st.integers(0, top))
