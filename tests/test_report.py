@@ -163,6 +163,7 @@ def test_the_page_of_a_board():
     assert dict(BoardDocument(drawn, seed=5)["tested"].tables[0].rows)["seed"] == "5"
 
 
+@pytest.mark.usefixtures("_quick")
 def test_numbers_are_sorted_with_the_best_one_first():
     rng = np.random.default_rng(0)
     table = {f"s{i}": rng.integers(0, 2, 60) + (i < 105) * 3 for i in range(110)}
@@ -293,6 +294,7 @@ def test_refusals(plain, tmp_path, call, error, message):
     assert names_in(tmp_path) == ["file"]
 
 
+@pytest.mark.usefixtures("_quick")
 def test_without_the_extra(plain, monkeypatch):
     for missing, needing in (("jinja2", ["html", "md"]), ("matplotlib", ["html", "md", "png"])):
         with monkeypatch.context() as patch:
