@@ -5,7 +5,6 @@ import re
 import runpy
 from collections.abc import Iterator
 from functools import cache
-from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from build_site import MODULES, build_book, prepared
+
+from tests.html_page import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
@@ -28,22 +29,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Page(HTMLParser):
-    """Elements of a page, in order."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(path.read_text("utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def all(self, name: str) -> list[dict[str, Any]]:
-        return [attributes for tag, attributes in self.elements if tag == name]
-
-
-read = cache(Page)
+@cache
+def read(path: Path) -> Page:
+    return Page(path.read_text("utf-8"))
 
 
 @cache

@@ -25,7 +25,6 @@ from permtest.alternatives.ranks import (
 from tests import naive
 from tests.alternatives import known
 
-DATA = {"plain": known.PLAIN, "tied": known.TIED}
 SIDES = ("two-sided", "greater", "less")
 ZEROS = ("wilcox", "pratt", "zsplit")
 sides = st.sampled_from(SIDES)
@@ -61,10 +60,10 @@ def test_wilcoxon_equals_enumeration(d, alternative, zero_method, delta):
     assert result.details["n_zero"] == zeros
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", known.SAMPLES)
 def test_tests_have_the_known_answers(name):
     (plus, minus, z, ties), exact, approximate, corrected, centre, interval = known.WILCOXON[name]
-    a, b = DATA[name]
+    a, b = known.SAMPLES[name]
     for alternative, p, of_signs in zip(SIDES, exact, known.SIGN[name], strict=True):
         assert alt.wilcoxon(a, b, alternative=alternative).pvalue == pytest.approx(p, rel=1e-13)
         assert alt.sign(a, b, alternative=alternative).pvalue == pytest.approx(of_signs, rel=1e-13)
