@@ -11,14 +11,14 @@ import subprocess
 import sys
 import time
 import tomllib
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from html import escape
+from http.client import HTTPConnection
 from pathlib import Path
 from queue import Empty
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -188,17 +188,11 @@ def app(folder) -> Iterator[str]:
 
 def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
     """Status, headers and text; redirections are not followed."""
-
-    class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: object) -> None:
-            return None
-
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Stay)
-    try:
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=300) as reply:
-            return reply.status, dict(reply.headers), reply.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers), error.read().decode()
+    server = urlsplit(url).netloc
+    with closing(HTTPConnection(server, timeout=300)) as connection:
+        connection.request("GET", url.partition(server)[2], headers=headers)
+        reply = connection.getresponse()
+        return reply.status, dict(reply.headers), reply.read().decode()
 
 
 def kernel_of(page: str) -> str:
