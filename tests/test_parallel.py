@@ -12,6 +12,7 @@ import permtest as pt
 from permtest import _parallel
 from permtest import alternatives as alt
 from permtest._parallel import as_generator, seeds, stream
+from permtest.many import leaderboard
 from permtest.study import power_curve, rejection_rates
 from tests.clusters import killing
 from tests.robustness.processes import check
@@ -175,8 +176,26 @@ def permutations() -> object:
     return many, sampled
 
 
+def boards() -> object:
+    """All pairs by the mean, corrected by max-T, and by F1."""
+    means = pt.compare_many(SCORES, correction="max_t", K=500, rng=0)
+    both = means, pt.compare_many(COUNTS, statistic="f1", correction="none", rng=0)
+    return [getattr(board, name).tolist() for board in both for name in [*OF_PAIRS, "method"]]
+
+
 RNG_ROWS = RNG.integers(0, 9, (400, 60))
-STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permutations)}
+LENGTHS = RNG.integers(3, 40, 500)
+SCORES = {f"s{i}": RNG.binomial(LENGTHS, 0.9) for i in range(20)}
+COUNTS = {name: RNG.integers(0, 4, (300, 3)) for name in "abcdefgh"}
+OF_PAIRS = ["statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "adjusted"]
+STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permutations, boards)}
+
+
+@pytest.fixture
+def _small_blocks(monkeypatch):
+    """Of pairs, so that there is something to share."""
+    monkeypatch.setattr(leaderboard, "MOST", 16)
+    monkeypatch.setattr(leaderboard, "LEAST", 2)
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +203,7 @@ def expected() -> dict[str, object]:
     return {name: study() for name, study in STUDIES.items()}
 
 
+@pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 1), ("threading", 3), ("loky", 2)])
 def test_workers_make_no_difference(backend, n_jobs, study, expected):
@@ -191,7 +211,8 @@ def test_workers_make_no_difference(backend, n_jobs, study, expected):
         assert STUDIES[study]() == expected[study]
 
 
-@pytest.mark.parametrize("study", ["curve", "bootstraps"])
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("study", ["curve", "bootstraps", "boards"])
 def test_a_killed_worker_makes_no_difference(study, cluster, expected):
     with killing(cluster, after=2):
         assert STUDIES[study]() == expected[study]
