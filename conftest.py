@@ -1,8 +1,19 @@
-"""Holds for every pytest run of the project: executed notebooks must not wait for ever."""
+"""Holds for every pytest run of the project: the longest tests come first, and none waits for ever.
+
+With the longest at the end, one processor would be busy with them while the others have none left.
+"""
 
 from importlib.util import find_spec
+
+import pytest
 
 from permtest._jupyter import poll_in_slices
 
 if find_spec("jupyter_client"):
     poll_in_slices()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files that drive a browser or run notebooks before all others."""
+    slow = {x.path for x in items if any(map(x.get_closest_marker, ("browser", "notebook")))}
+    items.sort(key=lambda item: item.path not in slow)

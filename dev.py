@@ -42,14 +42,11 @@ PYTEST = ["-m", "pytest", "-q"]
 # A process for each processor; each goes through its share in order, so that what a module shares
 # is mostly made once, and takes from the others when it is done.
 SPREAD = ["-n", "auto", "--dist=worksteal"]
-BROWSER = ["tests/browser", "tests/test_book.py"]  # what drives Chromium
 CHECKS = {
     "lint": ["-m", "ruff", "check"],
     "format": ["-m", "ruff", "format", "--check"],
     "types": ["-m", "mypy"],
-    "tests": [*PYTEST, *SPREAD, "-m", "not browser and not notebook"],
-    "notebooks": [*PYTEST, *SPREAD, "-m", "notebook", "tests/test_notebooks.py"],
-    "browser": [*PYTEST, *SPREAD, "--dist=loadfile", "-m", "browser", *BROWSER],
+    "tests": [*PYTEST, *SPREAD],
     "wheel": [str(ROOT / "tools" / "try_wheel.py")],
     "speed": ["-m", "benchmarks.gate"],
 }

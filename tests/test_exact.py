@@ -198,6 +198,15 @@ def test_cells_far_below_the_smallest_float_that_are_no_tails():
         exact_perm_test(u, v, h=h, method="fft")
 
 
+@pytest.mark.parametrize("lead", [0, 100, 140, 160])
+def test_the_bound_of_one_sum_by_fft_covers_its_error(lead):
+    """A single sum, of probability 3e-2 to 6e-13, where other sums hide it in their noise."""
+    u = [1] * 140 + [2] * 100
+    result = exact_perm_test(u, [0] * 240, h=lambda s: -abs(s - lead), method="dp")
+    exact, found = result.at(lead).fraction(), result.at(lead, method="fft")
+    assert abs(Fraction(found.pvalue) / exact - 1) <= found.error_bound < 1e-14 / exact
+
+
 @pytest.mark.parametrize("value", [float("nan"), None, "x", [1]])
 @pytest.mark.parametrize("test", [exact_perm_test, pt.monte_carlo])
 def test_h_must_return_numbers(value, test):

@@ -1,7 +1,6 @@
 """The shape of the house: imports point down, parts stay small, importing loads little."""
 
 import ast
-import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -228,11 +227,3 @@ assert not hasattr(pt, "nothing")
 
 def test_import_loads_nothing_slow_and_what_is_asked_for_later():
     subprocess.run([sys.executable, "-c", IMPORT], check=True, cwd=ROOT)
-
-
-def test_all_tests_that_drive_a_browser_are_run():
-    files = (ROOT / "tests").rglob("test_*.py")
-    driving = [file for file in files if re.search(r"mark\.browser\b", file.read_text("utf-8"))]
-    known = [ROOT / path for path in dev.BROWSER]
-    assert driving
-    assert not [file for file in driving if not {file, *file.parents} & set(known)]

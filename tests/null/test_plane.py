@@ -259,3 +259,14 @@ def test_what_would_take_long_is_refused_and_bounded():
     giants = np.array([[2**41, 0], [0, 2**41], [1, 1]])
     with pytest.raises(TooHard, match="2\\^40"):
         event(giants, giants[::-1] + 1).tail()
+
+
+@given(
+    terms=st.lists(st.tuples(st.integers(0, 10**6), st.floats(-40, 40)), min_size=1, max_size=20)
+)
+def test_products_with_whole_numbers_are_added_up_without_rounding(terms):
+    counts, floats = (np.array(x, dtype=np.float64) for x in zip(*terms, strict=True))
+    exact = sum(Fraction(c) * Fraction(x) for c, x in terms)
+    high, low = plane._dot(counts, floats)
+    largest = counts.sum() * np.abs(floats).max()
+    assert abs(Fraction(float(high)) + Fraction(float(low)) - exact) <= Fraction(largest) / 2**70
