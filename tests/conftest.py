@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,12 +58,3 @@ def chromium() -> str:
     if os.environ.get("PERMTEST_REQUIRE_BROWSER"):
         pytest.fail(NO_BROWSER)
     pytest.skip(NO_BROWSER)
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory) -> Iterator[object]:
-    """Three processes of a dask cluster on this machine; see `tests.clusters.killing`."""
-    from tests.clusters import local_cluster
-
-    with local_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
