@@ -186,6 +186,16 @@ def test_every_p_has_its_dot_in_its_row(name):
     assert [row for row, is_bold in enumerate(bold) if is_bold] == exact
 
 
+def test_an_interval_that_assumes_too_much_does_not_set_the_scale():
+    shared = 1000 * A
+    table = compare_all(shared + A, shared + B, tests=["exact", "paired_t", "independent_t"])
+    _, ax = plot_answers(table, ax=Figure().subplots(1, 2))
+    low, high = ax.get_xlim()
+    for answer in table:
+        inside = low < answer.interval.low < answer.interval.high < high
+        assert inside == (answer.test != "independent_t")
+
+
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="result is empty"):
         plot_posteriors([])
