@@ -2,11 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ["MPLBACKEND"] = "Agg"  # no windows
 
 # A deadline would measure compilation and the machine's load, not the code; so would that check.
 timeless = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,12 +58,3 @@ def chromium() -> str:
     if os.environ.get("PERMTEST_REQUIRE_BROWSER"):
         pytest.fail(NO_BROWSER)
     pytest.skip(NO_BROWSER)
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory) -> Iterator[object]:
-    """Three processes of a dask cluster on this machine; see `tests.clusters.killing`."""
-    from tests.clusters import local_cluster
-
-    with local_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running

@@ -6,7 +6,6 @@ import json
 import re
 from base64 import b64decode
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -15,13 +14,15 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+from matplotlib.figure import Figure
 
 import permtest as pt
 from permtest.app import ComparisonApp, bundled, comparison
 from permtest.app.comparison import STEM
 from permtest.app.uploads import MOST
 from permtest.readers import File
-from permtest.report import report_files
+from permtest.report import pages, report_files
+from tests.html_page import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = ROOT / "notebooks" / "12-your-own-data.ipynb"
@@ -215,22 +216,6 @@ ALLOWED = {"a", "b", "br", "caption", "code", "div", "h2", "h3", "img", "label",
 ALLOWED |= {"style", "table", "tbody", "td", "textarea", "th", "thead", "tr", "ul"}
 
 
-class Marks(HTMLParser):
-    """Collects what a browser would act on."""
-
-    def __init__(self):
-        super().__init__()
-        self.found = []
-
-    def handle_starttag(self, tag, attrs):
-        if tag not in ALLOWED:
-            self.found.append(tag)
-        for name, value in attrs:
-            sources = name in ("src", "href") and not str(value).startswith("data:")
-            if name.startswith("on") or sources:
-                self.found.append((tag, name, value))
-
-
 NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
@@ -249,10 +234,10 @@ def test_nothing_in_a_file_becomes_markup():
     app.files.upload.value = upload((f"bad{NASTY}.csv", b"\0"))
     shown = texts(app)
     app.choices.b.value = app.choices.a.value
-    marks = Marks()
-    for text in [*shown, app.sentence.value]:
-        marks.feed(text)
-    assert marks.found == []
+    for page in map(Page, [*shown, app.sentence.value]):
+        assert {tag for tag, _ in page.elements} <= ALLOWED
+        assert all(source.startswith("data:") for source in page.values("src", "href"))
+        assert not page.acting()
     assert sum("&lt;script&gt;" in text for text in shown) >= 5
     assert "&lt;script&gt;" in app.sentence.value
 
@@ -260,7 +245,8 @@ def test_nothing_in_a_file_becomes_markup():
 # ---- report, sessions, stages ------------------------------------------------------------------
 
 
-def test_the_report_is_made_when_it_is_asked_for():
+def test_the_report_is_made_when_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(pages, "drawn", lambda _: Figure(figsize=(1, 1)))
     app = app_of(("scores.csv", WIDE))
     fold = app.folds["report"]
     fold.turn(True)

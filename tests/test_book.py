@@ -5,7 +5,6 @@ import re
 import runpy
 from collections.abc import Iterator
 from functools import cache
-from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from build_site import MODULES, build_book, prepared
+
+from tests.html_page import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
@@ -28,22 +29,14 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Page(HTMLParser):
-    """Elements of a page, in order."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(path.read_text("utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def all(self, name: str) -> list[dict[str, Any]]:
-        return [attributes for tag, attributes in self.elements if tag == name]
+@cache
+def read(path: Path) -> Page:
+    return Page(path.read_text("utf-8"))
 
 
-read = cache(Page)
+@cache
+def anchors(path: Path) -> set[str | None]:
+    return {attributes.get("id") for _, attributes in read(path).elements}
 
 
 def pages(book: Path) -> list[Path]:
@@ -63,11 +56,9 @@ def test_every_source_has_a_page(book):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_reference_has_every_public_name(book, module):
-    own = book / "docs" / "reference" / f"{module}.html"
-    first = book / "docs" / "reference" / "permtest.html"
-    anchors = {a.get("id") for page in (own, first) for _, a in read(page).elements}
-    names = import_module(module).__all__
-    assert not [n for n in names if not {f"{module}.{n}", f"permtest.{n}"} & anchors]
+    folder, names = book / "docs" / "reference", import_module(module).__all__
+    there = anchors(folder / f"{module}.html") | anchors(folder / "permtest.html")
+    assert not [n for n in names if not {f"{module}.{n}", f"permtest.{n}"} & there]
 
 
 def test_a_notebook_can_be_run_and_downloaded(book):
@@ -107,8 +98,7 @@ def test_every_link_leads_somewhere(book):
             target = (page.parent / unquote(link.path)).resolve() if link.path else page
             found = target.exists()
             if found and link.fragment and target.suffix == ".html" and tag == "a":
-                anchors = {a.get("id") for _, a in read(target).elements}
-                found = unquote(link.fragment) in anchors
+                found = unquote(link.fragment) in anchors(target)
             if not found:
                 missing.append((page.name, link.geturl()))
     assert not missing

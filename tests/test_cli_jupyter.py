@@ -11,14 +11,14 @@ import subprocess
 import sys
 import time
 import tomllib
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, suppress
 from html import escape
+from http.client import HTTPConnection
 from pathlib import Path
 from queue import Empty
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -143,9 +143,18 @@ w.VBox([files, slider, said])
 """
 
 
-@contextmanager
-def running_app(folder: Path, idle: int = 60, opener: str = "") -> Iterator[str]:
-    """The address of a page with an upload, a slider and a sentence; `opener` is a browser."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Where the page has its notebook, its settings, and what it opens in a browser: `opened`."""
+    return tmp_path_factory.mktemp("app")
+
+
+@pytest.fixture(scope="module")
+def app(folder) -> Iterator[str]:
+    """The address of a page with an upload, a slider and a sentence."""
+    browser = folder / "browser.sh"
+    browser.write_text(f'#!/bin/sh\ncd {folder}\necho "$@" >part\nmv part opened\n')
+    browser.chmod(0o700)
     cells = [new_markdown_cell("# A page\n\n$x^2$"), new_code_cell(WIDGETS)]
     for cell in cells:
         cell.metadata["tags"] = ["page"]
@@ -153,12 +162,13 @@ def running_app(folder: Path, idle: int = 60, opener: str = "") -> Iterator[str]
     metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
     code = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
-    code += "serve(Path(sys.argv[1]), browser=bool(sys.argv[3]), idle=int(sys.argv[2]))"
-    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb", str(idle), opener]
+    code += "serve(Path(sys.argv[1]), idle=2)"
+    command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb"]
     names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
     homes = {name: str(folder / name.lower()) for name in names}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | homes | {"PYTHONPATH": path, "BROWSER": opener}
+    environment = os.environ | homes | {"PYTHONPATH": path, "BROWSER": f"{browser} %s"}
+    environment["TMPDIR"] = str(folder)
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=log) as app,
@@ -173,27 +183,16 @@ def running_app(folder: Path, idle: int = 60, opener: str = "") -> Iterator[str]
             app.wait(timeout=120)
     assert app.returncode == 0
     assert rest.endswith("the page has been stopped\n")
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory):
-    with running_app(tmp_path_factory.mktemp("app"), idle=2) as address:
-        yield address
+    assert not [*folder.glob("permtest-*")], "what it opened is gone"
 
 
 def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
     """Status, headers and text; redirections are not followed."""
-
-    class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: object) -> None:
-            return None
-
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Stay)
-    try:
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=300) as reply:
-            return reply.status, dict(reply.headers), reply.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers), error.read().decode()
+    server = urlsplit(url).netloc
+    with closing(HTTPConnection(server, timeout=300)) as connection:
+        connection.request("GET", url.partition(server)[2], headers=headers)
+        reply = connection.getresponse()
+        return reply.status, dict(reply.headers), reply.read().decode()
 
 
 def kernel_of(page: str) -> str:
@@ -233,37 +232,24 @@ def test_only_who_has_the_token_gets_a_page(app):
     assert not asked_elsewhere(page)
 
 
-def test_the_token_is_in_no_command_line(tmp_path):
+def test_the_token_is_in_no_command_line(app, folder):
     """All users of a machine see command lines; only one of them may read the file."""
-    seen = tmp_path / "seen"
-    browser = tmp_path / "browser.sh"
-    browser.write_text(f'#!/bin/sh\necho "$@" >{seen}.part\nmv {seen}.part {seen}\n')
-    browser.chmod(0o700)
-    with running_app(tmp_path, opener=f"{browser} %s") as address:
-        token = address.rpartition("=")[2]
-        deadline = time.monotonic() + 60
-        while not seen.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        words = [
-            path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _is_there(path)
-        ]
-        assert not any(token.encode() in word for word in words)
-        url = seen.read_text().strip()
-        assert url.startswith("file:///")
-        assert token not in url
-        page = Path(url.removeprefix("file://"))
-        assert escape(address) in page.read_text()
-        assert page.stat().st_mode & 0o077 == 0
-        assert page.parent.stat().st_mode & 0o077 == 0
-    assert not page.exists()
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return bool(path.read_bytes())
-    except OSError:
-        return False
+    token = app.rpartition("=")[2]
+    deadline = time.monotonic() + 60
+    while not (folder / "opened").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # of processes that have just ended
+            assert token.encode() not in path.read_bytes()
+    url = (folder / "opened").read_text().strip()
+    assert url.startswith("file:///")
+    assert token not in url
+    page = Path(url.removeprefix("file://"))
+    assert escape(app) in page.read_text()
+    assert page.stat().st_mode & 0o077 == 0
+    assert page.parent.stat().st_mode & 0o077 == 0
+    assert page.parent.parent == folder
 
 
 def test_no_other_origin_gets_a_socket_even_with_the_token(app):
@@ -305,12 +291,11 @@ def test_large_files_come_through_and_kernels_that_nobody_looks_at_end(app):
         return fetch(f"{address}api/kernels/{kernel}?{token}")[0] == 200
 
     async def look() -> None:
+        other = kernel_of((await asyncio.to_thread(fetch, app))[2])
         kernel = kernel_of((await asyncio.to_thread(fetch, app))[2])
+        assert other != kernel
         channels = address.replace("http", "ws") + f"api/kernels/{kernel}/channels"
         connection = await websocket_connect(f"{channels}?session_id=s&{token}")
-        other = kernel_of((await asyncio.to_thread(fetch, app))[2])
-        assert other != kernel
-
         header = {"msg_id": "1", "msg_type": "comm_info_request", "session": "s", "version": "5.3"}
         message = {"header": header, "parent_header": {}, "metadata": {}, "channel": "shell"}
         message["content"] = {"target_name": "none", "padding": "x" * 110_000_000}

@@ -1,19 +1,28 @@
 """The same numbers from threads, from processes, and from a cluster that loses a worker."""
 
+import logging
+import multiprocessing
+import os
+import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import forkserver
 
+import dask
 import joblib
 import numpy as np
 import psutil
 import pytest
+from distributed import Client, LocalCluster
 from joblib.externals.loky import get_reusable_executor
 
 import permtest as pt
 from permtest import _parallel
 from permtest import alternatives as alt
 from permtest._parallel import as_generator, seeds, stream
+from permtest.many import leaderboard
 from permtest.study import power_curve, rejection_rates
-from tests.clusters import killing
 from tests.robustness.processes import check
 
 RNG = np.random.default_rng(5)
@@ -175,8 +184,26 @@ def permutations() -> object:
     return many, sampled
 
 
+def boards() -> object:
+    """All pairs by the mean, corrected by max-T, and by F1."""
+    means = pt.compare_many(SCORES, correction="max_t", K=500, rng=0)
+    both = means, pt.compare_many(COUNTS, statistic="f1", correction="none", rng=0)
+    return [getattr(board, name).tolist() for board in both for name in [*OF_PAIRS, "method"]]
+
+
 RNG_ROWS = RNG.integers(0, 9, (400, 60))
-STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permutations)}
+LENGTHS = RNG.integers(3, 40, 500)
+SCORES = {f"s{i}": RNG.binomial(LENGTHS, 0.9) for i in range(20)}
+COUNTS = {name: RNG.integers(0, 4, (300, 3)) for name in "abcdefgh"}
+OF_PAIRS = ["statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "adjusted"]
+STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permutations, boards)}
+
+
+@pytest.fixture
+def _small_blocks(monkeypatch):
+    """Of pairs, so that there is something to share."""
+    monkeypatch.setattr(leaderboard, "MOST", 16)
+    monkeypatch.setattr(leaderboard, "LEAST", 2)
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +211,7 @@ def expected() -> dict[str, object]:
     return {name: study() for name, study in STUDIES.items()}
 
 
+@pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("study", STUDIES)
 @pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 1), ("threading", 3), ("loky", 2)])
 def test_workers_make_no_difference(backend, n_jobs, study, expected):
@@ -191,7 +219,59 @@ def test_workers_make_no_difference(backend, n_jobs, study, expected):
         assert STUDIES[study]() == expected[study]
 
 
-@pytest.mark.parametrize("study", ["curve", "bootstraps"])
+#: Workers that fork from a process that has imported everything start in a tenth of a second.
+METHOD = {"distributed.worker.multiprocessing-method": "forkserver"}
+PRELOAD = ["distributed", "numba", "permtest.study", "scipy.special", "scipy.stats"]
+OF_CLUSTER = {
+    "n_workers": 3,
+    "threads_per_worker": 1,
+    "host": "127.0.0.1",
+    "dashboard_address": "127.0.0.1:0",
+    "silence_logs": logging.CRITICAL,  # of workers that were killed
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> Iterator[LocalCluster]:
+    """Three processes on this machine, with a client, which joblib's "dask" finds."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOAD)
+    forkserver.ensure_running()
+    folder = str(tmp_path_factory.mktemp("cluster"))
+    with (
+        dask.config.set(METHOD),
+        LocalCluster(processes=True, local_directory=folder, **OF_CLUSTER) as cluster,
+        Client(cluster),
+    ):
+        yield cluster
+
+
+def kill(cluster: LocalCluster) -> None:
+    """Kill a worker, one that is at work if there is any, as `kill -9` does."""
+    busy = {address for address, worker in cluster.scheduler.workers.items() if worker.processing}
+    there = [nanny for nanny in cluster.workers.values() if nanny.pid]
+    victim = max(there, key=lambda nanny: nanny.worker_address in busy)
+    os.kill(victim.pid, signal.SIGKILL)
+
+
+@contextmanager
+def killing(cluster: LocalCluster, after: int) -> Iterator[None]:
+    """Compute by the cluster, and kill a worker as soon as so many results have come from it."""
+    call, dead = joblib.Parallel.__call__, []
+
+    def watched(self, calls):
+        for done, result in enumerate(call(self, calls), start=1):
+            if done == after and not dead:
+                dead.append(kill(cluster))
+            yield result
+
+    with pytest.MonkeyPatch.context() as patch, joblib.parallel_config(backend="dask"):
+        patch.setattr(joblib.Parallel, "__call__", watched)
+        yield
+    assert dead, "no cluster was asked, or for less"
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("study", ["curve", "bootstraps", "boards"])
 def test_a_killed_worker_makes_no_difference(study, cluster, expected):
     with killing(cluster, after=2):
         assert STUDIES[study]() == expected[study]

@@ -18,8 +18,6 @@ from permtest.plots import STYLE, plot_null, plot_plane
 from permtest.plots.null import COLUMNS
 from permtest.plots.sheet import p_text
 
-mpl.use("Agg")
-
 NAMES = ("old", "new")
 SCALES = ["linear", "log"]
 
@@ -110,16 +108,15 @@ def test_an_unknown_scale_is_refused():
         draw(RESULTS["a tie"], "cubic")
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_a_million_cells_are_drawn_as_few_columns(scale):
-    rng = np.random.default_rng(2)
-    wide = pt.exact_perm_test(rng.integers(0, 2100, 1500), rng.integers(0, 2100, 1500))
+def test_a_million_cells_are_drawn_as_few_columns():
+    wide = pt.exact_perm_test(*np.random.default_rng(2).integers(0, 2100, (2, 1500)))
     assert wide.null_distribution.pmf.size > 10**6
-    ax = draw(wide, scale)
-    ax.figure.savefig(BytesIO())
-    columns = artist(ax, "body").get_data().values
-    assert columns.size <= COLUMNS + 10
-    assert np.nanmax(columns) == wide.null_distribution.pmf.max()
+    for scale in SCALES:
+        ax = draw(wide, scale)
+        ax.figure.savefig(BytesIO())
+        columns = artist(ax, "body").get_data().values
+        assert columns.size <= COLUMNS + 10
+        assert np.nanmax(columns) == wide.null_distribution.pmf.max()
 
 
 def test_the_style_sheet_is_found_by_its_name_and_is_large():
@@ -250,7 +247,7 @@ def test_a_plane_that_does_not_fit_is_refused():
 def test_values_are_drawn_with_all_of_their_mass(name, scale):
     result = (STRUCTURED | FLAT)[name]
     ax = plot_null(result, ax=Figure(layout="constrained").subplots(), scale=scale)
-    ax.figure.savefig(BytesIO())
+    ax.figure.draw_without_rendering()
     mass = [np.nansum(artist(ax, gid).get_data().values) for gid in ("body", "rejected")]
     assert sum(mass) == pytest.approx(1, abs=0.01)
     if result.n_samples is None and result.pvalue > 0.01:
@@ -273,5 +270,5 @@ def test_the_sketch_of_several_sums():
     )
     h = lambda a, b: 10**400 * (a - b)  # noqa: E731
     assert "cannot be drawn here" in pt.exact_perm_test_m(*ENTRIES, G[:2], h)._repr_html_()
-    u, v = np.random.default_rng(1).integers(0, 50, (2, 100, 3))
+    u, v = np.random.default_rng(1).integers(0, 50, (2, 40, 3))
     assert "too long to draw here" in pt.exact_perm_test(u, v, statistic="f1")._repr_html_()

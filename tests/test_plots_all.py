@@ -13,8 +13,6 @@ from permtest import plots, study
 from permtest.alternatives import bayes_test
 from permtest.study import overview
 
-mpl.use("Agg")
-
 RNG = np.random.default_rng(1)
 U, V = RNG.integers(0, 5, 120), RNG.integers(0, 4, 120)
 A, B = RNG.normal(0.3, 1, 40).round(1), RNG.normal(0, 1, 40).round(1)

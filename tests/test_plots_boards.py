@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -11,8 +10,6 @@ from matplotlib.figure import Figure
 import permtest as pt
 from permtest.plots import plot_pairs, plot_ranking, plot_rankings
 from permtest.plots.boards import numbers, p_text
-
-mpl.use("Agg")
 
 RNG = np.random.default_rng(5)
 

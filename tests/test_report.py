@@ -9,7 +9,6 @@ import sys
 from base64 import b64decode, b64encode
 from dataclasses import replace
 from hashlib import sha256
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from permtest.report import pages, report_files, write_report
 from permtest.study import StudyConfig, overview, run_study
 from permtest.study.board import BoardDocument
 from permtest.study.document import FORMATS, Document
+from tests.html_page import Page
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
 COUNTS = ("tp", "fp", "fn")
@@ -68,24 +68,6 @@ def _quick(monkeypatch) -> None:
     monkeypatch.setattr(pages, "drawn", lambda _: Figure(figsize=(1, 1)))
 
 
-class Page(HTMLParser):
-    """Tags, text, links and alternative texts of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags, self.words, self.links, self.alts = [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.links += [value for name, value in attrs if name in ("src", "href", "action")]
-        self.alts += [value for name, value in attrs if name == "alt"]
-        assert not [name for name, _ in attrs if name.startswith("on")]
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
 # ---- what is in them -----------------------------------------------------------------------------
 
 
@@ -103,16 +85,19 @@ def test_the_page_needs_nothing_else(made):
     document, files, _ = made
     text = files["report.html"].decode()
     page = Page(text)
-    assert all(link.startswith(("#", "data:image/svg+xml;")) for link in page.links)
-    assert {"link", "iframe", "object"}.isdisjoint(page.tags)
+    tags, alts = [tag for tag, _ in page.elements], page.values("alt")
+    links = page.values("src", "href", "action")
+    assert all(link.startswith(("#", "data:image/svg+xml;")) for link in links)
+    assert {"link", "iframe", "object"}.isdisjoint(tags)
+    assert not page.acting()
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    assert len(scripts) == page.tags.count("script") == hasattr(document, "descending")
+    assert len(scripts) == tags.count("script") == hasattr(document, "descending")
     for script in scripts:  # no other may run
         digest = b64encode(sha256(script.encode()).digest()).decode()
         assert f"; script-src 'sha256-{digest}'\"" in text
     assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'" in text
     figures = [content for name, content in files.items() if name.startswith("report-")]
-    assert len(page.alts) == len(set(page.alts)) == page.tags.count("img") == len(figures)
+    assert len(alts) == len(set(alts)) == tags.count("img") == len(figures)
     assert [b64decode(x) for x in re.findall(r"base64,([^\"]+)\"", text)] == figures
 
 
@@ -163,6 +148,7 @@ def test_the_page_of_a_board():
     assert dict(BoardDocument(drawn, seed=5)["tested"].tables[0].rows)["seed"] == "5"
 
 
+@pytest.mark.usefixtures("_quick")
 def test_numbers_are_sorted_with_the_best_one_first():
     rng = np.random.default_rng(0)
     table = {f"s{i}": rng.integers(0, 2, 60) + (i < 105) * 3 for i in range(110)}
@@ -280,11 +266,7 @@ def test_what_cannot_be_written_leaves_nothing_behind(plain, tmp_path, monkeypat
     ("call", "error", "message"),
     [
         (lambda found, to: write_report(found, to / "a.csv"), ValueError, r"ends in \.html, \.md"),
-        (
-            lambda found, to: write_report(found, to / "x" / "a.html"),
-            FileNotFoundError,
-            "no folder",
-        ),
+        (lambda found, to: write_report(found, to / "x/a.md"), FileNotFoundError, "no folder"),
         (lambda found, to: write_report(found, to / "file"), NotADirectoryError, "this is a file"),
         (lambda found, to: report_files(found, ["pdf"]), ValueError, "formats: 'pdf' is not known"),
         (lambda found, to: report_files(found, "html"), TypeError, "formats='html' must be a list"),
@@ -297,6 +279,7 @@ def test_refusals(plain, tmp_path, call, error, message):
     assert names_in(tmp_path) == ["file"]
 
 
+@pytest.mark.usefixtures("_quick")
 def test_without_the_extra(plain, monkeypatch):
     for missing, needing in (("jinja2", ["html", "md"]), ("matplotlib", ["html", "md", "png"])):
         with monkeypatch.context() as patch:

@@ -10,6 +10,12 @@ TIED = (
     [6, 2, 4, 1, 5, -3, 2, 1, 3, 6, 4, 3, 2, 0, 1, 1, 1, -2, 0, 7, 4, 0, 5, 2],
 )
 
+SAMPLES = {"plain": PLAIN, "tied": TIED}
+
+#: tp, fp, fn of two models on the folds of 3 x 2 cross-validation.
+FOLDS_A = [[10, 2, 3], [9, 3, 2], [8, 4, 1], [10, 2, 2], [9, 3, 3], [11, 1, 4]]
+FOLDS_B = [[12, 2, 1], [10, 3, 2], [9, 3, 1], [11, 2, 2], [11, 2, 2], [12, 1, 2]]
+
 #: (statistic, p two-sided, p greater, 95% interval)
 PAIRED_T = {
     "plain": (1.0466750523304271, 0.31770413569407063, 0.15885206784703532,

@@ -61,6 +61,7 @@ def test_counts_are_read_by_name_and_shape(make):
 
 
 of = partial(folds.FoldCounts.of, metric="f1")
+resampled = partial(alt.corrected_resampled_t, [3, 5, 4], [1, 2, 4])
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,8 @@ of = partial(folds.FoldCounts.of, metric="f1")
         (lambda: alt.block_weight(rho=(1, 1, 1)), "rho=.* must be two correlations that 6"),
         (lambda: alt.block_weight(rho=(-1, -1)), "rho=.* must be two correlations that 6"),
         (lambda: alt.block_weight(rho=("a", 0)), "rho='a' must be a number"),
+        (lambda: resampled(test_train_ratio=0), "_ratio=0 must be"),
+        (lambda: resampled(test_train_ratio=np.nan), "_ratio=nan must be"),
     ],
 )
 def test_counts_weights_and_metrics_that_are_none_are_named(call, message):
@@ -186,12 +189,6 @@ def test_scores_that_do_not_fit_are_named(test, shape):
         rows = np.arange(5.0)[:, None] + np.zeros((5, 2))
         with pytest.raises(ValueError, match="differences of each partition are equal"):
             test(rows, 0 * rows)
-
-
-@pytest.mark.parametrize("ratio", [0, math.nan])
-def test_impossible_ratios_are_refused(ratio):
-    with pytest.raises(ValueError, match=f"_ratio={ratio} must be"):
-        alt.corrected_resampled_t(*example((6,)), test_train_ratio=ratio)
 
 
 # ---- block-regularised cross-validation --------------------------------------------------------

@@ -14,7 +14,6 @@ from permtest import alternatives as alt
 from permtest.alternatives.parametric import normal_z
 from tests.alternatives import known
 
-DATA = {"plain": known.PLAIN, "tied": known.TIED}
 welch = partial(alt.independent_t, equal_var=False)
 scores = st.lists(
     st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=3, max_size=30
@@ -26,7 +25,7 @@ def close(got, expected, tolerance=1e-12):
     assert got == pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", known.SAMPLES)
 @pytest.mark.parametrize(
     ("test", "answers"),
     [
@@ -38,11 +37,11 @@ def close(got, expected, tolerance=1e-12):
 )
 def test_t_tests_have_the_known_answers(name, test, answers):
     statistic, two, greater, interval = answers[name]
-    result = test(*DATA[name])
+    result = test(*known.SAMPLES[name])
     close([result.statistic, result.pvalue], [statistic, two], 1e-11)
     close(result.confidence_interval(), interval, 1e-11)
-    close(test(*DATA[name], alternative="greater").pvalue, greater, 1e-11)
-    close(test(*DATA[name], alternative="less").pvalue, 1 - greater, 1e-11)
+    close(test(*known.SAMPLES[name], alternative="greater").pvalue, greater, 1e-11)
+    close(test(*known.SAMPLES[name], alternative="less").pvalue, 1 - greater, 1e-11)
 
 
 @given(scores, sides, st.integers(-20, 20))

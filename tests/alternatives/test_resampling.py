@@ -1,4 +1,4 @@
-"""Bootstraps against all resamples of small samples and SciPy; the exact test among the others."""
+"""Bootstraps against all resamples of small samples; the exact test among the others."""
 
 from fractions import Fraction
 from itertools import product
@@ -72,10 +72,13 @@ def all_shares(d, statistic, interval):
 @pytest.mark.parametrize("d", [[3, -1, 2, 2, 7], [-2, 0, 1, 4, 1]], ids=str)
 def test_p_converges_to_the_share_of_all_resamples(d, statistic, interval):
     how = {"statistic": statistic, "interval": interval, "K": 40_000, "rng": 3}
-    found = [alt.bootstrap(d, [0] * 5, alternative=side, **how).pvalue for side in SIDES]
-    expected = all_shares(d, statistic, interval)
+    results = [alt.bootstrap(d, [0] * 5, alternative=side, **how) for side in SIDES]
+    found, expected = [r.pvalue for r in results], all_shares(d, statistic, interval)
     assert found[1:] == pytest.approx(expected, abs=5 * 0.5 / sqrt(40_000))
     assert found[0] == min(1.0, 2 * min(found[1:]))
+    error = np.std(STATISTICS[statistic](list(product(d, repeat=5)), axis=1))
+    error = stats.sem(d) if interval == "studentised" else error
+    assert results[0].details["standard_error"] == pytest.approx(error, rel=0.02)
 
 
 @pytest.mark.parametrize(("statistic", "interval"), EVERY)
@@ -115,18 +118,6 @@ def test_few_resamples_and_large_numbers(statistic, interval):
     mixed = alt.bootstrap([*(10**30 + int(x) for x in d), 0.5], [10**30] * 10 + [0], rng=1, K=500,
                           **options)  # no float holds these sums  # fmt: skip
     assert mixed.pvalue == pytest.approx(near.pvalue, rel=1e-9)
-
-
-@pytest.mark.parametrize(("statistic", "interval"), [x for x in EVERY if x[1] != "studentised"])
-def test_intervals_agree_with_scipy(statistic, interval):
-    d = np.random.default_rng(3).exponential(size=41).round(3) - 0.3
-    ours = alt.bootstrap(d, zeros(d), statistic=statistic, interval=interval, K=20_000, rng=2)
-    name = "BCa" if interval == "bca" else interval
-    how = {"n_resamples": 20_000, "method": name, "rng": np.random.default_rng(1)}
-    theirs = stats.bootstrap((d,), STATISTICS[statistic], **how)
-    expected, noise = tuple(theirs.confidence_interval), 0.1 * theirs.standard_error
-    assert tuple(ours.confidence_interval()) == pytest.approx(expected, abs=noise)
-    assert ours.details["standard_error"] == pytest.approx(theirs.standard_error, rel=0.05)
 
 
 def test_resamples_without_spread_make_infinite_t():
@@ -255,7 +246,7 @@ def test_mean_against_any_delta(d, delta, alternative):
 def test_measures_of_counts_are_exact_or_sampled():
     r = randomisation(COUNTS, "f1", alternative="two-sided")
     assert (r.pvalue, r.method, r.title) == (0.375, "exact", "exact permutation test of F1")
-    a, b = np.random.default_rng(0).integers(0, 40, size=(2, 60, 6, 3))
+    a, b = np.random.default_rng(0).integers(0, 40, size=(2, 25, 4, 3))
     table = alt.compare_all(a, b, statistic="macro_f1", tests=["exact"], rng=0)
     again = alt.compare_all(a, b, statistic="macro_f1", tests=["exact"], rng=0)["exact"].result
     r = table["exact"].result

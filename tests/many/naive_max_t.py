@@ -11,26 +11,19 @@ from typing import Any
 Scores = Sequence[Sequence[Any]]
 
 
-def labellings(n: int) -> list[tuple[int, ...]]:
-    """Whether each item stays (0) or turns its systems around (1); all stay in the first."""
-    return list(product([0, 1], repeat=n))
-
-
-def difference(
-    scores: Scores, i: int, j: int, turned: Sequence[int], value: Callable[[list[Any]], Any] = sum
-) -> Fraction:
-    """What system i is ahead of j, if they swap their scores on the items that are turned."""
-    mine = [scores[j if t else i][n] for n, t in enumerate(turned)]
-    theirs = [scores[i if t else j][n] for n, t in enumerate(turned)]
-    return Fraction(value(mine)) - Fraction(value(theirs))
-
-
 def differences(
     scores: Scores, pairs: Sequence[tuple[int, int]], value: Callable[[list[Any]], Any] = sum
 ) -> list[list[Fraction]]:
-    """Under each labelling, what the first system of each pair is ahead of the second."""
-    every = labellings(len(scores[0]))
-    return [[difference(scores, i, j, turned, value) for i, j in pairs] for turned in every]
+    """Under each labelling, what the first system of each pair is ahead of the second.
+
+    A labelling says of each item whether two systems swap their scores; in the first, none does.
+    """
+
+    def total(mine: int, other: int, swaps: Sequence[int]) -> Fraction:
+        return Fraction(value([scores[other if s else mine][n] for n, s in enumerate(swaps)]))
+
+    every = product([0, 1], repeat=len(scores[0]))
+    return [[total(i, j, swaps) - total(j, i, swaps) for i, j in pairs] for swaps in every]
 
 
 def standardised(

@@ -16,6 +16,8 @@ from permtest.statistics import lookup
 from tests.many import naive_max_t as naive
 from tests.strategies import SCORES, alternatives
 
+SIDES = ("two-sided", "greater", "less")
+
 
 def table(scores, statistic="sum"):
     array = np.array(scores, dtype=object)
@@ -28,15 +30,13 @@ def every_pair(scores):
     return np.triu_indices(len(scores), 1)
 
 
-def corrected(scores, statistic="sum", pairs=None, alternative="two-sided", K=10_000, rng=None):
-    first, second = every_pair(scores) if pairs is None else np.transpose(pairs)
+def corrected(scores, statistic="sum", alternative="two-sided", K=10_000, rng=None):
     how = {"alternative": alternative, "K": K, "rng": np.random.default_rng(rng)}
-    found = max_t(table(scores, statistic), first, second, **how)
-    return found._replace(adjusted=found.adjusted[None])
+    return max_t(table(scores, statistic), *every_pair(scores), **how)
 
 
-def of(fractions, shape):
-    return np.array([float(x) for x in fractions]).reshape(shape)
+def of(fractions):
+    return np.array([float(x) for x in fractions])
 
 
 def f1(rows):
@@ -45,59 +45,63 @@ def f1(rows):
 
 
 @st.composite
-def boards(draw, kinds=("binary", "small", "signed"), most=7, score=None):
+def boards(draw, score, most=7):
     """Some systems, and their scores on few items."""
-    systems = draw(st.integers(2, 4))
-    score = SCORES[draw(st.sampled_from(kinds))] if score is None else score
-    n = draw(st.integers(1, most))
+    systems, n = draw(st.integers(2, 4)), draw(st.integers(1, most))
     return [[draw(score) for _ in range(n)] for _ in range(systems)]
+
+
+def numbers(*kinds):
+    """Boards of scores of one kind."""
+    return st.sampled_from(kinds).flatmap(lambda kind: boards(SCORES[kind]))
 
 
 # ---- where all labellings are listed -----------------------------------------------------------
 
 
-@given(boards(), alternatives)
-def test_listed_is_the_definition(scores, alternative):
-    found = corrected(scores, alternative=alternative, K=200)
+@pytest.mark.parametrize(
+    ("statistic", "value", "drawn"),
+    [
+        ("sum", sum, numbers("binary", "small", "signed")),
+        ("f1", f1, boards(st.tuples(*[st.integers(0, 2)] * 3), most=5)),
+    ],
+    ids=["numbers", "f1"],
+)
+@given(st.data(), alternatives)
+@settings(max_examples=70)
+def test_listed_is_the_definition(statistic, value, drawn, data, alternative):
+    scores = data.draw(drawn)
+    found = corrected(scores, statistic, alternative, K=200)
     pairs = list(combinations(range(len(scores)), 2))
-    expected = naive.adjusted(naive.differences(scores, pairs), alternative)
+    expected = naive.adjusted(naive.differences(scores, pairs, value), alternative)
     assert found.exact
     assert found.K <= 128
-    np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
-
-
-@settings(max_examples=30)
-@given(boards(most=5, score=st.tuples(*[st.integers(0, 2)] * 3)), alternatives)
-def test_listed_f1_is_the_definition(scores, alternative):
-    found = corrected(scores, statistic="f1", alternative=alternative, K=32)
-    pairs = list(combinations(range(len(scores)), 2))
-    expected = naive.adjusted(naive.differences(scores, pairs, f1), alternative)
-    np.testing.assert_array_equal(found.adjusted, of(expected, found.adjusted.shape))
+    np.testing.assert_array_equal(found.adjusted, of(expected))
 
 
 @settings(max_examples=60)
-@given(boards(kinds=("binary", "small", "huge")), alternatives)
+@given(numbers("binary", "small", "huge"), alternatives)
 def test_no_pair_gains_by_the_others(scores, alternative):
     found = corrected(scores, alternative=alternative, K=128).adjusted
-    for (i, j), p in zip(combinations(range(len(scores)), 2), found[0].tolist(), strict=True):
+    for (i, j), p in zip(combinations(range(len(scores)), 2), found.tolist(), strict=True):
         alone = exact_perm_test(scores[i], scores[j], alternative=alternative).fraction()
         assert p >= alone * (1 - Fraction(1, 10**15))
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alternative", SIDES)
 def test_floats_of_all_digits_have_the_p_of_the_definition(alternative):
     scores = np.random.default_rng(1).integers(0, 2**52, (3, 6)).tolist()
     rows = naive.differences(scores, [(0, 1), (0, 2), (1, 2)])
-    found = corrected(scores, alternative=alternative).adjusted[0]
-    np.testing.assert_array_equal(found, of(naive.adjusted(rows, alternative), 3))
+    found = corrected(scores, alternative=alternative).adjusted
+    np.testing.assert_array_equal(found, of(naive.adjusted(rows, alternative)))
 
 
 def test_nothing_differs():
     found = corrected([[1, 2, 3]] * 3)
     assert (found.adjusted == 1).all()
     assert (found.exact, found.K) == (True, 1)
-    assert corrected([[(1, 0, 0)], [(1, 0, 0)]], statistic="f1").adjusted.tolist() == [[1.0]]
-    assert corrected([[], []]).adjusted.tolist() == [[1.0]]
+    assert corrected([[(1, 0, 0)], [(1, 0, 0)]], statistic="f1").adjusted.tolist() == [1.0]
+    assert corrected([[], []]).adjusted.tolist() == [1.0]
 
 
 # ---- where labellings are drawn ----------------------------------------------------------------
@@ -133,17 +137,17 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alternative", SIDES)
 @pytest.mark.parametrize("kind", GROUPS)
 def test_sampled_is_near_the_exact_p(kind, alternative):
-    K, pairs = 20_000, [(0, 1), (0, 2), (1, 2)]
-    rows, weights, seen = law_of(GROUPS[kind], pairs)
-    exact = of(naive.adjusted(rows, alternative, weights, seen), 3)
+    K = 20_000
+    rows, weights, seen = law_of(GROUPS[kind], [(0, 1), (0, 2), (1, 2)])
+    exact = of(naive.adjusted(rows, alternative, weights, seen))
     found = corrected(items_of(GROUPS[kind]), alternative=alternative, K=K, rng=5)
     assert (found.exact, found.K) == (False, K)
     # Each p is a share of labellings, its own or that of a hypothesis before it.
     slack = 4.5 * np.sqrt(exact * (1 - exact) / K) + 2 / K
-    assert (np.abs(found.adjusted[0] - exact) <= slack).all()
+    assert (np.abs(found.adjusted - exact) <= slack).all()
     assert alternative != "two-sided" or exact.min() < 0.5
 
 
@@ -159,8 +163,8 @@ def test_sampled_f1_is_near_the_exact_p():
 def test_p_is_never_0_and_one_labelling_is_enough():
     scores = [[9] * 40, [0] * 40, [1] * 40]
     found = corrected(scores, K=1000, rng=0)
-    assert found.adjusted.tolist() == [[1 / 1001] * 3]
-    assert corrected(scores, K=1, rng=0).adjusted.tolist() == [[0.5] * 3]
+    assert found.adjusted.tolist() == [1 / 1001] * 3
+    assert corrected(scores, K=1, rng=0).adjusted.tolist() == [0.5] * 3
 
 
 @pytest.mark.parametrize(
@@ -200,7 +204,7 @@ def test_clusters_are_turned_as_a_whole():
     found = max_t(whole, *every_pair(names), **how)
     assert found.K == 16
     folded = scores.reshape(3, 4, 3).sum(axis=2)
-    assert np.array_equal(found.adjusted, corrected(folded).adjusted[0])
+    assert np.array_equal(found.adjusted, corrected(folded).adjusted)
 
 
 def test_counts_without_room_are_refused():

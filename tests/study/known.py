@@ -1,9 +1,5 @@
 """Answers of SciPy, statsmodels and R, which agree with each other to 1e-9."""
 
-from tests.alternatives.known import PLAIN, TIED
-
-SAMPLES = {"plain": PLAIN, "tied": TIED}
-
 # fmt: off
 #: (d_z, its interval, d_s)
 COHEN_D = {

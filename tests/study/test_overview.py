@@ -17,12 +17,7 @@ from permtest import Pairs, exact_perm_test
 from permtest.alternatives import bayes_test, compare_all, mcnemar
 from permtest.alternatives.answer import OF_COUNTS, TITLES
 from permtest.pairs import per_item
-from permtest.study import (
-    StudyConfig,
-    evaluation_units,
-    overview,
-    run_study,
-)
+from permtest.study import StudyConfig, evaluation_units, overview, run_study
 from permtest.study.overview import OF_ORDER, SLOW, item_scores
 
 NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
@@ -443,53 +438,48 @@ def test_files_that_are_not_there_or_empty(tmp_path):
 # ---- refusals ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("pairs", "options", "error", "message"),
-    [
-        ([1, 2], {}, TypeError, "pairs must be Pairs, not list; permtest.read"),
-        (Pairs.of([], []), {}, ValueError, "pairs is empty"),
-        (SPANS, {}, ValueError, "'mean' takes one score for each entry, but there are 3"),
-        (SCORES, {"statistic": "f1"}, ValueError, "statistic='f1' needs"),
-        (SCORES, {"alternative": "more"}, ValueError, "alternative='more' is not known"),
-        (SCORES, {"alpha": 1}, ValueError, r"alpha must lie in \(0, 1\)"),
-        (SCORES, {"tests": ["mcnemar"]}, ValueError, "tests: 'mcnemar' does not apply here"),
-        (SCORES, {"tests": "sign"}, TypeError, "tests='sign' must be a list"),
-        (SCORES, {"rng": -1}, ValueError, "rng=-1 must not be negative"),
-    ],
-)
-def test_refusals_of_overviews(pairs, options, error, message):
-    with pytest.raises(error, match=message):
-        overview(pairs, **options)
+def study_of(pairs, **options):
+    return run_study(pairs, config=config(**options))
 
 
 @pytest.mark.parametrize(
-    ("pairs", "options", "message"),
+    ("call", "error", "message"),
     [
-        (CLUSTERED, {"unit_size": 2}, "unit_size=2 must be 1: the clusters are the units"),
-        (SPANS, {"unit_size": 2, "statistic": "f1"}, "must be 1: counts are compared as they are"),
-    ],
-)
-def test_refusals_of_studies(pairs, options, message):
-    with pytest.raises(ValueError, match=message):
-        run_study(pairs, config=config(**options))
-
-
-@pytest.mark.parametrize(
-    ("u", "v", "key", "said", "unsaid"),
-    [
+        (lambda: overview([1, 2]), TypeError, "pairs must be Pairs, not list; permtest.read"),
+        (lambda: overview(Pairs.of([], [])), ValueError, "pairs is empty"),
+        (lambda: overview(SPANS), ValueError, "'mean' takes one score .* entry, but there are 3"),
+        (lambda: overview(SCORES, statistic="f1"), ValueError, "statistic='f1' needs"),
+        (lambda: overview(SCORES, alternative="more"), ValueError, "alternative='more' is not kn"),
+        (lambda: overview(SCORES, alpha=1), ValueError, r"alpha must lie in \(0, 1\)"),
         (
-            [3, 1, 4, 2, 9],
-            [1, 3, 2, 4, 8],
-            "power",
-            "too few items for a p of 0.05",
-            "detectable",
+            lambda: overview(SCORES, tests=["mcnemar"]),
+            ValueError,
+            "tests: 'mcnemar' does not apply",
         ),
-        ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "finding", "too few items to exclude", "The interval"),
-        ([3, 1, 4, 2, 9], [1, 3, 2, 4, 8], "items", "The items with the largest diff", "any item."),
-        ([3, 1, 4], [3, 1, 4], "items", "The systems do not differ on any item.", "largest"),
+        (lambda: overview(SCORES, tests="sign"), TypeError, "tests='sign' must be a list"),
+        (lambda: overview(SCORES, rng=-1), ValueError, "rng=-1 must not be negative"),
+        (lambda: study_of(CLUSTERED, unit_size=2), ValueError, "unit_size=2 must be 1: the clus"),
+        (lambda: study_of(SPANS, unit_size=2, statistic="f1"), ValueError, "must be 1: counts are"),
     ],
 )
-def test_sections_speak_of_what_there_is(u, v, key, said, unsaid):
-    text = str(overview(Pairs.of(u, v))[key])
+def test_refusals(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+FIVE, SAME = Pairs.of([3, 1, 4, 2, 9], [1, 3, 2, 4, 8]), Pairs.of([3, 1, 4], [3, 1, 4])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "key", "said", "unsaid"),
+    [
+        (FIVE, "power", "too few items for a p of 0.05", "detectable"),
+        (FIVE, "finding", "too few items to exclude", "The interval"),
+        (FIVE, "items", "The items with the largest diff", "any item."),
+        (SAME, "items", "The systems do not differ on any item.", "largest"),
+    ],
+)
+def test_sections_speak_of_what_there_is(pairs, key, said, unsaid):
+    text = str(overview(pairs)[key])
     assert said in " ".join(text.split())
     assert unsaid not in text

@@ -166,7 +166,8 @@ def test_counts_are_dragged_and_what_is_to_be_found_is_the_same_for_both():
 
 
 @pytest.mark.parametrize(("metric", "idle"), [("f1", ""), ("recall", "fp"), ("precision", "gold")])
-def test_a_count_that_the_metric_does_not_look_at_cannot_be_moved(metric, idle):
+def test_a_count_that_the_metric_does_not_look_at_cannot_be_moved(metric, idle, monkeypatch):
+    monkeypatch.setattr(PosteriorExplorer, "_draw", lambda _: None)
     e = PosteriorExplorer(X, Y)
     e.metric.value = metric
     for name, bar in e.counts.items():
