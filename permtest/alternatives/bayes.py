@@ -401,9 +401,9 @@ def _root(tail: Callable[[float], float], q: float, whole: float, none: float) -
 
 
 def _log_odds(value: ArrayLike) -> Floats:
-    t = np.clip(np.asarray(value, dtype=np.float64), 0, 1)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.clip(np.log(t) - np.log1p(-t), -END, END))
+    from scipy.special import logit
+
+    return np.asarray(np.clip(logit(np.clip(value, 0, 1)), -END, END))
 
 
 def _log_slope(x: Floats) -> Floats:
@@ -536,17 +536,14 @@ class BayesTestResult(AsSentence):
 
     def __post_init__(self) -> None:
         a, b = (_posterior(x, self.prior, self.weight) for x in (self.counts_a, self.counts_b))
-        difference, k = DifferencePosterior(b, a, self.correlation), int(self.rope > 0)
-        ends = np.array([0.0, self.rope, -self.rope][: 1 + 2 * k])
-        b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(-ends)
-        near = min(tails, key=lambda tail: float(tail[k]))  # so that both ends of it are small
-        found = {"p_h1": b_ahead[0], "p_b_better": b_ahead[k], "p_h0": a_ahead[0]}
-        found |= {"p_a_better": a_ahead[k], "p_equivalent": near[-1] - near[k]}
+        difference, ends = DifferencePosterior(b, a, self.correlation), (0, self.rope, -self.rope)
+        b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(np.negative(ends))
+        near = min(tails, key=lambda tail: float(tail[1]))  # so that both ends of it are small
+        found = {"p_h1": b_ahead[0], "p_b_better": b_ahead[1]}
+        found |= {"p_h0": a_ahead[0], "p_a_better": a_ahead[1]}
         found = {name: max(float(p), SMALLEST) for name, p in found.items()}
-        found |= {} if k else {"p_equivalent": 0.0}
-        laws = {"posterior_a": a, "posterior_b": b, "difference": difference}
-        for name, value in (found | laws).items():
-            object.__setattr__(self, name, value)
+        found["p_equivalent"] = max(float(near[2] - near[1]), 0.0)
+        vars(self).update(found, posterior_a=a, posterior_b=b, difference=difference)
 
     @property
     def metric(self) -> str:
@@ -832,20 +829,23 @@ def _correlation_of_items(
     tables = [found.weight * x.totals + found.prior for x in (a, b)]
     u, v = (_slopes(x, cells) for x, cells in zip((a, b), tables, strict=True))
     covariance = float((found.weight * shared.totals + found.prior / 2) @ (u * v))
-    alone, others = a.table - shared.table, b.table - shared.table
-    for k, column in enumerate(a.columns):
-        opposite = OPPOSITES[column]
-        j = a.columns.index(opposite)
-        for fold in np.flatnonzero((alone[:, k] < 0) | (others[:, j] < 0))[:1]:
-            raise ValueError(f"paired[{fold}] has more {column} or {opposite} than a model has")
-        if j != k:  # A has the item in this column, B in the opposite one
-            for fold in np.flatnonzero(alone[:, k] != others[:, j])[:1]:
-                raise ValueError(
-                    f"paired[{fold}] leaves {alone[fold, k]:g} {column} to {found.names[0]} alone, "
-                    f"and {others[fold, j]:g} {opposite} to {found.names[1]}; they are the same "
-                    "items"
-                )
-            covariance += float((found.weight * alone[:, k].sum() + found.prior / 2) * u[k] * v[j])
+    opposite = [a.columns.index(OPPOSITES[column]) for column in a.columns]
+    moved = np.not_equal(opposite, range(len(opposite)))  # in another column than A has them
+    alone, others = a.table - shared.table, (b.table - shared.table)[:, opposite]
+    for fold, k in np.argwhere((alone < 0) | (others < 0))[:1]:
+        column = a.columns[k]
+        raise ValueError(
+            f"paired[{fold}] has more {column} or {OPPOSITES[column]} than a model has"
+        )
+    for fold, k in np.argwhere((alone != others) & moved)[:1]:
+        column = a.columns[k]
+        raise ValueError(
+            f"paired[{fold}] leaves {alone[fold, k]:g} {column} to {found.names[0]} alone, and "
+            f"{others[fold, k]:g} {OPPOSITES[column]} to {found.names[1]}; they are the same items"
+        )
+    covariance += float(
+        (found.weight * alone.sum(axis=0) + found.prior / 2) @ (moved * u * v[opposite])
+    )
     return covariance / sqrt(float(tables[0] @ u**2) * float(tables[1] @ v**2))
 
 
