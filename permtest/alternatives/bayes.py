@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import check_finite, check_level
-from permtest._forms import AsSentence
-from permtest.alternatives.answer import SMALLEST, finite, interval_text
+from permtest._forms import AsSentence, plain
+from permtest.alternatives.answer import SMALLEST, interval_text
 from permtest.alternatives.folds import OPPOSITES, FoldCounts, as_weight, block_weight
 from permtest.pairs import check_names
 
@@ -49,7 +49,7 @@ ROWS = 30
 #: What a result has in its `to_dict` as it is.
 REPORTED = (
     *("metric", "p_h0", "p_h1", "p_a_better", "p_equivalent", "p_b_better", "prior", "weight"),
-    *("rope", "threshold", "n_folds", "accepted", "decision", "correlation", "rows"),
+    *("rope", "threshold", "n_folds", "accepted", "decision", "correlation", "rows", "notes"),
 )
 
 # ---- posteriors --------------------------------------------------------------------------------
@@ -120,12 +120,12 @@ class MetricPosterior(Posterior, AsSentence):
 
     def cdf(self, value: ArrayLike) -> Any:
         """P(metric <= value)."""
-        inside = np.exp(self.mirrored.log_odds_logsf(-_log_odds(value)))
+        inside = np.exp(self.log_tails(_log_odds(value))[0])
         return np.where(np.less_equal(value, 0), 0.0, inside)[()]
 
     def sf(self, value: ArrayLike) -> Any:
         """P(metric > value); small ones keep their digits."""
-        inside = np.exp(self.log_odds_logsf(_log_odds(value)))
+        inside = np.exp(self.log_tails(_log_odds(value))[1])
         return np.where(np.greater_equal(value, 1), 0.0, inside)[()]
 
     def mean(self) -> float:
@@ -172,33 +172,33 @@ class MetricPosterior(Posterior, AsSentence):
         """Logarithm of the density of the log-odds of the metric at `x`."""
         return self._log_density(x) - self._log_area
 
-    def log_odds_logsf(self, x: Floats) -> Floats:
-        """Logarithm of P(log-odds of the metric > x)."""
+    def log_tails(self, x: Floats) -> tuple[Floats, Floats]:
+        """Logarithms of the probabilities of log-odds up to `x`, and beyond."""
         from scipy.special import betainc, betaincc, expit
 
         x = np.asarray(x - log(self.gain))
         # The smaller tail is computed: the larger one, nearly 1, is NaN in a browser.
-        below = x < log(self.a / self.b)
-        y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
-        right, share = np.greater(y, 0), np.asarray(expit(-np.abs(y)))
-        tail = np.asarray(betainc(b, a, np.where(right, share, 1 - share)))
-        # 1 - share would lose the digits of small shares; betaincc keeps them, but takes a hundred
+        low = x < log(self.a / self.b)
+        y = np.where(low, x, -x)
+        a, b = np.where(low, self.a, self.b), np.where(low, self.b, self.a)
+        share, rest = np.asarray(expit(y)), np.asarray(expit(-y))
+        tail = np.asarray(betainc(a, b, share))
+        # A share near 1 has lost the digits of the rest; betaincc keeps them, but takes a hundred
         # times as long, and a very small tail may be NaN in a browser.
-        small = ~right & (share < 0.01)
-        precise = betaincc(a[small], b[small], share[small])
-        tail[small] = np.where(np.isnan(precise), tail[small], precise)
+        near = rest < 0.01
+        precise = betaincc(b[near], a[near], rest[near])
+        tail[near] = np.where(np.isnan(precise), tail[near], precise)
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the tail is no float, it falls as the density over its slope, nearly.
-            slope = (self.a + self.b) * expit(x) - self.a
-            far = self.log_odds_logpdf(x + log(self.gain)) - np.log(slope)
-            above = np.where(tail < 1e-305, far, np.log(tail))
-            return np.asarray(np.where(below, np.log1p(-tail), above))
+            far = self.log_odds_logpdf(x + log(self.gain)) - np.log(a * rest - b * share)
+            small, large = np.where(tail < 1e-305, far, np.log(tail)), np.log1p(-tail)
+        return np.where(low, small, large), np.where(low, large, small)
 
     def log_odds_scores(self, x: Floats) -> Floats:
         """The standard normal values that are exceeded with the same probability as `x`."""
         from scipy.special import ndtri_exp
 
-        low, high = self.mirrored.log_odds_logsf(-x), self.log_odds_logsf(x)
+        low, high = self.log_tails(x)
         return np.asarray(np.where(low < high, ndtri_exp(low), -ndtri_exp(high)))
 
     @cached_property
@@ -340,7 +340,7 @@ def _exceeds(
             logs += upper.log_odds_logpdf(above) - _log_slope(above)
             logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest) if r else 0.0
         else:
-            logs += log_ndtr((r * u - v) / rest) if r else upper.log_odds_logsf(above)
+            logs += log_ndtr((r * u - v) / rest) if r else upper.log_tails(above)[1]
         return np.asarray(logs)
 
     # With a copula there is one peak where the narrower law is, but maybe others far away.
@@ -664,22 +664,22 @@ class BayesTestResult(AsSentence):
 
     def to_dict(self) -> dict[str, Any]:
         """Probabilities, decisions, options, counts and intervals, as plain numbers and strings."""
-        laws = ((self.counts_a, self.posterior_a), (self.counts_b, self.posterior_b))
+        a, b = (self.counts_a, self.posterior_a), (self.counts_b, self.posterior_b)
         models = [
             {
                 "name": name,
-                "counts": dict(zip(counts.columns, counts.totals.tolist(), strict=True)),
-                "observed": finite(counts.value),
-                "mode": finite(law.mode()),
+                "counts": dict(zip(counts.columns, counts.totals, strict=True)),
+                "observed": counts.value,
+                "mode": law.mode(),
                 "mean": law.mean(),
-                "interval": list(law.interval()),
+                "interval": law.interval(),
             }
-            for name, (counts, law) in zip(self.names, laws, strict=True)
+            for name, (counts, law) in zip(self.names, (a, b), strict=True)
         ]
-        gap, found = self.difference, {key: getattr(self, key) for key in REPORTED}
-        found |= {"difference": {"mean": gap.mean(), "interval": list(gap.interval())}}
+        found = {key: getattr(self, key) for key in REPORTED} | {"models": models}
+        gap = {"mean": self.difference.mean(), "interval": self.difference.interval()}
         paired = self.paired and self.paired.to_dict() | {"trusted": self.trusted is self.paired}
-        return found | {"models": models, "notes": list(self.notes), "paired": paired}
+        return dict(plain(found | {"difference": gap, "paired": paired}))
 
 
 def _chance(p: float, rest: float, digits: int) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._forms import AsFields, AsJson, aligned, grid, plain, said, together
 from permtest._parallel import RNG, as_generator, progress
+from permtest.alternatives import counts, parametric, ranks, resampling
 from permtest.alternatives.answer import (
     ENOUGH,
     MANY,
@@ -28,16 +29,6 @@ from permtest.alternatives.answer import (
     interval_text,
     rejects,
     spread,
-)
-from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
-from permtest.alternatives.parametric import independent_t, normal_z, paired_t
-from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
-from permtest.alternatives.resampling import (
-    bootstrap,
-    check_resamples,
-    paired_bootstrap,
-    permutation_mean,
-    randomisation,
 )
 from permtest.integers import exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
@@ -54,23 +45,23 @@ Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
 #: What makes each test, and of what: scores, or resamples of them; how many items are right for
 #: one system alone; how many are right of how many; or a table of these.
 TESTS: dict[str, tuple[Job, str]] = {
-    "exact": (permutation_mean, "scores"),
-    "permutation_median": (permutation_median, "scores"),
-    "paired_t": (paired_t, "scores"),
-    "normal_z": (normal_z, "scores"),
-    "wilcoxon": (wilcoxon, "scores"),
-    "sign": (sign, "scores"),
-    "bootstrap_mean": (bootstrap, "resamples"),
-    "bootstrap_median": (partial(bootstrap, statistic="median"), "resamples"),
-    "paired_bootstrap": (partial(paired_bootstrap, statistic="mean"), "resamples"),
-    "independent_t": (independent_t, "scores"),
-    "independent_z": (partial(normal_z, correlation=0.0), "scores"),
-    "mcnemar": (mcnemar, "discordant"),
-    "mcnemar_midp": (partial(mcnemar, method="midp"), "discordant"),
-    "mcnemar_chi2": (partial(mcnemar, method="chi2"), "discordant"),
-    "two_proportion_z": (two_proportion_z, "shares"),
-    "chi_squared": (chi_squared, "table"),
-    "chi_squared_yates": (partial(chi_squared, correction=True), "table"),
+    "exact": (resampling.permutation_mean, "scores"),
+    "permutation_median": (ranks.permutation_median, "scores"),
+    "paired_t": (parametric.paired_t, "scores"),
+    "normal_z": (parametric.normal_z, "scores"),
+    "wilcoxon": (ranks.wilcoxon, "scores"),
+    "sign": (ranks.sign, "scores"),
+    "bootstrap_mean": (resampling.bootstrap, "resamples"),
+    "bootstrap_median": (partial(resampling.bootstrap, statistic="median"), "resamples"),
+    "paired_bootstrap": (partial(resampling.paired_bootstrap, statistic="mean"), "resamples"),
+    "independent_t": (parametric.independent_t, "scores"),
+    "independent_z": (partial(parametric.normal_z, correlation=0.0), "scores"),
+    "mcnemar": (counts.mcnemar, "discordant"),
+    "mcnemar_midp": (partial(counts.mcnemar, method="midp"), "discordant"),
+    "mcnemar_chi2": (partial(counts.mcnemar, method="chi2"), "discordant"),
+    "two_proportion_z": (counts.two_proportion_z, "shares"),
+    "chi_squared": (counts.chi_squared, "table"),
+    "chi_squared_yates": (partial(counts.chi_squared, correction=True), "table"),
 }
 
 # ---- assumptions, held against the data ----------------------------------------------------------
@@ -411,7 +402,7 @@ def compare_all(
     """
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
-    entry, size = lookup(statistic), check_resamples(K)
+    entry, size = lookup(statistic), resampling.check_resamples(K)
     jobs: dict[str, Job] = {}
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
@@ -421,8 +412,8 @@ def compare_all(
         pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
         sample, data = _hits(pairs), _counted(pairs, entry)
         again: dict[str, Any] = {"statistic": entry, "K": size, "rng": streams["paired_bootstrap"]}
-        jobs["exact"] = partial(randomisation, pairs, entry, rng=streams["exact"])
-        jobs["paired_bootstrap"] = partial(paired_bootstrap, pairs, **again)
+        jobs["exact"] = partial(resampling.randomisation, pairs, entry, rng=streams["exact"])
+        jobs["paired_bootstrap"] = partial(resampling.paired_bootstrap, pairs, **again)
     else:
         sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs

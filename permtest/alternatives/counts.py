@@ -261,8 +261,9 @@ def two_proportion_z(
             "their difference has no standard error; use pooled=True"
         )
     z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
-    p = float(normal_pvalue(z, alternative))
-    return _unpaired("two_proportion_z", (x1, n1, x2, n2), z, p, interval, alternative, names)
+    found = {"alternative": alternative, "names": names, "statistic": z}
+    found["pvalue"] = float(normal_pvalue(z, alternative))
+    return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, **found)
 
 
 def chi_squared(
@@ -311,9 +312,10 @@ def chi_squared(
     n, margins = x1 + y1 + x2 + y2, (x1 + y1) * (x2 + y2) * (x1 + x2) * (y1 + y2)
     gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
     root = float(gap) / sqrt(margins / n) if margins else 0.0
-    found = root**2, float(normal_pvalue(root, alternative)), interval, alternative, names
+    found = {"alternative": alternative, "names": names, "statistic": root**2}
+    found["pvalue"] = float(normal_pvalue(root, alternative))
     test = "chi_squared_yates" if correction else "chi_squared"
-    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), *found)
+    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), interval, **found)
 
 
 def fisher_exact(
@@ -341,8 +343,8 @@ def fisher_exact(
 
     (x1, y1), (x2, y2) = cells = _cells(table)
     ratio, p = stats.fisher_exact(cells, alternative)
-    found = float(ratio), float(p), "newcombe", alternative, names
-    return _unpaired("fisher_exact", (x1, x1 + y1, x2, x2 + y2), *found)
+    found = {"alternative": alternative, "names": names, "statistic": float(ratio), "pvalue": p}
+    return _unpaired("fisher_exact", (x1, x1 + y1, x2, x2 + y2), "newcombe", **found)
 
 
 def _cells(table: Any) -> list[list[int]]:
@@ -358,13 +360,7 @@ def _cells(table: Any) -> list[list[int]]:
 
 
 def _unpaired(
-    test: str,
-    counts: tuple[int, int, int, int],
-    statistic: float,
-    p: float,
-    interval: str,
-    alternative: str,
-    names: Names,
+    test: str, counts: tuple[int, int, int, int], interval: str, **found: Any
 ) -> AlternativeResult:
     """A test of x1 of n1 items against x2 of n2."""
     check_option("interval", interval, get_args(ProportionInterval))
@@ -375,18 +371,9 @@ def _unpaired(
         error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
         ends = partial(around, p1 - p2, error, inf)
     least = min(n1, n2) * min(common, 1 - common)
-    return result_of(
-        test,
-        alternative=alternative,
-        statistic=statistic,
-        pvalue=p,
-        n=n1 + n2,
-        names=names,
-        estimate=p1 - p2,
-        details={"p1": p1, "p2": p2, "least_expected": least},
-        ends=ends,
-        limits=SHARES,
-    )
+    details = {"p1": p1, "p2": p2, "least_expected": least}
+    found |= {"n": n1 + n2, "estimate": p1 - p2, "details": details}
+    return result_of(test, ends=ends, limits=SHARES, **found)
 
 
 def _newcombe(

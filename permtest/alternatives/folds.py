@@ -86,12 +86,11 @@ class FoldCounts:
                 f"{ratio.title}, got {array.shape}"
             )
         cells = array.reshape(-1, len(columns))
-        for k, cell in enumerate(cells.ravel().tolist()):
+        for (fold, k), cell in np.ndenumerate(cells):
             plain = isinstance(cell, Real) and not isinstance(cell, bool)
             if not plain or not 0 <= cell <= LARGEST:
-                fold, column = divmod(k, len(columns))
                 raise ValueError(
-                    f"{name}[{fold}] has {columns[column]} = {cell}; counts are numbers from 0 to "
+                    f"{name}[{fold}] has {columns[k]} = {cell}; counts are numbers from 0 to "
                     f"{LARGEST:g}"
                 )
         return cls(cells.astype(np.float64), ratio)

@@ -214,15 +214,7 @@ def inflation(correlation: float) -> float:
 
 
 def student(
-    test: str,
-    alternative: str,
-    estimate: float,
-    lead: float,
-    error: float,
-    df: float,
-    *,
-    details: dict[str, float] | None = None,
-    **found: Any,
+    test: str, alternative: str, estimate: float, lead: float, error: float, df: float, **found: Any
 ) -> AlternativeResult:
     """The t-test of an estimate that exceeds the null hypothesis by `lead`; z if df is inf."""
     freedom = {} if df == inf else {"df": df}
@@ -232,7 +224,7 @@ def student(
         statistic=lead / error,
         pvalue=float(t_pvalue(lead / error, df, alternative)),
         estimate=estimate,
-        details={**freedom, "standard_error": error, **(details or {})},
+        details={**freedom, "standard_error": error, **found.pop("details", {})},
         ends=partial(around, estimate, error, df),
         **found,
     )

@@ -390,8 +390,11 @@ def kth_walsh(steps: IntArray, k: Sequence[int], *, diagonal: bool = True) -> li
         doubled = int(below[np.searchsorted(values, value // 2, side="right")])
         return (ordered + (doubled if diagonal else -doubled)) // 2
 
-    low, high = 2 * int(values[0]), 2 * int(values[-1])
-    return [first(lambda value, rank=rank: up_to(value) >= rank, low, high) for rank in k]
+    def smallest(rank: int) -> int:
+        """The smallest value that so many sums do not exceed."""
+        return first(lambda value: up_to(value) >= rank, 2 * int(values[0]), 2 * int(values[-1]))
+
+    return [smallest(rank) for rank in k]
 
 
 @lru_cache(maxsize=4096)

@@ -60,12 +60,6 @@ AT_ONCE, LEAST = 2**18, 2**15
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
 
-#: How the title of a test calls its interval, where not as the option does.
-TITLE_OF = {"bca": "bias-corrected and accelerated"}
-
-#: Details of a p that random labellings gave.
-BOUNDS = "pvalue_low", "pvalue_high"
-
 NORMAL = NormalDist()
 
 
@@ -186,7 +180,7 @@ def bootstrap(
         test,
         sample=sample,
         alternative=alternative,
-        title=f"{TITLE_OF.get(kind, kind)} {TITLES[test]}",
+        title=f"{kind.replace('bca', 'bias-corrected and accelerated')} {TITLES[test]}",
         statistic=t_value if kind == "studentised" else estimate,
         statistic_name="t" if kind == "studentised" else statistic,
         pvalue=pivots.pvalue(alternative),
@@ -386,7 +380,8 @@ def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeRes
     method = UPPER_BOUND if found.method == "bracket" else "exact"
     details: dict[str, Any] = {"method": found.method, "error_bound": found.error_bound}
     if found.n_samples is not None:
-        method, details = SAMPLED, dict(zip(BOUNDS, found.pvalue_interval(), strict=True))
+        low, high = found.pvalue_interval()
+        method, details = SAMPLED, {"pvalue_low": low, "pvalue_high": high}
     return result_of(
         "exact",
         alternative=found.alternative,
