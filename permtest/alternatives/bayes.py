@@ -259,7 +259,7 @@ class DifferencePosterior(Posterior, AsSentence):
     -----
     Every value is one quadrature by the trapezoidal rule, whose error falls exponentially with the
     number of nodes here: about 1e-13 of either tail. Cost: about a millisecond for one value, a
-    twentieth of that for each of many, ten for an interval; three times as much for correlations.
+    twentieth of that for each of many, ten for an interval; up to three times that with a copula.
 
     Examples
     --------
@@ -536,13 +536,14 @@ class BayesTestResult(AsSentence):
 
     def __post_init__(self) -> None:
         a, b = (_posterior(x, self.prior, self.weight) for x in (self.counts_a, self.counts_b))
-        difference, ends = DifferencePosterior(b, a, self.correlation), (0, self.rope, -self.rope)
-        b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(np.negative(ends))
-        near = min(tails, key=lambda tail: float(tail[1]))  # so that both ends of it are small
-        found = {"p_h1": b_ahead[0], "p_b_better": b_ahead[1]}
-        found |= {"p_h0": a_ahead[0], "p_a_better": a_ahead[1]}
+        difference = DifferencePosterior(b, a, self.correlation)
+        ends = np.unique([-self.rope, 0.0, self.rope])  # three, or 0 alone
+        b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(-ends)
+        near = min(tails, key=lambda tail: float(tail[-1]))  # so that both ends of it are small
+        found = {"p_h1": b_ahead[ends.size // 2], "p_b_better": b_ahead[-1]}
+        found |= {"p_h0": a_ahead[ends.size // 2], "p_a_better": a_ahead[-1]}
         found = {name: max(float(p), SMALLEST) for name, p in found.items()}
-        found["p_equivalent"] = max(float(near[2] - near[1]), 0.0)
+        found["p_equivalent"] = max(float(near[0] - near[-1]), 0.0)
         vars(self).update(found, posterior_a=a, posterior_b=b, difference=difference)
 
     @property
