@@ -27,7 +27,7 @@ Names: TypeAlias = tuple[str, str] | None
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
 
-#: Squares of scores beyond this overflow as floats.
+#: Squares of scores beyond this overflow as floats, and those of scores below one over it vanish.
 VAST = 10**150
 
 #: From how many pairs on a mean is close to normal, and a sample may stand for its population.
@@ -319,14 +319,18 @@ def as_threshold(delta: Any) -> Fraction:
 
 
 def check_magnitude(columns: Sequence[IntArray], scale: int, labels: Sequence[str]) -> None:
-    """Raise ValueError where squares of scores would overflow as floats."""
+    """Raise ValueError where squares of scores would overflow as floats, or all would vanish."""
+    top = max(map(largest, columns))
+    least, problem = top, "the largest, so small that squares would vanish; multiply"
+    if top > VAST * scale:
+        least, problem = VAST * scale + 1, f"beyond {VAST:.0e}, and squares would overflow; divide"
+    elif top == 0 or top * VAST >= scale:
+        return
     for name, column in zip(labels, columns, strict=True):
-        if largest(column) > VAST * scale:
-            i = int(np.argmax(np.abs(column.astype(object)) > VAST * scale))
+        for i in np.flatnonzero(np.abs(column.astype(object)) >= least)[:1]:
             raise ValueError(
-                f"{name}[{i}] = {Decimal(int(column[i])) / scale:.4g} is beyond {VAST:.0e}, and "
-                "squares would overflow; divide all scores by a power of ten, or use "
-                "exact_perm_test"
+                f"{name}[{i}] = {Decimal(int(column[i])) / scale:.4g} is {problem} all scores by a "
+                "power of ten, or use exact_perm_test"
             )
 
 
