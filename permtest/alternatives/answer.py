@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, hypot, inf, isfinite, log2, nan, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._forms import AsJson, facts, together
+from permtest._forms import AsFields, facts, plain, together
 from permtest.integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
 from permtest.pairs import Pairs, check_names, check_unclustered
@@ -23,135 +23,6 @@ from permtest.statistics import check_alternative
 #: What the two systems are called.
 Names: TypeAlias = tuple[str, str] | None
 
-
-class Row(NamedTuple):
-    """A test: its title in tables, what its results share, and how `compare_all` makes it.
-
-    `effect` is the effect size that belongs to it, "" if `compare_all` does not make it; `function`
-    the one of `alternatives` that makes it with these `options`, if that has another name.
-    """
-
-    title: str
-    statistic_name: str
-    estimate_name: str
-    method: str
-    assumptions: tuple[str, ...]
-    effect: str = ""
-    function: str = ""
-    options: Mapping[str, Any] = {}
-
-
-ITEMS, SYSTEMS, LARGE = "independent items", "independent systems", "large sample"
-MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
-PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
-T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
-NORMAL, SYMMETRIC = (ITEMS, "normal differences"), (ITEMS, "symmetric differences")
-SCORES, SAMPLE = ("normal scores", "equal variances"), (ITEMS, "sample large enough to resample")
-COUNTS, UNPAIRED = (ITEMS, "large counts"), (ITEMS, SYSTEMS, "large counts")
-INDEPENDENT = ("independent folds", "equal folds", "normal differences")
-CORRELATED = ("correlated folds", *INDEPENDENT[1:])
-
-#: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
-UPPER_BOUND, SAMPLED = "upper bound", "sampled"
-
-#: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
-#: tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
-ROWS = {
-    "exact": Row(
-        "exact permutation test of the mean",
-        "sum",
-        MEAN,
-        "exact",
-        (),
-        "cohen_d",
-        "permutation_mean",
-    ),
-    "permutation_median": Row(
-        "exact permutation test of the median", "median", MEDIAN, "exact", (), "hodges_lehmann"
-    ),
-    "paired_t": Row("paired t-test", "t", MEAN, T, NORMAL, "cohen_d"),
-    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE), "cohen_d"),
-    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", SYMMETRIC, "wilcoxon_r"),
-    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "win_loss"),
-    "bootstrap_mean": Row(
-        "bootstrap of the mean", "mean", MEAN, SAMPLED, SAMPLE, "cohen_d", "bootstrap"
-    ),
-    "bootstrap_median": Row(
-        "bootstrap of the median",
-        "median",
-        MEDIAN,
-        SAMPLED,
-        SAMPLE,
-        "hodges_lehmann",
-        "bootstrap",
-        {"statistic": "median"},
-    ),
-    "paired_bootstrap": Row(
-        "paired bootstrap (Koehn)",
-        "share won",
-        MEAN,
-        SAMPLED,
-        SAMPLE,
-        "cohen_d",
-        "paired_bootstrap",
-        {"statistic": "mean"},
-    ),
-    "independent_t": Row("two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, *SCORES), "cohen_d"),
-    "independent_z": Row(
-        "z-test, systems independent",
-        "z",
-        MEAN,
-        Z,
-        (ITEMS, SYSTEMS, LARGE),
-        "cohen_d",
-        "normal_z",
-        {"correlation": 0.0},
-    ),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "odds_ratio"),
-    "mcnemar_midp": Row(
-        "McNemar's test, mid-p",
-        "wins",
-        WINS,
-        "exact, mid-p",
-        (ITEMS,),
-        "odds_ratio",
-        "mcnemar",
-        {"method": "midp"},
-    ),
-    "mcnemar_chi2": Row(
-        "McNemar's test, chi-squared",
-        "chi2",
-        WINS,
-        CHI2,
-        COUNTS,
-        "risk_difference",
-        "mcnemar",
-        {"method": "chi2"},
-    ),
-    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "cohen_h"),
-    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "cohen_h"),
-    "chi_squared_yates": Row(
-        "chi-squared test with Yates",
-        "chi2",
-        PROPORTIONS,
-        CHI2,
-        UNPAIRED,
-        "cohen_h",
-        "chi_squared",
-        {"correction": True},
-    ),
-    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, COUNTS),
-    "fisher_exact": Row(
-        "Fisher's exact test", "odds ratio", PROPORTIONS, "exact", (ITEMS, SYSTEMS)
-    ),
-    "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
-    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
-    "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),
-    "five_by_two_f": Row("combined 5 x 2 CV F-test", "F", MEAN, "F distribution", INDEPENDENT),
-    "block_3x2_t": Row("blocked 3 x 2 CV t-test", "t", MEAN, T, CORRELATED),
-}
-TITLES = {name: row.title for name, row in ROWS.items() if row.effect}
-OF_COUNTS = tuple(TITLES)[-6:]
 
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
@@ -165,32 +36,114 @@ MANY, REPRESENTATIVE_FROM = 30, 100
 #: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
 ENOUGH = 5
 
-#: What tests take for granted.
-ASSUMPTIONS = {
-    "independent items": "items do not depend on each other",
-    "exchangeable labels": "if the null hypothesis is true, either system could equally "
-    "well have produced either output",
-    "independent systems": "one system's score on an item says nothing about the other's",
-    "normal differences": "differences are normally distributed",
-    "normal scores": "the scores of each system are normally distributed",
-    "equal variances": "the scores of both systems have equal variances",
-    "symmetric differences": "differences are symmetric about their centre",
-    "large sample": f"there are enough pairs for a mean to be normal ({MANY}, "
-    f"or {PER_SQUARED_SKEWNESS} times the squared skewness)",
-    "sample large enough to resample": f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand "
-    "for all that there could be",
-    "large counts": f"all expected counts are at least {ENOUGH}",
-    "independent folds": "folds do not depend on each other",
-    "equal folds": "differences of all folds have one mean and one variance",
-    "correlated folds": "folds correlate as the test assumes",
-}
+#: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
+UPPER_BOUND, SAMPLED = "upper bound", "sampled"
 
 
 class Assumption(NamedTuple):
-    """One assumption of a test: its name, and what it says."""
+    """What a test takes for granted: what that is called, and what it says."""
 
     name: str
     text: str
+
+
+ITEMS = Assumption("independent items", "items do not depend on each other")
+SYSTEMS = Assumption(
+    "independent systems", "one system's score on an item says nothing about the other's"
+)
+LABELS = Assumption(
+    "exchangeable labels",
+    "if the null hypothesis is true, either system could equally well have produced either output",
+)
+SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
+NORMAL = Assumption("normal differences", "differences are normally distributed")
+NORMAL_SCORES = Assumption("normal scores", "the scores of each system are normally distributed")
+VARIANCES = Assumption("equal variances", "the scores of both systems have equal variances")
+LARGE = Assumption(
+    "large sample",
+    f"there are enough pairs for a mean to be normal ({MANY}, or {PER_SQUARED_SKEWNESS} times the "
+    "squared skewness)",
+)
+SAMPLE = Assumption(
+    "sample large enough to resample",
+    f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand for all that there could be",
+)
+COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
+FOLDS = Assumption("independent folds", "folds do not depend on each other")
+EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
+CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test assumes")
+
+
+class Row(NamedTuple):
+    """A test: its title in tables, and what its results share.
+
+    `effect` is the effect size that belongs to it, "" if `compare_all` does not make it.
+    """
+
+    title: str
+    statistic_name: str
+    estimate_name: str
+    method: str
+    assumptions: tuple[Assumption, ...]
+    effect: str = ""
+
+
+MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
+PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
+T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
+DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
+INDEPENDENT, CORRELATED = ((x, EQUAL_FOLDS, NORMAL) for x in (FOLDS, CORRELATED_FOLDS))
+
+#: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
+#: tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
+ROWS = {
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (), "cohen_d"),
+    "permutation_median": Row(
+        "exact permutation test of the median", "median", MEDIAN, "exact", (), "hodges_lehmann"
+    ),
+    "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL), "cohen_d"),
+    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE), "cohen_d"),
+    "wilcoxon": Row(
+        "Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC), "wilcoxon_r"
+    ),
+    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "win_loss"),
+    "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, "cohen_d"),
+    "bootstrap_median": Row(
+        "bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "hodges_lehmann"
+    ),
+    "paired_bootstrap": Row(
+        "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "cohen_d"
+    ),
+    "independent_t": Row(
+        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, NORMAL_SCORES, VARIANCES), "cohen_d"
+    ),
+    "independent_z": Row(
+        "z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE), "cohen_d"
+    ),
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "odds_ratio"),
+    "mcnemar_midp": Row(
+        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "odds_ratio"
+    ),
+    "mcnemar_chi2": Row(
+        "McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "risk_difference"
+    ),
+    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "cohen_h"),
+    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "cohen_h"),
+    "chi_squared_yates": Row(
+        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "cohen_h"
+    ),
+    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED),
+    "fisher_exact": Row(
+        "Fisher's exact test", "odds ratio", PROPORTIONS, "exact", (ITEMS, SYSTEMS)
+    ),
+    "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
+    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
+    "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),
+    "five_by_two_f": Row("combined 5 x 2 CV F-test", "F", MEAN, "F distribution", INDEPENDENT),
+    "block_3x2_t": Row("blocked 3 x 2 CV t-test", "t", MEAN, T, CORRELATED),
+}
+TITLES = {name: row.title for name, row in ROWS.items() if row.effect}
+OF_COUNTS = tuple(TITLES)[-6:]
 
 
 # ---- what tests take -----------------------------------------------------------------------------
@@ -288,6 +241,11 @@ class PairedSample:
         """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
         return spread(self.centred)
 
+    @property
+    def error(self) -> float:
+        """Standard error of the mean difference."""
+        return self.deviation / sqrt(self.n)
+
     @cached_property
     def mean(self) -> float:
         """Mean difference, rounded once."""
@@ -324,9 +282,9 @@ class PairedSample:
         return self.pairs.scale == 1 and all(bool(np.all((x == 0) | (x == 1))) for x in columns)
 
     @property
-    def symmetry(self) -> str:
+    def symmetry(self) -> Assumption:
         """The assumption of a permutation test."""
-        return "symmetric differences" if self.delta else "exchangeable labels"
+        return SYMMETRIC if self.delta else LABELS
 
     def refuse_constant(self, what: str) -> None:
         """Raise ValueError if all differences are equal."""
@@ -380,7 +338,7 @@ def check_magnitude(columns: Sequence[IntArray], scale: int, labels: Sequence[st
 
 
 @dataclass(frozen=True)
-class AlternativeResult(AsJson):
+class AlternativeResult(AsFields):
     """What a test other than the exact paired-permutation test found.
 
     Parameters
@@ -440,7 +398,7 @@ class AlternativeResult(AsJson):
     method: str
     names: tuple[str, str] = ("a", "b")
     delta: float = 0.0
-    assumptions: Sequence[Any] = ()
+    assumptions: tuple[Assumption, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     n_samples: int | None = None
     _interval: Callable[[float], tuple[float, float]] | None = field(
@@ -452,8 +410,6 @@ class AlternativeResult(AsJson):
         check_names(self.names)
         assert self.pvalue == self.pvalue, f"p of {self.test} is NaN"
         object.__setattr__(self, "pvalue", min(max(float(self.pvalue), SMALLEST), 1.0))
-        named = (Assumption(x, ASSUMPTIONS[x]) if x in ASSUMPTIONS else x for x in self.assumptions)
-        object.__setattr__(self, "assumptions", tuple(named))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: usually all values that the test would not reject.
@@ -508,13 +464,9 @@ class AlternativeResult(AsJson):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields and the 95% interval; numbers that are not finite become None, for JSON."""
-        shown = {x.name: getattr(self, x.name) for x in fields(self) if x.name[0] != "_"}
-        shown["names"] = list(self.names)
-        shown["assumptions"] = [a.name for a in self.assumptions]
-        shown["details"] = {key: finite(value) for key, value in self.details.items()}
-        interval = self.confidence_interval() if self.has_interval else None
-        shown["interval"] = interval and [finite(end) for end in interval]
-        return {key: finite(value) for key, value in shown.items()}
+        interval = list(self.confidence_interval()) if self.has_interval else None
+        found = {"assumptions": [a.name for a in self.assumptions], "interval": plain(interval)}
+        return super().to_dict() | found
 
     def _repr_html_(self) -> str:
         rows = {
@@ -529,11 +481,54 @@ class AlternativeResult(AsJson):
         return together(facts(rows, f"{self.title}: {self.names[0]} against {self.names[1]}"))
 
 
-def result_of(test: str, *, sample: PairedSample | None = None, **found: Any) -> AlternativeResult:
-    """A result; `ROWS` and the sample fill in whatever `found` does not give."""
+def result_of(
+    test: str,
+    *,
+    sample: PairedSample | None = None,
+    ends: Callable[[float], tuple[float, float]] | None = None,
+    limits: tuple[float, float] = (-inf, inf),
+    **found: Any,
+) -> AlternativeResult:
+    """A result; `ROWS` and the sample fill in whatever `found` does not give, or gives as None.
+
+    `ends` are those of the interval, by the probability of an error on each side that it has; a
+    side that it does not have ends at one of the `limits` of the estimate.
+    """
     shared: dict[str, Any] = dict(zip(Row._fields[:5], ROWS[test], strict=False))
-    of = {"n": sample.n, "names": sample.names, "delta": float(sample.delta)} if sample else {}
-    return AlternativeResult(test=test, **shared | of | found)
+    if sample:
+        shared |= {"n": sample.n, "names": sample.names, "delta": float(sample.delta)}
+    if ends:
+        shared["_interval"] = partial(by_level, ends, found["alternative"], limits)
+    given = {name: value for name, value in found.items() if value is not None}
+    return AlternativeResult(test=test, **shared | given)
+
+
+# ---- p and intervals, from those of either side --------------------------------------------------
+
+
+def by_sides(alternative: str, greater: Any, less: Any) -> Any:
+    """p by the alternative, from both one-sided p; of single numbers or arrays."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(greater, less))
+    return greater if alternative == "greater" else less
+
+
+def by_level(
+    ends: Callable[[float], tuple[float, float]],
+    alternative: str,
+    limits: tuple[float, float],
+    confidence_level: float,
+) -> tuple[float, float]:
+    """The interval of this level and alternative, from the ends and limits of `result_of`."""
+    return one_sided(alternative, *ends(tail_level(alternative, confidence_level)), *limits)
+
+
+def first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number from `low` on for which it holds, as it does from there to `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def interval_text(interval: tuple[float, float], digits: int = 4) -> str:

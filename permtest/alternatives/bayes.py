@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import check_finite, check_level
-from permtest._forms import AsSentence
-from permtest.alternatives.answer import SMALLEST, finite, interval_text
+from permtest._forms import AsSentence, plain
+from permtest.alternatives.answer import SMALLEST, interval_text
 from permtest.alternatives.folds import OPPOSITES, FoldCounts, as_weight, block_weight
 from permtest.pairs import check_names
 
@@ -49,7 +49,7 @@ ROWS = 30
 #: What a result has in its `to_dict` as it is.
 REPORTED = (
     *("metric", "p_h0", "p_h1", "p_a_better", "p_equivalent", "p_b_better", "prior", "weight"),
-    *("rope", "threshold", "n_folds", "accepted", "decision", "correlation", "rows"),
+    *("rope", "threshold", "n_folds", "accepted", "decision", "correlation", "rows", "notes"),
 )
 
 # ---- posteriors --------------------------------------------------------------------------------
@@ -120,12 +120,12 @@ class MetricPosterior(Posterior, AsSentence):
 
     def cdf(self, value: ArrayLike) -> Any:
         """P(metric <= value)."""
-        inside = np.exp(self.mirrored.log_odds_logsf(-_log_odds(value)))
+        inside = np.exp(self.log_tails(_log_odds(value))[0])
         return np.where(np.less_equal(value, 0), 0.0, inside)[()]
 
     def sf(self, value: ArrayLike) -> Any:
         """P(metric > value); small ones keep their digits."""
-        inside = np.exp(self.log_odds_logsf(_log_odds(value)))
+        inside = np.exp(self.log_tails(_log_odds(value))[1])
         return np.where(np.greater_equal(value, 1), 0.0, inside)[()]
 
     def mean(self) -> float:
@@ -172,33 +172,33 @@ class MetricPosterior(Posterior, AsSentence):
         """Logarithm of the density of the log-odds of the metric at `x`."""
         return self._log_density(x) - self._log_area
 
-    def log_odds_logsf(self, x: Floats) -> Floats:
-        """Logarithm of P(log-odds of the metric > x)."""
+    def log_tails(self, x: Floats) -> tuple[Floats, Floats]:
+        """Logarithms of the probabilities of log-odds up to `x`, and beyond."""
         from scipy.special import betainc, betaincc, expit
 
         x = np.asarray(x - log(self.gain))
         # The smaller tail is computed: the larger one, nearly 1, is NaN in a browser.
-        below = x < log(self.a / self.b)
-        y, a, b = (np.where(below, *both) for both in ((-x, x), (self.b, self.a), (self.a, self.b)))
-        right, share = np.greater(y, 0), np.asarray(expit(-np.abs(y)))
-        tail = np.asarray(betainc(b, a, np.where(right, share, 1 - share)))
-        # 1 - share would lose the digits of small shares; betaincc keeps them, but takes a hundred
+        low = x < log(self.a / self.b)
+        y = np.where(low, x, -x)
+        a, b = np.where(low, self.a, self.b), np.where(low, self.b, self.a)
+        share, rest = np.asarray(expit(y)), np.asarray(expit(-y))
+        tail = np.asarray(betainc(a, b, share))
+        # A share near 1 has lost the digits of the rest; betaincc keeps them, but takes a hundred
         # times as long, and a very small tail may be NaN in a browser.
-        small = ~right & (share < 0.01)
-        precise = betaincc(a[small], b[small], share[small])
-        tail[small] = np.where(np.isnan(precise), tail[small], precise)
+        near = rest < 0.01
+        precise = betaincc(b[near], a[near], rest[near])
+        tail[near] = np.where(np.isnan(precise), tail[near], precise)
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the tail is no float, it falls as the density over its slope, nearly.
-            slope = (self.a + self.b) * expit(x) - self.a
-            far = self.log_odds_logpdf(x + log(self.gain)) - np.log(slope)
-            above = np.where(tail < 1e-305, far, np.log(tail))
-            return np.asarray(np.where(below, np.log1p(-tail), above))
+            far = self.log_odds_logpdf(x + log(self.gain)) - np.log(a * rest - b * share)
+            small, large = np.where(tail < 1e-305, far, np.log(tail)), np.log1p(-tail)
+        return np.where(low, small, large), np.where(low, large, small)
 
     def log_odds_scores(self, x: Floats) -> Floats:
         """The standard normal values that are exceeded with the same probability as `x`."""
         from scipy.special import ndtri_exp
 
-        low, high = self.mirrored.log_odds_logsf(-x), self.log_odds_logsf(x)
+        low, high = self.log_tails(x)
         return np.asarray(np.where(low < high, ndtri_exp(low), -ndtri_exp(high)))
 
     @cached_property
@@ -259,7 +259,7 @@ class DifferencePosterior(Posterior, AsSentence):
     -----
     Every value is one quadrature by the trapezoidal rule, whose error falls exponentially with the
     number of nodes here: about 1e-13 of either tail. Cost: about a millisecond for one value, a
-    twentieth of that for each of many, ten for an interval; three times as much for correlations.
+    twentieth of that for each of many, ten for an interval; up to three times that with a copula.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def _exceeds(
             logs += upper.log_odds_logpdf(above) - _log_slope(above)
             logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest) if r else 0.0
         else:
-            logs += log_ndtr((r * u - v) / rest) if r else upper.log_odds_logsf(above)
+            logs += log_ndtr((r * u - v) / rest) if r else upper.log_tails(above)[1]
         return np.asarray(logs)
 
     # With a copula there is one peak where the narrower law is, but maybe others far away.
@@ -401,9 +401,9 @@ def _root(tail: Callable[[float], float], q: float, whole: float, none: float) -
 
 
 def _log_odds(value: ArrayLike) -> Floats:
-    t = np.clip(np.asarray(value, dtype=np.float64), 0, 1)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.clip(np.log(t) - np.log1p(-t), -END, END))
+    from scipy.special import logit
+
+    return np.asarray(np.clip(logit(np.clip(value, 0, 1)), -END, END))
 
 
 def _log_slope(x: Floats) -> Floats:
@@ -536,17 +536,15 @@ class BayesTestResult(AsSentence):
 
     def __post_init__(self) -> None:
         a, b = (_posterior(x, self.prior, self.weight) for x in (self.counts_a, self.counts_b))
-        difference, k = DifferencePosterior(b, a, self.correlation), int(self.rope > 0)
-        ends = np.array([0.0, self.rope, -self.rope][: 1 + 2 * k])
+        difference = DifferencePosterior(b, a, self.correlation)
+        ends = np.unique([-self.rope, 0.0, self.rope])  # three, or 0 alone
         b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(-ends)
-        near = min(tails, key=lambda tail: float(tail[k]))  # so that both ends of it are small
-        found = {"p_h1": b_ahead[0], "p_b_better": b_ahead[k], "p_h0": a_ahead[0]}
-        found |= {"p_a_better": a_ahead[k], "p_equivalent": near[-1] - near[k]}
+        near = min(tails, key=lambda tail: float(tail[-1]))  # so that both ends of it are small
+        found = {"p_h1": b_ahead[ends.size // 2], "p_b_better": b_ahead[-1]}
+        found |= {"p_h0": a_ahead[ends.size // 2], "p_a_better": a_ahead[-1]}
         found = {name: max(float(p), SMALLEST) for name, p in found.items()}
-        found |= {} if k else {"p_equivalent": 0.0}
-        laws = {"posterior_a": a, "posterior_b": b, "difference": difference}
-        for name, value in (found | laws).items():
-            object.__setattr__(self, name, value)
+        found["p_equivalent"] = max(float(near[0] - near[-1]), 0.0)
+        vars(self).update(found, posterior_a=a, posterior_b=b, difference=difference)
 
     @property
     def metric(self) -> str:
@@ -667,22 +665,22 @@ class BayesTestResult(AsSentence):
 
     def to_dict(self) -> dict[str, Any]:
         """Probabilities, decisions, options, counts and intervals, as plain numbers and strings."""
-        laws = ((self.counts_a, self.posterior_a), (self.counts_b, self.posterior_b))
+        a, b = (self.counts_a, self.posterior_a), (self.counts_b, self.posterior_b)
         models = [
             {
                 "name": name,
-                "counts": dict(zip(counts.columns, counts.totals.tolist(), strict=True)),
-                "observed": finite(counts.value),
-                "mode": finite(law.mode()),
+                "counts": dict(zip(counts.columns, counts.totals, strict=True)),
+                "observed": counts.value,
+                "mode": law.mode(),
                 "mean": law.mean(),
-                "interval": list(law.interval()),
+                "interval": law.interval(),
             }
-            for name, (counts, law) in zip(self.names, laws, strict=True)
+            for name, (counts, law) in zip(self.names, (a, b), strict=True)
         ]
-        gap, found = self.difference, {key: getattr(self, key) for key in REPORTED}
-        found |= {"difference": {"mean": gap.mean(), "interval": list(gap.interval())}}
+        found = {key: getattr(self, key) for key in REPORTED} | {"models": models}
+        gap = {"mean": self.difference.mean(), "interval": self.difference.interval()}
         paired = self.paired and self.paired.to_dict() | {"trusted": self.trusted is self.paired}
-        return found | {"models": models, "notes": list(self.notes), "paired": paired}
+        return dict(plain(found | {"difference": gap, "paired": paired}))
 
 
 def _chance(p: float, rest: float, digits: int) -> str:
@@ -832,20 +830,23 @@ def _correlation_of_items(
     tables = [found.weight * x.totals + found.prior for x in (a, b)]
     u, v = (_slopes(x, cells) for x, cells in zip((a, b), tables, strict=True))
     covariance = float((found.weight * shared.totals + found.prior / 2) @ (u * v))
-    alone, others = a.table - shared.table, b.table - shared.table
-    for k, column in enumerate(a.columns):
-        opposite = OPPOSITES[column]
-        j = a.columns.index(opposite)
-        for fold in np.flatnonzero((alone[:, k] < 0) | (others[:, j] < 0))[:1]:
-            raise ValueError(f"paired[{fold}] has more {column} or {opposite} than a model has")
-        if j != k:  # A has the item in this column, B in the opposite one
-            for fold in np.flatnonzero(alone[:, k] != others[:, j])[:1]:
-                raise ValueError(
-                    f"paired[{fold}] leaves {alone[fold, k]:g} {column} to {found.names[0]} alone, "
-                    f"and {others[fold, j]:g} {opposite} to {found.names[1]}; they are the same "
-                    "items"
-                )
-            covariance += float((found.weight * alone[:, k].sum() + found.prior / 2) * u[k] * v[j])
+    opposite = [a.columns.index(OPPOSITES[column]) for column in a.columns]
+    moved = np.not_equal(opposite, range(len(opposite)))  # in another column than A has them
+    alone, others = a.table - shared.table, (b.table - shared.table)[:, opposite]
+    for fold, k in np.argwhere((alone < 0) | (others < 0))[:1]:
+        column = a.columns[k]
+        raise ValueError(
+            f"paired[{fold}] has more {column} or {OPPOSITES[column]} than a model has"
+        )
+    for fold, k in np.argwhere((alone != others) & moved)[:1]:
+        column = a.columns[k]
+        raise ValueError(
+            f"paired[{fold}] leaves {alone[fold, k]:g} {column} to {found.names[0]} alone, and "
+            f"{others[fold, k]:g} {OPPOSITES[column]} to {found.names[1]}; they are the same items"
+        )
+    covariance += float(
+        (found.weight * alone.sum(axis=0) + found.prior / 2) @ (moved * u * v[opposite])
+    )
     return covariance / sqrt(float(tables[0] @ u**2) * float(tables[1] @ v**2))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite, nan, sqrt
 from typing import Any, NamedTuple, TypeAlias
@@ -13,33 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._forms import AsJson, aligned, grid, said, together
+from permtest._forms import AsFields, AsJson, aligned, grid, plain, said, together
 from permtest._parallel import RNG, as_generator, progress
+from permtest.alternatives import counts, parametric, ranks, resampling
 from permtest.alternatives.answer import (
     ENOUGH,
     MANY,
     REPRESENTATIVE_FROM,
-    ROWS,
     TITLES,
     UPPER_BOUND,
     AlternativeResult,
     Assumption,
     Names,
     PairedSample,
-    finite,
     interval_text,
     rejects,
     spread,
-)
-from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
-from permtest.alternatives.parametric import independent_t, normal_z, paired_t
-from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
-from permtest.alternatives.resampling import (
-    bootstrap,
-    check_resamples,
-    paired_bootstrap,
-    permutation_mean,
-    randomisation,
 )
 from permtest.integers import exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
@@ -53,21 +42,26 @@ Job: TypeAlias = Callable[..., AlternativeResult]
 #: Arguments of tests, by what they take.
 Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
 
-#: All tests that `Row.function` can name, and what they take: scores, or resamples of them; how
-#: many items are right for one system alone; how many are right of how many; or a table of these.
-FUNCTIONS: dict[str, tuple[Job, str]] = {
-    "permutation_mean": (permutation_mean, "scores"),
-    "permutation_median": (permutation_median, "scores"),
-    "paired_t": (paired_t, "scores"),
-    "normal_z": (normal_z, "scores"),
-    "wilcoxon": (wilcoxon, "scores"),
-    "sign": (sign, "scores"),
-    "bootstrap": (bootstrap, "resamples"),
-    "paired_bootstrap": (paired_bootstrap, "resamples"),
-    "independent_t": (independent_t, "scores"),
-    "mcnemar": (mcnemar, "discordant"),
-    "two_proportion_z": (two_proportion_z, "shares"),
-    "chi_squared": (chi_squared, "table"),
+#: What makes each test, and of what: scores, or resamples of them; how many items are right for
+#: one system alone; how many are right of how many; or a table of these.
+TESTS: dict[str, tuple[Job, str]] = {
+    "exact": (resampling.permutation_mean, "scores"),
+    "permutation_median": (ranks.permutation_median, "scores"),
+    "paired_t": (parametric.paired_t, "scores"),
+    "normal_z": (parametric.normal_z, "scores"),
+    "wilcoxon": (ranks.wilcoxon, "scores"),
+    "sign": (ranks.sign, "scores"),
+    "bootstrap_mean": (resampling.bootstrap, "resamples"),
+    "bootstrap_median": (partial(resampling.bootstrap, statistic="median"), "resamples"),
+    "paired_bootstrap": (partial(resampling.paired_bootstrap, statistic="mean"), "resamples"),
+    "independent_t": (parametric.independent_t, "scores"),
+    "independent_z": (partial(parametric.normal_z, correlation=0.0), "scores"),
+    "mcnemar": (counts.mcnemar, "discordant"),
+    "mcnemar_midp": (partial(counts.mcnemar, method="midp"), "discordant"),
+    "mcnemar_chi2": (partial(counts.mcnemar, method="chi2"), "discordant"),
+    "two_proportion_z": (counts.two_proportion_z, "shares"),
+    "chi_squared": (counts.chi_squared, "table"),
+    "chi_squared_yates": (partial(counts.chi_squared, correction=True), "table"),
 }
 
 # ---- assumptions, held against the data ----------------------------------------------------------
@@ -188,7 +182,7 @@ def _equal_variances(sample: PairedSample, alpha: float) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(AsJson):
     """One row of `compare_all`: a test, its result, and a check of its assumptions.
 
     There is a `problem` instead of a result where the test cannot be made of these data.
@@ -240,9 +234,17 @@ class Answer:
             texts.append(f"p leaves out {counted(zeros, 'differences')} of 0, {rest}")
         return "; ".join(texts)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain values; None for what there is not."""
+        shown = "pvalue", "statistic", "estimate", "estimate_name", "method"
+        found = {key: getattr(self.result, key, None) for key in shown}
+        low, high = self.interval or (None, None)
+        found |= {"low": low, "high": high, "held": self.held, "assumptions": self.assumptions_text}
+        return {"test": self.test, "title": self.title, **plain(found)}
+
 
 @dataclass(frozen=True, repr=False)
-class AnswerTable(AsJson):
+class AnswerTable(AsFields):
     """What `compare_all` returns: the answers of all tests to one question.
 
     Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
@@ -300,20 +302,8 @@ class AnswerTable(AsJson):
         raise KeyError(f"there is no test {test!r} here; there are {known}")
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict of plain values for each test, as in `to_frame`."""
-        shown = "title", "pvalue", "statistic", "estimate", "estimate_name", "method"
-        return [
-            {"test": x.test, **{key: finite(getattr(x.result, key, None)) for key in shown}}
-            | {"title": x.title, "low": finite(x.interval and x.interval.low)}
-            | {"high": finite(x.interval and x.interval.high)}
-            | {"held": x.held, "assumptions": x.assumptions_text}
-            for x in self.answers
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings, lists and None."""
-        facts = {x.name: finite(getattr(self, x.name)) for x in fields(self)}
-        return facts | {"names": list(self.names), "answers": self.rows()}
+        """One dict of plain values for each test."""
+        return [answer.to_dict() for answer in self]
 
     def correlation_text(self) -> str:
         """What assuming independence would do (Yeh's point); empty for counts."""
@@ -412,7 +402,7 @@ def compare_all(
     """
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
-    entry, size = lookup(statistic), check_resamples(K)
+    entry, size = lookup(statistic), resampling.check_resamples(K)
     jobs: dict[str, Job] = {}
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
@@ -422,19 +412,18 @@ def compare_all(
         pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
         sample, data = _hits(pairs), _counted(pairs, entry)
         again: dict[str, Any] = {"statistic": entry, "K": size, "rng": streams["paired_bootstrap"]}
-        jobs["exact"] = partial(randomisation, pairs, entry, rng=streams["exact"])
-        jobs["paired_bootstrap"] = partial(paired_bootstrap, pairs, **again)
+        jobs["exact"] = partial(resampling.randomisation, pairs, entry, rng=streams["exact"])
+        jobs["paired_bootstrap"] = partial(resampling.paired_bootstrap, pairs, **again)
     else:
         sample = PairedSample.of(u, v, delta, names, labels=("u", "v"))
         pairs = sample.pairs
         entry.check(pairs, pairs.low)
         data = _scored(sample, size)
-    for name in TITLES:
-        test, takes = FUNCTIONS[ROWS[name].function or name]
+    for name, (test, takes) in TESTS.items():
         if takes in data:
             args, options = data[takes]
             drawn = {"rng": streams[name]} if takes == "resamples" else {}
-            jobs[name] = partial(test, *args, **options, **drawn, **ROWS[name].options)
+            jobs[name] = partial(test, *args, **options, **drawn)
     chosen = _chosen(jobs, tests).items()
     answers = (
         _answer(name, partial(job, alternative=alternative), sample, pairs, confidence_level)
@@ -449,8 +438,8 @@ def compare_all(
         delta=float(delta),
         confidence_level=confidence_level,
         metric=entry.name,
-        correlation=finite(single.correlation) if single else None,
-        inflation=finite(single.inflation) if single else None,
+        correlation=plain(single.correlation) if single else None,
+        inflation=plain(single.inflation) if single else None,
     )
 
 

@@ -6,7 +6,6 @@ SciPy and statsmodels have neither Tango's interval, nor the mid-p, nor one-side
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,21 +14,27 @@ import numpy as np
 
 from permtest._checks import check_option, count
 from permtest.alternatives.answer import (
-    ROWS,
     AlternativeResult,
     Names,
     PairedSample,
-    one_sided,
+    by_level,
+    by_sides,
+    first,
     result_of,
     tail_level,
 )
 from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
 from permtest.pairs import Pairs
-from permtest.result import clopper_pearson
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
+
+#: What lies between them: differences of two shares.
+SHARES = -1.0, 1.0
+
+#: To what part of the range of a difference its interval is found.
+FINE = 2**50
 
 #: Which interval for a difference of proportions.
 ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
@@ -89,38 +94,37 @@ def mcnemar(
     size = b + c if n is None else count(n, "n")
     if size < b + c:
         raise ValueError(f"n={size} is less than b + c = {b + c}")
-    gap, by_chance = b - c, method in ("exact", "midp")
-    more: dict[str, Any] = {"estimate_name": "difference of wins"} if n is None else {}
-    root = float(corrected_root(gap, float(method == "chi2-corrected"), alternative))
-    ends: Any = partial(score_ends, b, c, size, alternative)
+    root = float(corrected_root(b - c, float(method == "chi2-corrected"), alternative))
+    ends: Any = partial(score_ends, b, c, size)
     if n is None:
-        ends = partial(_conditional, b, c, method, alternative)
+        ends = partial(_conditional, b, c, method)
     elif interval == "wald":
-        error = sqrt(max(b + c - gap**2 / size, 0.0)) / size if size else inf
-        ends = partial(around, gap / max(size, 1), error, alternative, normal_quantile)
+        error = sqrt(max(b + c - (b - c) ** 2 / size, 0.0)) / size if size else inf
+        ends = partial(around, (b - c) / max(size, 1), error, inf)
     return result_of(
         "mcnemar" if method == "exact" else f"mcnemar_{method}",
         alternative=alternative,
-        statistic=b if by_chance else root**2 / max(b + c, 1),
+        statistic=b if method in ("exact", "midp") else root**2 / max(b + c, 1),
         pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
         n=size,
-        names=names or ("a", "b"),
-        estimate=gap / max(size, 1),
+        names=names,
+        estimate=(b - c) / max(size, 1),
+        estimate_name="difference of wins" if n is None else None,
         details={"b": b, "c": c, "least_expected": (b + c) / 2},
-        _interval=ends,
-        **more,
+        ends=ends,
+        limits=SHARES,
     )
 
 
 def mcnemar_pvalue(b: Any, c: Any, method: str, alternative: str) -> Any:
     """p of McNemar's test by one of its methods, for arrays of b and c; 1 where both are 0."""
-    n, two = b + c, alternative == "two-sided"
-    if method in ("exact", "midp"):
-        tail = np.minimum(b, c) if two else c if alternative == "greater" else b
-        p = _at_most(tail, n)
-        if method == "midp":
-            p = np.where(n > 0, (p + _at_most(tail - 1, n)) / 2, 1.0)
-        return np.where(b == c, 1.0, np.minimum(1.0, 2 * p)) if two else p
+    n = b + c
+    if method == "exact":
+        return by_sides(alternative, _at_most(c, n), _at_most(b, n))
+    if method == "midp":
+        middle = [(_at_most(k, n) + _at_most(k - 1, n)) / 2 for k in (c, b)]
+        known = (n > 0) & ((b != c) | (alternative != "two-sided"))
+        return np.where(known, by_sides(alternative, *middle), 1.0)
     root = corrected_root(b - c, float(method == "chi2-corrected"), alternative)
     return np.where(n > 0, normal_pvalue(root / np.sqrt(np.maximum(n, 1)), alternative), 1.0)
 
@@ -141,29 +145,22 @@ def corrected_root(gap: Any, correction: float, alternative: str) -> Any:
     return gap + (correction if alternative == "less" else -correction)
 
 
-def _conditional(
-    b: int, c: int, method: str, alternative: str, confidence_level: float
-) -> tuple[float, float]:
+def _conditional(b: int, c: int, method: str, tail: float) -> tuple[float, float]:
     """The interval for the share of b in b + c, as a difference of the shares of b and c."""
+    from scipy.stats import binomtest
+
     if b + c == 0:
-        return -1.0, 1.0
-    level = two_sided(alternative, confidence_level)
-    if method in ("exact", "midp"):
-        low, high = clopper_pearson(b, b + c, level)
-    else:
-        from scipy.stats import binomtest
-
-        kind = "wilson" if method == "chi2" else "wilsoncc"
-        low, high = binomtest(b, b + c).proportion_ci(level, kind)
-    return one_sided(alternative, 2 * low - 1, 2 * high - 1, -1.0, 1.0)
+        return SHARES
+    kind = {"chi2": "wilson", "chi2-corrected": "wilsoncc"}.get(method, "exact")
+    low, high = binomtest(b, b + c).proportion_ci(_two_sided(tail), kind)
+    return 2 * low - 1, 2 * high - 1
 
 
-def two_sided(alternative: str, confidence_level: float) -> float:
-    """The level of the two-sided interval that has the ends of a one-sided one."""
-    level = 1 - 2 * tail_level(alternative, confidence_level)
-    if level <= 0:
-        raise ValueError(f"confidence_level={confidence_level:g} is too low for one side")
-    return level
+def _two_sided(tail: float) -> float:
+    """The level of the two-sided interval with this error on each side."""
+    if tail >= 0.5:
+        raise ValueError(f"confidence_level={1 - tail:g} is too low for one side")
+    return 1 - 2 * tail
 
 
 def score_interval(
@@ -178,36 +175,29 @@ def score_interval(
     if sample is None or not sample.is_binary:
         return None
     b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    return partial(score_ends, b, c, sample.n, alternative)
+    return partial(by_level, partial(score_ends, b, c, sample.n), alternative, SHARES)
 
 
-def score_ends(
-    b: int, c: int, n: int, alternative: str, confidence_level: float
-) -> tuple[float, float]:
+def score_ends(b: int, c: int, n: int, tail: float) -> tuple[float, float]:
     """All differences of paired shares that the score test does not reject (Tango 1998)."""
-    z = normal_quantile(tail_level(alternative, confidence_level))
+    z = normal_quantile(tail)
 
     def most(b: int, c: int) -> float:
         """The largest difference whose score is not below -z."""
+        low = (b - c) / n if n else 1.0
 
-        def below(delta: float) -> float:
-            """-z less the score: b - c - n delta, at the likeliest share of c, in deviations."""
+        def excess(step: int) -> float:
+            """How far b - c is below n delta, less z deviations, at the likeliest share of c."""
+            delta = low + (1 - low) * step / FINE
             linear = (2 * n - b + c) * delta - b - c
             share = sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear
-            variance = n * (share / (2 * n) + delta * (1 - delta))
-            gap = b - c - n * delta
-            score = gap / sqrt(variance) if variance > 0 else gap and float(np.sign(gap)) * inf
-            return -z - score
+            variance = share / 2 + n * delta * (1 - delta)
+            return n * delta - b + c - z * sqrt(max(variance, 0.0))
 
-        low, high = (b - c) / n if n else 1.0, 1.0
-        if low >= high or below(high - 1e-15) <= 0:
-            return high
-        while z > 0 and high - low > 1e-15:
-            middle = (low + high) / 2
-            low, high = (middle, high) if below(middle) < 0 else (low, middle)
-        return low
+        # At the estimate itself it is 0 where the variance is.
+        return low + (1 - low) * first(lambda i: excess(i) >= 0, int(z > 0), FINE) / FINE
 
-    return one_sided(alternative, -most(c, b), most(b, c), -1.0, 1.0)
+    return -most(c, b), most(b, c)
 
 
 # ---- not paired ----------------------------------------------------------------------------------
@@ -272,7 +262,8 @@ def two_proportion_z(
         )
     z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
     found = {"alternative": alternative, "names": names, "statistic": z}
-    return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, z, **found)
+    found["pvalue"] = float(normal_pvalue(z, alternative))
+    return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, **found)
 
 
 def chi_squared(
@@ -317,16 +308,14 @@ def chi_squared(
     >>> round(r.statistic, 2), round(r.pvalue, 3)
     (2.38, 0.123)
     """
-    rows = np.asarray(table, dtype=object)
-    if rows.shape != (2, 2):
-        raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
-    (x1, y1), (x2, y2) = ([count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1))
+    (x1, y1), (x2, y2) = _cells(table)
     n, margins = x1 + y1 + x2 + y2, (x1 + y1) * (x2 + y2) * (x1 + x2) * (y1 + y2)
     gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
     root = float(gap) / sqrt(margins / n) if margins else 0.0
     found = {"alternative": alternative, "names": names, "statistic": root**2}
+    found["pvalue"] = float(normal_pvalue(root, alternative))
     test = "chi_squared_yates" if correction else "chi_squared"
-    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), interval, root, **found)
+    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), interval, **found)
 
 
 def fisher_exact(
@@ -352,56 +341,49 @@ def fisher_exact(
     """
     from scipy import stats
 
-    base = chi_squared(table, alternative=alternative, names=names)
-    found = stats.fisher_exact(np.asarray(table), alternative=alternative)
-    row = ROWS["fisher_exact"]
-    return replace(
-        base,
-        test="fisher_exact",
-        title=row.title,
-        statistic=found.statistic,
-        statistic_name=row.statistic_name,
-        pvalue=float(found.pvalue),
-        method=row.method,
-        assumptions=row.assumptions,
-    )
+    (x1, y1), (x2, y2) = cells = _cells(table)
+    ratio, p = stats.fisher_exact(cells, alternative)
+    found = {"alternative": alternative, "names": names, "statistic": float(ratio), "pvalue": p}
+    return _unpaired("fisher_exact", (x1, x1 + y1, x2, x2 + y2), "newcombe", **found)
+
+
+def _cells(table: Any) -> list[list[int]]:
+    """A table of two systems by two kinds, none of which is negative; no row is empty."""
+    rows = np.asarray(table, dtype=object)
+    if rows.shape != (2, 2):
+        raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
+    cells = [[count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1)]
+    for i, row in enumerate(cells):
+        if not any(row):
+            raise ValueError(f"system {i + 1} has no items, so it has no proportion")
+    return cells
 
 
 def _unpaired(
-    test: str, counts: tuple[int, int, int, int], interval: str, root: float, **found: Any
+    test: str, counts: tuple[int, int, int, int], interval: str, **found: Any
 ) -> AlternativeResult:
-    """The test of x1 of n1 and x2 of n2 items; `root` is normal under the null hypothesis."""
-    x1, n1, x2, n2 = counts
-    for i, n in ((1, n1), (2, n2)):
-        if n == 0:
-            raise ValueError(f"system {i} has no items, so it has no proportion")
+    """A test of x1 of n1 items against x2 of n2."""
     check_option("interval", interval, get_args(ProportionInterval))
-    p1, p2, common, side = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2), found["alternative"]
-    ends: Any = partial(_newcombe, (p1, n1), (p2, n2), side)
+    x1, n1, x2, n2 = counts
+    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    ends: Any = partial(_newcombe, (p1, n1), (p2, n2))
     if interval == "wald":
         error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
-        ends = partial(around, p1 - p2, error, side, normal_quantile)
+        ends = partial(around, p1 - p2, error, inf)
     least = min(n1, n2) * min(common, 1 - common)
-    return result_of(
-        test,
-        pvalue=float(normal_pvalue(root, side)),
-        n=n1 + n2,
-        estimate=p1 - p2,
-        details={"p1": p1, "p2": p2, "least_expected": least},
-        _interval=ends,
-        **found | {"names": found["names"] or ("a", "b")},
-    )
+    details = {"p1": p1, "p2": p2, "least_expected": least}
+    found |= {"n": n1 + n2, "estimate": p1 - p2, "details": details}
+    return result_of(test, ends=ends, limits=SHARES, **found)
 
 
 def _newcombe(
-    first: tuple[float, int], second: tuple[float, int], alternative: str, confidence_level: float
+    first: tuple[float, int], second: tuple[float, int], tail: float
 ) -> tuple[float, float]:
     """The interval for a difference of proportions that Wilson's of both make."""
-    level = two_sided(alternative, confidence_level)
+    level = _two_sided(tail)
     (p1, (l1, h1)), (p2, (l2, h2)) = ((p, wilson(p, n, level)) for p, n in (first, second))
     low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
-    high = p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
-    return one_sided(alternative, low, high, -1.0, 1.0)
+    return low, p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
 
 
 def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:

@@ -86,12 +86,11 @@ class FoldCounts:
                 f"{ratio.title}, got {array.shape}"
             )
         cells = array.reshape(-1, len(columns))
-        for k, cell in enumerate(cells.ravel().tolist()):
+        for (fold, k), cell in np.ndenumerate(cells):
             plain = isinstance(cell, Real) and not isinstance(cell, bool)
             if not plain or not 0 <= cell <= LARGEST:
-                fold, column = divmod(k, len(columns))
                 raise ValueError(
-                    f"{name}[{fold}] has {columns[column]} = {cell}; counts are numbers from 0 to "
+                    f"{name}[{fold}] has {columns[k]} = {cell}; counts are numbers from 0 to "
                     f"{LARGEST:g}"
                 )
         return cls(cells.astype(np.float64), ratio)
@@ -231,8 +230,7 @@ def kfold_t(
     0.0516
     """
     sample = _sample(a, b, delta, names, (None,))
-    error = sample.deviation / sqrt(sample.n)
-    return _student("kfold_t", sample, alternative, error, sample.n - 1, correlation=0.0)
+    return _student("kfold_t", sample, alternative, 1 / sample.n, correlation=0.0)
 
 
 def corrected_resampled_t(
@@ -279,9 +277,8 @@ def corrected_resampled_t(
     sample = _sample(a, b, delta, names, (None,) if len(shape) == 1 else (None, None))
     ratio = 1 / max(shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
-    error, df = sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
     more = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    return _student("corrected_resampled_t", sample, alternative, error, df, **more)
+    return _student("corrected_resampled_t", sample, alternative, 1 / sample.n + ratio, **more)
 
 
 def five_by_two_t(
@@ -317,8 +314,10 @@ def five_by_two_t(
     0.0815
     """
     sample = _sample(a, b, delta, names, (5, 2))
-    variance = _variance_of_partitions(sample)
-    return _student("five_by_two_t", sample, alternative, sqrt(variance), 5, variance=variance)
+    variance, estimate = _variance_of_partitions(sample), float(sample.differences[0])
+    found = estimate, estimate - float(sample.delta), sqrt(variance), 5
+    details = {"variance": variance}
+    return student("five_by_two_t", alternative, *found, sample=sample, details=details)
 
 
 def five_by_two_f(a: Any, b: Any, *, delta: float = 0, names: Names = None) -> AlternativeResult:
@@ -401,8 +400,7 @@ def block_3x2_t(
     0.1465
     """
     sample = _sample(a, b, delta, names, (3, 2))
-    error = sample.deviation * sqrt(5 / 6)
-    return _student("block_3x2_t", sample, alternative, error, 5.0, correlation=0.4)
+    return _student("block_3x2_t", sample, alternative, 5 / 6, correlation=0.4)
 
 
 def _sample(
@@ -429,17 +427,13 @@ def _variance_of_partitions(sample: PairedSample) -> float:
 
 
 def _student(
-    test: str, sample: PairedSample, alternative: str, error: float, df: float, **more: float
+    test: str, sample: PairedSample, alternative: str, share: float, **details: float
 ) -> AlternativeResult:
-    """The t-test of the mean difference, or of the first one, with that standard error."""
+    """The t-test of the mean difference, which has this share of the differences' variance."""
     sample.refuse_constant("a t-test")
-    estimate, gap = sample.mean, sample.lead
-    if test == "five_by_two_t":
-        estimate = float(sample.differences[0])
-        gap = estimate - float(sample.delta)
-    details = {"variance": sample.deviation**2, **more}
-    found = {"sample": sample, "estimate": estimate, "details": details}
-    return student(test, alternative, gap, error, df, **found)
+    found = sample.mean, sample.lead, sample.deviation * sqrt(share), sample.n - 1
+    details["variance"] = sample.deviation**2
+    return student(test, alternative, *found, sample=sample, details=details)
 
 
 # ---- block-regularised cross-validation ---------------------------------------------------------

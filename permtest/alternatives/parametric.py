@@ -6,25 +6,25 @@ large scores; its distributions are used here, with means and deviations of exac
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from math import hypot, isfinite, sqrt
+from math import hypot, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
 from permtest.alternatives.answer import (
-    ROWS,
+    ITEMS,
+    NORMAL_SCORES,
+    SYSTEMS,
     AlternativeResult,
     Names,
     PairedSample,
     as_floats,
     as_threshold,
+    by_sides,
     check_magnitude,
-    one_sided,
     result_of,
     spread,
-    tail_level,
 )
 from permtest.integers import in_common_units, roomy
 from permtest.pairs import Pairs
@@ -75,9 +75,8 @@ def paired_t(
     """
     sample = PairedSample.of(a, b, delta, names, least=2)
     sample.refuse_constant("a t-test")
-    error = sample.deviation / sqrt(sample.n)
-    found = {"sample": sample, "estimate": sample.mean}
-    return student("paired_t", alternative, sample.lead, error, sample.n - 1, **found)
+    found = sample.mean, sample.lead, sample.error, sample.n - 1
+    return student("paired_t", alternative, *found, sample=sample)
 
 
 def independent_t(
@@ -141,18 +140,18 @@ def independent_t(
             "all scores of a are equal, and so are all scores of b, so a t-test has no "
             "standard error; use exact_perm_test if they are scores of the same items"
         )
-    error, df = hypot(s1 / sqrt(n1), s2 / sqrt(n2)), float(n1 + n2 - 2)
+    found: dict[str, Any] = {"n": n1 + n2, "names": names, "delta": float(threshold)}
     if equal_var:
+        df = float(n1 + n2 - 2)
         error = hypot(s1 * sqrt(n1 - 1), s2 * sqrt(n2 - 1)) * sqrt((1 / n1 + 1 / n2) / df)
     else:
+        found["title"] = "Welch's two-sample t-test"
+        found["assumptions"] = ITEMS, SYSTEMS, NORMAL_SCORES
+        error = hypot(s1 / sqrt(n1), s2 / sqrt(n2))
         share = (s1 / error) ** 2 / n1
         df = 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
-    estimate, null = float(x.mean() - y.mean()), float(threshold)
-    found = {"estimate": estimate, "delta": null, "n": n1 + n2, "names": names or ("a", "b")}
-    if not equal_var:
-        assumptions = ROWS["independent_t"].assumptions[:-1]
-        found |= {"title": "Welch's two-sample t-test", "assumptions": assumptions}
-    return student("independent_t", alternative, estimate - null, error, df, **found)
+    gap = float(x.mean() - y.mean())
+    return student("independent_t", alternative, gap, gap - found["delta"], error, df, **found)
 
 
 def normal_z(
@@ -170,23 +169,16 @@ def normal_z(
     """
     sample = PairedSample.of(a, b, delta, least=2)
     s1, s2 = (spread(x - x.mean()) / sqrt(sample.n) for x in (sample.a, sample.b))
-    error, r12 = sample.deviation / sqrt(sample.n), correlation or 0.0
+    error, r12 = sample.error, correlation or 0.0
     if correlation is not None:
         error = hypot(sqrt((1 - r12) / 2) * (s1 + s2), sqrt((1 + r12) / 2) * (s1 - s2))
     if error == 0:
         sample.refuse_constant("a z-test")
         raise ValueError(f"with correlation={correlation} the difference has no standard error")
-    z, details = sample.lead / error, {"s1": s1, "s2": s2, "r12": sample.correlation}
-    return result_of(
-        "independent_z" if correlation == 0 else "normal_z",
-        sample=sample,
-        alternative=alternative,
-        statistic=z,
-        pvalue=float(normal_pvalue(z, alternative)),
-        estimate=sample.mean,
-        details=details | {"standard_error": error, "inflation": sample.inflation},
-        _interval=partial(around, sample.mean, error, alternative, normal_quantile),
-    )
+    details = {"s1": s1, "s2": s2, "r12": sample.correlation, "inflation": sample.inflation}
+    test = "independent_z" if correlation == 0 else "normal_z"
+    found = sample.mean, sample.lead, error, inf
+    return student(test, alternative, *found, sample=sample, details=details)
 
 
 def inflation(correlation: float) -> float:
@@ -222,60 +214,49 @@ def inflation(correlation: float) -> float:
 
 
 def student(
-    test: str, alternative: str, gap: float, error: float, df: float, **found: Any
+    test: str, alternative: str, estimate: float, lead: float, error: float, df: float, **found: Any
 ) -> AlternativeResult:
-    """The t-test of an estimate that exceeds the null hypothesis by `gap`."""
-    quantile = partial(t_quantile, df=df)
+    """The t-test of an estimate that exceeds the null hypothesis by `lead`; z if df is inf."""
+    freedom = {} if df == inf else {"df": df}
     return result_of(
         test,
         alternative=alternative,
-        statistic=gap / error,
-        pvalue=float(t_pvalue(gap / error, df, alternative)),
-        details={"df": df, "standard_error": error, **found.pop("details", {})},
-        _interval=partial(around, found["estimate"], error, alternative, quantile),
+        statistic=lead / error,
+        pvalue=float(t_pvalue(lead / error, df, alternative)),
+        estimate=estimate,
+        details={**freedom, "standard_error": error, **found.pop("details", {})},
+        ends=partial(around, estimate, error, df),
         **found,
     )
 
 
 def t_pvalue(t: Any, df: float, alternative: str) -> Any:
-    """p of test statistics that have Student's t distribution."""
-    from scipy.special import stdtr
+    """p of test statistics that have Student's t distribution; the normal one if df is inf."""
+    from scipy.special import ndtr, stdtr
 
-    return _by_sides(partial(stdtr, df), t, alternative)
+    below = ndtr if df == inf else partial(stdtr, df)
+    return by_sides(alternative, below(-t), below(t))
 
 
 def normal_pvalue(z: Any, alternative: str) -> Any:
     """p of standard normal test statistics."""
-    from scipy.special import ndtr
-
-    return _by_sides(ndtr, z, alternative)
+    return t_pvalue(z, inf, alternative)
 
 
-def _by_sides(below: Callable[[Any], Any], x: Any, alternative: str) -> Any:
-    """p of x under a law that is symmetric about 0, `below` being its distribution function."""
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * below(-np.abs(x)))
-    return below(-x if alternative == "greater" else x)
+def t_quantile(tail: float, df: float) -> float:
+    """The value that Student's t exceeds with probability `tail`; normal if df is inf."""
+    from scipy.special import ndtri, stdtrit
+
+    q = -float(ndtri(tail) if df == inf else stdtrit(df, tail))
+    return q if isfinite(q) else t_quantile(tail, inf)
 
 
 def normal_quantile(tail: float) -> float:
     """z with that much of a standard normal law above it."""
-    from scipy.special import ndtri
-
-    return -float(ndtri(tail))
+    return t_quantile(tail, inf)
 
 
-def t_quantile(tail: float, df: float) -> float:
-    """The value that Student's t exceeds with probability `tail`."""
-    from scipy.special import stdtrit
-
-    q = -float(stdtrit(df, tail))
-    return q if isfinite(q) else normal_quantile(tail)
-
-
-def around(
-    centre: float, error: float, alternative: str, quantile: Any, confidence_level: float
-) -> tuple[float, float]:
-    """centre +- quantile * error."""
-    reach = error * quantile(tail_level(alternative, confidence_level))
-    return one_sided(alternative, centre - reach, centre + reach)
+def around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:
+    """The centre, less and plus an error times a quantile of t."""
+    reach = error * t_quantile(tail, df)
+    return centre - reach, centre + reach

@@ -5,7 +5,6 @@ SciPy's exact Wilcoxon test is wrong with ties, and it has no interval for eithe
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -19,20 +18,22 @@ from numpy.typing import NDArray
 from permtest._checks import check_option
 from permtest.alternatives.answer import (
     ITEMS,
-    ROWS,
+    LARGE,
+    SYMMETRIC,
     AlternativeResult,
     Names,
     PairedSample,
     Z,
-    one_sided,
+    by_level,
+    by_sides,
+    first,
     rejects,
     result_of,
-    tail_level,
 )
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.parametric import normal_pvalue
 from permtest.exact import exact_perm_test
-from permtest.integers import SAFE, IntArray, largest, with_room
+from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
 from permtest.statistics import Alternative
 
@@ -96,16 +97,15 @@ def wilcoxon(
     """
     check_option("zero_method", zero_method, get_args(ZeroMethod))
     check_option("method", method, ("exact", "approx"))
-    sample, exact = PairedSample.of(a, b, delta, names), method == "exact"
+    sample = PairedSample.of(a, b, delta, names)
     ranks, zeros = SignedRanks.of(sample.steps, zero_method), int(np.sum(sample.steps == 0))
-    if exact:
+    rough = method == "approx"
+    if rough:
+        p = normal_pvalue(ranks.z(0.5 * correction, alternative), alternative)
+        p = float(p) if ranks.deviation else 1.0  # there is nothing to rank
+    else:
         swapped = np.zeros_like(ranks.doubled)
         p = exact_perm_test(ranks.doubled, swapped, alternative=alternative).pvalue
-    elif ranks.deviation:
-        p = float(normal_pvalue(ranks.z(0.5 * correction, alternative), alternative))
-    else:  # there is nothing to rank
-        p = 1.0
-    rough = {"method": Z, "assumptions": (*ROWS["wilcoxon"].assumptions, "large sample")}
     return result_of(
         "wilcoxon",
         sample=sample,
@@ -113,6 +113,8 @@ def wilcoxon(
         statistic=ranks.plus,
         pvalue=p,
         estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
+        method=Z if rough else None,
+        assumptions=(ITEMS, SYMMETRIC, LARGE) if rough else None,
         details={
             "W-": ranks.minus,
             "z": ranks.z(),
@@ -120,8 +122,7 @@ def wilcoxon(
             "n_zero": zeros,
             "tie_sum": ranks.ties,
         },
-        _interval=partial(walsh_interval, sample.gaps, sample.scale, alternative),
-        **{} if exact else rough,
+        ends=partial(_walsh_ends, sample.gaps, sample.scale),
     )
 
 
@@ -155,7 +156,7 @@ class SignedRanks(NamedTuple):
     def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
         """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
         gap = float(corrected_root((self.plus - self.minus) / 2, correction, alternative))
-        return gap / self.deviation if gap else 0.0
+        return gap / self.deviation if self.deviation else 0.0
 
 
 def sign(
@@ -205,24 +206,22 @@ def sign(
         pvalue=float(mcnemar_pvalue(positive, negative, "exact", alternative)),
         estimate=float(Fraction(_doubled_median(ordered), 2 * sample.scale)),
         details=counts | {"n_zero": sample.n - positive - negative},
-        _interval=partial(_order_statistics, ordered, sample.scale, alternative),
+        ends=partial(_order_statistics, ordered, sample.scale),
     )
 
 
-def _order_statistics(
-    ordered: IntArray, scale: int, alternative: str, confidence_level: float
-) -> tuple[float, float]:
+def _order_statistics(ordered: IntArray, scale: int, tail: float) -> tuple[float, float]:
     """d_(k) to d_(n+1-k) with the largest k whose tail does not exceed the level."""
-    n, tail = ordered.size, tail_level(alternative, confidence_level)
+    n = ordered.size
 
-    def below(k: int) -> float:
-        return float(mcnemar_pvalue(k - 1, n - k + 1, "exact", "less")) if k else 0.0
+    def exceeds(k: int) -> bool:
+        return bool(mcnemar_pvalue(k, n - k, "exact", "less") > tail)
 
-    k = bisect_right(range(n + 1), tail, key=below) - 1
+    k = first(exceeds, 0, n)
     if k == 0:
         return -inf, inf
     low, high = (float(Fraction(int(ordered[i]), scale)) for i in (k - 1, n - k))
-    return one_sided(alternative, low, high)
+    return low, high
 
 
 def permutation_median(
@@ -280,9 +279,7 @@ def permutation_median(
     steps, gaps = np.sort(sample.steps), np.sort(sample.gaps)
     doubled = _doubled_median(steps)
     middle = Fraction(doubled, 2 * sample.scale)
-    p = median_tail(steps, -doubled if alternative == "less" else doubled)
-    if alternative == "two-sided":
-        p = min(1.0, 2 * median_tail(steps, abs(doubled))) if doubled else 1.0
+    p = by_sides(alternative, *(median_tail(steps, side * doubled) for side in (1, -1)))
     return result_of(
         "permutation_median",
         sample=sample,
@@ -292,7 +289,7 @@ def permutation_median(
         estimate=float(middle + sample.delta),
         assumptions=(sample.symmetry, ITEMS),
         details={"zeros": int(np.count_nonzero(sample.steps == 0))},
-        _interval=partial(_median_shifts, gaps, sample.scale, alternative),
+        ends=partial(_median_shifts, gaps, sample.scale),
     )
 
 
@@ -325,33 +322,26 @@ def median_tail(steps: IntArray, m: int) -> float:
     return min(float(np.sum(terms)), 1.0)
 
 
-def _median_shifts(
-    gaps: IntArray, scale: int, alternative: str, confidence_level: float
-) -> tuple[float, float]:
+def _median_shifts(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
     """All differences that the test of the median does not reject.
 
     Changing the signs of some gaps about a shift, and adding it again, gives a median that rises
     with the shift; it reaches the observed one where two or four times the shift are sums and
     differences of two gaps and of twice the median, no further from the median than gaps lie apart.
     """
-    alpha = tail_level(alternative, confidence_level)
 
     def lower_end(gaps: IntArray) -> float:
         middle, reach = _doubled_median(gaps), int(gaps[-1]) - int(gaps[0]) + 1
         gaps = 4 * with_room(gaps, 64)
 
-        def rejected(shift: int) -> bool:
-            return bool(rejects(median_tail(gaps - shift, 4 * middle - 2 * shift), alpha))
+        def accepted(shift: int) -> bool:
+            return not rejects(median_tail(gaps - shift, 4 * middle - 2 * shift), tail)
 
-        low, high = 2 * middle - 4 * reach, 2 * middle + 4 * reach
-        if not rejected(low):
-            return -inf
-        while high - low > 1:
-            shift = (low + high) // 2
-            low, high = (shift, high) if rejected(shift) else (low, shift)
-        return float(Fraction(high, 4 * scale))
+        low = 2 * middle - 4 * reach
+        shift = first(accepted, low, 2 * middle + 4 * reach)
+        return -inf if shift == low else float(Fraction(shift, 4 * scale))
 
-    return one_sided(alternative, lower_end(gaps), -lower_end(-gaps[::-1]))
+    return lower_end(gaps), -lower_end(-gaps[::-1])
 
 
 # ---- sums of two differences ---------------------------------------------------------------------
@@ -366,13 +356,17 @@ def walsh_interval(
     gaps: IntArray, scale: int, alternative: str, confidence_level: float
 ) -> tuple[float, float]:
     """The k-th smallest and the k-th largest mean of two differences, each with itself too."""
+    ends = partial(_walsh_ends, gaps, scale)
+    return by_level(ends, alternative, (-inf, inf), confidence_level)
+
+
+def _walsh_ends(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
     n = gaps.size
-    k, _ = signed_rank_quantile(n, tail_level(alternative, confidence_level))
+    k, _ = signed_rank_quantile(n, tail)
     if k == 0:
         return -inf, inf
-    ends = kth_walsh(gaps, [k, n * (n + 1) // 2 + 1 - k])
-    low, high = (float(Fraction(end, 2 * scale)) for end in ends)
-    return one_sided(alternative, low, high)
+    low, high = kth_walsh(gaps, [k, n * (n + 1) // 2 + 1 - k])
+    return float(Fraction(low, 2 * scale)), float(Fraction(high, 2 * scale))
 
 
 def hodges_lehmann_sum(steps: IntArray, *, diagonal: bool = True) -> Fraction:
@@ -390,26 +384,17 @@ def kth_walsh(steps: IntArray, k: Sequence[int], *, diagonal: bool = True) -> li
     values, counts = count_values(np.asarray(steps))
     below = np.concatenate(([0], np.cumsum(counts)))
 
-    def smallest(values: IntArray, k: int, low: int, high: int) -> int:
-        """The smallest value that k sums do not exceed, between `low` and `high`."""
+    def up_to(value: int) -> int:
+        """How many sums do not exceed the value."""
+        ordered = int(counts @ below[np.searchsorted(values, value - values, side="right")])
+        doubled = int(below[np.searchsorted(values, value // 2, side="right")])
+        return (ordered + (doubled if diagonal else -doubled)) // 2
 
-        def up_to(value: int) -> int:
-            ordered = int(counts @ below[np.searchsorted(values, value - values, side="right")])
-            doubled = int(below[np.searchsorted(values, value // 2, side="right")])
-            return (ordered + (doubled if diagonal else -doubled)) // 2
+    def smallest(rank: int) -> int:
+        """The smallest value that so many sums do not exceed."""
+        return first(lambda value: up_to(value) >= rank, 2 * int(values[0]), 2 * int(values[-1]))
 
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if up_to(middle) >= k else (middle + 1, high)
-        return low
-
-    # Python integers are slow to compare: they are first rounded down to machine integers.
-    shift = max(largest(values).bit_length() - SAFE.bit_length() + 2, 0)
-    rounded = (values >> shift).astype(np.int64)
-    near = [smallest(rounded, x, 2 * int(rounded[0]), 2 * int(rounded[-1])) for x in k]
-    if shift == 0:
-        return near
-    return [smallest(values, x, y << shift, (y + 2) << shift) for x, y in zip(k, near, strict=True)]
+    return [smallest(rank) for rank in k]
 
 
 @lru_cache(maxsize=4096)
@@ -439,5 +424,5 @@ def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
     low, high = near - 2, near + 3
     if low < 0 or below(low) > alpha or below(high) <= alpha:
         low, high = 0, n * (n + 1) // 2 + 1
-    k = bisect_right(range(low, high), alpha, key=below) - 1 + low
+    k = first(lambda k: below(k) > alpha, low, high) - 1
     return k, below(k)

@@ -7,7 +7,6 @@ quantiles of K numbers, one for each resample.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,6 +23,7 @@ from permtest._checks import check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import (
     ITEMS,
+    LABELS,
     SAMPLED,
     TITLES,
     UPPER_BOUND,
@@ -32,9 +32,9 @@ from permtest.alternatives.answer import (
     PairedSample,
     as_floats,
     as_threshold,
-    one_sided,
+    by_sides,
+    first,
     result_of,
-    tail_level,
 )
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, largest
@@ -59,9 +59,6 @@ AT_ONCE, LEAST = 2**18, 2**15
 
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
-
-#: How the title of a test calls its interval, where not as the option does.
-TITLE_OF = {"bca": "bias-corrected and accelerated"}
 
 NORMAL = NormalDist()
 
@@ -183,14 +180,14 @@ def bootstrap(
         test,
         sample=sample,
         alternative=alternative,
-        title=f"{TITLE_OF.get(kind, kind)} {TITLES[test]}",
+        title=f"{kind.replace('bca', 'bias-corrected and accelerated')} {TITLES[test]}",
         statistic=t_value if kind == "studentised" else estimate,
         statistic_name="t" if kind == "studentised" else statistic,
         pvalue=pivots.pvalue(alternative),
         estimate=estimate,
         details={"standard_error": float(Fraction(error) * step), **details},
         n_samples=size,
-        _interval=partial(pivots.interval, alternative),
+        ends=pivots.ends,
     )
 
 
@@ -279,7 +276,7 @@ def paired_bootstrap(
         delta=float(threshold),
         details=shares,
         n_samples=size,
-        _interval=partial(pivots.interval, alternative),
+        ends=pivots.ends,
     )
 
 
@@ -344,16 +341,13 @@ def permutation_mean(
     """
     sample = PairedSample.of(a, b, delta, names)
     found = exact_perm_test(sample.steps, np.zeros_like(sample.steps), alternative=alternative)
-
-    return result_of(
-        "exact",
+    return _as_alternative(
+        found,
         sample=sample,
-        alternative=alternative,
         statistic=float(Fraction(exact_sum(sample.steps), sample.scale)),
         estimate=sample.mean,
         assumptions=(sample.symmetry, ITEMS),
         _interval=partial(_shifts, sample.pairs, alternative),
-        **_exact(found),
     )
 
 
@@ -367,32 +361,36 @@ def randomisation(
     """The exact permutation test of a measure of counts; sampled if an exact p is out of reach."""
     entry = lookup(statistic)
     found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
-    estimate, title = float(found.statistic), entry.title or entry.name
-    return result_of(
-        "exact",
+    title = entry.title or entry.name
+    return _as_alternative(
+        found,
         title=f"{'' if found.n_samples else 'exact '}permutation test of {title}",
-        statistic=estimate,
-        statistic_name="difference",
-        alternative=alternative,
         n=found.n,
-        estimate=estimate,
-        estimate_name=f"{title} difference",
         names=found.names,
-        assumptions=("exchangeable labels", ITEMS),
-        n_samples=found.n_samples,
-        **_exact(found),
+        statistic=float(found.statistic),
+        statistic_name="difference",
+        estimate=float(found.statistic),
+        estimate_name=f"{title} difference",
+        assumptions=(LABELS, ITEMS),
     )
 
 
-def _exact(found: PermutationTestResult) -> dict[str, Any]:
-    """p of the exact test, and how it was computed."""
+def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeResult:
+    """The exact test in the form of the others, and in its details how p was computed."""
+    method = UPPER_BOUND if found.method == "bracket" else "exact"
+    details: dict[str, Any] = {"method": found.method, "error_bound": found.error_bound}
     if found.n_samples is not None:
         low, high = found.pvalue_interval()
-        details = {"pvalue_low": low, "pvalue_high": high}
-        return {"pvalue": found.pvalue, "method": SAMPLED, "details": details}
-    how = {"method": found.method, "error_bound": found.error_bound}
-    kind = UPPER_BOUND if found.method == "bracket" else "exact"
-    return {"pvalue": found.pvalue, "method": kind, "details": how}
+        method, details = SAMPLED, {"pvalue_low": low, "pvalue_high": high}
+    return result_of(
+        "exact",
+        alternative=found.alternative,
+        pvalue=found.pvalue,
+        method=method,
+        details=details,
+        n_samples=found.n_samples,
+        **more,
+    )
 
 
 # ---- resamples -----------------------------------------------------------------------------------
@@ -523,14 +521,10 @@ class Pivots:
 
     def pvalue(self, alternative: str) -> float:
         """The level at which the interval just leaves out `delta`."""
-        below, up_to = (
-            np.searchsorted(self.values, -self.tie),
-            np.searchsorted(self.values, self.tie, "right"),
-        )
-        greater, less = self.tail(int(up_to), 1), self.tail(self.values.size - int(below), -1)
-        if alternative == "two-sided":
-            return min(1.0, 2 * min(greater, less))
-        return greater if alternative == "greater" else less
+        below = int(np.searchsorted(self.values, -self.tie))
+        up_to = int(np.searchsorted(self.values, self.tie, "right"))
+        greater, less = self.tail(up_to, 1), self.tail(self.values.size - below, -1)
+        return float(by_sides(alternative, greater, less))
 
     def tail(self, count: int, side: int) -> float:
         """One-sided p of a difference that `count` values do not exceed (-1: fall below)."""
@@ -544,15 +538,17 @@ class Pivots:
         y = x / slope if slope > 0 else (inf if x > 0 else -inf)
         return max(NORMAL.cdf(y - bias), 1 / (size + 1))
 
-    def interval(self, alternative: str, confidence_level: float) -> tuple[float, float]:
-        """All differences with p > 1 - confidence_level, in scores."""
-        alpha, size = tail_level(alternative, confidence_level), self.values.size
+    def ends(self, tail: float) -> tuple[float, float]:
+        """The smallest and the largest difference, in scores, whose one-sided p exceeds `tail`."""
+        size = self.values.size
+        low = first(lambda count: self.tail(count, 1) > tail, 0, size + 1)
+        high = first(lambda count: self.tail(count, -1) > tail, 0, size + 1)
+        return (
+            self.score(self.values[min(low, size) - 1]) if low else -inf,
+            self.score(self.values[max(size - high, 0)]) if high else inf,
+        )
 
-        def end(side: int) -> float:
-            least = bisect_right(range(size + 1), alpha, key=lambda count: self.tail(count, side))
-            if least == 0:
-                return -side * inf
-            value = float(self.values[min(least, size) - 1 if side > 0 else max(size - least, 0)])
-            return float(self.delta + Fraction(value) * self.unit) if isfinite(value) else value
-
-        return one_sided(alternative, end(1), end(-1))
+    def score(self, value: float) -> float:
+        """What a value is in scores."""
+        found = float(value)
+        return float(self.delta + Fraction(found) * self.unit) if isfinite(found) else found
