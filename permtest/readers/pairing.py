@@ -46,6 +46,7 @@ from permtest.readers.shape import (
     as_list,
     count_statistics,
     is_judged,
+    missing_code,
     owner_and_measure,
     predicted,
     words,
@@ -555,6 +556,7 @@ class Evaluation:
         if entry.minimum is not None:
             chosen.refuse(lambda x: "; ".join(entry.problem(x) or ()), chosen.numbers)
         if not self.how.same_scale:
+            chosen.refuse_codes(chosen.numbers)
             _check_scales(chosen.systems, chosen.numbers)
 
     def _has_unequal_runs(
@@ -603,6 +605,8 @@ class Evaluation:
         cells = runs.exact()
         if entry.minimum is not None:
             runs.refuse(lambda x: None if x is None else "; ".join(entry.problem(x) or ()), cells)
+        if not self.how.same_scale:
+            runs.refuse_codes(cells)
         chosen.take_runs(two, cells)
         if not self.how.same_scale:
             _check_scales(two, [[x for x in column if x is not None] for column in cells])
@@ -815,6 +819,18 @@ class _Chosen:
             doubts.setdefault(pointed[0], f"{problem}(--thousands ., --thousands none)")
         if doubts:
             self.refuse(lambda x: f"{shown(x)} {doubts[x]}" if x in doubts else None)
+
+    def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
+        """Refuse a number that may stand for missing scores, such as -999 beside 0 and 1."""
+        for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
+            code = missing_code([x for x in column if x is not None])
+            if code is not None:
+                problem = (
+                    f"'{code}' may stand for a missing score, since no other is below 0; leave its "
+                    "cells empty, and say what becomes of such items (--missing drop, --missing "
+                    "zero), or, if it is a score, say that all are on one scale (--same-scale)"
+                )
+                raise one.error(rows[column.index(code)], problem, self.score)
 
     def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""

@@ -119,6 +119,10 @@ PREDICTED = {"pred", "preds", "predicted", "prediction", "predictions"}
 #: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
 NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
 
+#: Numbers that stand for missing scores in many files, where all others are 0 or more. (1 and -1
+#: alone are preferences.)
+CODES = (-1, -9, -99, -999, -9999)
+
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
@@ -762,9 +766,11 @@ class Sheet(Table):
         if self.names is None:
             single, used = [0], {"score": [0]}
         gold = self.called("gold")
-        unsure = self.probabilities(gold) if gold in single else []
+        unsure = self.probabilities(gold) if gold in single and self.how.score is None else []
         if unsure and {gold, *unsure} == set(single):
-            raise self.error(PROBABILITIES, None, unsure[0])
+            choose = f"choose them (--score {self.name(unsure[0])})"
+            problem = f"{PROBABILITIES}, or, if these numbers are what you compare, {choose}"
+            raise self.error(problem, None, unsure[0])
         said = any("pred" in self.name(i).lower() for i in single)
         if gold in single and said and self.how.score is None:
             raise self.error(self._may_be_right(gold, [self.name(i) for i in self.scored]).text)
@@ -868,7 +874,7 @@ class Sheet(Table):
             every = single if self.width > 2 else range(self.width)
             return [self.name(i) for i in every], Doubt(), ()
         gold, kept, notes = self.called("gold"), list[int](), tuple[str, ...]()
-        unsure = self.probabilities(gold) if gold in single else []
+        unsure = self.probabilities(gold) if gold in single and self.how.score is None else []
         if gold in single and (self.how.score is not None or self._only_judged(single, gold)):
             single = [i for i in single if i != gold]
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
@@ -1024,9 +1030,21 @@ def _plain(cell: Any) -> str:
     return text.partition(".")[0] if kind_of(text) == "integer" else text
 
 
+def missing_code(numbers: Collection[Any]) -> Any:
+    """The number that may stand for missing scores: -999 beside none below 0; None if none does."""
+    several = Counter(numbers)
+    code = min(several, default=0)
+    if code not in CODES or any(code < x < 0 for x in several):
+        return None
+    far = code <= -99 or (max(several) <= -code and (code < -1 or several[code] > 1))
+    preferences = several.keys() <= {code, -code}
+    return code if far and not preferences else None
+
+
 def _alike(columns: Sequence[Sequence[str]]) -> bool:
     """Whether columns of numbers are of one kind, with ranges within a factor of twenty."""
     values = [{x for x in map(number_or_none, set(c)) if x is not None} for c in columns]
+    values = [some - {missing_code(some)} for some in values]  # which is refused where it is read
     most = [max(map(abs, some), default=0.0) for some in values]
     known = [x for x in most if x > 0]
     mixed = sum(some <= {0.0, 1.0} for some in values) > 1 and any(x > 1 for x in most)
