@@ -212,7 +212,10 @@ class Evaluation:
         entry = lookup(statistic)
         two = self._compared(a, b, entry)
         if self._has_unequal_runs(two, score, entry, clusters):
-            chosen = self._of_runs(two, self._score(two, score, entry), entry)
+            name = self._score(two, score, entry)
+            if score is None:
+                self._check_labels(two, [name])
+            chosen = self._of_runs(two, name, entry)
             grouping = self._above_items(two, clusters)
         else:
             own = clusters is None or clusters in {one.items_by for one in two}
@@ -306,24 +309,29 @@ class Evaluation:
             problem += f"{'_'.join(y)}); compare {a!r} with {of_b!r}, or {of_a!r} with {b!r}"
             raise self._error(problem)
 
-    def _check_predicted(self, some: Sequence[SystemScores], score: str) -> None:
-        """Refuse numbers that may be predicted labels, or say how sure a system was of some."""
-        gold = None if self.first is None else self.first.called("gold")
-        for one in (one for one in some if score not in one.counts):
-            for label in (x for x in one.columns.get(score, ()) if predicted(x)):
-                right = "FILE"
-                if self.first is not None and gold is not None and self.first.label(gold) != label:
-                    right = self.first.name(gold)
-                name = predicted(label) if self.sheet is not None else score
-                problem = f"{label} may hold predicted labels, which are not scores; name the "
-                problem += (
-                    f"right labels (--gold {right}), or, if they are scores, say so (--score "
-                )
-                raise self._error(f"{problem}{name})")
-        if (first := self.first) is None or any(score in one.counts for one in some):
+    def _check_labels(self, some: Sequence[SystemScores], names: Sequence[str]) -> None:
+        """Refuse scores that may be labels, or say how sure a system was of some."""
+        if (first := self.first) is None or self.how.score is not None:
             return
-        used = {label for one in some for label in one.columns.get(score, ())}
+        gold, used = first.called("gold"), dict[str, str]()
+        for one in some:
+            for name in (name for name in names if name not in one.counts):
+                used |= dict.fromkeys(one.columns.get(name, ()), name)
         columns = [i for i in range(first.width) if first.label(i) in used]
+        right = "FILE" if gold is None else first.name(gold)
+        plain = [x for x in some[0].scores if x != right and not predicted(x)]
+        for label, name in used.items():
+            is_gold = gold is not None and label == first.label(gold) and self.sheet is None
+            if word := predicted(label):
+                what = "predicted labels, which are not scores; name the right labels"
+                right = "FILE" if is_gold else right
+            elif is_gold:
+                what = "the right labels, which are not scores; score predictions by it"
+            else:
+                continue
+            which = word if self.sheet is not None else (plain or [name])[0]
+            problem = f"{label} may hold {what} (--gold {right}), or say which numbers are scores"
+            raise self._error(f"{problem} (--score {which})")
         said = map(first.sureness, columns) if self.sheet is None else [first.holds_labels(columns)]
         if problem := next(filter(None, said), ""):
             raise self._error(problem)
@@ -452,8 +460,8 @@ class Evaluation:
         self, some: Sequence[SystemScores], names: Sequence[str], wanted: str | None
     ) -> ReadError:
         """The error that it is not clear which score is meant."""
-        for name in names if wanted is None else ():
-            self._check_predicted(some, name)
+        if wanted is None:
+            self._check_labels(some, names)
         problem = f"{len(names)} score{'s' * (len(names) > 1)} ({', '.join(map(shown, names))}); "
         problem += "choose one as score (--score)"
         if len(names) > 1 and len({re.sub(r"\d+", "", name) for name in names}) == 1:
@@ -507,6 +515,8 @@ class Evaluation:
             problem = "pos_label (--pos-label) is for predictions; name the right labels (--gold)"
             raise self._error(problem)
         name = PREDICTION if self.is_labels else self._score(some, score, entry)
+        if score is None and not self.is_labels:
+            self._check_labels(some, [name])
         runs = any(one.items is not None for one in some)
         missing = self.how.missing or ("error" if strict and runs else None)
         chosen = _Chosen.matched(some, name, missing)
@@ -514,8 +524,6 @@ class Evaluation:
             self._judge(chosen, entry)
         else:
             self._count(chosen, entry)
-            if score is None and self.how.score is None:
-                self._check_predicted(some, name)
         named = self.how.id is not None
         chosen.check_agreement(named=named, noted=named and not self.is_labels)
         return chosen
@@ -610,8 +618,6 @@ class Evaluation:
         chosen.take_runs(two, cells)
         if not self.how.same_scale:
             _check_scales(two, [[x for x in column if x is not None] for column in cells])
-        if self.how.score is None:
-            self._check_predicted(two, name)
         named = self.how.id is not None
         chosen.check_agreement(named=named, noted=named)
         return chosen

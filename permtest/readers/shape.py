@@ -765,15 +765,6 @@ class Sheet(Table):
         used |= self._sets.get("", {})
         if self.names is None:
             single, used = [0], {"score": [0]}
-        gold = self.called("gold")
-        unsure = self.probabilities(gold) if gold in single and self.how.score is None else []
-        if unsure and {gold, *unsure} == set(single):
-            choose = f"choose them (--score {self.name(unsure[0])})"
-            problem = f"{PROBABILITIES}, or, if these numbers are what you compare, {choose}"
-            raise self.error(problem, None, unsure[0])
-        said = any("pred" in self.name(i).lower() for i in single)
-        if gold in single and said and self.how.score is None:
-            raise self.error(self._may_be_right(gold, [self.name(i) for i in self.scored]).text)
         if not used:
             raise self.error(f"no column of numbers; {self.known()}{self.obstacle()}")
         taken = {*single, *self._counted}
@@ -873,32 +864,20 @@ class Sheet(Table):
                 return [], Doubt("four whole numbers a line, and no names"), ()
             every = single if self.width > 2 else range(self.width)
             return [self.name(i) for i in every], Doubt(), ()
-        gold, kept, notes = self.called("gold"), list[int](), tuple[str, ...]()
-        unsure = self.probabilities(gold) if gold in single and self.how.score is None else []
-        if gold in single and (self.how.score is not None or self._only_judged(single, gold)):
-            single = [i for i in single if i != gold]
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
             whose = f"{self.name(self.system or 0)!r} seems to say whose a line is"
-            doubt = Doubt(f"{whose}; which column is the item? (--id)")
-        elif unsure:
-            doubt = Doubt(PROBABILITIES)
-        elif gold in single:
-            doubt = self._may_be_right(gold)
-        else:
-            some, problem = self._family(single)
-            kept, notes = self._underived(some)
-            doubt = Doubt(problem) if problem else self._unsure(kept, gold)
+            return [], Doubt(f"{whose}; which column is the item? (--id)"), ()
+        single = [i for i in single if i != self.called("gold")]
+        some, problem = self._family(single)
+        kept, notes = self._underived(some)
+        doubt = self._may_be_labels(kept or single) if self.how.score is None else Doubt()
+        if not doubt.text:
+            doubt = Doubt(problem) if problem else self._unlike(kept)
         return ([], doubt, ()) if doubt.text else ([self.name(i) for i in kept], doubt, notes)
 
-    def _unsure(self, kept: Sequence[int], gold: int | None) -> Doubt:
-        """Why it is not sure that columns which may be systems are some."""
-        sure = [self.sureness(i) for i in kept] if self.how.score is None else []
-        if any(sure):
-            return Doubt(next(filter(None, sure)), settled=True, columns=False)
-        if not kept and gold is not None and gold not in self.numeric and not self.scored:
-            several = len({*range(self.width)} - {gold, *self.apart}) > 1
-            return self._may_be_right(gold) if several else Doubt()
+    def _unlike(self, kept: Sequence[int]) -> Doubt:
+        """The doubt whether columns that do not look alike are scores of systems."""
         if len(kept) < 2 or _alike([self.texts[i] for i in kept]):
             return Doubt()
         names = ", ".join(repr(self.key(i)) for i in kept)
@@ -907,35 +886,39 @@ class Sheet(Table):
         scale = f"{scale}(--same-scale)" if 0 < most[0] <= 1 < most[-1] <= 1000 else ""
         return Doubt(f"columns of numbers that do not look alike ({names}){scale}")
 
-    def _only_judged(self, columns: Sequence[int], gold: int) -> bool:
-        """Whether some columns are of 0 and 1, and no other may be predictions of other labels."""
-        values = {i: {*map(number_or_none, {*self.texts[i]})} for i in columns}
-        rest = [i for i in columns if i != gold and not values[i] <= {0, 1, None}]
-        return (
-            len(columns) - len(rest) > 1
-            and not values[gold] <= {0, 1, None}
-            and all(
-                not NO_SYSTEM.isdisjoint(tokens(self.name(i)))
-                or 2 * len(values[i] & values[gold]) < len(values[i])
-                for i in rest
-            )
-        )
+    def _may_be_labels(self, columns: Sequence[int]) -> Doubt:
+        """The doubt whether columns say what was predicted, or how surely, beside right labels."""
+        gold = self.called("gold")
+        if gold is not None and not set(columns).isdisjoint(self.probabilities(gold)):
+            return Doubt(PROBABILITIES)
+        if sure := next(filter(None, map(self.sureness, columns)), ""):
+            return Doubt(sure, settled=True, columns=False)
+        if gold is None or gold in self.apart:
+            return Doubt()
+        if gold not in self.numeric:  # as predictions are then, too
+            others = {*range(self.width)} - {gold, *self.apart}
+            return Doubt() if columns or len(others) < 2 else self._may_be_right(gold)
+        values = [self._values(i) <= {0, 1, None} for i in (gold, *columns)]
+        judged = len(values) > 1 and not values[0] and all(values[1:])
+        return Doubt() if judged else self._may_be_right(gold)
+
+    def _values(self, i: int) -> set[float | None]:
+        return {*map(number_or_none, {*self.texts[i]})}
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
+        if self._values(gold) != {0, 1}:
+            return []
         some = [i for i in self.numeric if self.kinds[i]["decimal"] and i != gold]
         some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
-        values = {i: {*map(number_or_none, {*self.texts[i]})} for i in (gold, *some)}
-        some = some if values[gold] == {0, 1} else []
-        return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
+        return [i for i in some if all(0 <= (x or 0) <= 1 for x in self._values(i))]
 
-    def _may_be_right(self, gold: int, names: Sequence[str] = ()) -> Doubt:
+    def _may_be_right(self, gold: int) -> Doubt:
         """The doubt whether a column holds what is right, and others what was predicted."""
         problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
         problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
         what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
-        named = names or ["_".join(x) for own, x in what if own and x]
-        plain = [x for x in named if x != self.name(gold) and not predicted(x)]
+        plain = [x for x in ("_".join(x) for own, x in what if own and x) if not predicted(x)]
         text = f"{problem}say so (--score {plain[0] if plain else 'correct'})"
         return Doubt(text, settled=True, columns=not plain)
 
