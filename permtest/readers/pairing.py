@@ -855,7 +855,8 @@ def _of_items(one: SystemScores, score: str, column: Sequence[Any]) -> SystemSco
         runs[item] = (*runs.get(item, ()), *(() if number is None else (number,)))
     rows, notes = [*first.values()], one.notes
     if gone := sum(number is None for number in column):
-        notes += (f"{gone} run{'s' * (gone > 1)} of {one.system!r} without a score left out",)
+        what = "runs are" if gone > 1 else "run is"
+        notes += (f"{gone} {what} left out, as {one.system!r} has no score there",)
 
     def of_first(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         return {name: [cells[i] for i in rows] for name, cells in columns.items()}
