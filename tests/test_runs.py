@@ -206,6 +206,13 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     assert main(["compare", str(path), "--no-clusters"]) == 2
 
 
+def test_a_run_without_a_score_is_left_out_and_counted():
+    text = "item,system,seed,score\np,x,1,1\np,x,2,\np,x,3,0\nq,x,1,1\np,y,1,0\nq,y,1,1\n"
+    pairs = read(File("runs.csv", text.encode()))
+    assert (pairs.ids, pairs.u.tolist(), pairs.v.tolist()) == (("p", "q"), [1, 2], [0, 2])
+    assert "1 run is left out, as 'x' has no score there" in pairs.source["notes"]
+
+
 def test_runs_of_a_cluster_stay_together():
     rows = ["q0,d,x,1,1", "q0,d,x,2,0", "q1,d,x,1,1", "q2,e,x,1,1"]
     rows += ["q0,d,y,1,0", "q1,d,y,1,1", "q2,e,y,1,0"]

@@ -14,8 +14,9 @@ from permtest._forms import grid, said, together
 from permtest._jupyter import FILE_LIMIT, notebooks_folder
 from permtest.app.parts import Fold, problem, working
 from permtest.readers import File, ReadError, format_of, is_table, recognise
+from permtest.readers.names import WORDS
 from permtest.readers.pairing import Evaluation
-from permtest.readers.shape import WORDS, How, Sheet
+from permtest.readers.shape import How, Sheet
 from permtest.readers.tables import table_of
 from permtest.study.document import legible
 

@@ -32,7 +32,7 @@ from permtest.integers import exact_sum
 from permtest.pairs import per_item
 from permtest.readers import FORMATS
 from permtest.readers.files import printable
-from permtest.readers.shape import IN_FILES
+from permtest.readers.names import IN_FILES
 from permtest.score import counted
 from permtest.statistics import STATISTICS, lookup
 

@@ -8,18 +8,10 @@ from typing import Any
 
 from permtest.predictions import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
-from permtest.readers.shape import (
-    NO_SYSTEM,
-    PROBABILITIES,
-    ROLES,
-    How,
-    Sheet,
-    as_ids,
-    is_judged,
-)
+from permtest.readers.names import ROLES, is_judged, says
+from permtest.readers.shape import PROBABILITIES, How, Sheet, as_ids
 from permtest.readers.systems import ROW, SystemScores
 from permtest.readers.tables import Table
-from permtest.score import tokens
 
 #: The score of a prediction, and the column of what a file of its own says is right.
 PREDICTION, GOLD = "prediction", "gold"
@@ -55,7 +47,7 @@ def gold_of(sheet: Sheet, *, alone: bool) -> int | None:
     said = [i for i, name in columns if "pred" in name]
     several = alone and not sheet.is_long
     rest = set(sheet.numeric) - {*found, *said, *sheet.apart, *(() if several else sheet.keys)}
-    scores = [i for i in rest if NO_SYSTEM.isdisjoint(tokens(sheet.name(i)))]
+    scores = [i for i in rest if not says(sheet.name(i), "no system")]
     return found[0] if len(found) == 1 and len(said) > several and not scores else None
 
 

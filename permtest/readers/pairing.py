@@ -33,23 +33,18 @@ from permtest.readers.files import (
     text_of,
 )
 from permtest.readers.labels import PREDICTION, is_missing
-from permtest.readers.shape import (
-    NO_SYSTEM,
+from permtest.readers.names import (
     OF_THE_ITEM,
-    OUTPUTS,
     ROLES,
     SAYS,
     WORDS,
-    How,
-    Sheet,
-    as_ids,
-    as_list,
     count_statistics,
     is_judged,
     owner_and_measure,
     predicted,
     words,
 )
+from permtest.readers.shape import How, Sheet, as_ids, as_list, missing_code
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, lookup
@@ -64,6 +59,8 @@ NAMED = 5
 OWN_SCORES, ANY_SCORE = ("exact_match", "uas", "las"), ("sum", "mean")
 
 MISSING = ("drop", "zero", "error")
+
+Systems: TypeAlias = "Sequence[SystemScores]"
 
 #: A table, and its rows of one system.
 Part: TypeAlias = "tuple[Sheet, Sequence[int]]"
@@ -106,27 +103,32 @@ def keyed(parts: Sequence[Part]) -> list[Part]:
 
 def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str]]]) -> None:
     """Refuse columns that are nearly a key, or one in some files, before order pairs the items."""
-    sheets = [sheet for sheet, _ in parts]
-    head, (_, first) = sheets[0], parts[0]
+    (head, first), *others = parts
     for i in (i for i in columns[0] if head.may_be_key(i)):  # but numbers called like no item
-        own, name = set(columns[0][i]), head.name(i)
-        for (sheet, rows), cells in zip(parts[1:], columns[1:], strict=True):
+        own, name = columns[0][i], head.name(i)
+        for (sheet, rows), cells in zip(others, columns[1:], strict=True):
             called = (cells[k] for k in cells if sheet.name(k).lower() == name.lower())
-            other = next(called, [])
-            if other and (len(own) == len(columns[0][i]) or len(set(other)) == len(other)):
-                where, whose = f"in {sheet.file.path}", ""
-                if sheet is head and (k := sheet.system) is not None:  # a table of both
-                    where, whose = (f"of {sheet.texts[k][x[0]]!r}" for x in (rows, first))
-                problem = f"{len(own & {*other})} of {len(own)} values of {head.label(i)} "
-                problem += f"{whose}{' ' * bool(whose)}are {where} too; make them agree, or pair "
-                problem += f"by it (--id {name})"
-                order = ", or pair lines by their order (--by-order)" * (len(rows) == len(first))
-                raise head.error(problem + order)
-    for sheet, some in zip(sheets, columns, strict=True):
-        texts = [i for i, x in some.items() if i not in sheet.numeric and len(set(x)) == len(x)]
-        if texts and not all(any(map(one.may_be_key, one.keys)) for one in sheets):
-            problem = f"not all files have a {sheet.label(texts[0])}; add it, or pair by order"
+            theirs = next(called, [])
+            if not theirs or not (_differ(own) or _differ(theirs)):
+                continue
+            both = f"are in {sheet.file.path} too"
+            if sheet is head and sheet.system is not None:  # a table of both
+                mine, other = (sheet.texts[sheet.system][x[0]] for x in (first, rows))
+                both = f"of {mine!r} are of {other!r} too"
+            shared = f"{len({*own} & {*theirs})} of {len({*own})} values of {head.label(i)} {both}"
+            problem = f"{shared}; make them agree, or pair by it (--id {name})"
+            order = ", or pair lines by their order (--by-order)" * (len(rows) == len(first))
+            raise head.error(problem + order)
+    if all(any(map(sheet.may_be_key, sheet.keys)) for sheet, _ in parts):
+        return
+    for (sheet, _), some in zip(parts, columns, strict=True):
+        for i in (i for i, cells in some.items() if i not in sheet.numeric and _differ(cells)):
+            problem = f"not all files have a {sheet.label(i)}; add it, or pair by order"
             raise sheet.error(f"{problem} (--by-order)")
+
+
+def _differ(cells: Sequence[str]) -> bool:
+    return len(set(cells)) == len(cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,12 +210,13 @@ class Evaluation:
         """Two systems, as `permtest.read` says."""
         entry = lookup(statistic)
         two = self._compared(a, b, entry)
-        if self._has_unequal_runs(two, score, entry, clusters):
-            chosen = self._of_runs(two, self._score(two, score, entry), entry)
+        name = self._measure(two, score, entry)
+        if self._has_unequal_runs(two, name, entry, clusters):
+            chosen = self._of_runs(two, name, entry)
             grouping = self._above_items(two, clusters)
         else:
             own = clusters is None or clusters in {one.items_by for one in two}
-            chosen = self._chosen(two, score, entry, strict=not own)
+            chosen = self._chosen(two, name, entry, strict=not own)
             grouping = self._grouping(two, clusters)
         bare = self.sheet is not None and self.sheet.names is None
         first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
@@ -253,7 +256,7 @@ class Evaluation:
         if len(some) < 2:
             raise self._too_few(some, entry, "name columns as systems (--systems)")
         names = tuple(one.system for one in some)
-        chosen = self._chosen(some, score, entry)
+        chosen = self._chosen(some, self._measure(some, score, entry), entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
         grouping = self._grouping(some, clusters)
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
@@ -271,7 +274,7 @@ class Evaluation:
         stratum = chosen.group(None if strata is None else self._grouping(some, strata))
         return found if stratum is None else found.stratified(stratum)
 
-    def _compared(self, a: Any, b: Any, entry: Statistic) -> Sequence[SystemScores]:
+    def _compared(self, a: Any, b: Any, entry: Statistic) -> Systems:
         if (a is None) != (b is None):
             given = "b is given without a" if a is None else "a is given without b"
             what = "systems" if self.sheet is None else "columns"
@@ -298,32 +301,39 @@ class Evaluation:
         known = {owner_and_measure(name): name for name in names}
         (p, x), (q, y) = owner_and_measure(a), owner_and_measure(b)
         of_b, of_a = known.get((q, x)), known.get((p, y))
-        if p and q and p != q and x != y and of_a and of_b and not {*x, *y} <= NO_SYSTEM:
+        if p and q and p != q and x != y and of_a and of_b and not {*x, *y} <= SAYS["no system"]:
             problem = f"columns {a!r} and {b!r} hold different measures ({'_'.join(x)} and "
             problem += f"{'_'.join(y)}); compare {a!r} with {of_b!r}, or {of_a!r} with {b!r}"
             raise self._error(problem)
 
-    def _check_predicted(self, some: Sequence[SystemScores], score: str) -> None:
-        """Refuse numbers that may be predicted labels, or say how sure a system was of some."""
-        gold = None if self.first is None else self.first.called("gold")
-        for one in (one for one in some if score not in one.counts):
-            for label in (x for x in one.columns.get(score, ()) if predicted(x)):
-                right = "FILE"
-                if self.first is not None and gold is not None and self.first.label(gold) != label:
-                    right = self.first.name(gold)
-                name = predicted(label) if self.sheet is not None else score
-                problem = f"{label} may hold predicted labels, which are not scores; name the "
-                problem += f"right labels (--gold {right}), or, if they are scores, say so "
-                raise self._error(f"{problem}(--score {name})")
-        if (first := self.first) is None or any(score in one.counts for one in some):
+    def _check_labels(self, some: Systems, names: Sequence[str]) -> None:
+        """Refuse scores that may be labels, or say how sure a system was of some."""
+        if (first := self.first) is None or self.how.score is not None:
             return
-        used = {label for one in some for label in one.columns.get(score, ())}
+        gold, used = first.called("gold"), dict[str, str]()
+        for one in some:
+            for name in (name for name in names if name not in one.counts):
+                used |= dict.fromkeys(one.columns.get(name, ()), name)
         columns = [i for i in range(first.width) if first.label(i) in used]
+        right = "FILE" if gold is None else first.name(gold)
+        plain = [x for x in some[0].scores if x != right and not predicted(x)]
+        for label, name in used.items():
+            is_gold = gold is not None and label == first.label(gold) and self.sheet is None
+            if word := predicted(label):
+                what = "predicted labels, which are not scores; name the right labels"
+                right = "FILE" if is_gold else right
+            elif is_gold:
+                what = "the right labels, which are not scores; score predictions by it"
+            else:
+                continue
+            which = word if self.sheet is not None else (plain or [name])[0]
+            problem = f"{label} may hold {what} (--gold {right}), or say which numbers are scores"
+            raise self._error(f"{problem} (--score {which})")
         said = map(first.sureness, columns) if self.sheet is None else [first.holds_labels(columns)]
         if problem := next(filter(None, said), ""):
             raise self._error(problem)
 
-    def _no_systems(self, some: Sequence[SystemScores], *, numbers: bool = False) -> list[str]:
+    def _no_systems(self, some: Systems, *, numbers: bool = False) -> list[str]:
         """The columns of a table that are not compared; or those of numbers alone."""
         if (sheet := self.sheet) is None:
             return []
@@ -392,7 +402,7 @@ class Evaluation:
         problem += f"{entry.layouts()} of each system; call them {names}, or list them as a and b"
         raise sheet.error(problem)
 
-    def _too_few(self, some: Sequence[SystemScores], entry: Statistic, remedy: str) -> ReadError:
+    def _too_few(self, some: Systems, entry: Statistic, remedy: str) -> ReadError:
         """The error that it is not clear which systems are meant."""
         sheet, found = self.sheet, [one.system for one in some]
         if sheet is not None and not some and len(sheet.scored) == 1:  # the only scores
@@ -414,9 +424,21 @@ class Evaluation:
             cause += "; for counts, choose a statistic of counts, such as 'f1' (--metric f1)"
         return self._error(f"{doubt.text or problem}{remedy}; {self._known()}{cause}")
 
-    def _score(
-        self, some: Sequence[SystemScores], wanted: str | None, entry: Statistic | None
-    ) -> str:
+    def _measure(self, some: Systems, wanted: str | None, entry: Statistic) -> str:
+        """The name of the score that is meant; refused where it may be labels."""
+        if self.is_labels:
+            if wanted is not None:
+                raise self._error("predictions have no score; choose a statistic (--metric)")
+            return PREDICTION
+        if self.how.positive is not None:
+            problem = "pos_label (--pos-label) is for predictions; name the right labels (--gold)"
+            raise self._error(problem)
+        name = self._score(some, wanted, entry)
+        if wanted is None:
+            self._check_labels(some, [name])
+        return name
+
+    def _score(self, some: Systems, wanted: str | None, entry: Statistic | None) -> str:
         """The name of the score that is meant, which all of the systems have."""
         head, last = some[0], some[-1]
         names = [name for name in head.scores if all(name in one.scores for one in some)]
@@ -424,42 +446,36 @@ class Evaluation:
             both = " and ".join(f"{', '.join(x.scores)} of {x.system!r}" for x in (head, last))
             problem = f"no score in common: {both}; give those of one measure the same name"
             raise ReadError.at(last.file.path, problem)
-        if entry is not None and entry.columns:
-            own = {c: name for name, c in head.counts.items() if name in names}
-            counted = [own[m.columns] for m in entry.measures if m.columns in own]
-            if counted and wanted is None:
-                return counted[0]
-        elif single := [name for name in names if name not in head.counts]:
-            names = single if wanted is None or wanted in single else names
-        meant = entry.name if entry is not None else names[0]
-        if wanted is None and not head.columns and meant in OWN_SCORES:
-            wanted = meant
-        if wanted is None and len(whole := _likely(names, table=bool(head.columns))) == 1:
-            return whole[0]
-        meant = "" if meant in ANY_SCORE else meant
+        if wanted is None:
+            counted = {head.counts[name]: name for name in names if name in head.counts}
+            for measure in entry.measures if entry is not None and entry.columns else ():
+                if measure.columns in counted:
+                    return counted[measure.columns]
+            if entry is None or not entry.columns:
+                names = [name for name in names if name not in head.counts] or names
+        meant = names[0] if entry is None else "" if entry.name in ANY_SCORE else entry.name
+        likely = _likely(names, table=bool(head.columns))
+        if wanted is None and len(likely) == 1 and (head.columns or meant not in OWN_SCORES):
+            return likely[0]
         found = find_score(meant if wanted is None else wanted, names)
         if found is not None or self.sheet is not None:
             return found or names[0]
         raise self._unclear(some, names, wanted)
 
-    def _unclear(
-        self, some: Sequence[SystemScores], names: Sequence[str], wanted: str | None
-    ) -> ReadError:
+    def _unclear(self, some: Systems, names: Sequence[str], wanted: str | None) -> ReadError:
         """The error that it is not clear which score is meant."""
-        for name in names if wanted is None else ():
-            self._check_predicted(some, name)
+        if wanted is not None:
+            there = dict.fromkeys([", ".join(names), *(x for one in some for x in one.notes)])
+            hint = did_you_mean(wanted, names)
+            return self._error(f"no score {wanted!r}{hint}; there are {'; '.join(there)}")
+        self._check_labels(some, names)
         problem = f"{len(names)} score{'s' * (len(names) > 1)} ({', '.join(map(shown, names))}); "
         problem += "choose one as score (--score)"
         if len(names) > 1 and len({re.sub(r"\d+", "", name) for name in names}) == 1:
             problem += "; if they are runs of one score, see exact_runs_test in Python"
-        if wanted is not None:
-            there = "; ".join(
-                [", ".join(names), *dict.fromkeys(x for one in some for x in one.notes)]
-            )
-            problem = f"no score {wanted!r}{did_you_mean(wanted, names)}; there are {there}"
-        return ReadError.at(some[0].file.path, problem)
+        return self._error(problem)
 
-    def _grouping(self, some: Sequence[SystemScores], wanted: Any) -> str | None:
+    def _grouping(self, some: Systems, wanted: Any) -> str | None:
         """The grouping whose groups are swapped as a whole, if any."""
         if wanted is None:
             wanted = next((one.swapped for one in some if one.swapped), False)
@@ -480,38 +496,25 @@ class Evaluation:
 
     def _kind(self, chosen: _Chosen) -> Score:
         way = self.how.higher_is_better
-        if self.sheet is not None and not chosen.columns and not self.is_labels:
-            found = Score.shared([one.system for one in chosen.systems], way)
-            return found if found.name else Score.of(self.how.score or "", way)
-        return Score.of(
-            "correct" if self.is_labels else "" if chosen.columns else chosen.score, way
-        )
+        if self.is_labels or chosen.columns:
+            return Score.of("correct" if self.is_labels else "", way)
+        if self.sheet is None:
+            return Score.of(chosen.score, way)
+        shared = Score.shared([one.system for one in chosen.systems], way)
+        return shared if shared.name else Score.of(self.how.score or "", way)
 
     def _chosen(
-        self,
-        some: Sequence[SystemScores],
-        score: str | None,
-        entry: Statistic,
-        *,
-        strict: bool = False,  # whether runs must be the same, unless the user says otherwise
+        self, some: Systems, score: str, entry: Statistic, *, strict: bool = False
     ) -> _Chosen:
-        if self.is_labels and score is not None:
-            raise self._error("predictions have no score; choose a statistic (--metric)")
-        if self.how.positive is not None and not self.is_labels:
-            problem = "pos_label (--pos-label) is for predictions; name the right labels (--gold)"
-            raise self._error(problem)
-        name = PREDICTION if self.is_labels else self._score(some, score, entry)
+        """The items of systems, and their numbers; `strict` runs must be the same by default."""
         runs = any(one.items is not None for one in some)
         missing = self.how.missing or ("error" if strict and runs else None)
-        chosen = _Chosen.matched(some, name, missing)
+        chosen = _Chosen.matched(some, score, missing)
         if self.is_labels:
             self._judge(chosen, entry)
         else:
             self._count(chosen, entry)
-            if score is None and self.how.score is None:
-                self._check_predicted(some, name)
-        named = self.how.id is not None
-        chosen.check_agreement(named=named, noted=named and not self.is_labels)
+        chosen.check_agreement(self.how)
         return chosen
 
     def _judge(self, chosen: _Chosen, entry: Statistic) -> None:
@@ -521,8 +524,8 @@ class Evaluation:
             if is_judged(label, {*one.scores[PREDICTION]}, gold):
                 other = shown(min(x for x in gold if number_or_none(x) not in (0, 1)))
                 problem = f"{label} looks like correctness (0/1), but gold holds labels such as "
-                problem += f"{other}; leave gold (--gold) out to compare the scores as they are, "
-                raise self._error(f"{problem}or, if it holds predictions, add pred to its name")
+                problem += f"{other}; leave gold (--gold) out to compare scores as they are, or, "
+                raise self._error(f"{problem}if it holds predictions, add pred to its name")
         if chosen.missing in ("drop", "error"):
             gold = set(chosen.systems[0].agree["gold"])
             cells = [[None if is_missing(x, gold) else x for x in c] for c in cells]
@@ -544,16 +547,20 @@ class Evaluation:
             chosen.columns = counts
             chosen.numbers = _tables(chosen, chosen.complete(chosen.exact()), entry)
             return
-        chosen.check_writing(points=self.how.thousands is None)
-        chosen.numbers = chosen.complete(chosen.exact())
-        if entry.minimum is not None:
-            chosen.refuse(lambda x: "; ".join(entry.problem(x) or ()), chosen.numbers)
-        if not self.how.same_scale:
-            _check_scales(chosen.systems, chosen.numbers)
+        chosen.numbers = chosen.complete(self._numbers(chosen, entry))
 
-    def _has_unequal_runs(
-        self, two: Sequence[SystemScores], score: str | None, entry: Statistic, clusters: Any
-    ) -> bool:
+    def _numbers(self, chosen: _Chosen, entry: Statistic) -> list[list[Any]]:
+        """The numbers of a score, None where one is missing; what is doubtful is refused."""
+        chosen.check_writing(points=self.how.thousands is None)
+        cells = chosen.exact()
+        if entry.minimum is not None:
+            chosen.refuse(lambda x: None if x is None else "; ".join(entry.problem(x) or ()), cells)
+        if not self.how.same_scale:
+            chosen.refuse_codes(cells)
+            _check_scales(chosen.systems, [[x for x in own if x is not None] for own in cells])
+        return cells
+
+    def _has_unequal_runs(self, two: Systems, name: str, entry: Statistic, clusters: Any) -> bool:
         """Whether two systems have other runs of the items that both have."""
         keys = [one.items or one.ids or () for one in two]
         known = {one.items_by if one.items else one.paired_by for one in two}
@@ -561,7 +568,7 @@ class Evaluation:
         kept = clusters is not False and self.how.missing not in ("zero", "error")
         if plain or not kept or len(known) > 1 or () in keys:
             return False
-        name, shared = self._score(two, score, entry), {*keys[0]} & {*keys[1]}
+        shared = {*keys[0]} & {*keys[1]}
         bare = None in (two[0].ids, two[1].ids)
         mine, theirs = (
             [run for run, x in zip(own if bare else one.ids or (), own, strict=True) if x in shared]
@@ -578,7 +585,7 @@ class Evaluation:
             for one, own in zip(two, keys, strict=True)
         )
 
-    def _above_items(self, two: Sequence[SystemScores], clusters: Any) -> str | None:
+    def _above_items(self, two: Systems, clusters: Any) -> str | None:
         """The grouping that is swapped as a whole, if any, where rows are runs of items."""
         wanted = next((x.swapped for x in two if x.swapped), None) if clusters is None else clusters
         own = wanted in {one.items_by for one in two}
@@ -589,21 +596,18 @@ class Evaluation:
         same = (x.items is not None and x.clusters[name] == x.items for x in two if name)
         return None if any(same) else name
 
-    def _of_runs(self, two: Sequence[SystemScores], name: str, entry: Statistic) -> _Chosen:
+    def _of_runs(self, two: Systems, name: str, entry: Statistic) -> _Chosen:
         """The items of two systems that have different runs of them, and the numbers of all."""
-        chosen = _Chosen.matched(two, name, self.how.missing, runs=True)
-        runs = _Chosen.of_rows(two, name)
-        runs.check_writing(points=self.how.thousands is None)
-        cells = runs.exact()
-        if entry.minimum is not None:
-            runs.refuse(lambda x: None if x is None else "; ".join(entry.problem(x) or ()), cells)
-        chosen.take_runs(two, cells)
-        if not self.how.same_scale:
-            _check_scales(two, [[x for x in column if x is not None] for column in cells])
-        if self.how.score is None:
-            self._check_predicted(two, name)
-        named = self.how.id is not None
-        chosen.check_agreement(named=named, noted=named)
+        cells = self._numbers(_Chosen.of_rows(two, name), entry)
+        whole = [_of_items(one, name, column) for one, column in zip(two, cells, strict=True)]
+        chosen = _Chosen.matched(whole, name, self.how.missing)
+        every = chosen.complete(chosen.cells())
+        chosen.sizes = [list(map(len, own)) for own in every]
+        chosen.numbers = [[*chain(*own)] for own in every]
+        (a, b), (n, m) = (one.system for one in two), map(len, chosen.numbers)
+        note = f"the systems have different runs of these items, {n} of {a} and {m} of {b}"
+        chosen.notes.append(f"{note}: the score of an item is the mean of its runs")
+        chosen.check_agreement(self.how)
         return chosen
 
 
@@ -611,7 +615,7 @@ class Evaluation:
 class _Chosen:
     """Some systems on the same items."""
 
-    systems: Sequence[SystemScores]
+    systems: Systems
     score: str
     keys: list[Any]  # ids, or numbers
     rows: Sequence[Sequence[Any]]  # where each system has the items; None where it has not
@@ -625,49 +629,39 @@ class _Chosen:
     sizes: list[list[int]] = field(default_factory=list)  # how many numbers are of each item
 
     @classmethod
-    def of_rows(cls, some: Sequence[SystemScores], score: str) -> _Chosen:
+    def of_rows(cls, some: Systems, score: str) -> _Chosen:
         """All that each system has, row by row, whatever the items are."""
         return cls(some, score, [], [range(len(one)) for one in some])
 
     @classmethod
-    def matched(
-        cls, some: Sequence[SystemScores], score: str, missing: str | None, *, runs: bool = False
-    ) -> _Chosen:
-        """The items that all systems have; all items, where those that one lacks count as 0.
-
-        If rows are `runs` of items, an item is where its first one is.
-        """
-        ids = [one.items if runs and one.items else one.ids for one in some]
-        if not all(own is ids[0] for own in ids) or len({*map(len, some)}) > 1:
-            for one, own in zip(some[1:], ids[1:], strict=True):
-                _check_alike(some[0], ids[0], one, own)
-        every: list[Any] = list(ids[0] or range(len(some[0])))
-        alone: list[list[str]] = [[] for _ in some]
-        if not runs and all(own is ids[0] or own == ids[0] for own in ids):
+    def matched(cls, some: Systems, score: str, missing: str | None) -> _Chosen:
+        """The items that all systems have; all items, where those that one lacks count as 0."""
+        head, alone = some[0], [list[str]() for _ in some]
+        for one in some[1:]:
+            if one.ids is not head.ids or len(one) != len(head):
+                _check_alike(head, one)
+        every: list[Any] = list(head.ids or range(len(head)))
+        if all(one.ids is head.ids or one.ids == head.ids for one in some):
             return cls(some, score, every, [range(len(every))] * len(some), alone, missing=missing)
-        where = [
-            dict(reversed({x: i for i, x in reversed([*enumerate(own or ())])}.items()))
-            for own in ids
-        ]
-        every = list(dict.fromkeys(key for own in where for key in own))
+        where = [one.positions for one in some]
+        every = list(dict.fromkeys(chain(*where)))
         rows = [[own.get(key) for key in every] for own in where]
-        chosen = cls(some, score, every, rows, alone, missing=missing)
         both = [k for k, own in enumerate(zip(*rows, strict=True)) if None not in own]
-        if missing == "zero" or len(both) == len(every):
-            return chosen
-        if missing == "error":
+        if missing == "error" and len(both) < len(every):
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}"
             raise ReadError.at(some[j].file.path, problem, settle="missing")
-        if not both:
-            raise _nothing_in_common(some, where)
-        chosen.alone = [[str(x) for x, i in zip(every, y, strict=True) if i is None] for y in rows]
-        chosen.keep(both)
+        chosen = cls(some, score, every, rows, alone, missing=missing)
+        if missing != "zero":
+            if not both:
+                raise _nothing_in_common(some, where)
+            chosen.alone = [[str(key) for key in every if key not in own] for own in where]
+            chosen.keep(both)
         return chosen
 
     @property
     def ids(self) -> tuple[str, ...] | None:
-        return tuple(self.keys) if self.sizes or self.systems[0].ids is not None else None
+        return None if self.systems[0].ids is None else tuple(self.keys)
 
     def keep(self, kept: Sequence[int]) -> None:
         self.keys = [self.keys[k] for k in kept]
@@ -723,62 +717,34 @@ class _Chosen:
         bare = some[0].ids is None
         self.dropped = [some[0].place(self.rows[0][k]) if bare else keys[k] for k in sorted(gone)]
         kept = [k for k in range(len(keys)) if k not in gone]
-        self._check_some(kept)
+        if not kept:
+            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
+            raise ReadError.at(some[-1].file.path, problem)
         self.keep(kept)
         return [[column[k] for k in kept] for column in cells]
 
-    def _check_some(self, kept: Sequence[int]) -> None:
-        if not kept:
-            problem = f"no item has the score {shown(self.score)} of all systems; score all alike"
-            raise ReadError.at(self.systems[-1].file.path, problem)
-
-    def take_runs(self, two: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
-        """Take the numbers of all runs, one item after the other; leave out what has none."""
-        found: list[dict[str, list[Any]]] = [{}, {}]
-        for one, column, own in zip(two, cells, found, strict=True):
-            for i, (item, x) in enumerate(zip(one.items or one.ids or (), column, strict=True)):
-                if x is None:
-                    self.dropped.append(one.place(i) if one.ids is None else one.ids[i])
-                else:
-                    own.setdefault(item, []).append(x)
-        kept = [k for k, key in enumerate(self.keys) if all(key in own for own in found)]
-        self._check_some(kept)
-        self.keep(kept)
-        self.sizes = [[len(own[key]) for key in self.keys] for own in found]
-        self.numbers = [[x for key in self.keys for x in own[key]] for own in found]
-        (a, b), (n, m) = (one.system for one in two), map(sum, self.sizes)
-        note = f"the systems have different runs of these items, {n} of {a} and {m} of {b}"
-        self.notes.append(f"{note}: the score of an item is the mean of its runs")
-
-    def check_agreement(self, *, named: bool, noted: bool) -> None:
+    def check_agreement(self, how: How) -> None:
         """Refuse items that are not the same; note it where the user named what pairs them."""
+        named = how.id is not None
         first: dict[str, tuple[SystemScores, Sequence[Any], Sequence[Any]]] = {}
-        texts = (
-            (one, own, *text)
-            for one, own in zip(self.systems, self.rows, strict=True)
-            for text in {**one.agree, **one.beside}.items()
-        )
-        for one, own, name, theirs in texts:
-            head, mine, rows = first.setdefault(name, (one, theirs, own))
-            if mine is theirs or name == self.score.lower():
-                continue
-            both = [  # which are none, mostly
-                (i, j)
-                for i, j in zip(rows, own, strict=True)
-                if i is not None and j is not None and mine[i] != theirs[j]
-            ]
-            strict = name in one.agree and name in head.agree
-            permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
-            if not both or not (strict or permuted):
-                continue  # it may be something of the system
-            i, j = both[0]
-            problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
-            problem += f"{head.file.path} ({shown(mine[i])})"
-            if noted and name not in OF_THE_ITEM:
+        for one, own in zip(self.systems, self.rows, strict=True):
+            for name, theirs in {**one.agree, **one.beside}.items():
+                head, mine, rows = first.setdefault(name, (one, theirs, own))
+                if mine is theirs or name == self.score.lower():
+                    continue
+                pairs = ((i, j) for i, j in zip(rows, own, strict=True) if None not in (i, j))
+                both = [(i, j) for i, j in pairs if mine[i] != theirs[j]]  # none, mostly
+                strict = name in one.agree and name in head.agree
+                permuted = Counter(mine[i] for i, _ in both) == Counter(theirs[j] for _, j in both)
+                if not both or not (strict or permuted):
+                    continue  # it may be something of the system
+                i, j = both[0]
+                problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
+                problem += f"{head.file.path} ({shown(mine[i])})"
+                if not named or self.score == PREDICTION or name in OF_THE_ITEM:
+                    problem += "; both systems must have been scored on the same items"
+                    raise ReadError.at(one.file.path, problem, settle="" if named else "id")
                 self.notes.append(problem)
-                continue
-            problem += "; both systems must have been scored on the same items"
-            raise ReadError.at(one.file.path, problem, settle="" if named else "id")
 
     def check_writing(self, *, points: bool) -> None:
         """Note percentages and verdicts; refuse them beside other numbers, and unclear points."""
@@ -810,22 +776,32 @@ class _Chosen:
         if doubts:
             self.refuse(lambda x: f"{shown(x)} {doubts[x]}" if x in doubts else None)
 
+    def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
+        """Refuse a number that may stand for missing scores, such as -999 beside 0 and 1."""
+        for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
+            code = missing_code([x for x in column if x is not None])
+            if code is not None:
+                problem = (
+                    f"'{code}' may stand for a missing score, since no other is below 0; leave its "
+                    "cells empty, and say what becomes of such items (--missing drop, --missing "
+                    "zero), or, if it is a score, say that all are on one scale (--same-scale)"
+                )
+                raise one.error(rows[column.index(code)], problem, self.score)
+
     def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""
         if grouping is None:
             return None
-        result: dict[int, tuple[Any, SystemScores]] = {}
+        known: dict[int, tuple[str, SystemScores]] = {}
         for one, own in zip(self.systems, self.rows, strict=True):
-            for k, i in enumerate(own):
-                if i is None:
-                    continue
-                label = one.clusters[grouping][i]
-                known, head = result.setdefault(k, (label, one))
-                if label != known:
-                    problem = f"{one.place(i)} belongs to {grouping} {shown(label)}, but in "
-                    problem += f"{head.file.path} to {shown(known)}; make them agree"
+            labels = one.clusters[grouping]
+            for k, i in ((k, i) for k, i in enumerate(own) if i is not None):
+                label, head = known.setdefault(k, (labels[i], one))
+                if labels[i] != label:
+                    problem = f"{one.place(i)} belongs to {grouping} {shown(labels[i])}, but in "
+                    problem += f"{head.file.path} to {shown(label)}; make them agree"
                     raise ReadError.at(one.file.path, problem)
-        return tuple(str(result[k][0]) for k in range(len(self.keys)))
+        return tuple(str(known[k][0]) for k in range(len(self.keys)))
 
     def source(self, loader: str, grouping: str | None) -> dict[str, Any]:
         head, last = self.systems[0], self.systems[-1]
@@ -860,7 +836,7 @@ class _Chosen:
             "clusters": grouping,
             "runs": runs,
             "items": len(runs_of) * (len(runs_of) < len(self.keys)),
-            "paired_by": head.items_by if self.sizes and head.items else head.paired_by,
+            "paired_by": head.paired_by,
             "matched": len(self.keys),
             "unmatched": [len(gone) for gone in both],
             "unmatched_ids": [gone[:NAMED] for gone in both],
@@ -877,43 +853,74 @@ class _Chosen:
 # ---- items ---------------------------------------------------------------------------------------
 
 
-def _check_alike(head: SystemScores, ids: Any, one: SystemScores, own: Any) -> None:
+def _of_items(one: SystemScores, score: str, column: Sequence[Any]) -> SystemScores:
+    """A system whose rows are runs of items as one whose rows are items, each with all numbers."""
+    first = dict[str, int]()
+    runs = dict[str, tuple[Any, ...]]()
+    for i, (item, number) in enumerate(zip(one.items or one.ids or (), column, strict=True)):
+        first.setdefault(item, i)
+        runs[item] = (*runs.get(item, ()), *(() if number is None else (number,)))
+    rows, notes = [*first.values()], one.notes
+    if gone := sum(number is None for number in column):
+        what = "runs are" if gone > 1 else "run is"
+        notes += (f"{gone} {what} left out, as {one.system!r} has no score there",)
+
+    def of_first(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        return {name: [cells[i] for i in rows] for name, cells in columns.items()}
+
+    return replace(
+        one,
+        scores={score: [own or None for own in runs.values()]},
+        paired_by=one.items_by or one.paired_by,
+        ids=[*first],
+        items=None,
+        clusters=of_first(one.clusters),
+        agree=of_first(one.agree),
+        beside=of_first(one.beside),
+        texts=None,
+        notes=notes,
+        at=lambda k: one.place(rows[k]),
+    )
+
+
+def _check_alike(head: SystemScores, one: SystemScores) -> None:
     """Refuse two systems whose items cannot be put together by what is known of them."""
-
-    def first_number(names: Sequence[str]) -> int | None:
-        """Where ids begin that are all whole numbers from there on; or None."""
-        known = set(names)
-        for start in (0, 1) if len(known) > 1 and names[0].isdecimal() else ():
-            if all(str(i) in known for i in range(start, start + len(known))):
-                return start
-        return None
-
-    by, theirs = one.items_by if one.items is own else one.paired_by, head.paired_by
-    theirs = head.items_by if head.items is ids else theirs
-    problem, settle = "", "id"
-    if (own is None) != (ids is None):
-        one, known = (head, one) if ids is None else (one, head)
-        problem = f"has no ids, but {known.file.path} has; give both or neither"
-    elif own is None and len(one) != len(head):
-        problem = f"{len(one)} item{'s' * (len(one) > 1)}, but {len(head)} of {head.system!r}, and "
-        problem += "no ids to pair by; both systems must have been scored on the same items, in "
-        problem += "the same order"
-        raise ReadError.at(one.file.path, problem)
-    elif own is not None and by != theirs:
-        problem = f"its items are identified by {by}, but those of {head.file.path} by {theirs}; "
+    if one.ids is None or head.ids is None:
+        if one.ids is not head.ids:
+            one, known = (head, one) if head.ids is None else (one, head)
+            problem = f"has no ids, but {known.file.path} has; give both or neither"
+            raise ReadError.at(one.file.path, problem, settle="id")
+        if len(one) != len(head):
+            problem = (
+                f"{len(one)} item{'s' * (len(one) > 1)}, but {len(head)} of {head.system!r}, and "
+                "no ids to pair by; both systems must have been scored on the same items, in the "
+                "same order"
+            )
+            raise ReadError.at(one.file.path, problem)
+        return
+    by, where = one.paired_by, head.file.path
+    if by != head.paired_by:
+        problem = f"its items are identified by {by}, but those of {where} by {head.paired_by}; "
         problem += "give both one name if these are the same ids"
-    elif own is not None and by != "index":  # of a frame, which may be a part
-        mine, other = first_number(own), first_number(ids)
-        sizes = len(set(own)) + (mine or 0), len(set(ids)) + (other or 0)
-        if {mine, other} == {0, 1} and sizes[0] != sizes[1]:  # else the first item is missing
-            problem = f"its {by} counts from {mine}, but in {head.file.path} from {other}; number "
-            order = ", or pair lines by order, if that is the same (--by-order)"
-            problem, settle = f"{problem}items alike{order * (len(one) == len(head))}", ""
-    if problem:
-        raise ReadError.at(one.file.path, problem, settle=settle)
+        raise ReadError.at(one.file.path, problem, settle="id")
+    starts, sizes = zip(*map(_counted_from, (one.ids, head.ids)), strict=True)
+    # Else the first item is missing; and an index of a frame may be a part of it.
+    if {*starts} == {0, 1} and sizes[0] != sizes[1] and by != "index":
+        order = ", or pair lines by order, if that is the same (--by-order)"
+        problem = f"its {by} counts from {starts[0]}, but in {where} from {starts[1]}; number "
+        raise ReadError.at(one.file.path, f"{problem}items alike{order * (len(one) == len(head))}")
 
 
-def _nothing_in_common(some: Sequence[SystemScores], where: Sequence[Any]) -> ReadError:
+def _counted_from(ids: Sequence[str]) -> tuple[int | None, int]:
+    """The number from which ids count whole numbers, 0 or 1, and the one behind the last."""
+    known = set(ids)
+    for start in (0, 1) if len(known) > 1 and ids[0].isdecimal() else ():
+        if all(str(i) in known for i in range(start, start + len(known))):
+            return start, start + len(known)
+    return None, len(known)
+
+
+def _nothing_in_common(some: Systems, where: Sequence[Any]) -> ReadError:
     def rough(names: Sequence[str]) -> set[str]:  # without folders, case and leading zeros
         last = (x.replace("\\", "/").rpartition("/")[2] for x in names)
         return {x.casefold().strip().lstrip("0") for x in last}
@@ -948,9 +955,9 @@ def _exact(cell: Any) -> Any:
     return None if _is_missing(cell) else as_score(cell)
 
 
-def _check_scales(some: Sequence[SystemScores], cells: Sequence[Sequence[Any]]) -> None:
+def _check_scales(some: Systems, cells: Sequence[Sequence[Any]]) -> None:
     """Refuse scores up to 1 beside scores up to 100."""
-    most = [max(column) for column in cells]
+    most = [max(column, default=0) for column in cells]
     low, high = most.index(min(most)), most.index(max(most))
     if len(cells[0]) < 2 or not 0 < most[low] <= 1 < most[high] <= 1000:
         return
@@ -978,21 +985,18 @@ def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str
     return Pairs(means[0], means[1], names, runs=(runs[0], runs[1], units.scale), **how)
 
 
-def _counts(some: Sequence[SystemScores], name: str, entry: Statistic) -> tuple[str, ...]:
+def _counts(some: Systems, name: str, entry: Statistic) -> tuple[str, ...]:
     """What a score counts, which must suit the statistic; empty where it is one number."""
-    counts, said = some[0].counts.get(name, ()), ""
-    if entry.columns and (
-        entry.average or counts not in [measure.columns for measure in entry.measures]
-    ):
-        said = (
-            f"{entry.name!r} needs {entry.layouts()}; choose another statistic (--metric) or score"
-        )
+    counts, problem = some[0].counts.get(name, ()), ""
+    fits = not entry.average and counts in [measure.columns for measure in entry.measures]
+    if entry.columns and not fits:
+        problem = f"{entry.name!r} needs {entry.layouts()}; choose another (--metric), or a score"
     elif counts and not entry.columns:
         best = " or ".join(count_statistics([counts])[:3])
-        said = f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
-    if said:
+        problem = f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
+    if problem:
         kind = f"counts ({', '.join(counts)}) of each item" if counts else "one number an item"
-        raise ReadError.at(some[0].file.path, f"{shown(name)} has {kind}, but {said}")
+        raise ReadError.at(some[0].file.path, f"{shown(name)} has {kind}, but {problem}")
     return counts
 
 
@@ -1025,7 +1029,7 @@ def _likely(names: Sequence[str], *, table: bool) -> list[str]:
     """The scores that are no part of another; of a table, those that are of no item or cost."""
     whole = [name for name in names if name.rpartition(".")[0] not in names]
     if table:
-        likely = [name for name in whole if not words(name) <= NO_SYSTEM | OUTPUTS]
+        likely = [name for name in whole if not words(name) <= SAYS["no system"] | SAYS["output"]]
         whole = likely or [name for name in whole if words(name).isdisjoint(SAYS["sureness"])]
     return whole
 

@@ -29,10 +29,24 @@ from permtest.readers.files import (
     shown,
     text_of,
 )
+from permtest.readers.names import (
+    ITEMS,
+    LAYOUTS,
+    NO_KEYS,
+    OF_THE_ITEM,
+    ROLES,
+    SAYS,
+    no_system,
+    owner_and_measure,
+    predicted,
+    readings,
+    says,
+    words,
+)
 from permtest.readers.systems import ORDER, ROW, SystemScores, twice
 from permtest.readers.tables import Table
-from permtest.score import DIGITS, HIGHER, LOWER, MEASURED, tokens
-from permtest.statistics import STATISTICS, Statistic
+from permtest.score import tokens
+from permtest.statistics import Statistic
 
 Column: TypeAlias = "str | int"
 Columns: TypeAlias = "Column | Sequence[Column]"
@@ -40,159 +54,13 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 #: Systems that one file may have; distinct cells of a column that say what it holds.
 MOST, SOME = 1000, 5000
 
-# ---- what names of columns say -------------------------------------------------------------------
-
-#: How columns are called, in small letters, by what they say of a line; the surest first.
-ROLES = {
-    role: names.split()
-    for role, names in {
-        "id": "id item_id sent_id sample_id doc_id question_id instance_id example_id segment_id "
-        "seg_id utterance_id utt_id sentence_id task_id qid uid guid key item index",
-        "system": "system model system_id model_id",
-        "score": "score value correct is_correct accuracy",
-        "measure": "metric metric_name measure",
-        "cluster": "cluster cluster_id",
-        "group": "cluster cluster_id document doc docid",
-        # Items of one of these may be alike, so that the answer mentions clusters.
-        "related": "cluster cluster_id document doc docid document_id doc_id passage dialogue "
-        "conversation session speaker question question_id qid",
-        "gold": "gold y_true label target truth ground_truth reference answer correct_option "
-        "correct_answer correct_choice correct_label correct_idx true_label true_rating "
-        "gold_label gold_score",
-        # What tells the repeats of an item apart.
-        "repeat": "epoch epochs seed trial run repeat repetition sample turn fold",
-        # What an item is, in which all systems must agree.
-        "text": "text sentence question prompt input query utterance user_input source src "
-        "context reference ref gold y_true target ground_truth",
-    }.items()
-}
-
-#: Names of columns that show what an item is, such as its question.
-ITEMS = {*ROLES["text"]} - {*ROLES["gold"], "context", "source", "ref"}
-
-#: Words in the name of a column, by what they say of its numbers.
-SAYS = {
-    what: frozenset(words.split())
-    for what, words in {
-        # They are of an item or of a run, or derived, and so of no system.
-        "no system": "id ids idx index row line number no n num count total avg mean sum step "
-        "steps turn turns time times tstamp timestamp date year month day age latency duration "
-        "seconds second secs sec ms s elapsed speed cost costs price usd eur dollars length len "
-        "size width tokens token words word wordcount chars char characters sentences seed seeds "
-        "epoch epochs fold folds split partition part run runs trial trials repeat repetition "
-        "batch iteration iter difficulty level rank position user users prompt input output "
-        "completion temperature weight weights memory gpu cpu flops confidence conf proba prob "
-        "probability probabilities logit logits start end begin stop min max minimum maximum lat "
-        "lon latitude longitude height offset annotator rater diff difference delta average",
-        "measure": "score scores value values correct is accuracy acc exact match em f1 f "
-        "precision recall auc bleu chrf comet bleurt bertscore rouge rougel meteor ter wer cer "
-        "mer loss losses error errors err nll ppl perplexity likelihood loglik logprob mae mse "
-        "rmse points grade rating reward pass passed win wins success gold norm normalized strict "
-        "flexible macro micro",
-        "verdict": "result results status verdict outcome judgement judgment solved resolved",
-        # They are derived from numbers of systems.
-        "derived": "diff difference delta mean avg average sum total",
-        # They may say which item a line is.
-        "key": "id ids idx index key hash sha uuid uid guid line row item case pmid image patient "
-        "unnamed number no n docno fold seed epoch step turn year trial run date day",
-        # They say how sure a system was, which is no score of it.
-        "sureness": "confidence conf proba prob probability probabilities logit logits",
-        # The cells are what a system wrote, in which systems may differ.
-        "output": "answer answers response responses output outputs prediction predictions pred "
-        "predicted completion generation hypothesis mt translation candidate raw extracted parsed "
-        "said",
-        # A row that is called so sums others up; no item is called by the first of these.
-        "total": "total totals subtotal sum mean average avg",
-        "summary": "total totals subtotal sum mean average avg overall all macro micro weighted "
-        "std sd median gesamt summe mittelwert durchschnitt",
-    }.items()
-}
-NO_SYSTEM, OUTPUTS = SAYS["no system"], SAYS["output"]
-JUDGED = SAYS["measure"] | SAYS["verdict"]
-
-#: Words of a name of numbers that are scores, or say how sure a system was of a label beside them.
-DOUBTFUL = SAYS["sureness"] | {"score", "scores", "logprob", "loglik", "likelihood"}
-
-#: Words that mark a column as predicted labels, not scores.
-PREDICTED = {"pred", "preds", "predicted", "prediction", "predictions"}
-
-#: Words of a name of a column of whole numbers that make it one of scores, whatever it holds.
-NO_KEYS = JUDGED | HIGHER | LOWER - {"time"} | MEASURED.keys()
+#: Numbers that stand for missing scores in many files, where all others are 0 or more. (1 and -1
+#: alone are preferences.)
+CODES = (-1, -9, -99, -999, -9999)
 
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
-
-#: The statistics of counts that files can hold, and what each of their measures counts.
-IN_FILES = {
-    name: [measure.columns for measure in entry.measures]
-    for name, entry in STATISTICS.items()
-    if entry.columns and entry.average is None and entry.name == name
-}
-
-#: Every set of counts that a statistic takes, the largest first.
-LAYOUTS = sorted({c for sets in IN_FILES.values() for c in sets}, key=lambda c: (-len(c), c))
-
-#: What a column may say, in small letters, and the count it then holds.
-WORDS = {word: word for layout in LAYOUTS for word in layout}
-WORDS |= dict.fromkeys(("in", "inc", "wrong"), "incorrect")
-
-#: Counts that are of the item, not of a system, so that both may have one column of them.
-OF_THE_ITEM = {"length", "reference_length"}
-
-
-def words(name: str) -> set[str]:
-    """The words of a name, without numbers; of a number of items, such as n_PER, only the n."""
-    parts = tokens(name)
-    if parts[0] == "n" and NO_KEYS.isdisjoint(parts):
-        return {"n"}
-    return {part for part in parts if not part.isdecimal()} or {name}
-
-
-def predicted(name: str) -> str:
-    """The word that says of a column that it holds predicted labels; "" if none does."""
-    said = [part.rstrip(DIGITS) for part in tokens(name)]
-    own = [x for x in said if x in PREDICTED] + [x for x in said[-1:] if x in ("label", "labels")]
-    return own[0] if own and JUDGED.isdisjoint(said) else ""
-
-
-def owner_and_measure(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a name that say whose the numbers are, and those that say what they measure."""
-    label = predicted(name)
-    every = [re.sub(rf"^({label})(\d+)$", r"\1 \2", x).split() for x in tokens(name)]
-    parts = [x for some in every for x in some]
-    known = {*parts} if words(name) == {"n"} else SAYS["measure"] | NO_SYSTEM | {label}
-    what = tuple(x for x in parts if x in known)
-    return tuple(x for x in parts if x not in known), what
-
-
-def is_judged(name: str, cells: Collection[str], right: Collection[str]) -> bool:
-    """Whether cells say by 0 and 1 what was right, beside right labels that are others."""
-    said = {part.rstrip(DIGITS) for part in tokens(name)}
-    if len(cells) > 9 or (not OUTPUTS.isdisjoint(said) and JUDGED.isdisjoint(said)):
-        return False
-    values = {number_or_none(x) for x in cells if kind_of(x) != "missing"}
-    return values == {0, 1} and not {*map(number_or_none, right)} <= {0, 1}
-
-
-def readings(name: str) -> list[tuple[str, str]]:
-    """All ways to read the name of a column as that of a system and a count: crf_TP, wrong hmm."""
-    said, found = name.lower(), []
-    for word, count in WORDS.items():
-        if said == word:
-            found.append(("", count))
-        if re.fullmatch(rf"(?s).+[_./ -]{re.escape(word)}", said):
-            found.append((name[: -len(word) - 1], count))
-        if re.match(rf"(?s){re.escape(word)}[_./ -].", said):
-            found.append((name[len(word) + 1 :], count))
-    return found
-
-
-def count_statistics(layouts: Collection[tuple[str, ...]]) -> tuple[str, ...]:
-    """Names of the statistics of such counts, f1 first where it is one."""
-    names = [name for name, sets in IN_FILES.items() if not {*sets}.isdisjoint(layouts)]
-    return tuple(sorted(names, key=lambda name: name != "f1"))
-
 
 # ---- a table and what its columns hold -----------------------------------------------------------
 
@@ -274,18 +142,10 @@ class Sheet(Table):
         said = wanted if isinstance(wanted, int) else repr(wanted)
         raise self.error(f"no column {said}{did_you_mean(wanted, names)}; {self.known()}")
 
-    def called(self, *roles: str) -> int | None:
-        """The column that has the first of the names of some roles, in whatever case."""
+    def called(self, role: str) -> int | None:
+        """The column that has the first of the names of a role, in whatever case."""
         said = [name.lower() for name in self.names or ()]
-        names = (name for role in roles for name in ROLES[role])
-        return next((said.index(name) for name in names if name in said), None)
-
-    def _role(self, role: str) -> int | None:
-        """The column that the user names, or the one that is called so; False names none."""
-        wanted = getattr(self.how, role)
-        return (
-            self.called(role) if wanted is None else None if wanted is False else self.find(wanted)
-        )
+        return next((said.index(name) for name in ROLES[role] if name in said), None)
 
     @cached_property
     def texts(self) -> list[list[str]]:
@@ -317,14 +177,19 @@ class Sheet(Table):
     def numeric(self) -> list[int]:
         """The columns of numbers, among which there may be slips; or of verdicts as scores."""
         found = [i for i, k in enumerate(self.kinds) if k["number"] >= max(k["text"], 1)]
-        likely = [i for i in found if not (words(self.name(i)) <= NO_SYSTEM or self._is_key(i))]
-        plain = {name for role in ("text", "system", "id") for name in ROLES[role]}
-        for i in set() if self.has_gold else set(range(self.width)) - set(found):
-            said, cells = tokens(self.name(i)), {x.lower() for x in self.texts[i]} - {""}
-            pairs = VERDICTS if not likely or not JUDGED.isdisjoint(said) else []
-            if cells and self.name(i).lower() not in plain and OUTPUTS.isdisjoint(said):
-                found += [i] * any(cells <= {*pair} for pair in pairs)
-        return sorted(found)
+        if self.has_gold:
+            return found
+        alone = all(no_system(self.name(i)) or self._is_key(i) for i in found)
+        rest = (i for i in range(self.width) if i not in found)
+        return sorted([*found, *(i for i in rest if self._has_verdicts(i, alone=alone))])
+
+    def _has_verdicts(self, i: int, *, alone: bool) -> bool:
+        """Whether cells say pass or fail, and names that they are scores, or no others could be."""
+        name, cells = self.name(i), {x.lower() for x in self.texts[i]} - {""}
+        of_item = any(name.lower() in ROLES[role] for role in ("text", "system", "id"))
+        if of_item or says(name, "output") or not (alone or says(name, "judged")):
+            return False
+        return bool(cells) and any(cells <= {*pair} for pair in VERDICTS)
 
     @cached_property
     def ids(self) -> list[int]:
@@ -343,14 +208,13 @@ class Sheet(Table):
     def _recurring(self) -> list[int]:
         """The column that shows what an item is, where items come twice or more on average."""
         what = [i for i in range(self.width) if self.name(i).lower() in ITEMS]
-        if not what or self._distinct(what) < 2:
+        if not what or 2 * self._distinct([*what, *self._whose]) > len(self):
             return []
-        said = {i: tokens(self.name(i)) for i in range(self.width) if i != self.numbered}
-        texts = [i for i in said if i not in self.numeric and OUTPUTS.isdisjoint(said[i])]
-        keys = [i for i in said if not SAYS["key"].isdisjoint(said[i])]
-        once = any(self._distinct([i]) == len(self) for i in (*texts, *keys))
-        often = 2 * self._distinct([*what, *self._whose]) <= len(self)
-        return what[:1] if often and not once else []
+        for i in (i for i in range(self.width) if i != self.numbered):
+            text = i not in self.numeric and not says(self.name(i), "output")
+            if (text or says(self.name(i), "key")) and self._distinct([i]) == len(self):
+                return []
+        return what[:1] if self._distinct(what) > 1 else []
 
     def _distinct(self, columns: Sequence[int]) -> int:
         rows = (self.texts[i] for i in columns)
@@ -363,14 +227,15 @@ class Sheet(Table):
     @cached_property
     def system(self) -> int | None:
         """The column that says which system a line belongs to."""
-        return self._role("system")
+        return self.called("system") if self.how.system is None else self.find(self.how.system)
 
     @cached_property
     def cluster(self) -> int | None:
         """The column whose values are swapped as a whole."""
-        found = self._role("cluster")
-        alone = found is not None and self.how.cluster is None and self._distinct([found]) < 2
-        return None if alone else found
+        if self.how.cluster is not None:
+            return None if self.how.cluster is False else self.find(self.how.cluster)
+        found = self.called("cluster")
+        return None if found is None or self._distinct([found]) < 2 else found
 
     @cached_property
     def repeat(self) -> int | None:
@@ -416,20 +281,22 @@ class Sheet(Table):
 
     def may_be_key(self, i: int, *, beside: bool = False) -> bool:
         """Whether a column may say which item a line is: text, numbers called so, `beside` any."""
-        kinds, name = self.kinds[i], tokens(self.name(i))
+        kinds, name = self.kinds[i], self.name(i)
         if i in (self.system, self.cluster, self.repeat) or kinds["missing"] or kinds["decimal"]:
             return False
         if isinstance(self.columns[i][0], list | dict):
             return False
-        if i not in self.numeric or not kinds["number"]:
-            return i not in self.numeric and OUTPUTS.isdisjoint(name)
+        if i not in self.numeric:
+            return not says(name, "output")
+        if not kinds["number"]:  # verdicts
+            return False
         bare = self.names is not None and not self.names[i]
-        if bare or self.is_of_item(i) or not SAYS["key"].isdisjoint(name):
+        if bare or self.is_of_item(i) or says(name, "key"):
             return True
-        beside &= (
-            not kinds["text"] and i not in self._counted and (NO_KEYS | OUTPUTS).isdisjoint(name)
-        )
-        return beside and (self.has_gold or any(k != i for k in self._wide_columns))
+        scores = not NO_KEYS.isdisjoint(tokens(name)) or says(name, "output")
+        if not beside or scores or kinds["text"] or i in self._counted:
+            return False
+        return self.has_gold or any(k != i for k in self._wide_columns)
 
     def is_of_item(self, i: int) -> bool:
         """Whether a column shows what an item is, but for what is right."""
@@ -439,7 +306,8 @@ class Sheet(Table):
     def sureness(self, i: int) -> str:
         """Why numbers may say how sure a system was of labels beside them; "" if they do not."""
         said, gold = {*tokens(self.name(i))}, self.called("gold")
-        plain = DOUBTFUL.isdisjoint(said) or not JUDGED.isdisjoint(said - DOUBTFUL)
+        doubtful, judged = SAYS["doubtful"], SAYS["judged"] - SAYS["doubtful"]
+        plain = said.isdisjoint(doubtful) or not said.isdisjoint(judged)
         if plain or self.names is None or not self.kinds[i]["decimal"]:
             return ""
         named = [k for k in range(self.width) if k != i and predicted(self.name(k))]
@@ -548,39 +416,39 @@ class Sheet(Table):
         all_texts = "\n".join(texts).lower()
         likely = any(word in all_texts for word in SAYS["summary"])  # which is quick
         called = [row for row, label in enumerate(texts if likely else ()) if _is_summary(label)]
-        sure = [row for row in called if not SAYS["total"].isdisjoint(tokens(texts[row]))]
+        sure = [row for row in called if says(texts[row], "total")]
         if column is not None and (sure or {0, last} & set(called)):
             row = (sure or called)[-1]
             problem = f"{texts[row]!r} may not be an item; remove it; if it really is one, say so "
             raise self.error(f"{problem}(--id {self.key(column)})", row, column)
         nameless = column is not None and self.names is not None and not texts[last]
-        plain = last > 3 and self.how.id is None
-        if self._sums_up() if nameless else plain and self._sums_up(1 + (column is not None)):
+        many = last > 3 and self.how.id is None
+        least = 1 if nameless or column is None else 2
+        if (nameless or many) and self._sums_up(least, nameless=nameless):
             way = "--by-order" if column is None else f"--id {self.key(column)}"
             problem = f"the last line {'has no name and ' * nameless}holds the sums or the means "
             problem += f"of all lines above; remove it; if it really is an item, say so ({way})"
             raise self.error(problem, last)
 
-    def _sums_up(self, exact: int = 0) -> bool:
-        """Whether the last row sums or averages the scores; `exact`: as written, in so many."""
+    def _sums_up(self, least: int, *, nameless: bool) -> bool:
+        """Whether the last row has the sums or the means of the scores above, in so many columns.
+
+        Items may have such numbers by accident. So sums must be the highest numbers, and means
+        must have more digits than what they are of, except where the row has no name.
+        """
         sums, means, finer = list[bool](), list[bool](), False
         for i in self.numeric:
             known = {x: number_or_none(x) for x in {*self.texts[i]}}
-            *rest, total = (known[x] for x in self.texts[i])
-            if i in self.apart or self.may_be_key(i) or total is None or None in rest:
+            *above, last = (known[x] for x in self.texts[i])
+            numbers = [x for x in above if x is not None]
+            if i in self.apart or self.may_be_key(i) or last is None or len(numbers) < len(above):
                 continue
-            numbers = [x for x in rest if x is not None]
-            whole, near = sum(numbers), 1e-9 + 0.006 * abs(total)  # means are rounded
-            *digits, own = (len(x.partition(".")[2]) for x in self.texts[i])
-            written = 0.51 / 10**own if own > max(digits) else 1e-9  # a mean of whole numbers
-            finer |= own > max(digits)
-            sums.append(abs(total - whole) <= (1e-9 if exact else near))
-            sums[-1] &= not exact or total > max(1.0, *numbers)
-            means.append(abs(total - whole / len(rest)) <= (written if exact else near))
-            if not (sums[-1] or means[-1]):
-                return False
-        as_written = all(sums) or (all(means) and finer)
-        return len(sums) >= max(exact, 1) and (as_written or not exact)
+            *others, digits = (len(x.partition(".")[2]) for x in self.texts[i])
+            total, highest = sum(numbers), last > max(1.0, *numbers)
+            finer |= digits > max(others)
+            sums.append(abs(last - total) <= 1e-9 * max(1.0, total) and (highest or nameless))
+            means.append(abs(last - total / len(numbers)) <= 0.51 / 10**digits)
+        return len(sums) >= least and (all(sums) or (all(means) and (finer or nameless)))
 
     def _check_twice(self) -> None:
         text = [i for i in range(self.width) if i not in (*self.numeric, *self._whose)]
@@ -599,15 +467,14 @@ class Sheet(Table):
         """Whether a line is an item of one system, and there are several systems."""
         if self.system is None or self.names is None or self._distinct([self.system]) < 2:
             return False
-        if self.how.system is not None:
+        if self.how.system is not None or len(self._wide_columns) < 2:
             return True
         if self.ids:
-            repeated = self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
-            return repeated or len(self._wide_columns) < 2
+            return self._distinct([*self.ids, self.system]) > self._distinct(self.ids)
         each = self._distinct([self.system])
-        return len(self._wide_columns) < 2 or any(
+        return each < len(self) and any(
             self._distinct([i]) * each == len(self) == self._distinct([i, self.system])
-            for i in (self.keys if each < len(self) else ())
+            for i in self.keys
         )
 
     def rows_by_system(self) -> dict[str, Sequence[int]]:
@@ -721,11 +588,11 @@ class Sheet(Table):
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
         for i in range(self.width) if self.names else ():
             name = self.name(i).lower()
-            of_item = not self.kinds[i]["decimal"] and words(name) <= NO_SYSTEM
+            of_item = not self.kinds[i]["decimal"] and no_system(name)
             plain = i not in self.numeric or of_item or self.may_be_key(i)
             plain &= not isinstance(self.columns[i][0], list | dict)
             free = i not in {*self.ids, *taken, self.system, self.numbered}
-            if free and plain and OUTPUTS.isdisjoint(tokens(name)):
+            if free and plain and not says(name, "output"):
                 column = [self.texts[i][row] for row in rows]
                 found["agree" if name in ROLES["text"] else "beside"][name] = column
         for counts, own in self._sets.get("", {}).items():
@@ -754,18 +621,11 @@ class Sheet(Table):
     def of_system(self, system: str, rows: Sequence[int]) -> SystemScores:
         """The scores and counts of one system, of which these rows are."""
         single = [i for i in self._wide_columns if i not in self._counted]
-        single = sorted(single, key=lambda i: words(self.name(i)) <= NO_SYSTEM)
+        single = sorted(single, key=lambda i: no_system(self.name(i)))
         used: dict[Any, Sequence[int]] = {self.name(i): [i] for i in single}
         used |= self._sets.get("", {})
         if self.names is None:
             single, used = [0], {"score": [0]}
-        gold = self.called("gold")
-        unsure = self.probabilities(gold) if gold in single else []
-        if unsure and {gold, *unsure} == set(single):
-            raise self.error(PROBABILITIES, None, unsure[0])
-        said = any("pred" in self.name(i).lower() for i in single)
-        if gold in single and said and self.how.score is None:
-            raise self.error(self._may_be_right(gold, [self.name(i) for i in self.scored]).text)
         if not used:
             raise self.error(f"no column of numbers; {self.known()}{self.obstacle()}")
         taken = {*single, *self._counted}
@@ -822,7 +682,7 @@ class Sheet(Table):
     @property
     def scored(self) -> list[int]:
         """The columns of numbers that may be scores."""
-        return [i for i in self._wide_columns if not words(self.name(i)) <= NO_SYSTEM]
+        return [i for i in self._wide_columns if not no_system(self.name(i))]
 
     @cached_property
     def _side(self) -> dict[str, Any]:
@@ -865,32 +725,20 @@ class Sheet(Table):
                 return [], Doubt("four whole numbers a line, and no names"), ()
             every = single if self.width > 2 else range(self.width)
             return [self.name(i) for i in every], Doubt(), ()
-        gold, kept, notes = self.called("gold"), list[int](), tuple[str, ...]()
-        unsure = self.probabilities(gold) if gold in single else []
-        if gold in single and (self.how.score is not None or self._only_judged(single, gold)):
-            single = [i for i in single if i != gold]
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
             whose = f"{self.name(self.system or 0)!r} seems to say whose a line is"
-            doubt = Doubt(f"{whose}; which column is the item? (--id)")
-        elif unsure:
-            doubt = Doubt(PROBABILITIES)
-        elif gold in single:
-            doubt = self._may_be_right(gold)
-        else:
-            some, problem = self._family(single)
-            kept, notes = self._underived(some)
-            doubt = Doubt(problem) if problem else self._unsure(kept, gold)
+            return [], Doubt(f"{whose}; which column is the item? (--id)"), ()
+        single = [i for i in single if i != self.called("gold")]
+        some, problem = self._family(single)
+        kept, notes = self._underived(some)
+        doubt = self._may_be_labels(kept or single) if self.how.score is None else Doubt()
+        if not doubt.text:
+            doubt = Doubt(problem) if problem else self._unlike(kept)
         return ([], doubt, ()) if doubt.text else ([self.name(i) for i in kept], doubt, notes)
 
-    def _unsure(self, kept: Sequence[int], gold: int | None) -> Doubt:
-        """Why it is not sure that columns which may be systems are some."""
-        sure = [self.sureness(i) for i in kept] if self.how.score is None else []
-        if any(sure):
-            return Doubt(next(filter(None, sure)), settled=True, columns=False)
-        if not kept and gold is not None and gold not in self.numeric and not self.scored:
-            several = len({*range(self.width)} - {gold, *self.apart}) > 1
-            return self._may_be_right(gold) if several else Doubt()
+    def _unlike(self, kept: Sequence[int]) -> Doubt:
+        """The doubt whether columns that do not look alike are scores of systems."""
         if len(kept) < 2 or _alike([self.texts[i] for i in kept]):
             return Doubt()
         names = ", ".join(repr(self.key(i)) for i in kept)
@@ -899,37 +747,39 @@ class Sheet(Table):
         scale = f"{scale}(--same-scale)" if 0 < most[0] <= 1 < most[-1] <= 1000 else ""
         return Doubt(f"columns of numbers that do not look alike ({names}){scale}")
 
-    def _only_judged(self, columns: Sequence[int], gold: int) -> bool:
-        """Whether some columns are of 0 and 1, and no other may be predictions of other labels."""
-        values = {i: {*map(number_or_none, {*self.texts[i]})} for i in columns}
-        rest = [i for i in columns if i != gold and not values[i] <= {0, 1, None}]
-        return (
-            len(columns) - len(rest) > 1
-            and not values[gold] <= {0, 1, None}
-            and all(
-                not NO_SYSTEM.isdisjoint(tokens(self.name(i)))
-                or 2 * len(values[i] & values[gold]) < len(values[i])
-                for i in rest
-            )
-        )
+    def _may_be_labels(self, columns: Sequence[int]) -> Doubt:
+        """The doubt whether columns say what was predicted, or how surely, beside right labels."""
+        gold = self.called("gold")
+        if gold is not None and not set(columns).isdisjoint(self.probabilities(gold)):
+            return Doubt(PROBABILITIES)
+        if sure := next(filter(None, map(self.sureness, columns)), ""):
+            return Doubt(sure, settled=True, columns=False)
+        if gold is None or gold in self.apart:
+            return Doubt()
+        others = {*range(self.width)} - {gold, *self.apart}
+        plain = len(columns) > 0 or len(others) < 2
+        if gold in self.numeric:  # beside 0 and 1, which say what was right
+            binary = [self._values(i) <= {0, 1, None} for i in (gold, *columns)]
+            plain = len(columns) > 0 and not binary[0] and all(binary[1:])
+        if plain:
+            return Doubt()
+        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
+        scores = [x for x in ("_".join(x) for own, x in what if own and x) if not predicted(x)]
+        problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
+        problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
+        text = f"{problem}say so (--score {scores[0] if scores else 'correct'})"
+        return Doubt(text, settled=True, columns=not scores)
+
+    def _values(self, i: int) -> set[float | None]:
+        return {*map(number_or_none, {*self.texts[i]})}
 
     def probabilities(self, gold: int) -> list[int]:
         """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
+        if self._values(gold) != {0, 1}:
+            return []
         some = [i for i in self.numeric if self.kinds[i]["decimal"] and i != gold]
         some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
-        values = {i: {*map(number_or_none, {*self.texts[i]})} for i in (gold, *some)}
-        some = some if values[gold] == {0, 1} else []
-        return [i for i in some if all(0 <= (x or 0) <= 1 for x in values[i])]
-
-    def _may_be_right(self, gold: int, names: Sequence[str] = ()) -> Doubt:
-        """The doubt whether a column holds what is right, and others what was predicted."""
-        problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
-        problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
-        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
-        named = names or ["_".join(x) for own, x in what if own and x]
-        plain = [x for x in named if x != self.name(gold) and not predicted(x)]
-        text = f"{problem}say so (--score {plain[0] if plain else 'correct'})"
-        return Doubt(text, settled=True, columns=not plain)
+        return [i for i in some if all(0 <= (x or 0) <= 1 for x in self._values(i))]
 
     def holds_labels(self, columns: Collection[int]) -> str:
         """Why some columns may hold predictions of the labels in another; "" if they do not."""
@@ -940,7 +790,7 @@ class Sheet(Table):
         said = {x.casefold() for i in columns for x in as_ids(self.texts[i])}
         said = {x for x in said if kind_of(x) != "missing"}
         judged = {*map(number_or_none, said)} <= {0, 1} < {*map(number_or_none, right)} | {0, 1}
-        named = any(not JUDGED.isdisjoint(tokens(self.name(i))) for i in columns)
+        named = any(says(self.name(i), "judged") for i in columns)
         if judged or named or 2 * len(said & right) <= len(said):
             return ""
         problem = f"column {self.name(gold)!r} may hold the right labels, and those that you name "
@@ -964,7 +814,7 @@ class Sheet(Table):
             if len(fitting) == 1:
                 return families[fitting[0]], ""
             return [], f"no measure {self.how.score!r} in the names of columns; there are {known}"
-        main = {what: some for what, some in families.items() if not what or set(what) - NO_SYSTEM}
+        main = {x: some for x, some in families.items() if not x or set(x) - SAYS["no system"]}
         # Costs, times and the like beside the systems themselves are no other measure.
         offered = main if len(families.get((), ())) > 1 else families
         several = {what: some for what, some in offered.items() if len(some) > 1}
@@ -1022,9 +872,21 @@ def _plain(cell: Any) -> str:
     return text.partition(".")[0] if kind_of(text) == "integer" else text
 
 
+def missing_code(numbers: Collection[Any]) -> Any:
+    """The number that may stand for missing scores: -999 beside none below 0; None if none does."""
+    several = Counter(numbers)
+    code = min(several, default=0)
+    if code not in CODES or any(code < x < 0 for x in several):
+        return None
+    far = code <= -99 or (max(several) <= -code and (code < -1 or several[code] > 1))
+    preferences = several.keys() <= {code, -code}
+    return code if far and not preferences else None
+
+
 def _alike(columns: Sequence[Sequence[str]]) -> bool:
     """Whether columns of numbers are of one kind, with ranges within a factor of twenty."""
     values = [{x for x in map(number_or_none, set(c)) if x is not None} for c in columns]
+    values = [some - {missing_code(some)} for some in values]  # which is refused where it is read
     most = [max(map(abs, some), default=0.0) for some in values]
     known = [x for x in most if x > 0]
     mixed = sum(some <= {0.0, 1.0} for some in values) > 1 and any(x > 1 for x in most)

@@ -62,6 +62,12 @@ CASES = {
         (two("1,95 2,80", "1,.9 2,.8", "id,score"), {}, "one scale", "--same-scale"),
         (["id,system,score\n1,x,95\n1,y,.9\n2,x,80\n2,y,1\n"], {}, "one scale", "--same-scale"),
         (two("1,12 2,8", "1,.12 2,.08", "id,wer"), {}, "one scale", "--same-scale"),
+        *((f"id,A,B\n1,1,0\n2,{x},.5\n3,.5,1\n4,{x},{y}\n", {},
+           f"line 3, column 'A': '{x}' may stand", "leave its cells empty", "--missing drop",
+           "(--same-scale)")
+          for x, y in ((-1, 0), (-9, 0), (-99, -99), (-999, 0), (-9999, 1))),
+        ("id,A,B\n1,1,0\n2,-1,1\n3,0,1\n4,-1,1\n", {}, "line 3, column 'A'", "(--same-scale)"),
+        (two("1,1 2,0 3,0", "1,0 2,1 3,-999", "id,score"), {}, "b.csv, line 4", "'-999' may stand"),
     ],
     "systems": [
         ("3\n4\n", {}, "1 system", "the file"),
@@ -213,6 +219,8 @@ CASES = {
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),
         ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", {}, "these are probabilities", "Brier"),
+        (two("1,0,.2 2,1,.7", "1,0,.1 2,1,.9", "id,gold,prob"), {}, "hold the right labels",
+         "(--gold gold)", "(--score prob)"),
         ("id,answer_A,answer_B\n1,yes,no\n2,no,no\n", {}, "0 systems", "holds labels", "--gold"),
         ("id,A,B\n1,spam,ham\n", NAMED, "line 2, column 'A'", "predicted labels", "(--gold)"),
         *((f"id,gold,{x},{y}\n1,3,1,0\n2,{gold},0,1\n", GOLD | {"a": x, "b": y},
@@ -241,6 +249,10 @@ CASES = {
 def test_what_is_not_plain_is_refused(texts, options, parts):
     sources = files(*([texts] if isinstance(texts, str) else texts))
     assert_refused(lambda: read(*sources, **options), *parts)
+    if "(--same-scale)" in parts:
+        assert read(*sources, **options | {"same_scale": True}).source["matched"] > 1
+    if "(--score prob)" in parts:
+        assert read(*sources, score="prob").u.tolist() == [2, 7]
     if "--by-order" in parts and len({one.data.count(b"\n") for one in sources}) == 1:
         assert read(*sources, **options | {"id": False}).source["matched"] > 0
 

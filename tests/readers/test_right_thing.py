@@ -277,6 +277,14 @@ def test_numbers_that_are_written_otherwise(texts, options, wanted, note):
     assert note in " ".join(pairs.source["notes"])
 
 
+@pytest.mark.parametrize(
+    "cells", ["-1 1 -1 1", "-1 1 0 3", "-9 -9 -3 -1", "-99 2 -4 7", "0 5 -5 9"]
+)
+def test_scores_below_0_that_mark_nothing(cells):
+    made = file("id,A,B\n" + "".join(f"{i},{x},1\n" for i, x in enumerate(cells.split())))
+    assert read(made, a="A", b="B").u.tolist() == [*map(int, cells.split())]
+
+
 @pytest.mark.parametrize("option", ["thousands", "missing"])
 def test_words_that_an_option_does_not_know(option):
     with pytest.raises(ValueError, match=f"{option}='skip' must be one of"):
