@@ -105,12 +105,6 @@ def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P,
     return jit if NUMBA else lambda _: plain
 
 
-@functools.cache
-def on_arrays(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel in NumPy, for arrays in place of the numbers that it takes."""
-    return _in_python(vars(kernel)["__wrapped__"], {})
-
-
 def _first(other: Callable[P, R], function: Callable[P, R]) -> Callable[P, R]:
     """The other way to the same result where it is short, else the kernel, compiled."""
     kernel = jit(function)

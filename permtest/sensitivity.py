@@ -138,11 +138,8 @@ def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
         with suppress(TooHard):
             low = _leaning(law, law.top - t0 + 1, r, q) if ahead > 0 else CERTAIN
             return low.complement() if low.value < 0.9 else _leaning(law, t0, q, r)
-    steps = np.zeros(2 * law.widths.size, dtype=np.int64)
-    steps[1::2] = law.widths
-    weights = [gamma.denominator, gamma.numerator] * law.widths.size
-    starts = np.arange(0, steps.size, 2, dtype=np.intp)
-    return ManyPointSum(steps, weights, starts, law.counts).tail(t0)
+    odds = gamma.denominator, gamma.numerator
+    return ManyPointSum.of_coins(law.widths, law.counts, *odds).tail(t0)
 
 
 def _cell(law: TwoPointSum) -> int:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, inf, log, prod, sqrt
+from math import exp, gcd, inf, log, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +81,13 @@ class ManyPointSum:
             offset,
             unit,
         )
+
+    @classmethod
+    def of_coins(cls, widths: Ints, counts: Ints, tails: int = 1, heads: int = 1) -> ManyPointSum:
+        """``counts[k]`` entries move by ``widths[k]``, each with the odds of heads to tails."""
+        steps = np.stack([0 * widths, widths], axis=1).ravel()
+        starts = np.arange(0, steps.size, 2, dtype=np.intp)
+        return cls(steps, [tails, heads] * widths.size, starts, counts)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -274,7 +281,7 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
     r = law.top - t0 + 1 if m == law.top + 1 else m // 2
     which, left_out = _frequencies(law, tilt, m)
     factor, rough = _sum(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
-    rough += left_out + 2 * np.exp(-CUT)
+    rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
     high = min(float(exponent), 0.0)
@@ -342,7 +349,7 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
             raise TooHard(
                 f"{law.counts.size:,} different items have {m:,} likely sums; that takes too long"
             )
-    return alive, half * float(np.exp(-CUT)) / m * (2.0 + 2.0 / tilt.tau)
+    return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
 
 
 def _sum(

@@ -39,12 +39,10 @@ from permtest.null.distribution import (
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.many_point import ManyPointSum
 from permtest.null.tail_kernels import (
-    AT_ONCE,
     TiltedLaw,
     Window,
     find_tilt,
     log_scale,
-    sum_at_once,
     tail_sum,
     tilt_of,
     tilt_towards,
@@ -53,8 +51,8 @@ from permtest.null.tail_kernels import (
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
 
-#: How much longer a look takes in Python.
-SLOWER = 50
+#: Widths and cells that NumPy takes together in the time of a look.
+IN_NUMPY = 20
 
 #: Widths that the tilted tail may look at in a first and a second try, and cells that dynamic
 #: programming may update after each: a hundredth of a second, some tenths.
@@ -109,20 +107,13 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise _too_hard(law)
-    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    if not NUMBA and window.m * law.widths.size <= AT_ONCE:
-        factor, rough = sum_at_once(tilted, window)
-        high, low, error = window.scale
-        if factor > 4 * rough:
-            return Probability.of_product(high, low, factor, error + rough / (factor - rough))
-    if not NUMBA:
-        steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
-        starts = np.arange(0, steps.size, 2, dtype=np.intp)
-        if law.top < 2**52 and 21 * law.deviation * law.widths.size < 20 * work:
-            with suppress(TooHard):  # the same in NumPy, on all frequencies
-                return ManyPointSum(steps, [1] * steps.size, starts, law.counts).tail(t0)
-        work //= SLOWER
-    return sum_tail(law, tilted, window, work)
+    if NUMBA:
+        tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+        return sum_tail(law, tilted, window, work)
+    if 21 * law.deviation * law.widths.size < IN_NUMPY * work:
+        with suppress(TooHard):  # the same in NumPy, at all frequencies
+            return ManyPointSum.of_coins(law.widths, law.counts).tail(t0)
+    raise _too_hard(law)
 
 
 def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> Probability:

@@ -11,12 +11,11 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, compiled_or, jit, on_arrays, python_first
+from permtest._jit import Floats, Ints, jit, python_first
 from permtest.null.distribution import EPS
 
 #: -log of the tilted mass that may lie outside of the window (2e-22).
@@ -31,9 +30,6 @@ DEAR = 8
 LIKELY = 0.9
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
 ROUNDING = 2.0**-52
-
-#: Points of a law, times its widths, up to which they are looked at side by side without Numba.
-AT_ONCE = 2**18
 
 
 class TiltedLaw(NamedTuple):
@@ -194,23 +190,7 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
     return law, Window(tau, shift, (high, low, error), m, cells, cut, deviation)
 
 
-def _log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
-    """`log_bound` in NumPy, of all widths, however large it becomes."""
-    del cut  # it does not stop there
-    length = law.widths * (1.0 / m) * (last - first)
-    near = slice(np.searchsorted(length, 1.0))
-    widths, length = law.widths[near], length[near]
-    x = widths * float(first) * (1.0 / m)
-    x -= np.floor(x)
-    passed = x + length >= 1.0
-    x = np.minimum(x * (1.0 - x), (x + length) * (1.0 - x - length)) - ROUNDING * (1.0 + widths)
-    x[passed | (x < 0.0)] = 0.0
-    x *= np.pi * (1.0 + x)
-    bound = -0.5 * law.counts[near] @ np.log1p(-law.tilt[2, near] * x * x)
-    return float(bound), min(widths.size + 1, law.widths.size)
-
-
-@compiled_or(_log_bound)
+@jit
 def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
     """Bound on -log |phi(2 pi j / m)| for first <= j <= last, and how many widths were asked.
 
@@ -253,15 +233,7 @@ def share_of_turn(j: Any, m: int, high: float, low: float) -> Any:
     return (np.fmod(product, float(m)) + error + j * low) / m
 
 
-def _phi(
-    j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
-) -> tuple[float, float, float]:
-    """`phi` in NumPy."""
-    log_size, angle, error = (float(x[0]) for x in _phis(np.array([j]), m, shift, law))
-    return (log_size, 0.0, 4.0) if log_size < -cut else (log_size, angle, error)
-
-
-@compiled_or(_phi)
+@jit
 def phi(
     j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
 ) -> tuple[float, float, float]:
@@ -375,51 +347,6 @@ def tail_sum(
     error += 2.0 * largest * book[0]
     found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
     return found, error, int(work - book[1]) if found > 4.0 * error else 0
-
-
-def sum_at_once(law: TiltedLaw, window: Window) -> tuple[float, float]:
-    """What `tail_sum` finds, and its error, in NumPy: at all points side by side."""
-    tau, m, cut = window.tau, window.m, window.cut
-    largest, _ = geometric(0, m, tau, window.cells)
-    j = np.arange(1, m // 2 + 1, dtype=np.int64)
-    sine = np.sin(np.pi / m * (law.widths[:, None] * j % m))
-    with np.errstate(divide="ignore"):
-        log_size = 0.5 * law.counts @ np.log1p(-law.tilt[2, :, None] * sine**2)
-    left_out, j = np.exp(log_size[log_size < -cut]).sum(), j[log_size >= -cut]
-    log_size, angle, rounding = _phis(j, m, window.shift, law)
-    x, y = on_arrays(geometric)(j, m, tau, window.cells)
-    absolute = np.exp(log_size) * np.where(2 * j == m, 1.0, 2.0)
-    total = math.fsum([largest, *(absolute * (np.cos(angle) * x - np.sin(angle) * y))])
-    error = largest * (8.0 * EPS + 2.0 * left_out)
-    error += absolute @ (np.maximum(np.hypot(x, y), 1.0) * rounding)
-    return total / m, float(error) / m + 2.0 * math.exp(-OUTSIDE)
-
-
-def _phis(
-    j: Ints, m: int, shift: tuple[float, float], law: TiltedLaw
-) -> tuple[Floats, Floats, Floats]:
-    """`phi` in NumPy: a row for each width, and a column for each point."""
-    counts, (base, rest, spread) = law.counts, law.tilt[..., None]
-    n, remainder = np.divmod(law.widths[:, None] * j, m)
-    n, remainder = n + (2 * remainder > m), remainder - m * (2 * remainder > m)
-    half = np.pi * remainder / m
-    sine, cosine, fair = np.sin(half), np.cos(half), base == 0.0
-    square = np.where(fair, cosine**2 + (rest * sine) ** 2, 1.0 - spread * sine**2)
-    square = np.maximum(square, 1e-300)
-    with np.errstate(divide="ignore"):
-        near = np.log1p(-spread * sine**2)
-    log_size = 0.5 * counts @ np.where(fair & (square < 0.5), np.log(square), near)
-    across = np.where(fair, cosine, 1.0 - np.abs(rest) * sine**2)
-    turn = np.arctan2(rest * sine * np.where(fair, 1.0, cosine), across)
-    angle = 2.0 * np.pi * on_arrays(share_of_turn)(j, m, *shift) + counts @ (turn - rest * half)
-    product, low = on_arrays(add_product)(1.0 * counts[:, None] * n, rest, 0.0, 0.0)
-    product = np.fmod(product, 2.0)
-    high = np.rint(2.0**30 * product) / 2.0**30  # whose sum is not rounded
-    odd = np.where(fair, counts[:, None] * n % 2, 0)
-    turns = np.fmod((high + odd).sum(axis=0), 2.0) + (product - high + low).sum(axis=0)
-    rough = np.abs(half) * (np.abs(rest) + spread * np.abs(sine * cosine)) / square
-    error = EPS * (8.0 - 3.0 * log_size + 2.0 * counts @ rough + np.abs(angle))
-    return log_size, angle - np.pi * turns, error
 
 
 @python_first
