@@ -26,6 +26,8 @@ SMALL = 45.0
 FEW = 4
 #: What one width costs in `phi`, in units of what it costs in `log_bound`.
 DEAR = 8
+#: What a search for the points that matter keeps a record of: a bound on the rest, and its looks.
+LEFT_OUT, LOOKS = 0, 1
 #: Probabilities to move above this are kept by their distance from 1.
 LIKELY = 0.9
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
@@ -48,12 +50,10 @@ class Window(NamedTuple):
     shift: tuple[float, float]
     #: K(tau) - tau t0 in two parts, and its error.
     scale: tuple[float, float, float]
-    #: Points of the lattice, cells of the tail, -log of the |phi| that may be left out, and the
-    #: standard deviation.
+    #: Points of the lattice, cells of the tail, and -log of the |phi| that may be left out.
     m: int
     cells: int
     cut: float
-    deviation: float
 
 
 @jit
@@ -185,9 +185,8 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
     law = TiltedLaw(widths, counts, tilt_of(tau, widths))
     high, low, error, shift = log_scale(tau, twice_excess, law)
     m, cells, variance = find_window(top, top - t0, shift[0], law)
-    deviation = np.sqrt(variance)
-    cut = SMALL + np.log1p(deviation)
-    return law, Window(tau, shift, (high, low, error), m, cells, cut, deviation)
+    cut = SMALL + np.log1p(np.sqrt(variance))
+    return law, Window(tau, shift, (high, low, error), m, cells, cut)
 
 
 @jit
@@ -294,22 +293,22 @@ def geometric(j: Any, m: int, tau: float, cells: int) -> tuple[Any, Any]:
 
 
 @jit
-def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
+def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
     """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
 
     The ``stack[0, 0]`` intervals (first, last) in `stack` are halved until a bound says that they
-    do not matter. `book` has the bounds of what was left out, and the looks, up to `work`.
+    do not matter. `record` adds up bounds of what was left out, and looks, up to `work`.
     """
-    while stack[0, 0] > 0 and book[1] < work:
+    while stack[0, 0] > 0 and record[LOOKS] < work:
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]
         stack[0, 0] -= 1
         bound, looked = log_bound(first, last, m, cut, law)
-        book[1] += looked
+        record[LOOKS] += looked
         if bound > cut:
-            book[0] += (last - first + 1) * np.exp(-bound)
+            record[LEFT_OUT] += (last - first + 1) * np.exp(-bound)
         elif first == last:
-            book[1] += DEAR * law.widths.size
+            record[LOOKS] += DEAR * law.widths.size
             return int(first)
         else:
             middle = (first + last) // 2
@@ -331,11 +330,11 @@ def tail_sum(
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)
     total, low, error = largest, 0.0, largest * 8.0 * EPS
-    stack, book = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
+    stack, record = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
-        while book[1] < work:
-            j = next_point(stack, book, m, cut, float(work), law)
+        while record[LOOKS] < work:
+            j = next_point(stack, record, m, cut, float(work), law)
             if j == 0:
                 break
             log_size, angle, rounding = phi(j, m, shift, cut, law)
@@ -344,9 +343,9 @@ def tail_sum(
             term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
             total, low = add_product(term, 1.0, total, low)
             error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
-    error += 2.0 * largest * book[0]
+    error += 2.0 * largest * record[LEFT_OUT]
     found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
-    return found, error, int(work - book[1]) if found > 4.0 * error else 0
+    return found, error, int(work - record[LOOKS]) if found > 4.0 * error else 0
 
 
 @python_first
