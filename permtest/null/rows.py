@@ -23,11 +23,8 @@ from permtest.null.distribution import (
     count_rows,
     from_widths,
 )
-from permtest.null.tail import tail_tilted
+from permtest.null.tail import LOOKS, tail_tilted
 from permtest.null.tail_kernels import upper_tails
-
-#: Widths that the kernel may look at for one test: a hundredth of a second.
-WORK = 2 * 10**6
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
 BITS = 62
@@ -118,7 +115,7 @@ class Laws(NamedTuple):
         """p, its decimal logarithm and its error bound where t0 >= 0, from whole labellings."""
         hits, whole = np.zeros_like(t0), 2 ** np.minimum(self.n_informative, BITS)
         beyond = self._beyond_centre(t0)
-        count_tails(*self[:3], np.where(t0 >= 0, self.top - beyond, -1), hits)
+        count_at_most(*self[:3], np.where(t0 >= 0, self.top - beyond, -1), hits)
         hits = np.where(2 * t0 <= self.top, whole - hits, hits)
         if twice:
             hits = np.where(t0 > 0, 2 * hits, hits)
@@ -130,7 +127,7 @@ class Laws(NamedTuple):
         tails = np.ones((len(t0), 5))
         if NUMBA:
             beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
-            upper_tails(*self[:3], self.top, beyond, WORK, tails)
+            upper_tails(*self[:3], self.top, beyond, LOOKS, tails)
         values, hard = np.zeros((3, len(t0))), tails[:, 4] <= 0
         values[0] = 1.0
         for i in ((t0 > 0) & ~hard).nonzero()[0].tolist():
@@ -141,7 +138,7 @@ class Laws(NamedTuple):
                 part = slice(self.starts[i], self.starts[i + 1])
                 law = from_widths(differing, self.widths[part], self.counts[part])
                 try:
-                    p = tail_tilted(law, int(t0[i]), WORK)
+                    p = tail_tilted(law, int(t0[i]), LOOKS)
                 except TooHard:
                     hard[i] = True
                     continue
@@ -164,12 +161,12 @@ def compile_kernels(rows: Ints | None = None) -> None:
     compile_from_now_on()
     rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
     laws = Laws.of(rows, rows, none, none)
-    upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
-    count_tails(*laws[:3], laws.top, laws.top)
+    upper_tails(*laws[:3], laws.top, laws.top, LOOKS, np.zeros((0, 5)))
+    count_at_most(*laws[:3], laws.top, laws.top)
 
 
-def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
-    """`count_tails` in NumPy."""
+def _count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+    """`count_at_most` in NumPy."""
     spend(int(counts[: starts[-1]].sum()))  # what follows has never been written
     for r in (most >= 0).nonzero()[0].tolist():
         cells = np.zeros(most[r] + 1, dtype=np.int64)
@@ -180,8 +177,8 @@ def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Int
         hits[r] = cells.sum()
 
 
-@numpy_first(_count_tails)
-def count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+@numpy_first(_count_at_most)
+def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
 
     Entries of greater width must stay; ``hits[r]`` stays as it is where ``most[r]`` is negative.
