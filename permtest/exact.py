@@ -464,6 +464,6 @@ def samples_needed(
 
 
 def _exactly(value: Any, name: str) -> Fraction:
-    """A finite number, so that none is too small to be divided by."""
+    """A finite number as a fraction: as a float, `relative_error` squared could become 0."""
     number = check_finite(value, name)
     return Fraction(value) if isinstance(value, Rational) else Fraction(number)

@@ -110,10 +110,11 @@ class Question(ABC):
     #: Name of the statistic, and what sentences call it.
     metric: str
     title: str = ""
-    #: What the systems are called, what they score, where `statistic` is the difference of that,
-    #: and sums of their scores, where it is the difference of sums or means.
+    #: What the systems are called.
     names: tuple[str, str] = ("u", "v")
+    #: The two numbers whose difference is `statistic`, if it is one: totals, means or measures.
     scores: tuple[float, float] | None = None
+    #: Sums of both systems' scores; None of counts, predictions and a user's g.
     totals: tuple[float, float] | None = None
     #: A user's function of the sums, whose value is compared; None where the difference of two
     #: systems is, as `alternative` says.
@@ -1026,8 +1027,7 @@ def _box(question: Question) -> Probability:
     if lattice.rank == 0:
         return CERTAIN
     box = box_law(lattice)
-    flat = box.cells.reshape(-1)
-    cells = np.flatnonzero(flat > box.noise)
+    flat, cells = box.cells.reshape(-1), box.above_noise()
     extreme = cells[question.is_extreme(cells, lambda part: lattice.at(box.coordinates(part)))]
     p = float(np.sum(flat[extreme]))
     # Cells that are lost in the noise have been left out; they hold what the others lack.

@@ -572,10 +572,9 @@ class StructuredTestResult(PermutationTestResult):
             some = np.flatnonzero(cells)
             return JointDistribution(lattice.sums(some), cells[some], question.parts)
         box = box_law(lattice)
-        cells = box.cells.reshape(-1)
-        some = np.flatnonzero(cells > box.noise)
-        points = lattice.at(box.coordinates(some))
-        return JointDistribution(points, cells[some], question.parts, box.noise)
+        some = box.above_noise()
+        points, pmf = lattice.at(box.coordinates(some)), box.cells.reshape(-1)[some]
+        return JointDistribution(points, pmf, question.parts, box.noise)
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
