@@ -523,11 +523,11 @@ class MeasureQuestion(SeveralSums):
         along = {x * sign > 0 for x, sign in zip(steps, self.measure.signs, strict=True) if x}
         if len(along) != 1:
             return super().thresholds
-        up = (along == {True}) != less
+        rising = (along == {True}) != less  # whether t, or -t for "less", rises with the cells
         first, end = 0, top + 1
         while first < end:
             middle = (first + end) // 2
-            cell = np.array([middle if up else top - middle], dtype=object)
+            cell = np.array([middle if rising else top - middle], dtype=object)
             value = self._difference(self.lattice.sums(cell)[0])
             if subtract(self._directed(value) if less else value, self.least) >= 0:
                 end = middle
@@ -535,7 +535,7 @@ class MeasureQuestion(SeveralSums):
                 first = middle + 1
         if self.alternative == "two-sided":
             return top - first, first
-        return (-1, first) if up else (top - first, top + 1)
+        return (-1, first) if rising else (top - first, top + 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

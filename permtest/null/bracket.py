@@ -328,7 +328,7 @@ def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, floa
 
 
 class _Zone(NamedTuple):
-    """A grid of frequencies, and the terms of a bound of -log |phi|; see `scan`."""
+    """A grid of frequencies, and the terms of a bound of -log |phi|; see `_scan`."""
 
     start: float
     step: float

@@ -46,7 +46,7 @@ MOST_CELLS, MOST_WORK, MOST_DRAWN = 2**22, 2**27, 2**22
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
 
-#: Frequencies below which the remaining tables are looked at one frequency at a time.
+#: At so many frequencies or fewer a table is summed at each, instead of transformed.
 FEW = 512
 
 

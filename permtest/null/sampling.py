@@ -43,6 +43,7 @@ WORDS_AT_ONCE = 2**22
 #: Blocks whose sums are held at a time (8 MiB), and the number of chunks to aim at for more.
 BLOCKS_AT_ONCE = 512
 CHUNKS = 1024
+#: Bits of the digits of widths whose sums exceed int64.
 DIGIT = 31
 #: Words of the states of generators that are held at a time without Numba (1 MiB).
 STATES_AT_ONCE = 2**17
