@@ -3,7 +3,7 @@
 With y = tau w / 2 an entry of width w moves under the tilted law with probability (1 + beta) / 2,
 beta = tanh(y). Everything is written in terms of beta and of excess = t0 - top / 2, the distance
 to the centre, because sums that are measured from there do not cancel. For the same reason beta is
-kept as base + rest, base being -1, 0 or 1, and never added up: near the ends of the support most
+kept as base + rest, base being 0 or 1, and never added up: near the ends of the support most
 entries move with a probability close to 1.
 
 A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a column for each width.
@@ -11,7 +11,7 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def divergence(base: float, rest: float) -> float:
 
 
 @jit
-def add_product(a: Any, b: Any, high: float, low: float) -> tuple[Any, Any]:
+def add_product(a: float, b: float, high: float, low: float) -> tuple[float, float]:
     """high + low + a b, in twice the precision of a float (Dekker 1971)."""
     product = a * b
     big = 134217729.0  # 2^27 + 1 splits a float into halves
@@ -226,10 +226,10 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
 
 
 @jit
-def share_of_turn(j: Any, m: int, high: float, low: float) -> Any:
+def share_of_turn(j: int, m: int, high: float, low: float) -> float:
     """j (high + low) / m without whole turns, for 0 < j < m < 2^53."""
-    product, error = add_product(1.0 * j, high, 0.0, 0.0)
-    return (np.fmod(product, float(m)) + error + j * low) / m
+    product, error = add_product(float(j), high, 0.0, 0.0)
+    return float((np.fmod(product, float(m)) + error + j * low) / m)
 
 
 @jit
@@ -276,7 +276,7 @@ def phi(
 
 
 @jit
-def geometric(j: Any, m: int, tau: float, cells: int) -> tuple[Any, Any]:
+def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
     """sum_{s < cells} exp(-(tau + i theta) s) at theta = 2 pi j / m, real and imaginary part."""
     decay, sine = np.exp(-tau), np.sin(np.pi * j / m)
     x = -np.expm1(-tau) + 2.0 * decay * sine * sine
