@@ -120,24 +120,20 @@ class ScoreError(ValueError):
         return ScoreError(self.argument, index, self.problem, self.remedy)
 
 
-class TooHard(ArithmeticError):
+class _WithRemedy:
+    """What is wrong, and what to do about it, if anything."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(problem, remedy)  # type: ignore[call-arg]
+        self.problem, self.remedy = problem, remedy
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (self.problem, self.remedy)))
+
+
+class TooHard(_WithRemedy, ArithmeticError):
     """A method cannot compute this p in reasonable time; the remedy, if any, says what can."""
 
-    def __init__(self, problem: str, remedy: str = "") -> None:
-        super().__init__(problem, remedy)
-        self.problem, self.remedy = problem, remedy
 
-    def __str__(self) -> str:
-        return "; ".join(filter(None, (self.problem, self.remedy)))
-
-
-class TooLarge(MemoryError):
+class TooLarge(_WithRemedy, MemoryError):
     """Something would not fit in memory; the remedy, if any, says what to do."""
-
-    # No base in common with `TooHard`: Python makes no MemoryError that has another base first.
-    def __init__(self, problem: str, remedy: str = "") -> None:
-        super().__init__(problem, remedy)
-        self.problem, self.remedy = problem, remedy
-
-    def __str__(self) -> str:
-        return "; ".join(filter(None, (self.problem, self.remedy)))

@@ -2,8 +2,8 @@
 
 Loading Numba and machine code takes most of a second. So a process runs some kernels in Python, or
 does the same with NumPy, until that has taken about a quarter of a second in all, and compiles them
-from then on. Without Numba nothing is compiled: kernels that would be slow then have a form in
-NumPy, which tests hold against the compiled one.
+from then on. Without Numba nothing is compiled: in place of kernels that would be slow then there
+is a form in NumPy, or another method, which tests hold against the compiled one.
 """
 
 from __future__ import annotations
@@ -103,12 +103,6 @@ def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P,
 def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba."""
     return jit if NUMBA else lambda _: plain
-
-
-@functools.cache
-def on_arrays(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel in NumPy, for arrays in place of the numbers that it takes."""
-    return _in_python(vars(kernel)["__wrapped__"], {})
 
 
 def _first(other: Callable[P, R], function: Callable[P, R]) -> Callable[P, R]:

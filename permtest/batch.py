@@ -86,7 +86,7 @@ class BatchResult(AsSentence):
         tests = counted(self.pvalue.size, f"exact {sides} paired-permutation tests")
         verb, bounds = "has" if count == 1 else "have", np.count_nonzero(self.method == "bracket")
         said = f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
-        return said + f" Of {counted(int(bounds), 'tests')} p is an upper bound." * bool(bounds)
+        return f"{said} Of {counted(int(bounds), 'tests')} p is an upper bound." if bounds else said
 
 
 def exact_perm_test_batch(

@@ -400,7 +400,7 @@ def from_samples(
     question: Question, cells: NDArray[Any], counts: NDArray[np.int64], reason: str
 ) -> PermutationTestResult:
     """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
-    samples = Samples(cells, counts, int(counts[question.reaches(cells)].sum()))
+    samples = Samples(cells, counts, int(counts[question.is_extreme(cells)].sum()))
     p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
     return answer(question, solution=Solution(p, "monte_carlo", reason), samples=samples)
 
@@ -464,6 +464,6 @@ def samples_needed(
 
 
 def _exactly(value: Any, name: str) -> Fraction:
-    """A finite number, so that none is too small to be divided by."""
+    """A finite number as a fraction: as a float, `relative_error` squared could become 0."""
     number = check_finite(value, name)
     return Fraction(value) if isinstance(value, Rational) else Fraction(number)

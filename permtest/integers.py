@@ -76,8 +76,7 @@ def largest(values: IntArray) -> int:
 
 def roomy(values: IntArray) -> IntArray:
     """`values`, as Python integers where they reach `SAFE`."""
-    fits = values.dtype == object or largest(values) < SAFE
-    return values if fits else values.astype(object)
+    return with_room(values, 1)
 
 
 def with_room(values: IntArray, factor: int) -> IntArray:
@@ -154,7 +153,7 @@ def unscaled(number: int, scale: int) -> float:
 
 def as_integers(values: Any, name: str) -> IntArray:
     """Integers in which nothing was rounded or wrapped around: int64 below 2**60, else objects."""
-    array, scale = as_scaled(values, name)
+    (array,), scale, *_ = in_common_units([values], [name])
     if scale != 1:
         i = int(np.flatnonzero(array.astype(object) % scale)[0])
         raise ScoreError(
@@ -164,12 +163,6 @@ def as_integers(values: Any, name: str) -> IntArray:
             "multiply decimals by a power of ten, or count correct items instead of averaging them",
         )
     return roomy(array)
-
-
-def as_scaled(values: Any, name: str) -> tuple[IntArray, int]:
-    """One column as integers, and the number to divide them by; see `in_common_units`."""
-    (column,), scale, *_ = in_common_units([values], [name])
-    return column, scale
 
 
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:

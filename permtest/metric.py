@@ -21,7 +21,7 @@ from permtest.predictions import judged
 from permtest.question import NUMBERS, PredictionQuestion, function_name
 from permtest.readers.labels import answers_in, label_of
 from permtest.result import PermutationTestResult
-from permtest.score import Score
+from permtest.score import Score, counted
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
 Metric = Callable[[Any, Any], Any]
@@ -111,10 +111,10 @@ def metric_test(
     columns = [_column(x, label) for label, x in (("gold", gold), ("a", a), ("b", b))]
     for label, column in zip("ab", columns[1:], strict=True):
         if len(column) != len(columns[0]):
-            many = ["s" * (len(x) != 1) for x in (columns[0], column)]
+            items, said = counted(len(columns[0]), "items"), counted(len(column), "predictions")
             raise ValueError(
-                f"gold has {len(columns[0])} item{many[0]} and {label} has {len(column)} prediction"
-                f"{many[1]}; give one prediction for each item, in the same order"
+                f"gold has {items} and {label} has {said}; give one prediction for each item, in "
+                "the same order"
             )
     how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(metric, str | Statistic):

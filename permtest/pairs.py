@@ -323,8 +323,9 @@ def runs_each(source: Mapping[str, Any], clusters: Sequence[Any] | None) -> str:
     """How many entries each cluster has, if the reader took them for runs of one item."""
     if clusters is None or not source.get("runs") or len(set(clusters)) == len(clusters):
         return ""
-    least, *_, most = sorted(Counter(clusters).values()) * 2
-    return f"{f'{least} to ' * (least < most)}{most} runs each"
+    sizes = Counter(clusters).values()
+    least, most = min(sizes), max(sizes)
+    return f"{most} runs each" if least == most else f"{least} to {most} runs each"
 
 
 def per_item(pairs: Pairs) -> Pairs:

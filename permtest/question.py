@@ -62,7 +62,7 @@ from permtest.null.enumeration import (
     count_tail,
     enumerate_steps,
 )
-from permtest.null.lattice import LatticeSum, window
+from permtest.null.lattice import LatticeSum, box_law
 from permtest.null.plane import Staircase
 from permtest.null.tail import (
     Tail,
@@ -110,10 +110,11 @@ class Question(ABC):
     #: Name of the statistic, and what sentences call it.
     metric: str
     title: str = ""
-    #: What the systems are called, what they score, where `statistic` is the difference of that,
-    #: and sums of their scores, where it is the difference of sums or means.
+    #: What the systems are called.
     names: tuple[str, str] = ("u", "v")
+    #: The two numbers whose difference is `statistic`, if it is one: totals, means or measures.
     scores: tuple[float, float] | None = None
+    #: Sums of both systems' scores; None of counts, predictions and a user's g.
     totals: tuple[float, float] | None = None
     #: A user's function of the sums, whose value is compared; None where the difference of two
     #: systems is, as `alternative` says.
@@ -127,7 +128,7 @@ class Question(ABC):
     #: By how much the distance of any sum from the observed one may be off, because scores were
     #: rounded, times `scale`; 0 of several sums.
     slack: int = 0
-    #: By how many cells the thresholds of `tails` are moved outward, where ties are in doubt.
+    #: By how many cells the `thresholds` are moved outward, where ties are in doubt.
     leeway: int = 0
     #: Whether scores that are equal as read may have differed before they were rounded.
     ties_doubtful: bool = False
@@ -153,7 +154,7 @@ class Question(ABC):
         return None
 
     @cached_property
-    def tails(self) -> tuple[int, int] | None:
+    def thresholds(self) -> tuple[int, int] | None:
         """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
         if self.rank > 1:
             return None
@@ -172,11 +173,11 @@ class Question(ABC):
         """Which cells of the law are extreme, of those that are attainable."""
         possible = np.flatnonzero(attainable(self.law))
         extreme = np.zeros(self.law.top + 1, dtype=bool)
-        extreme[possible] = self.reaches(possible)
+        extreme[possible] = self.is_extreme(possible)
         return extreme
 
     @abstractmethod
-    def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_extreme(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether t is extreme, for any array of cells, each of them attainable."""
 
     @abstractmethod
@@ -231,10 +232,10 @@ class SumQuestion(Question):
         return unscaled(total, self.scale)
 
     @cached_property
-    def tails(self) -> tuple[int, int] | None:
+    def thresholds(self) -> tuple[int, int] | None:
         """As in `Question`; without `h` no cell has to be looked at."""
         if self.h is not None:
-            return super().tails
+            return super().thresholds
         # Two-sided means as far from the centre of the null law, about which every sum of effects
         # is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's h(x) = |x|.
         top, t, out = self.law.top, self.law.cell(self.observed), self.leeway
@@ -250,18 +251,18 @@ class SumQuestion(Question):
         if self.h is not None:
             return super().extreme
         self.law.check_size("the null distribution")
-        return self.reaches(np.arange(self.law.top + 1))
+        return self.is_extreme(np.arange(self.law.top + 1))
 
-    def reaches(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_extreme(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether t is extreme, for any array of cells, each of them attainable."""
         if self.h is None:
-            assert self.tails is not None
-            lower, upper = self.tails
+            assert self.thresholds is not None
+            lower, upper = self.thresholds
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
         law = self.law
         every = (self._value(law.offset + law.unit * cell) for cell in cells.tolist())
         values = progress(every, total=len(cells), what="h of every sum")
-        return reaching(values, self.statistic)
+        return at_least(values, self.statistic)
 
     def _value(self, total: int) -> Any:
         """h of one sum, which must be a number."""
@@ -349,7 +350,7 @@ def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:
     return value
 
 
-def reaching(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
+def at_least(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
     """Which values of h are at least `least`, a float of which ties with what is off by `TIE`."""
 
     def compared(value: Any) -> tuple[bool, float]:
@@ -398,24 +399,24 @@ class SeveralSums(Question):
         """t for sums of shape (M, m), up to rounding."""
 
     @abstractmethod
-    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+    def sums_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
         """Whether t is at least as extreme as observed, for sums of shape (M, m)."""
 
     def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
         """The sums in some cells of the law, of shape (M, m)."""
         return self.lattice.sums(cells)
 
-    def reaches(
+    def is_extreme(
         self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
     ) -> NDArray[np.bool_]:
         """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
-        return self._beat(map(sums or self.sums_in, every))
+        return self._all_extreme(map(sums or self.sums_in, every))
 
-    def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
-        """`beats` for the sums in all parts."""
-        return np.concatenate([self.beats(part) for part in parts])
+    def _all_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
+        """`sums_are_extreme` for the sums in all parts."""
+        return np.concatenate([self.sums_are_extreme(part) for part in parts])
 
     def _directed(self, values: Any) -> Any:
         """t, -t for "less", or its magnitude for "two-sided"."""
@@ -481,7 +482,7 @@ class MeasureQuestion(SeveralSums):
         both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
         return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
 
-    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+    def sums_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
         """Floats decide where the gap is wide, exact numbers where it is not."""
         measures = self._rounded(sums)
         values, least = self._directed(measures[0] - measures[1]), float(self.least)
@@ -508,25 +509,25 @@ class MeasureQuestion(SeveralSums):
         if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
         least = Fraction(self.least)
-        return Staircase(self.lattice, (both[0], both[1]), measure.whole, Fraction(0), least, False)
+        return Staircase(self.lattice, (both[0], both[1]), measure.whole, least, False)
 
     @cached_property
-    def tails(self) -> tuple[int, int] | None:
+    def thresholds(self) -> tuple[int, int] | None:
         """Found by bisection where a ratio grows, or falls, along the line of its two sums."""
         top, less = self.law.top, self.alternative == "less"
         if self.alternative == "two-sided" and self.least == 0:
             return top, top + 1
         if self.rank != 1 or self.measure.signs is None:
-            return super().tails
+            return super().thresholds
         steps = self.lattice.basis[0].tolist()
         along = {x * sign > 0 for x, sign in zip(steps, self.measure.signs, strict=True) if x}
         if len(along) != 1:
-            return super().tails
-        up = (along == {True}) != less
+            return super().thresholds
+        rising = (along == {True}) != less  # whether t, or -t for "less", rises with the cells
         first, end = 0, top + 1
         while first < end:
             middle = (first + end) // 2
-            cell = np.array([middle if up else top - middle], dtype=object)
+            cell = np.array([middle if rising else top - middle], dtype=object)
             value = self._difference(self.lattice.sums(cell)[0])
             if subtract(self._directed(value) if less else value, self.least) >= 0:
                 end = middle
@@ -534,7 +535,7 @@ class MeasureQuestion(SeveralSums):
                 first = middle + 1
         if self.alternative == "two-sided":
             return top - first, first
-        return (-1, first) if up else (top - first, top + 1)
+        return (-1, first) if rising else (top - first, top + 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -555,14 +556,14 @@ class FunctionQuestion(SeveralSums):
         """h of every vector of sums."""
         return np.array([float(self._value(x)) for x in sums.tolist()])
 
-    def beats(self, sums: IntArray) -> NDArray[np.bool_]:
+    def sums_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
         """h is called for each vector of sums."""
-        return self._beat([sums])
+        return self._all_extreme([sums])
 
-    def _beat(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
+    def _all_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """All together, because ties are relative to the median of all values."""
         values = (self._value(x) for part in parts for x in part.tolist())
-        return reaching(values, self.statistic)
+        return at_least(values, self.statistic)
 
     def _value(self, sums: Sequence[int]) -> Any:
         every = "all values that the sums can take together"
@@ -603,7 +604,7 @@ class PredictionQuestion(SeveralSums):
         """The same, of shape (M,)."""
         return np.asarray(sums[:, 0], dtype=np.float64)
 
-    def beats(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
+    def sums_are_extreme(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
         """Functions round: values that are off by `TIE`, relative to the scores, tie."""
         slack = TIE * max(map(abs, self.scores))
         return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
@@ -697,10 +698,9 @@ def _ask_of_pairs(
         )
     law, tally = group_differences(units.u, units.v)
     scale, divisor = pairs.scale, max(len(pairs.u), 1) if entry.name == "mean" else 1
-    totals = unscaled(tally.total_u, scale), unscaled(tally.total_v, scale)
-    scores = totals
-    if divisor > 1:
-        scores = unscaled(tally.total_u, scale * divisor), unscaled(tally.total_v, scale * divisor)
+    totals, scores = (
+        (unscaled(tally.total_u, x), unscaled(tally.total_v, x)) for x in (scale, scale * divisor)
+    )
     if entry.minimum is not None:
         entry.check(pairs, tally.low if clusters is None else pairs.low)
     return SumQuestion(
@@ -834,7 +834,7 @@ def solve(question: Question, method: str = "auto") -> Solution:
     """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
     if method != "auto":
         check_method(method)
-    if question.slack and question.tails is not None:
+    if question.slack and question.thresholds is not None:
         return _solve_rounded(question, method)
     if method != "auto":
         return Solution(METHODS[method](question), method, "asked for")
@@ -861,20 +861,20 @@ def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
     """What "auto" tries, in this order: the name of a method, how, and why it is right there."""
     law, n = question.law, question.law.n_informative
     few = law.top.bit_length() > n and can_halve(law, QUICK)
-    if few and (n <= MAX_ENTRIES or (question.h is None and question.tails is not None)):
+    if few and (n <= MAX_ENTRIES or (question.h is None and question.thresholds is not None)):
         yield "enumeration", _listed, "there are few labellings, and each was counted"
     if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
         reason = "few pairs differ, and dynamic programming counts their labellings"
         yield "dp", _dp, f"{reason} without rounding"
-    if question.tails is not None:
+    if question.thresholds is not None:
         reasons = {
             "tilted": "only the tail was computed, by tilting",
             "dp": "dynamic programming is quicker than tilting here",
             "enumeration": "sums have many possible values, but few labellings had to be counted",
         }
-        lower, upper = question.tails
+        lower, upper = question.thresholds
         for name, tail in attempts(law, min(upper, law.top - lower)):
-            yield name, partial(_tails, tail=tail), reasons[name]
+            yield name, partial(by_tails, tail=tail), reasons[name]
         yield "bracket", _bracket, "sums have too many possible values for an exact p"
     elif question.lattice is not None:
         yield from _plan_of_several(question)
@@ -894,7 +894,7 @@ def _plan_of_several(question: Question) -> Iterator[tuple[str, Solver, str]]:
         with suppress(TooHard):
             bound = _bracket(question).value
     if bound > INVISIBLE:
-        yield "cf", _window, "all joint values but those of negligible probability fit in memory"
+        yield "cf", _box, "all joint values but those of negligible probability fit in memory"
     if bound < RARE:
         yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
 
@@ -903,11 +903,11 @@ def _solve_rounded(question: Question, method: str) -> Solution:
     """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
     name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
     if method == "auto":
-        assert question.tails is not None
-        lower, upper = question.tails
+        assert question.thresholds is not None
+        lower, upper = question.thresholds
         reason = "rounding may decide ties, and there are too many labellings to check each"
         if is_countable(question.law, min(upper, question.law.top - lower)):
-            name, solver = "enumeration", partial(_tails, tail=tail_counted)
+            name, solver = "enumeration", partial(by_tails, tail=tail_counted)
     if solver is _bracket:
         return Solution(_bracket(question), "bracket", reason)
     outer, inner = question.around()
@@ -938,14 +938,14 @@ def _with_observed(question: Question, far: Probability) -> Probability:
 def count_extreme(question: Question, listed: bool = False) -> int:
     """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
     law, n = question.law, question.law.n_informative
-    if question.h is None and can_halve(law) and question.tails is not None:
-        lower, upper = question.tails
+    if question.h is None and can_halve(law) and question.thresholds is not None:
+        lower, upper = question.thresholds
         if upper - lower <= 1:
             return int(2**n)
         return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
     if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
         sums, repeats = np.unique(enumerate_steps(law), return_counts=True)
-        return int(repeats[question.reaches(sums)].sum())
+        return int(repeats[question.is_extreme(sums)].sum())
     counts = count_labellings(law)
     return sum(counts[t] for t in np.flatnonzero(question.extreme))
 
@@ -954,12 +954,10 @@ def _counted(question: Question, *, listed: bool = False) -> Probability:
     return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
 
 
-def _tails(question: Question, tail: Tail, cells: Solver | None = None) -> Probability:
-    """P(T <= lower or T >= upper), both as upper tails; from `cells` where there are no tails."""
-    if question.tails is None:
-        assert cells is not None, "what needs tails is asked for where there are some"
-        return cells(question)
-    law, (lower, upper) = question.law, question.tails
+def by_tails(question: Question, tail: Tail) -> Probability:
+    """P(T <= lower or T >= upper), both as upper tails."""
+    assert question.thresholds is not None, "what needs tails is asked for where there are some"
+    law, (lower, upper) = question.law, question.thresholds
     if upper - lower <= 1:
         return CERTAIN
     if lower < 0:
@@ -968,6 +966,11 @@ def _tails(question: Question, tail: Tail, cells: Solver | None = None) -> Proba
     if upper > law.top:
         return below
     return below.plus(below if upper == law.top - lower else tail(law, upper))
+
+
+def _by_tails_or(cells: Solver, tail: Tail, question: Question) -> Probability:
+    """From tails, or from `cells` where there are none."""
+    return cells(question) if question.thresholds is None else by_tails(question, tail)
 
 
 def _tilted_cells(question: Question) -> Probability:
@@ -1014,7 +1017,7 @@ def _fft_cells(question: Question) -> Probability:
     return Probability.of(p, found.relative + noise / (p - noise))
 
 
-def _window(question: Question) -> Probability:
+def _box(question: Question) -> Probability:
     """From the joint law of several sums in a box, accurate absolutely."""
     if not isinstance(question, SeveralSums):
         raise ArithmeticError(
@@ -1023,10 +1026,9 @@ def _window(question: Question) -> Probability:
     lattice = question.lattice
     if lattice.rank == 0:
         return CERTAIN
-    box = window(lattice)
-    flat = box.cells.reshape(-1)
-    cells = np.flatnonzero(flat > box.noise)
-    extreme = cells[question.reaches(cells, lambda part: lattice.at(box.coordinates(part)))]
+    box = box_law(lattice)
+    flat, cells = box.cells.reshape(-1), box.above_noise()
+    extreme = cells[question.is_extreme(cells, lambda part: lattice.at(box.coordinates(part)))]
     p = float(np.sum(flat[extreme]))
     # Cells that are lost in the noise have been left out; they hold what the others lack.
     lost = abs(1.0 - float(np.sum(flat[cells])))
@@ -1047,13 +1049,13 @@ def _bracket(question: Question) -> Probability:
         if question.alternative == "two-sided":
             low, high = low.plus(low), high.plus(high)
         return _between(low, high)
-    if question.tails is None:
+    if question.thresholds is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
     outer, inner = question.around()
     far, near = outer.leeway, inner.leeway
     bracket = cache(partial(tail_bracket, question.law, slack=far))
-    low = _tails(outer, lambda _, t0: bracket(t0 - far)[0])
-    high = _tails(inner, lambda _, t0: bracket(t0 - near)[1])
+    low = by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
+    high = by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
     if question.slack:
         return _between(_with_observed(question, low), high)
     return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)
@@ -1066,9 +1068,9 @@ def _between(low: Probability, high: Probability) -> Probability:
 
 
 _listed = partial(_counted, listed=True)
-_tilted = partial(_tails, tail=tail_tilted, cells=_tilted_cells)
-_dp = partial(_tails, tail=tail_dp, cells=_dp_cells)
-_fft = partial(_tails, tail=tail_fft, cells=_fft_cells)
+_tilted = partial(_by_tails_or, _tilted_cells, tail_tilted)
+_dp = partial(_by_tails_or, _dp_cells, tail_dp)
+_fft = partial(_by_tails_or, _fft_cells, tail_fft)
 
 
 #: What can be asked for, with what it can do and what it costs where N' pairs differ, by A in all,
@@ -1081,7 +1083,7 @@ METHODS: dict[str, Solver] = {
     # Tails relative to p, other regions to about 1e-16 of 1 (Alg. 4): O(A log A log U).
     "fft": _fft,
     # Joint laws of several sums in the box that holds nearly all of their mass: O(A U).
-    "cf": _window,
+    "cf": _box,
     # Few pairs: labellings are counted, by halves where there are two tails: O(2^(N'/2)).
     "enumeration": _listed,
     # The exact fraction, in integers: O(N' A) operations on numbers of N' bits.

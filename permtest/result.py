@@ -16,7 +16,7 @@ from permtest._checks import TooHard, check_level
 from permtest._forms import AsFields, plain
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import MAX_CELLS, UNDERFLOW, JointDistribution, LatticeDistribution
-from permtest.null.lattice import window, window_shape
+from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
 from permtest.question import (
     Question,
@@ -414,24 +414,28 @@ class PermutationTestResult(AsFields):
     def effect_text(self, *, direction: bool = True) -> str:
         """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
         (a, b), score, question = self.names, self.score, self._question
-        several = " of the sums" * (question.lattice is not None)
+        several = question.lattice is not None
         if self.scores is None or question.h is not None:
-            return f"{self.metric}{several} of {a} against {b} is {as_said(self.statistic)}"
-        x, y = self.scores
-        note = score.note if direction else ""
+            what = f"{self.metric} of the sums" if several else self.metric
+            return f"{what} of {a} against {b} is {as_said(self.statistic)}"
+        (x, y), note, detail = self.scores, score.note if direction else "", ""
         if several:
             found = f"{question.title or self.metric} is {x:.4f} for {a} and {y:.4f} for {b}"
-            return f"{found} (difference {self.statistic:+.4g}{'; ' * bool(note)}{note})"
-        if self.metric == "mean":
+            detail = f"difference {self.statistic:+.4g}"
+        elif self.metric != "mean":
+            found = score.lead((a, b), (x, y), abs(self.statistic))
+            if x == y:
+                return found
+            detail = f"{as_said(x)} against {as_said(y)}"
+        else:
             gap, way = abs(float(self.statistic)), "higher" if self.statistic > 0 else "lower"
-            note = note or "lower is better" * (not score.higher_is_better)
             found = f"{a} and {b} tie at a {score.mean(x)}"
             if gap:
                 found = f"{a} has a {score.mean(x)} against {y:.6g} for {b}, {gap:.6g} {way}"
-            return found + f" ({note})" * bool(note)
-        lead = score.lead((a, b), (x, y), abs(self.statistic))
-        both = f"{as_said(x)} against {as_said(y)}"
-        return lead if x == y else f"{lead} ({both}{'; ' * bool(note)}{note})"
+            if not (note or score.higher_is_better):
+                note = "lower is better"
+        inside = "; ".join(filter(None, (detail, note)))
+        return f"{found} ({inside})" if inside else found
 
     @property
     def swapped(self) -> str:
@@ -447,7 +451,8 @@ class PermutationTestResult(AsFields):
             text += f", {self._question.runs_each}"
         elif self.n_entries is not None:
             text = f"{counted(self.n_entries, 'pairs')} in {text}"
-        return f"{text}, of which {self.n_informative} differ{'s' * (self.n_informative == 1)}"
+        verb = "differs" if self.n_informative == 1 else "differ"
+        return f"{text}, of which {self.n_informative} {verb}"
 
     def sides_text(self) -> str:
         """How many sides the test has, and which."""
@@ -566,16 +571,15 @@ class StructuredTestResult(PermutationTestResult):
             cells = dp_cells(law)
             some = np.flatnonzero(cells)
             return JointDistribution(lattice.sums(some), cells[some], question.parts)
-        box = window(lattice)
-        cells = box.cells.reshape(-1)
-        some = np.flatnonzero(cells > box.noise)
-        points = lattice.at(box.coordinates(some))
-        return JointDistribution(points, cells[some], question.parts, box.noise)
+        box = box_law(lattice)
+        some = box.above_noise()
+        points, pmf = lattice.at(box.coordinates(some)), box.cells.reshape(-1)[some]
+        return JointDistribution(points, pmf, question.parts, box.noise)
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which points of ``null_distribution.support`` are at least as extreme as observed."""
-        return np.asarray(self._question.beats(self.null_distribution.support))
+        return np.asarray(self._question.sums_are_extreme(self.null_distribution.support))
 
     @cached_property
     def null_values(self) -> NDArray[np.float64]:
@@ -587,7 +591,7 @@ class StructuredTestResult(PermutationTestResult):
         """How many points `null_distribution` has at most, or would have."""
         if self._samples is not None:
             return int(self._samples.counts.size)
-        return min(super().n_cells, prod(window_shape(self._question.lattice)[1]))
+        return min(super().n_cells, prod(box_shape(self._question.lattice)[1]))
 
     @property
     def observed_sum(self) -> Any:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, log, log1p, sqrt
-from typing import Any
+from functools import partial
+from math import exp, log
 
 import numpy as np
 
-from permtest._checks import TooHard, check_finite, check_level
+from permtest._checks import check_finite, check_level
 from permtest._forms import AsFields
-from permtest._jit import NUMBA
-from permtest.null.distribution import (
-    CERTAIN,
-    EPS,
-    Probability,
-    TwoPointSum,
-    add_counts,
-    from_widths,
-)
-from permtest.null.many_point import LONG, LONG_EPS, ManyPointSum, in_two_parts
-from permtest.null.tail import shorten, sum_tail
-from permtest.null.tail_kernels import LIKELY, OUTSIDE, SMALL, TiltedLaw, Window, find_window
-from permtest.question import Question, SumQuestion
+from permtest.null.distribution import EPS, Probability, TwoPointSum, add_counts, from_widths
+from permtest.null.many_point import ManyPointSum
+from permtest.null.tail import shorten
+from permtest.null.tail_kernels import OUTSIDE
+from permtest.question import Question, SumQuestion, by_tails
 
 #: No test of pairs withstands more; the largest gamma is found to so much of itself.
 MOST, DIGITS = 1e6, 1e-4
 
 #: Cells that a lattice may have over so many standard deviations; longer ones are made coarser.
 MOST_CELLS, SPAN = 2**20, 20
-
-#: Widths that a tail may look at: some tenths of a second.
-WORK = 5 * 10**7
 
 
 @dataclass(frozen=True)
@@ -111,38 +99,22 @@ def _bound(question: Question, gamma: Fraction) -> Probability:
     """P(T <= lower or T >= upper), each at its most: where all odds are gamma (Rosenbaum 2002)."""
     if question.slack:
         question = question.around()[1]  # every labelling that may tie is extreme
-    if question.tails is None:
+    if question.thresholds is None:
         raise ValueError("the bound is for tests of a sum without h; leave h out")
-    (lower, upper), law = question.tails, question.law
-    if upper - lower <= 1 or law.n_informative == 0:
-        return CERTAIN
-    if lower < 0:
-        return _tail(law, upper, gamma)
-    below = _tail(law, law.top - lower, gamma)
-    if upper > law.top:
-        return below
-    return below.plus(below if upper == law.top - lower else _tail(law, upper, gamma))
+    return by_tails(question, partial(_tail, gamma=gamma))
 
 
 def _tail(law: TwoPointSum, t0: int, gamma: Fraction) -> Probability:
     """P(T >= t0) where every difference points upward with odds gamma, or a little more."""
     if _cell(law) > 1:
         law, t0 = shorten(law, t0) or (law, t0)
-    if long := _cell(law) > 1:
+    if _cell(law) > 1:
         law, t0 = _coarser(law, t0)
     ahead = float(gamma / (gamma + 1)) * law.top - t0
     if ahead > 0 and (ahead / law.deviation) ** 2 > 2 * OUTSIDE:  # Hoeffding's bound of 1 - p
         return Probability.of(1.0, EPS)
-    if not long and NUMBA and 0 < t0 <= law.top < 2**53:
-        q, r = (in_two_parts(x / (gamma + 1)) for x in (gamma, Fraction(1)))
-        with suppress(TooHard):
-            low = _leaning(law, law.top - t0 + 1, r, q) if ahead > 0 else CERTAIN
-            return low.complement() if low.value < 0.9 else _leaning(law, t0, q, r)
-    steps = np.zeros(2 * law.widths.size, dtype=np.int64)
-    steps[1::2] = law.widths
-    weights = [gamma.denominator, gamma.numerator] * law.widths.size
-    starts = np.arange(0, steps.size, 2, dtype=np.intp)
-    return ManyPointSum(steps, weights, starts, law.counts).tail(t0)
+    odds = gamma.denominator, gamma.numerator
+    return ManyPointSum.of_coins(law.widths, law.counts, *odds).tail(t0)
 
 
 def _cell(law: TwoPointSum) -> int:
@@ -157,56 +129,3 @@ def _coarser(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int]:
     lost = int(np.maximum(widths - rounded * cell, 0) @ law.counts.astype(object))
     new = from_widths(law.n, *add_counts(rounded, law.counts))
     return new, -(-(t0 - lost) // (cell * new.unit))
-
-
-def _leaning(law: TwoPointSum, t0: int, q: Any, r: Any) -> Probability:
-    """P(T >= t0) where entries move with probability q = 1 - r; TooHard if it would take long."""
-    # Tilted by tau, an entry of width w moves with the odds exp(tau w) q / r; K(tau) is the sum of
-    # log(r + q exp(tau w)). The error is that of K, which is computed in extended precision, and
-    # of the floats that probabilities are rounded to afterwards.
-    counts, top = law.counts, law.top
-    if t0 == top:
-        total = np.log(q) * law.n_informative
-        rough = 8 * LONG_EPS * float(abs(total)) + 8 * LONG_EPS * law.n_informative
-        return Probability.of_product(float(total), float(total - LONG(float(total))), 1.0, rough)
-    tau = _tilt_to(law, t0, float(np.log(q) - np.log(r)))
-    x = LONG(tau) * law.widths
-    z = x + (np.log(q) - np.log(r))
-    odds, sign = np.exp(-np.abs(z)), np.sign(z)
-    small = odds / (1 + odds)  # the probability of the less likely side
-    sure = small < 1 - LIKELY
-    base = np.where(sure, sign, 0).astype(np.int64)
-    rest = np.where(sure, -2 * sign * small, np.tanh(z / 2)).astype(np.float64)
-    tilt = np.stack([base, rest, 4 * small * (1 - small)]).astype(np.float64)
-    tilted = TiltedLaw(law.widths, counts, tilt)
-    twice = LONG(int(counts @ (law.widths * (1 + base))) - 2 * t0)
-    shift = (twice + (counts * law.widths).astype(LONG) @ rest.astype(LONG)) / 2
-    m, cells, variance = find_window(top, top - t0, float(shift), tilted)
-    if m * float(law.widths[-1]) > 2**62:
-        raise TooHard("the lattice of the sums is too long")
-    logs = np.where(
-        x < 1, np.log1p(q * np.expm1(np.minimum(x, 1))), np.logaddexp(np.log(r), np.log(q) + x)
-    )
-    exponent, deviation = logs @ counts - LONG(tau) * t0, sqrt(variance)
-    moved = float((counts * law.widths) @ small)
-    error = 4 * EPS * moved * (tau + 1 / deviation)
-    error += 8 * LONG_EPS * (float(logs @ counts) + tau * (2 * t0 + abs(float(shift))))
-    high = float(exponent)
-    parts = (float(shift), float(shift - LONG(float(shift)))), (high, float(exponent - high), error)
-    cut = SMALL + log1p(deviation)
-    return sum_tail(law, tilted, Window(tau, *parts, m, cells, cut, deviation), WORK)
-
-
-def _tilt_to(law: TwoPointSum, t0: int, lean: float) -> float:
-    """The tilt whose mean is t0, about, where odds are exp(lean); at least 1 / deviation."""
-    from scipy.optimize import brentq
-
-    widths = law.widths.astype(np.float64)
-
-    def beyond(tau: float) -> float:
-        return float((law.counts * widths) @ (1 / (1 + np.exp(-(tau * widths + lean))))) - t0
-
-    low, high = 1 / law.deviation, 600 / widths[0]  # there, nearly all of the mass is at the top
-    if low >= high or beyond(low) >= 0:
-        return low
-    return high if beyond(high) <= 0 else float(brentq(beyond, low, high, rtol=1e-6))

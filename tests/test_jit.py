@@ -10,11 +10,11 @@ from permtest import _jit
 from permtest._jit import jit, python_first
 from permtest.integers import find_decimals, find_fractions
 from permtest.many import corrections
-from permtest.null import bracket, sampling, tail, tail_kernels
+from permtest.null import bracket, sampling, tail
 from permtest.null.convolution import add_steps
 from permtest.null.distribution import group_differences
 from permtest.null.tail import TiltedLaw, tilt_towards
-from permtest.null.tail_kernels import sum_at_once, tail_sum
+from permtest.null.tail_kernels import tail_sum
 from tests.robustness.processes import check, run
 
 #: Surroundings in which properties are tried with few examples.
@@ -168,40 +168,6 @@ def test_numpy_finds_what_machine_code_finds(module, name, off):
             result = kernel(*own)
             found.append(own[-1] if result is None else np.concatenate(result, axis=None))
         assert np.all(np.abs(found[0] - found[1]) <= off)
-
-
-@machine_code
-@pytest.mark.parametrize(("widest", "n"), [(2, 70), (8, 600), (40, 3000)])
-@pytest.mark.parametrize("deviations", [0.1, 3, 9, 20])
-def test_numpy_sums_a_tail_as_machine_code_does(widest, n, deviations):
-    law, _ = group_differences(*np.random.default_rng(9).integers(0, widest, (2, n)))
-    t0 = int(min(law.top / 2 + deviations * law.deviation + 1, law.top - 1))
-    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    value, error = sum_at_once(tilted, window)
-    points = np.array([[1, window.m // 2]])
-    expected, bound, _ = tail_sum(tilted, window, 10**9, points, 0.0)
-    assert abs(value - expected) <= error + bound
-    assert error < 2 * bound
-
-
-@machine_code
-def test_numpy_bounds_and_finds_the_characteristic_function_of_many_widths():
-    rng = np.random.default_rng(10)
-    law, _ = group_differences(*rng.integers(0, 3000, (2, 400)))
-    for deviations in (0.1, 5, 15):
-        t0 = int(law.top / 2 + deviations * law.deviation)
-        tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-        m, shift = window.m, window.shift
-        for first in rng.integers(1, 300, 20).tolist():
-            bound, _ = tail_kernels._log_bound(first, first + 5, m, 700.0, tilted)
-            expected = [tail_kernels.phi(first + i, m, shift, 700.0, tilted) for i in range(6)]
-            least, _ = tail_kernels.log_bound(first, first + 5, m, 700.0, tilted)
-            assert bound >= least * (1 - 1e-12)
-            assert bound <= min(-log_size for log_size, *_ in expected)
-            found = tail_kernels._phi(first, m, shift, 700.0, tilted)
-            assert found[0] == pytest.approx(expected[0][0], rel=1e-12)
-            assert found[1] % (2 * np.pi) == pytest.approx(expected[0][1] % (2 * np.pi), abs=1e-9)
-            assert found[2] == pytest.approx(expected[0][2], rel=1e-6)
 
 
 @machine_code

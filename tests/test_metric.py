@@ -200,4 +200,4 @@ def test_values_that_tie_with_what_was_observed_count():
     }
     question = PredictionQuestion(**how, scores=(1.0, 0.75), drawn=drawn)
     values = question.sums_in(np.arange(4))
-    assert question.beats(values).tolist() == [False, True, True, True]
+    assert question.sums_are_extreme(values).tolist() == [False, True, True, True]

@@ -128,9 +128,9 @@ def _bound(log_value: float) -> Probability:
 class _Tilted:
     """The law tilted to its threshold, in units of the largest width.
 
-    `excess` is how far the threshold t lies above the centre, `rho` is 1 - beta^2, `scale` K(tau) -
-    tau t, `shift` by how much the tilted mean exceeds t, `variance` that of the tilted law, and
-    `rate` about P(T = t) / P(T >= t), times a unit of length.
+    `excess` is how far the threshold t lies above the centre, `spread` is 1 - beta^2, `scale`
+    K(tau) - tau t, `shift` by how much the tilted mean exceeds t, `variance` that of the tilted
+    law, and `rate` about P(T = t) / P(T >= t), times a unit of length.
     """
 
     largest: int
@@ -139,7 +139,7 @@ class _Tilted:
     excess: float
     tau: float
     beta: Floats
-    rho: Floats
+    spread: Floats
     scale: float
     shift: float
     variance: float
@@ -154,11 +154,11 @@ class _Tilted:
         tau = find_tilt(widths, counts, excess)
         tilted = TiltedLaw(widths, counts, tilt_of(tau, widths))
         high, low, _, shift = log_scale(tau, 2 * excess, tilted)
-        base, more, rho = tilted.tilt
-        variance = max(float(counts @ (widths**2 * rho)) / 4, 1e-200)
+        base, more, spread = tilted.tilt
+        variance = max(float(counts @ (widths**2 * spread)) / 4, 1e-200)
         rate = min(tau, excess / variance)
         rate = (rate + sqrt(rate**2 + 4 / variance)) / 2  # Birnbaum 1942
-        law_and_tilt = (largest, widths, counts, excess, tau, base + more, rho)
+        law_and_tilt = (largest, widths, counts, excess, tau, base + more, spread)
         return cls(*law_and_tilt, high + low, shift[0], variance, rate)
 
     def bounds(self, width: float, slack: int) -> tuple[Probability, Probability]:
@@ -265,7 +265,7 @@ class _Spectrum:
         """The frequencies up to `last` too, or fewer; False if there is no time for any."""
         law, first = self.tilted, self.cells
         ends = 2 * pi * first / self.period, 2 * pi * last / self.period
-        some, zone = zone_of((law.widths, law.counts, law.rho), *ends, EXCEPTIONAL, ENOUGH)
+        some, zone = zone_of((law.widths, law.counts, law.spread), *ends, EXCEPTIONAL, ENOUGH)
         price = some.size + EACH
         size, room = min(zone.size, self.cosines // some.size), self.factors // price
         if size == 0 or room <= 0:
@@ -308,13 +308,13 @@ def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, floa
 
     Raises TooHard where it takes more cosines than `budget`.
     """
-    (widths, counts, (_, _, rho)), largest = law, float(law.widths[-1])
+    (widths, counts, (_, _, spread)), largest = law, float(law.widths[-1])
     first, rest = int(m / largest / 2) + 1, 0.0
     found = [np.array([[1, min(first - 1, m // 2)]])]
     while first <= m // 2:
         last = min(2 * first, m // 2 + 1)
         ends = 2 * pi * first * largest / m, 2 * pi * last * largest / m
-        some, zone = zone_of((widths / largest, counts, rho), *ends, cut, 1.7 * cut)
+        some, zone = zone_of((widths / largest, counts, spread), *ends, cut, 1.7 * cut)
         budget -= zone.size * some.size
         if budget < 0:
             raise TooHard("the lattice of the sums is too long")
@@ -328,7 +328,7 @@ def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, floa
 
 
 class _Zone(NamedTuple):
-    """A grid of frequencies, and the terms of a bound of -log |phi|; see `scan`."""
+    """A grid of frequencies, and the terms of a bound of -log |phi|; see `_scan`."""
 
     start: float
     step: float
@@ -343,28 +343,28 @@ def zone_of(
 ) -> tuple[Ints, _Zone]:
     """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
 
-    -log(1 - x), where x = rho sin^2, is at least alpha x + beta x^2, for x times any tangent of
+    -log(1 - x), where x = spread sin^2, is at least alpha x + beta x^2, for x times any tangent of
     -log(1 - x) / x: the bound is closest near exp(-cut). So many entries are looked at that -log
     |phi| is `enough` on average; the smallest of those that have turned make steps longest.
     """
-    widths, counts, rho = law
+    widths, counts, spread = law
     counts = np.minimum(counts, MOST_ALIKE)  # fewer entries have a bound too
-    level = counts * rho * (0.25 + 3 / 32 * rho)
+    level = counts * spread * (0.25 + 3 / 32 * spread)
     some = np.flatnonzero(widths * start >= 1.5)
     reached = np.cumsum(level[some])
     if some.size and reached[-1] >= enough:
         some = some[: int(np.searchsorted(reached, enough)) + 1]
     else:
         some = np.flatnonzero(widths * start >= 0.2)
-    widths, rho, counts = widths[some], rho[some], counts[some]
+    widths, spread, counts = widths[some], spread[some], counts[some]
     shares = np.arange(0.05, 0.76, 0.05)
-    levels = -np.log1p(-np.outer(shares, rho)) @ counts / 2
+    levels = -np.log1p(-np.outer(shares, spread)) @ counts / 2
     share = shares[min(int(np.searchsorted(levels, cut)), shares.size - 1)]
-    x = np.maximum(share * rho, 1e-6)
+    x = np.maximum(share * spread, 1e-6)
     value = -np.log1p(-x) / x
     beta = 1 / (x * (1 - x)) - value / x
     alpha = value - beta * x
-    first, second = counts * rho / 4, counts * beta * rho**2 / 16
+    first, second = counts * spread / 4, counts * beta * spread**2 / 16
     terms = np.array([alpha * first + 3 * second, alpha * first + 4 * second, second])
     curvature = float((terms[1] + 4 * terms[2]) @ widths**2)
     # Where the bound is low even on average, a fine grid saves more factors than it costs cosines.

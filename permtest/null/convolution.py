@@ -17,7 +17,6 @@ so that a few tilted laws, side by side, have the logarithms of all cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, hypot, log, log2
 from typing import NamedTuple, TypeAlias
 
@@ -35,7 +34,6 @@ from permtest.null.distribution import (
     TwoPointSum,
     as_two_point_sum,
     attainable,
-    pmf,
 )
 from permtest.null.tail_kernels import tilt_towards
 
@@ -333,50 +331,3 @@ def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
             _, window = tilt_towards(law.widths, law.counts, law.top, law.top - centre)
             tau, scale = window.tau, window.scale[0] - log(MASS)
     return np.maximum(logs, logs[::-1]), 8 * dp_rounding(law) + 2 * EPS * log(MASS)
-
-
-class Copy(NamedTuple):
-    """The law so far, moved by one of the effects of the incoming entry, and weighted."""
-
-    effect: int
-    weight: float
-    law: LatticeDistribution
-
-
-@dataclass(frozen=True)
-class Step:
-    """One turn of the outer loop of Alg. 3."""
-
-    #: How many entries are in; 0 before the first turn.
-    n: int
-    #: What lines 6 to 8 add up, one for each effect, the smaller effect first; none for n = 0.
-    copies: tuple[Copy, ...]
-    #: F_n, their sum.
-    law: LatticeDistribution
-    #: How many values the sum can have. (A cell of the law can be 0 because it is too small.)
-    n_values: int
-
-    @classmethod
-    def of(cls, laws: Sequence[LatticeDistribution], n: int) -> Step:
-        """The step that lets in entry n, counted from 1."""
-        check_n(n, len(laws))
-        grouped = as_two_point_sum(laws[:n])
-        after, n_values = convolve_dp(grouped), int(attainable(grouped).sum())
-        if n == 0:
-            return cls(0, (), after, n_values)
-        before, entry = laws[: n - 1], laws[n - 1]
-        effects = entry.support[entry.pmf > 0].tolist()
-        copies = (Copy(z, entry(z), convolve_dp([*before, pmf(z, z)])) for z in effects)
-        return cls(n, tuple(copies), after, n_values)
-
-
-def check_n(n: int, size: int) -> None:
-    """Refuse what is no number of entries."""
-    if not 0 <= n <= size:
-        raise ValueError(f"n={n} must lie between 0 and the number of laws, {size}")
-
-
-def spacing(laws: Sequence[LatticeDistribution]) -> int:
-    """The distance of neighbouring values of the sum of all entries."""
-    law = as_two_point_sum(laws)
-    return law.unit if law.n_informative else 1

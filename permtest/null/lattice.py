@@ -251,7 +251,7 @@ BLOCK = 2**14
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class Box:
     """Cells of a lattice around its middle, and their probabilities, accurate absolutely.
 
     `lows` are the first values of the coordinates, `noise` is what the rounding of a cell comes to
@@ -263,13 +263,17 @@ class Window:
     noise: float
     outside: float
 
+    def above_noise(self) -> Ints:
+        """The (flat) numbers of the cells that are not lost in rounding."""
+        return np.flatnonzero(self.cells > self.noise)
+
     def coordinates(self, chosen: Ints) -> IntArray:
         """The points of the lattice in cells of these (flat) numbers, of shape (M, r)."""
         places = np.unravel_index(chosen, self.cells.shape)
         return np.stack([p + low for p, low in zip(places, self.lows, strict=True)], axis=1)
 
 
-def window_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def box_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The first value of each coordinate, and how many there are, in the box (Hoeffding)."""
     lows, sizes = [], []
     for low, extent, e in zip(lattice.lows, lattice.extents, lattice.steps.T, strict=True):
@@ -281,7 +285,7 @@ def window_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]
     return tuple(lows), tuple(sizes)
 
 
-def window(lattice: LatticeSum) -> Window:
+def box_law(lattice: LatticeSum) -> Box:
     """The joint law from its characteristic function, by one inverse FFT, for rank 1 or more.
 
     O(C log C + C K) for C cells, about (18 standard deviations)^r; MemoryError if there are too
@@ -289,7 +293,7 @@ def window(lattice: LatticeSum) -> Window:
     """
     from scipy import fft
 
-    lows, sizes = window_shape(lattice)
+    lows, sizes = box_shape(lattice)
     if prod(sizes) >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
         raise TooLarge(
@@ -315,7 +319,7 @@ def window(lattice: LatticeSum) -> Window:
     noise = SAFETY * ((2 * squares) ** 0.5 + EPS * size * (log2(total + 1) ** 0.5 + 4)) / total
     cut = any(s <= e for s, e in zip(sizes, lattice.extents, strict=True))
     outside = 2 * lattice.rank * exp(-OUTSIDE) if cut else 0.0
-    return Window(lows, cells, noise, outside)
+    return Box(lows, cells, noise, outside)
 
 
 def _fair_product(shape: Ints, lattice: LatticeSum) -> tuple[Floats, float]:

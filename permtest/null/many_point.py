@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from math import gcd, inf, log, prod, sqrt
+from functools import cached_property, lru_cache
+from math import exp, gcd, inf, log, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from permtest._checks import TooHard, TooLarge
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
+from permtest.null.tail_kernels import reach
 
 #: Extended precision, where the platform has it: exponents of small p have thousands of units.
 LONG = np.longdouble
@@ -45,7 +46,7 @@ MOST_CELLS, MOST_WORK, MOST_DRAWN = 2**22, 2**27, 2**22
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
 
-#: Frequencies below which the remaining tables are looked at one frequency at a time.
+#: At so many frequencies or fewer a table is summed at each, instead of transformed.
 FEW = 512
 
 
@@ -81,6 +82,13 @@ class ManyPointSum:
             offset,
             unit,
         )
+
+    @classmethod
+    def of_coins(cls, widths: Ints, counts: Ints, tails: int = 1, heads: int = 1) -> ManyPointSum:
+        """``counts[k]`` entries move by ``widths[k]``, each with the odds of heads to tails."""
+        steps = np.stack([0 * widths, widths], axis=1).ravel()
+        starts = np.arange(0, steps.size, 2, dtype=np.intp)
+        return cls(steps, [tails, heads] * widths.size, starts, counts)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -120,7 +128,7 @@ class ManyPointSum:
         for start, end in self.parts:
             total = sum(self.weights[start:end])
             for j in range(start, end):
-                shares[j] = in_two_parts(Fraction(self.weights[j], total))
+                shares[j] = _long_ratio(self.weights[j], total)
         return shares
 
     def mirrored(self) -> ManyPointSum:
@@ -206,8 +214,10 @@ class ManyPointSum:
         return LatticeDistribution(self.offset, self.unit, cells, noise, scale)
 
 
-def in_two_parts(share: Fraction) -> Any:
-    """A fraction in extended precision."""
+@lru_cache(maxsize=1000)
+def _long_ratio(weight: int, total: int) -> Any:
+    """Their ratio in extended precision."""
+    share = Fraction(weight, total)
     high = float(share)
     return LONG(high) + LONG(float(share - Fraction(high)))
 
@@ -264,17 +274,19 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
     centred = law.steps - np.repeat(tilt.means, law.sizes)
     ahead = tilt.means @ law.counts - t0  # of the threshold, in extended precision
     exponent, error = _exponent(law, tilt, centred, ahead)
-    far = abs(float(ahead)) + _reach(tilt.variance, float(np.abs(centred).max()))
+    far = abs(float(ahead)) + reach(CUT, tilt.variance, inf, float(np.abs(centred).max())) + 1
     m = int(min(law.top + 1, 2 * far + 4))
+    unit = 1 << max(m.bit_length() - 4, 0)
+    m = -(-m // unit) * unit  # a length that a Fourier transform takes quickly
     if m > MOST_CELLS:
         raise TooHard(
             f"the sums have some {m:,} likely values, more than {MOST_CELLS:,}; round scores to "
             "fewer digits"
         )
-    r = law.top - t0 + 1 if m == law.top + 1 else m // 2
+    r = law.top - t0 + 1 if m > law.top else m // 2
     which, left_out = _frequencies(law, tilt, m)
     factor, rough = _sum(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
-    rough += left_out + 2 * np.exp(-CUT)
+    rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
     high = min(float(exponent), 0.0)
@@ -283,12 +295,6 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
     low = float(exponent - LONG(high))
     factor *= float(np.exp(low)) if high == 0.0 else 1.0
     return Probability.of_product(high, 0.0 if high == 0.0 else low, factor, error)
-
-
-def _reach(variance: float, largest: float) -> float:
-    """How far from the mean all but e^-CUT of the mass lies, by Bernstein's inequality."""
-    linear = CUT * largest / 3
-    return linear + sqrt(linear**2 + 2 * CUT * variance) + 1
 
 
 def _exponent(
@@ -312,9 +318,11 @@ def _exponent(
 
 def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
     """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
-    half = m // 2 + 1
-    alive, logs = np.arange(half, dtype=np.int64), np.zeros(half)
-    shares = tilt.shares.astype(np.float64)
+    half, shares = m // 2 + 1, tilt.shares.astype(np.float64)
+    alive = np.arange(half, dtype=np.int64)
+    if np.all(law.sizes == 2):
+        alive = alive[_two_point_bound(law, shares, m) < CUT + 1]
+    logs = np.zeros(alive.size)
     centred = law.steps - np.repeat(tilt.means, law.sizes)
     spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
     order = np.argsort(-spread)
@@ -342,7 +350,20 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
             raise TooHard(
                 f"{law.counts.size:,} different items have {m:,} likely sums; that takes too long"
             )
-    return alive, half * float(np.exp(-CUT)) / m * (2.0 + 2.0 / tilt.tau)
+    return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
+
+
+def _two_point_bound(law: ManyPointSum, shares: Floats, m: int) -> Floats:
+    """A lower bound of -log |phi| at all frequencies up to m / 2, where tables have two steps.
+
+    It is -1/2 log(1 - x) of each item, x = 4 q (1 - q) sin^2(theta step / 2), and at least
+    x / 2 + x^2 / 4: a sum of cosines, which is a Fourier transform.
+    """
+    x = 4 * shares[::2] * shares[1::2]
+    once, twice = law.counts * (x / 4 + x * x / 8), law.counts * x * x / 32
+    places = np.concatenate([law.tops, 2 * law.tops])
+    waves = np.fft.rfft(_dense(places, np.concatenate([-once, twice]), m)).real
+    return np.asarray(waves + (law.counts * (x / 4 + 3 / 32 * x * x)).sum())
 
 
 def _sum(

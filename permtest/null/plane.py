@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from math import ceil, exp, floor, frexp, fsum, gcd, inf, log, log1p, log2
+from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, log, log1p, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -89,9 +89,8 @@ class Staircase:
     #: Null law of (a, i) of the first system, of rank 2, and the sums of both systems together.
     lattice: LatticeSum
     totals: tuple[int, int]
-    #: Whether the hits a are part of the denominator, and what 0 / 0 is.
+    #: Whether the hits a are part of the denominator; 0 / 0 is 0.
     whole: bool
-    zero_division: Fraction
     #: By how much, and whether a difference of exactly that is too small.
     least: Fraction
     strict: bool
@@ -143,9 +142,9 @@ class Staircase:
 
     def _ratio(self, a: int, i: int) -> Fraction | float:
         below = a + i if self.whole else i
-        if below == 0:  # infinite where no labelling can be; else it would not grow with a
-            return self.zero_division if a == 0 else inf
-        return Fraction(a, below)
+        if below:
+            return Fraction(a, below)
+        return inf if a else Fraction(0)  # inf where no labelling can be: it has to grow with a
 
     def _possible(self) -> bool:
         """Whether the event could happen if the most hits came with the fewest misses."""
@@ -174,7 +173,7 @@ class _Tilted:
 
     def __init__(self, event: Staircase) -> None:
         self.event, self.counts = event, event.lattice.counts
-        self.frame, self.steps = _in_rows(event.lattice)
+        self.exact_frame, self.steps = _in_rows(event.lattice)
         turns = (np.minimum(self.steps, 0), np.maximum(self.steps, 0))
         self.ends = np.stack([self.counts @ e for e in turns], axis=1)
         least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
@@ -182,9 +181,9 @@ class _Tilted:
         # From where on the statistic is extreme, less and more what roundings may come to.
         self.least, self.sure = least - band, least + band
         # Both sums at T = 0, what one step in s adds to them, and one in r; what moves add to them.
-        self.corners = np.array(self.frame, dtype=np.float64)
-        self.sums = self.steps @ self.corners[1:]
-        tau = self.corners[1:] @ self._find_tilt()
+        self.frame = np.array(self.exact_frame, dtype=np.float64)
+        self.sums = self.steps @ self.frame[1:]
+        tau = self.frame[1:] @ self._find_tilt()
         # So few bits that products with whole numbers are exact.
         unit = 2.0 ** (frexp(float(np.abs(tau).max()))[1] - 24)
         self.tau = np.rint(tau / unit) * unit
@@ -266,7 +265,7 @@ class _Tilted:
         along a row. There a tilt leaves no more than the largest weight times its mass, or times 1
         (Chernoff) for the best one for the outermost block, until that has a bound above `enough`.
         """
-        frame, number = self.corners, np.arange(rows.size)
+        frame, number = self.frame, np.arange(rows.size)
         after = np.minimum(number + 1, rows.size - 1)
         after = np.where(rows[after] - rows > 1, after, number)
         hits = frame[0, 0] + rows * frame[2, 0]
@@ -587,7 +586,7 @@ class _Tilted:
 
     def _starts(self, rows: Ints) -> Ints:
         """Where the region begins in each row; ties are decided in integers."""
-        f, (first, end) = self.corners, self.ends[0].tolist()
+        f, (first, end) = self.frame, self.ends[0].tolist()
         low, high = (np.full(rows.size, x, dtype=np.int64) for x in (first - 1, end + 1))
         hits, misses = (f[0] + rows[:, None] * f[2]).T
         for _ in range(int(end - first + 2).bit_length()):  # low is too small, high is not
@@ -596,7 +595,7 @@ class _Tilted:
             high = np.where(inside & (middle > low), middle, high)
             low = np.where(inside, low, middle)
         starts, gaps = high, self._gap(hits, misses + high * f[1, 1])
-        (a, i), (_, j), (b, k) = self.frame
+        (a, i), (_, j), (b, k) = self.exact_frame
         for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)).tolist():
             s, r = int(starts[n]), int(rows[n])
             while s <= end and not self.event.reached(a + r * b, i + s * j + r * k):
@@ -609,14 +608,14 @@ class _Tilted:
 
         Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
         """
-        (most, worst), zero = self.event.totals, float(self.event.zero_division)
+        most, worst = self.event.totals
         a, i = np.minimum(np.maximum(a, 0.0), most), np.minimum(np.maximum(i, 0.0), worst)
         ratios = []
         with np.errstate(divide="ignore", invalid="ignore"):
             for x, y in ((a, i), (most - a, worst - i)):
                 below = x + y if self.event.whole else y
                 ratio = x / below  # infinite, or no number, where that is 0
-                ratios.append(np.where(ratio == ratio, ratio, zero))
+                ratios.append(np.where(ratio == ratio, ratio, 0.0))
             return np.asarray(ratios[0] - ratios[1])
 
     def _cumulants(self, tilt: Floats) -> tuple[float, Floats, Floats]:
@@ -628,8 +627,8 @@ class _Tilted:
         odds = np.exp(-np.abs(push))
         share = self.counts / (1.0 + odds)
         logs = np.maximum(push, 0.0) + np.log1p(odds) - log(2.0)
-        value = float(self.corners[0] @ tilt + self.counts @ logs)
-        mean = self.corners[0] + (share * np.where(push > 0, 1.0, odds)) @ self.sums
+        value = float(self.frame[0] @ tilt + self.counts @ logs)
+        mean = self.frame[0] + (share * np.where(push > 0, 1.0, odds)) @ self.sums
         return value, mean, (self.sums.T * (share * odds / (1.0 + odds))) @ self.sums
 
     def _find_tilt(self) -> Floats:
@@ -759,7 +758,4 @@ def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
 @cache
 def _binomials(n: int) -> Floats:
     """n over m for m = 0, ..., n."""
-    row = [1]
-    for m in range(n):
-        row.append(row[-1] * (n - m) // (m + 1))
-    return np.array(row, dtype=np.float64)
+    return np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64)

@@ -13,25 +13,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import TooHard
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
-from permtest.null.convolution import dp_cells, dp_rounding
 from permtest.null.distribution import (
     CERTAIN,
     EPS,
     TABLE,
-    UNDERFLOW,
     Probability,
     count_rows,
     from_widths,
 )
-from permtest.null.tail_kernels import AT_ONCE, sum_at_once, tilt_towards, upper_tails
-
-#: Widths that the kernel may look at for one test: a hundredth of a second.
-WORK = 2 * 10**6
-
-#: Without Numba, dynamic programming is used if it updates no more cells than this, in some
-#: hundredths of a second.
-UPDATES = 3 * 10**7
+from permtest.null.tail import LOOKS, tail_tilted
+from permtest.null.tail_kernels import upper_tails
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
 BITS = 62
@@ -122,7 +115,7 @@ class Laws(NamedTuple):
         """p, its decimal logarithm and its error bound where t0 >= 0, from whole labellings."""
         hits, whole = np.zeros_like(t0), 2 ** np.minimum(self.n_informative, BITS)
         beyond = self._beyond_centre(t0)
-        count_tails(*self[:3], np.where(t0 >= 0, self.top - beyond, -1), hits)
+        count_at_most(*self[:3], np.where(t0 >= 0, self.top - beyond, -1), hits)
         hits = np.where(2 * t0 <= self.top, whole - hits, hits)
         if twice:
             hits = np.where(t0 > 0, 2 * hits, hits)
@@ -132,14 +125,23 @@ class Laws(NamedTuple):
     def _tilted(self, t0: Ints, twice: bool) -> tuple[Floats, NDArray[np.bool_]]:
         """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
         tails = np.ones((len(t0), 5))
-        beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
-        (upper_tails if NUMBA else _upper_tails)(*self[:3], self.top, beyond, WORK, tails)
-        hard = tails[:, 4] <= 0
-        values = np.zeros_like(tails[:, :3].T)
+        if NUMBA:
+            beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
+            upper_tails(*self[:3], self.top, beyond, LOOKS, tails)
+        values, hard = np.zeros((3, len(t0))), tails[:, 4] <= 0
         values[0] = 1.0
         for i in ((t0 > 0) & ~hard).nonzero()[0].tolist():
             top, differing = int(self.top[i]), int(self.n_informative[i])
-            p = _tail(int(t0[i]), top, differing, tails[i, :4].tolist())
+            if NUMBA:
+                p = _tail(int(t0[i]), top, differing, tails[i, :4].tolist())
+            else:
+                part = slice(self.starts[i], self.starts[i + 1])
+                law = from_widths(differing, self.widths[part], self.counts[part])
+                try:
+                    p = tail_tilted(law, int(t0[i]), LOOKS)
+                except TooHard:
+                    hard[i] = True
+                    continue
             p = p.plus(p) if twice else p
             values[:, i] = p.value, p.log10, p.error_bound
         return values, hard
@@ -159,40 +161,12 @@ def compile_kernels(rows: Ints | None = None) -> None:
     compile_from_now_on()
     rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
     laws = Laws.of(rows, rows, none, none)
-    upper_tails(*laws[:3], laws.top, laws.top, WORK, np.zeros((0, 5)))
-    count_tails(*laws[:3], laws.top, laws.top)
+    upper_tails(*laws[:3], laws.top, laws.top, LOOKS, np.zeros((0, 5)))
+    count_at_most(*laws[:3], laws.top, laws.top)
 
 
-def _upper_tails(
-    starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
-) -> None:
-    """`upper_tails`, in NumPy where a law has few points, or dynamic programming is quick."""
-    known, cells, rounding = b"", np.zeros(0), 0.0
-    for r in ((tops < 2 * t0) & (t0 < tops)).nonzero()[0].tolist():
-        part, rest = slice(starts[r], starts[r + 1]), slice(r, r + 1)
-        own, times, p = widths[part], counts[part], 0.0
-        key = own.tobytes() + times.tobytes()
-        if key != known:  # neighbouring tests may share a law, as those of ranks without ties do
-            law, window = tilt_towards(own, times, int(tops[r]), int(t0[r]))
-            if window.m * own.size <= AT_ONCE:
-                factor, error = sum_at_once(law, window)
-                high, low, off = window.scale
-                left = work if factor > 4 * error else 0
-                found[r] = high, low, factor, off + error / (factor - error), left
-                continue
-            plain = from_widths(int(times.sum()), own, times)
-            if plain.dp_operations() <= UPDATES:
-                known, cells, rounding = key, dp_cells(plain), dp_rounding(plain)
-        if key == known:
-            p = float(np.sum(cells[t0[r] :]))
-        if p > UNDERFLOW:
-            found[r] = 0, 0, p, rounding, work
-        else:
-            upper_tails(starts[r:], widths, counts, tops[rest], t0[rest], work, found[rest])
-
-
-def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
-    """`count_tails` in NumPy."""
+def _count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+    """`count_at_most` in NumPy."""
     spend(int(counts[: starts[-1]].sum()))  # what follows has never been written
     for r in (most >= 0).nonzero()[0].tolist():
         cells = np.zeros(most[r] + 1, dtype=np.int64)
@@ -203,8 +177,8 @@ def _count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Int
         hits[r] = cells.sum()
 
 
-@numpy_first(_count_tails)
-def count_tails(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+@numpy_first(_count_at_most)
+def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
 
     Entries of greater width must stay; ``hits[r]`` stays as it is where ``most[r]`` is negative.

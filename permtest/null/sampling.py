@@ -36,19 +36,20 @@ R45, L19 = np.uint64(45), np.uint64(19)
 B, C, D, WORD, ONES, SUM = (LANES * i for i in range(1, 7))
 
 #: Distinct cells, ascending, and how often each was drawn.
-Tally: TypeAlias = "tuple[NDArray[Any], Ints]"
+Drawn: TypeAlias = "tuple[NDArray[Any], Ints]"
 
 #: Random words worth the trouble of handing them to a thread; counting them takes some 1 ms.
 WORDS_AT_ONCE = 2**22
 #: Blocks whose sums are held at a time (8 MiB), and the number of chunks to aim at for more.
 BLOCKS_AT_ONCE = 512
 CHUNKS = 1024
+#: Bits of the digits of widths whose sums exceed int64.
 DIGIT = 31
 #: Words of the states of generators that are held at a time without Numba (1 MiB).
 STATES_AT_ONCE = 2**17
 
 
-def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Tally:
+def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn:
     """Draw T under random labellings (Alg. 1, line 8), and count how often each value comes up.
 
     A Binomial(c, 1/2) number of moves is the number of ones among c random bits. What is drawn does
@@ -85,7 +86,7 @@ def _chunks(law: TwoPointSum, size: int) -> list[range]:
     return [range(start, min(start + step, size)) for start in range(0, size, step)]
 
 
-def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Tally:
+def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Drawn:
     """Draw so many samples, with the states of their blocks."""
     size, states = some
     sums = np.zeros(size, dtype=np.int64 if law.top < 2**62 else object)

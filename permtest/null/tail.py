@@ -39,12 +39,9 @@ from permtest.null.distribution import (
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.many_point import ManyPointSum
 from permtest.null.tail_kernels import (
-    AT_ONCE,
     TiltedLaw,
-    Window,
     find_tilt,
     log_scale,
-    sum_at_once,
     tail_sum,
     tilt_of,
     tilt_towards,
@@ -53,12 +50,13 @@ from permtest.null.tail_kernels import (
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
 
-#: How much longer a look takes in Python.
-SLOWER = 50
+#: Widths and cells that NumPy takes together in the time of a look.
+IN_NUMPY = 20
 
-#: Widths that the tilted tail may look at in a first and a second try, and cells that dynamic
-#: programming may update after each: a hundredth of a second, some tenths.
-EFFORTS = ((2 * 10**6, 2 * 10**7), (5 * 10**7, 3 * 10**8))
+#: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
+#: first try and in a second one: a hundredth of a second, some tenths.
+LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
+MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
 
 #: Looks that are always granted, because so few take no time.
 LEAST = 10**5
@@ -109,24 +107,17 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise _too_hard(law)
+    if NUMBA:
+        return _sum_tail(law, t0, work)
+    if 21 * law.deviation * law.widths.size < IN_NUMPY * work:
+        with suppress(TooHard):  # the same in NumPy, at all frequencies
+            return ManyPointSum.of_coins(law.widths, law.counts).tail(t0)
+    raise _too_hard(law)
+
+
+def _sum_tail(law: TwoPointSum, t0: int, work: int) -> Probability:
+    """P(T >= t0) by the kernel; TooHard if that takes more `work`."""
     tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    if not NUMBA and window.m * law.widths.size <= AT_ONCE:
-        factor, rough = sum_at_once(tilted, window)
-        high, low, error = window.scale
-        if factor > 4 * rough:
-            return Probability.of_product(high, low, factor, error + rough / (factor - rough))
-    if not NUMBA:
-        steps = np.stack([0 * law.widths, law.widths], axis=1).ravel()
-        starts = np.arange(0, steps.size, 2, dtype=np.intp)
-        if law.top < 2**52 and 21 * law.deviation * law.widths.size < 20 * work:
-            with suppress(TooHard):  # the same in NumPy, on all frequencies
-                return ManyPointSum(steps, [1] * steps.size, starts, law.counts).tail(t0)
-        work //= SLOWER
-    return sum_tail(law, tilted, window, work)
-
-
-def sum_tail(law: TwoPointSum, tilted: TiltedLaw, window: Window, work: int) -> Probability:
-    """P(T >= t0) of a law that is tilted to t0; TooHard if that takes more `work`."""
     ranges, rest = np.array([[1, window.m // 2]]), 0.0
     n = law.n_informative
     if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
@@ -166,16 +157,18 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
-    for looks, limit in EFFORTS:
-        if looks == EFFORTS[0][0] or law.widths[-1] <= HOPELESS or law.widths.size < FEW:
-            yield "tilted", partial(tail_tilted, work=int(min(looks, max(updates, LEAST))))
-        if updates <= limit:
-            yield "dp", tail_dp
-        if looks == EFFORTS[0][0]:
-            if shorten(law, t0) is not None:
-                yield "tilted", _tail_shortened
-            if is_countable(law, t0):
-                yield "enumeration", tail_counted
+    enough = max(updates, LEAST)
+    yield "tilted", partial(tail_tilted, work=int(min(LOOKS, enough)))
+    if updates <= UPDATES:
+        yield "dp", tail_dp
+    if shorten(law, t0) is not None:
+        yield "tilted", _tail_shortened
+    if is_countable(law, t0):
+        yield "enumeration", tail_counted
+    if law.widths[-1] <= HOPELESS or law.widths.size < FEW:
+        yield "tilted", partial(tail_tilted, work=int(min(MORE_LOOKS, enough)))
+    if updates <= MORE_UPDATES:
+        yield "dp", tail_dp
 
 
 def is_countable(law: TwoPointSum, t0: int) -> bool:

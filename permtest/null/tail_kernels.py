@@ -3,7 +3,7 @@
 With y = tau w / 2 an entry of width w moves under the tilted law with probability (1 + beta) / 2,
 beta = tanh(y). Everything is written in terms of beta and of excess = t0 - top / 2, the distance
 to the centre, because sums that are measured from there do not cancel. For the same reason beta is
-kept as base + rest, base being -1, 0 or 1, and never added up: near the ends of the support most
+kept as base + rest, base being 0 or 1, and never added up: near the ends of the support most
 entries move with a probability close to 1.
 
 A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a column for each width.
@@ -11,12 +11,11 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, compiled_or, jit, on_arrays, python_first
+from permtest._jit import Floats, Ints, jit, python_first
 from permtest.null.distribution import EPS
 
 #: -log of the tilted mass that may lie outside of the window (2e-22).
@@ -27,13 +26,12 @@ SMALL = 45.0
 FEW = 4
 #: What one width costs in `phi`, in units of what it costs in `log_bound`.
 DEAR = 8
+#: What a search for the points that matter keeps a record of: a bound on the rest, and its looks.
+LEFT_OUT, LOOKS = 0, 1
 #: Probabilities to move above this are kept by their distance from 1.
 LIKELY = 0.9
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
 ROUNDING = 2.0**-52
-
-#: Points of a law, times its widths, up to which they are looked at side by side without Numba.
-AT_ONCE = 2**18
 
 
 class TiltedLaw(NamedTuple):
@@ -52,12 +50,10 @@ class Window(NamedTuple):
     shift: tuple[float, float]
     #: K(tau) - tau t0 in two parts, and its error.
     scale: tuple[float, float, float]
-    #: Points of the lattice, cells of the tail, -log of the |phi| that may be left out, and the
-    #: standard deviation.
+    #: Points of the lattice, cells of the tail, and -log of the |phi| that may be left out.
     m: int
     cells: int
     cut: float
-    deviation: float
 
 
 @jit
@@ -77,7 +73,7 @@ def divergence(base: float, rest: float) -> float:
 
 
 @jit
-def add_product(a: Any, b: Any, high: float, low: float) -> tuple[Any, Any]:
+def add_product(a: float, b: float, high: float, low: float) -> tuple[float, float]:
     """high + low + a b, in twice the precision of a float (Dekker 1971)."""
     product = a * b
     big = 134217729.0  # 2^27 + 1 splits a float into halves
@@ -189,28 +185,11 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
     law = TiltedLaw(widths, counts, tilt_of(tau, widths))
     high, low, error, shift = log_scale(tau, twice_excess, law)
     m, cells, variance = find_window(top, top - t0, shift[0], law)
-    deviation = np.sqrt(variance)
-    cut = SMALL + np.log1p(deviation)
-    return law, Window(tau, shift, (high, low, error), m, cells, cut, deviation)
+    cut = SMALL + np.log1p(np.sqrt(variance))
+    return law, Window(tau, shift, (high, low, error), m, cells, cut)
 
 
-def _log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
-    """`log_bound` in NumPy, of all widths, however large it becomes."""
-    del cut  # it does not stop there
-    length = law.widths * (1.0 / m) * (last - first)
-    near = slice(np.searchsorted(length, 1.0))
-    widths, length = law.widths[near], length[near]
-    x = widths * float(first) * (1.0 / m)
-    x -= np.floor(x)
-    passed = x + length >= 1.0
-    x = np.minimum(x * (1.0 - x), (x + length) * (1.0 - x - length)) - ROUNDING * (1.0 + widths)
-    x[passed | (x < 0.0)] = 0.0
-    x *= np.pi * (1.0 + x)
-    bound = -0.5 * law.counts[near] @ np.log1p(-law.tilt[2, near] * x * x)
-    return float(bound), min(widths.size + 1, law.widths.size)
-
-
-@compiled_or(_log_bound)
+@jit
 def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
     """Bound on -log |phi(2 pi j / m)| for first <= j <= last, and how many widths were asked.
 
@@ -247,21 +226,13 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
 
 
 @jit
-def share_of_turn(j: Any, m: int, high: float, low: float) -> Any:
+def share_of_turn(j: int, m: int, high: float, low: float) -> float:
     """j (high + low) / m without whole turns, for 0 < j < m < 2^53."""
-    product, error = add_product(1.0 * j, high, 0.0, 0.0)
-    return (np.fmod(product, float(m)) + error + j * low) / m
+    product, error = add_product(float(j), high, 0.0, 0.0)
+    return float((np.fmod(product, float(m)) + error + j * low) / m)
 
 
-def _phi(
-    j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
-) -> tuple[float, float, float]:
-    """`phi` in NumPy."""
-    log_size, angle, error = (float(x[0]) for x in _phis(np.array([j]), m, shift, law))
-    return (log_size, 0.0, 4.0) if log_size < -cut else (log_size, angle, error)
-
-
-@compiled_or(_phi)
+@jit
 def phi(
     j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
 ) -> tuple[float, float, float]:
@@ -305,7 +276,7 @@ def phi(
 
 
 @jit
-def geometric(j: Any, m: int, tau: float, cells: int) -> tuple[Any, Any]:
+def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
     """sum_{s < cells} exp(-(tau + i theta) s) at theta = 2 pi j / m, real and imaginary part."""
     decay, sine = np.exp(-tau), np.sin(np.pi * j / m)
     x = -np.expm1(-tau) + 2.0 * decay * sine * sine
@@ -322,22 +293,22 @@ def geometric(j: Any, m: int, tau: float, cells: int) -> tuple[Any, Any]:
 
 
 @jit
-def next_point(stack: Ints, book: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
+def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
     """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
 
     The ``stack[0, 0]`` intervals (first, last) in `stack` are halved until a bound says that they
-    do not matter. `book` has the bounds of what was left out, and the looks, up to `work`.
+    do not matter. `record` adds up bounds of what was left out, and looks, up to `work`.
     """
-    while stack[0, 0] > 0 and book[1] < work:
+    while stack[0, 0] > 0 and record[LOOKS] < work:
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]
         stack[0, 0] -= 1
         bound, looked = log_bound(first, last, m, cut, law)
-        book[1] += looked
+        record[LOOKS] += looked
         if bound > cut:
-            book[0] += (last - first + 1) * np.exp(-bound)
+            record[LEFT_OUT] += (last - first + 1) * np.exp(-bound)
         elif first == last:
-            book[1] += DEAR * law.widths.size
+            record[LOOKS] += DEAR * law.widths.size
             return int(first)
         else:
             middle = (first + last) // 2
@@ -359,11 +330,11 @@ def tail_sum(
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)
     total, low, error = largest, 0.0, largest * 8.0 * EPS
-    stack, book = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
+    stack, record = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
-        while book[1] < work:
-            j = next_point(stack, book, m, cut, float(work), law)
+        while record[LOOKS] < work:
+            j = next_point(stack, record, m, cut, float(work), law)
             if j == 0:
                 break
             log_size, angle, rounding = phi(j, m, shift, cut, law)
@@ -372,54 +343,9 @@ def tail_sum(
             term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
             total, low = add_product(term, 1.0, total, low)
             error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
-    error += 2.0 * largest * book[0]
+    error += 2.0 * largest * record[LEFT_OUT]
     found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
-    return found, error, int(work - book[1]) if found > 4.0 * error else 0
-
-
-def sum_at_once(law: TiltedLaw, window: Window) -> tuple[float, float]:
-    """What `tail_sum` finds, and its error, in NumPy: at all points side by side."""
-    tau, m, cut = window.tau, window.m, window.cut
-    largest, _ = geometric(0, m, tau, window.cells)
-    j = np.arange(1, m // 2 + 1, dtype=np.int64)
-    sine = np.sin(np.pi / m * (law.widths[:, None] * j % m))
-    with np.errstate(divide="ignore"):
-        log_size = 0.5 * law.counts @ np.log1p(-law.tilt[2, :, None] * sine**2)
-    left_out, j = np.exp(log_size[log_size < -cut]).sum(), j[log_size >= -cut]
-    log_size, angle, rounding = _phis(j, m, window.shift, law)
-    x, y = on_arrays(geometric)(j, m, tau, window.cells)
-    absolute = np.exp(log_size) * np.where(2 * j == m, 1.0, 2.0)
-    total = math.fsum([largest, *(absolute * (np.cos(angle) * x - np.sin(angle) * y))])
-    error = largest * (8.0 * EPS + 2.0 * left_out)
-    error += absolute @ (np.maximum(np.hypot(x, y), 1.0) * rounding)
-    return total / m, float(error) / m + 2.0 * math.exp(-OUTSIDE)
-
-
-def _phis(
-    j: Ints, m: int, shift: tuple[float, float], law: TiltedLaw
-) -> tuple[Floats, Floats, Floats]:
-    """`phi` in NumPy: a row for each width, and a column for each point."""
-    counts, (base, rest, spread) = law.counts, law.tilt[..., None]
-    n, remainder = np.divmod(law.widths[:, None] * j, m)
-    n, remainder = n + (2 * remainder > m), remainder - m * (2 * remainder > m)
-    half = np.pi * remainder / m
-    sine, cosine, fair = np.sin(half), np.cos(half), base == 0.0
-    square = np.where(fair, cosine**2 + (rest * sine) ** 2, 1.0 - spread * sine**2)
-    square = np.maximum(square, 1e-300)
-    with np.errstate(divide="ignore"):
-        near = np.log1p(-spread * sine**2)
-    log_size = 0.5 * counts @ np.where(fair & (square < 0.5), np.log(square), near)
-    across = np.where(fair, cosine, 1.0 - np.abs(rest) * sine**2)
-    turn = np.arctan2(rest * sine * np.where(fair, 1.0, cosine), across)
-    angle = 2.0 * np.pi * on_arrays(share_of_turn)(j, m, *shift) + counts @ (turn - rest * half)
-    product, low = on_arrays(add_product)(1.0 * counts[:, None] * n, rest, 0.0, 0.0)
-    product = np.fmod(product, 2.0)
-    high = np.rint(2.0**30 * product) / 2.0**30  # whose sum is not rounded
-    odd = np.where(fair, counts[:, None] * n % 2, 0)
-    turns = np.fmod((high + odd).sum(axis=0), 2.0) + (product - high + low).sum(axis=0)
-    rough = np.abs(half) * (np.abs(rest) + spread * np.abs(sine * cosine)) / square
-    error = EPS * (8.0 - 3.0 * log_size + 2.0 * counts @ rough + np.abs(angle))
-    return log_size, angle - np.pi * turns, error
+    return found, error, int(work - record[LOOKS]) if found > 4.0 * error else 0
 
 
 @python_first

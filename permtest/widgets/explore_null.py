@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil, log2, log10, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets
 import numpy as np
 from matplotlib.lines import Line2D
 
 from permtest.exact import exact_perm_test, monte_carlo
-from permtest.null.convolution import Step, check_n, fft_cells, spacing
-from permtest.null.distribution import EPS, LatticeDistribution, as_two_point_sum, attainable
+from permtest.null.convolution import convolve_dp, fft_cells
+from permtest.null.distribution import EPS, LatticeDistribution, as_two_point_sum, attainable, pmf
 from permtest.null.tail import tilt_to
 from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
@@ -34,6 +34,40 @@ ABOVE = 1.08  # where the axis of probabilities ends, as a multiple of a power o
 SDS = 4.2  # how much of the law is in view, in standard deviations
 TINY = 1e-9  # of a power of two: rounding must not double the axis
 FAINT = 1e-4  # cells below this share of the peak cannot be seen
+
+
+class Copy(NamedTuple):
+    """The law so far, moved by one of the effects of the incoming entry, and weighted."""
+
+    effect: int
+    weight: float
+    law: LatticeDistribution
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of the outer loop of Alg. 3."""
+
+    #: How many entries are in; 0 before the first turn.
+    n: int
+    #: What lines 6 to 8 add up, one for each effect, the smaller effect first; none for n = 0.
+    copies: tuple[Copy, ...]
+    #: F_n, their sum.
+    law: LatticeDistribution
+    #: How many values the sum can have. (A cell of the law can be 0 because it is too small.)
+    n_values: int
+
+    @classmethod
+    def of(cls, laws: Sequence[LatticeDistribution], n: int) -> Step:
+        """The step that lets in entry n, counted from 1."""
+        grouped = as_two_point_sum(laws[:n])
+        after, n_values = convolve_dp(grouped), int(attainable(grouped).sum())
+        if n == 0:
+            return cls(0, (), after, n_values)
+        before, entry = laws[: n - 1], laws[n - 1]
+        effects = entry.support[entry.pmf > 0].tolist()
+        copies = (Copy(z, entry(z), convolve_dp([*before, pmf(z, z)])) for z in effects)
+        return cls(n, tuple(copies), after, n_values)
 
 
 class ConvolutionExplorer(Explorer):
@@ -73,8 +107,9 @@ class ConvolutionExplorer(Explorer):
                 "cells at most can be drawn"
             )
         first = min(FEW, size) if n is None else n
-        check_n(first, size)
-        self._label, self._width = label, spacing(laws)
+        if not 0 <= first <= size:
+            raise ValueError(f"n={n} must lie between 0 and the number of laws, {size}")
+        self._label, self._width = label, _spacing(laws)
         self._orders = {"given": laws, "shortest": sorted(laws, key=lambda f: np.ptp(f.support))}
         self._in_view = {key: _in_view(laws) for key, laws in self._orders.items()}
         pause = min(1000, max(100, 15_000 // size))  # ms: a long play is quicker, not jerky
@@ -152,13 +187,19 @@ def _probabilities(law: LatticeDistribution, values: Any) -> Any:
     return np.where(known, law.pmf[np.where(known, cells, 0)], 0.0)
 
 
+def _spacing(laws: Sequence[LatticeDistribution]) -> int:
+    """The distance of neighbouring values of the sum of all entries."""
+    law = as_two_point_sum(laws)
+    return law.unit if law.n_informative else 1
+
+
 def _in_view(laws: Sequence[LatticeDistribution]) -> tuple[float, float]:
     """Ends of an axis that holds what can be seen of the law at every step."""
     moments = [(f.mean(), f.std() ** 2, f.support[0], f.support[-1]) for f in laws]
     middle, variance, first, last = np.cumsum([(0.0, 0.0, 0.0, 0.0), *moments], axis=0).T
     reach = SDS * np.sqrt(variance)
     low, high = np.maximum(middle - reach, first), np.minimum(middle + reach, last)
-    return float(low.min() - spacing(laws)), float(high.max() + spacing(laws))
+    return float(low.min() - _spacing(laws)), float(high.max() + _spacing(laws))
 
 
 # ---- sampled p-values ----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from permtest.null.convolution import (
     fft_cells,
 )
 from permtest.null.enumeration import count_labellings
-from permtest.null.lattice import LatticeSum, window
+from permtest.null.lattice import LatticeSum, box_law
 from tests.null import holds, law_of, relative_error
 from tests.null.test_plane import counted as counted_plane
 from tests.null.test_plane import event, spans
@@ -92,7 +92,7 @@ def test_relative_errors_of_binomial_laws(n, move):
 def test_noise_of_a_window_of_several_sums():
     rows = RNG.integers(0, 3, (60, 2))
     lattice = LatticeSum.of(rows, np.zeros_like(rows))
-    box, exact = window(lattice), dp_cells(lattice.line)
+    box, exact = box_law(lattice), dp_cells(lattice.line)
     points = lattice.at(box.coordinates(np.arange(box.cells.size))).tolist()
     cells = [lattice.cell(point) for point in points]
     truth = np.array([0.0 if cell is None else exact[cell] for cell in cells])
@@ -110,12 +110,12 @@ def test_what_a_tilted_tail_leaves_out(kind, share):
     )
     cells, t = dp_cells(law.tilted(lattice.tau)), np.arange(law.top + 1)
     mean = float(t @ cells)
-    fair = float(law.counts @ law.widths**2) / 4
+    fair, deviation = float(law.counts @ law.widths**2) / 4, float((t - mean) ** 2 @ cells) ** 0.5
     for outside in (2.0, 10.0):
-        x = tail_kernels.reach(outside, lattice.deviation**2, fair, float(law.widths[-1]))
+        x = tail_kernels.reach(outside, deviation**2, fair, float(law.widths[-1]))
         for beyond in (cells[t > mean + x], cells[t < mean - x]):
             assert beyond.sum() <= exp(-outside)
-        assert x <= 4 * outside * lattice.deviation + outside * law.widths[-1]
+        assert x <= 4 * outside * deviation + outside * law.widths[-1]
     m, cut = lattice.m, 12.0
     stack, book, found = np.zeros((128, 2), dtype=np.int64), np.zeros(2), []
     stack[:2] = (1, 0), (1, m // 2)
@@ -385,7 +385,7 @@ def test_errors_of_frequencies_are_noise_of_a_window(error, monkeypatch):
     """None, so that what a transform rounds is left, or far more."""
     rows = RNG.integers(0, 3, (60, 2))
     lattice = LatticeSum.of(rows, np.zeros_like(rows))
-    exact, right = window(lattice), several._fair_product
+    exact, right = box_law(lattice), several._fair_product
 
     def wrong(*args):
         values, _ = right(*args)
@@ -393,7 +393,7 @@ def test_errors_of_frequencies_are_noise_of_a_window(error, monkeypatch):
         return values + off, float(np.sum(off**2))
 
     monkeypatch.setattr(several, "_fair_product", wrong)
-    found = window(lattice)
+    found = box_law(lattice)
     off = np.abs(found.cells - exact.cells)
     assert off.max() <= found.noise <= max(100 * off.max(), 1e-15)
     assert found.noise > 1e-20
@@ -403,7 +403,7 @@ def test_what_a_window_leaves_out(monkeypatch):
     monkeypatch.setattr(several, "OUTSIDE", 2.0)
     rows = RNG.integers(0, 3, (60, 2))
     lattice = LatticeSum.of(rows, np.zeros_like(rows))
-    box, law = window(lattice), dp_cells(lattice.line)
+    box, law = box_law(lattice), dp_cells(lattice.line)
     cells = map(lattice.cell, lattice.at(box.coordinates(np.arange(box.cells.size))).tolist())
     inside = sum(law[cell] for cell in cells if cell is not None)
     assert 1e-9 < 1 - inside <= box.outside <= 4.001 * exp(-2.0)
@@ -473,8 +473,9 @@ def test_the_lattice_of_a_tilted_tail_holds_its_mass(kind, share):
     assert cells[t0 + lattice.cells :].sum() <= exp(-tail_kernels.OUTSIDE)
     assert cells[: max(t0 + lattice.cells - lattice.m, 0)].sum() <= exp(-tail_kernels.OUTSIDE)
     assert lattice.cells <= law.top - t0 + 1
-    assert lattice.m <= min(law.top + 1, 25 * lattice.deviation + 40 * law.widths[-1])
     mean = float(np.arange(law.top + 1) @ cells)
+    deviation = float((np.arange(law.top + 1) - mean) ** 2 @ cells) ** 0.5
+    assert lattice.m <= min(law.top + 1, 25 * deviation + 40 * law.widths[-1])
     assert t0 + sum(lattice.shift) == pytest.approx(mean)
 
 

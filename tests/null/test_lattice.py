@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest.null.convolution import dp_cells
-from permtest.null.lattice import LatticeSum, window
+from permtest.null.lattice import LatticeSum, box_law
 
 
 @st.composite
@@ -100,7 +100,7 @@ def test_the_window_has_the_joint_law(rows):
     lattice = LatticeSum.of(*rows)
     if lattice.rank == 0 or lattice.line.top > 10**4:
         return
-    box, expected = window(lattice), by_hand(*rows)
+    box, expected = box_law(lattice), by_hand(*rows)
     points = lattice.at(box.coordinates(np.arange(box.cells.size)))
     found = dict(zip(map(tuple, points.tolist()), box.cells.reshape(-1).tolist(), strict=True))
     for sums, p in found.items():
@@ -112,7 +112,7 @@ def test_a_window_leaves_out_next_to_nothing():
     rng = np.random.default_rng(3)
     stay = rng.integers(0, 3, (4000, 2))
     lattice = LatticeSum.of(stay, np.zeros_like(stay))
-    box = window(lattice)
+    box = box_law(lattice)
     assert box.cells.size < np.prod([e + 1 for e in lattice.extents]) / 4
     assert abs(box.cells.sum() - 1) < 1e-13
     assert box.outside < 1e-17

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.integers import as_scaled
+from permtest.integers import in_common_units
 from tests import naive
 from tests.robustness.columns import MEANT, PLAIN, REFUSED, read_only
 from tests.robustness.surface import SURFACE, TESTS, told
@@ -127,7 +127,7 @@ def test_int64_of_any_size(rows, alternative):
 @example([2.0**-126])
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=7))
 def test_floats_of_any_size_are_what_is_printed_or_fractions_nearby(u):
-    integers, scale = as_scaled(np.array(u, dtype=float), "u")
+    (integers,), scale, *_ = in_common_units([np.array(u, dtype=float)], ["u"])
     for x, number in zip(u, integers.tolist(), strict=True):
         meant = Fraction(number, scale)
         assert (meant == 0) == (x == 0)
