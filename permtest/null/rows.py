@@ -7,6 +7,7 @@ tail is summed under a tilt, as `tail` does it, in one call of the kernel for al
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import log10
 from typing import NamedTuple
 
@@ -15,15 +16,18 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
+from permtest.null.convolution import dp_cells, dp_rounding
 from permtest.null.distribution import (
     CERTAIN,
     EPS,
+    IMPOSSIBLE,
     TABLE,
+    UNDERFLOW,
     Probability,
     count_rows,
     from_widths,
 )
-from permtest.null.tail import LOOKS, tail_tilted
+from permtest.null.tail import LOOKS, SHORT, UPDATES, tail_dp, tail_tilted
 from permtest.null.tail_kernels import upper_tails
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
@@ -130,21 +134,35 @@ class Laws(NamedTuple):
             upper_tails(*self[:3], self.top, beyond, LOOKS, tails)
         values, hard = np.zeros((3, len(t0))), tails[:, 4] <= 0
         values[0] = 1.0
-        for i in ((t0 > 0) & ~hard).nonzero()[0].tolist():
-            top, differing = int(self.top[i]), int(self.n_informative[i])
-            if NUMBA:
-                p = _tail(int(t0[i]), top, differing, tails[i, :4].tolist())
-            else:
-                part = slice(self.starts[i], self.starts[i + 1])
-                law = from_widths(differing, self.widths[part], self.counts[part])
-                try:
-                    p = tail_tilted(law, int(t0[i]), LOOKS)
-                except TooHard:
-                    hard[i] = True
-                    continue
+        which = ((t0 > 0) & ~hard).nonzero()[0].tolist()
+        facts = [x[which].tolist() for x in (t0, self.top, self.n_informative, tails[:, :4])]
+        found = map(_tail, *facts) if NUMBA else self._in_numpy(which, t0)
+        for i, p in zip(which, found, strict=True):
+            hard[i] = p is IMPOSSIBLE  # no threshold is: it was too hard
             p = p.plus(p) if twice else p
             values[:, i] = p.value, p.log10, p.error_bound
         return values, hard
+
+    def _in_numpy(self, which: list[int], t0: Ints) -> Iterator[Probability]:
+        """P(T >= t0) of some tests without Numba; IMPOSSIBLE where that is too hard."""
+        law, cells = from_widths(0, *np.zeros((2, 0), dtype=np.int64)), None
+        for i in which:
+            part, n = slice(self.starts[i], self.starts[i + 1]), int(self.n_informative[i])
+            widths, counts = self.widths[part], self.counts[part]
+            if not (np.array_equal(law.widths, widths) and np.array_equal(law.counts, counts)):
+                law, cells = from_widths(n, widths, counts), None
+            elif cells is None and law.dp_operations() <= UPDATES:
+                cells = dp_cells(law)  # neighbours may share a law, as ranks without ties do
+            p = 0.0 if cells is None else float(np.sum(cells[t0[i] :]))
+            if p > UNDERFLOW:
+                yield Probability.of(p, dp_rounding(law))
+            elif law.dp_operations() <= SHORT:
+                yield tail_dp(law, int(t0[i]))
+            else:
+                try:
+                    yield tail_tilted(law, int(t0[i]), LOOKS)
+                except TooHard:
+                    yield IMPOSSIBLE
 
 
 def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probability:
