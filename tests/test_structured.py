@@ -465,6 +465,16 @@ def test_a_result_says_what_it_knows():
     assert ((abs(result.null_values) >= result.statistic - 1e-12) == result.extreme).all()
 
 
+def test_the_values_of_a_users_function_are_those_of_the_sums():
+    g = [lambda a, b: a[0] - b[0], lambda a, b: a[1] - b[1]]
+    result = pt.exact_perm_test_m(
+        [(3, 1), (2, 0), (4, 2)], [(1, 1), (2, 2), (0, 1)], g, lambda x, y: 3 * x - y**2
+    )
+    expected = [3 * x - y**2 for x, y in result.null_distribution.support.tolist()]
+    assert result.null_values.tolist() == expected
+    assert ((result.null_values >= result.statistic) == result.extreme).all()
+
+
 def test_other_observed_sums():
     result = pt.exact_perm_test(*sentences(200, 0.05, seed=4), statistic="f1")
     other = result.at(result.other_sums)
