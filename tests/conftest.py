@@ -3,12 +3,16 @@
 import os
 import shutil
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ["MPLBACKEND"] = "Agg"  # no windows
+if find_spec("matplotlib"):  # no windows; kernels of notebooks choose for themselves
+    import matplotlib
+
+    matplotlib.use("Agg")
 
 # A deadline would measure compilation and the machine's load, not the code; so would that check.
 timeless = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

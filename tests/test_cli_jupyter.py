@@ -12,7 +12,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from html import escape
 from http.client import HTTPConnection
 from pathlib import Path
@@ -149,8 +149,8 @@ def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("app")
 
 
-@pytest.fixture(scope="module")
-def app(folder) -> Iterator[str]:
+@contextmanager
+def running_app(folder: Path, idle: int = 60) -> Iterator[str]:
     """The address of a page with an upload, a slider and a sentence."""
     browser = folder / "browser.sh"
     browser.write_text(f'#!/bin/sh\ncd {folder}\necho "$@" >part\nmv part opened\n')
@@ -162,7 +162,7 @@ def app(folder) -> Iterator[str]:
     metadata = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "page.ipynb")
     code = "import sys; from pathlib import Path; from permtest._jupyter import serve; "
-    code += "serve(Path(sys.argv[1]), idle=2)"
+    code += f"serve(Path(sys.argv[1]), idle={idle})"
     command = [sys.executable, "-W", "error", "-c", code, folder / "page.ipynb"]
     names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
     homes = {name: str(folder / name.lower()) for name in names}
@@ -184,6 +184,12 @@ def app(folder) -> Iterator[str]:
     assert app.returncode == 0
     assert rest.endswith("the page has been stopped\n")
     assert not [*folder.glob("permtest-*")], "what it opened is gone"
+
+
+@pytest.fixture(scope="module")
+def app(folder) -> Iterator[str]:
+    with running_app(folder, idle=2) as address:
+        yield address
 
 
 def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
