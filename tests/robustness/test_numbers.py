@@ -126,6 +126,7 @@ def test_int64_of_any_size(rows, alternative):
 @example([2.0**-149])
 @example([2.0**-126])
 @example([2.0**-24])
+@example([6.576125829727525e161])
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=7))
 def test_floats_of_any_size_are_what_is_printed_or_fractions_nearby(u):
     (integers,), scale, *_ = in_common_units([np.array(u, dtype=float)], ["u"])
