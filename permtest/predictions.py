@@ -61,7 +61,7 @@ def judged(
     if columns == BY_CLASS:
         if (needed := 6 * 3 * 8 * len(every) * len(gold)) > MEMORY:
             problem = f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB of memory"
-            raise fail(f"{problem}; choose {metric} accuracy, or leave items out")
+            raise fail(f"{problem}; choose accuracy as {metric}, or leave items out")
         facts["classes"] = every
         return [_by_class(len(every), gold, said) for said in given], columns, facts
     if columns == ():
@@ -71,7 +71,7 @@ def judged(
         which = f", and {positive!r} is not one" if positive is not None else ""
         raise fail(
             f"{entry.name!r} needs one positive label, but there are {len(every)} ({_some(every)})"
-            f"{which}; name it by {pos_label}, or choose {metric} macro_f1"
+            f"{which}; name it with {pos_label}, or choose macro_f1 as {metric}"
         )
     found = [_confusion(gold == number[target], said == number[target]) for said in given]
     return found, columns, facts
@@ -88,7 +88,7 @@ def _wanted(
     if columns is None:
         needs = entry.layouts() if entry.columns else "other scores"
         problem = f"labels can only be right or wrong, but {entry.name!r} needs {needs}"
-        raise fail(f"{problem}; choose {metric} accuracy or macro_f1")
+        raise fail(f"{problem}; choose accuracy or macro_f1 as {metric}")
     if positive is not None and columns != CONFUSION:
         which = "f1, precision, recall or another measure of one label"
         raise fail(f"{pos_label} needs {metric} {which}")

@@ -672,7 +672,7 @@ def _successes(
     for run in np.flatnonzero((runs.scores != 0) & (runs.scores != scale))[:1].tolist():
         i = runs.place(run)[0]
         raise ValueError(
-            f"{_called(i, ids, f'{name}[{i}]')} has a run that scores "
+            f"{_called(i, ids, f'{name}[{i}]')} has a run of {name} that scores "
             f"{unscaled(int(runs.scores[run]), scale)}, but {measure}k needs scores of 0 and 1; "
             "use statistic='mean' (--metric mean)"
         )

@@ -303,7 +303,7 @@ BAD = {
     "two k": (([[1]], [[1]]), {"statistic": "pass@1", "k": 2}, "leave k=2 out"),
     "few runs": (([[1]], [[1]]), {"statistic": "pass@2"}, r"a\[0\] has 1 run, fewer"),
     "few named": ((FEW,), {"statistic": "pass@2"}, "item 'q2' has 1 run, fewer"),
-    "scores named": ((NAMED,), {"statistic": "pass@1"}, "item 'q2' has a run that scores 2"),
+    "scores named": ((NAMED,), {"statistic": "pass@1"}, "item 'q2' has a run of a that scores 2"),
     "scores": (([[2]], [[1]]), {"statistic": "pass@1"}, "scores 2"),
     "null": (([[1]], [[1]]), {"null": "both"}, "null='both'"),
     "floats": ((np.random.default_rng(0).random((5, 3)), np.eye(5)), {}, "round them"),

@@ -248,7 +248,7 @@ def t_quantile(tail: float, df: float) -> float:
     from scipy.special import ndtri, stdtrit
 
     q = -float(ndtri(tail) if df == inf else stdtrit(df, tail))
-    return q if isfinite(q) else t_quantile(tail, inf)
+    return q if isfinite(q) or df == inf else t_quantile(tail, inf)
 
 
 def normal_quantile(tail: float) -> float:

@@ -51,7 +51,7 @@ from permtest.null.tail_kernels import (
 PATIENCE = 6 * 10**9
 
 #: Widths and cells that NumPy takes together in the time of a look.
-IN_NUMPY = 20
+IN_NUMPY = 200
 
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
 #: first try and in a second one: a hundredth of a second, some tenths.

@@ -433,7 +433,9 @@ def data(found: Any) -> Section:
     told = [
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
-        if _says(x) and (key not in ("files", "runs", "file", "sha256") or "files" not in source)
+        if _says(x)
+        and key not in ("files", "runs")
+        and (key not in ("file", "sha256") or "files" not in source)
     ]
     for file in source.get("files", ()):  # names and checksums in full
         told += [("file", legible(file["file"], doc.VALUE)), ("its SHA-256", file["sha256"])]

@@ -201,7 +201,7 @@ CASES = {
         ("gold,a,b\nx,x,y\n", {"gold": "truth"}, "no column 'truth'", "(--gold)"),
         ("gold,a,b\nx,x,y\n,x,y\n", GOLD, "line 3, column 'gold': the right label is miss"),
         ("gold,a,b\nx,x,y\ny,z,y\n", GOLD | F1, "are 3 ('x', 'y', 'z')", "mac"),
-        ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | F1, "2 ('x', 'y')", "by pos_label (--pos-label)"),
+        ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | F1, "2 ('x', 'y')", "with pos_label (--pos-label)"),
         ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | F1 | {"pos_label": "z"}, "'z' is not"),
         ("gold,a,b\nx,x,y\ny,x,y\n", GOLD | {"pos_label": "x"}, "needs", "f1, p"),
         ("gold,a,b\nx,x,x\n", GOLD | {"pos_label": "x", "statistic": "macro_f1"}, "f1, p"),
@@ -219,8 +219,8 @@ CASES = {
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),
         ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", {}, "these are probabilities", "Brier"),
-        (two("1,0,.2 2,1,.7", "1,0,.1 2,1,.9", "id,gold,prob"), {}, "hold the right labels",
-         "(--gold gold)", "(--score prob)"),
+        (two("1,0,.2 2,1,.7", "1,0,.1 2,1,.9", "id,gold,prob"), {}, "these are probabilities",
+         "or the Brier score"),
         ("id,answer_A,answer_B\n1,yes,no\n2,no,no\n", {}, "0 systems", "holds labels", "--gold"),
         ("id,A,B\n1,spam,ham\n", NAMED, "line 2, column 'A'", "predicted labels", "(--gold)"),
         *((f"id,gold,{x},{y}\n1,3,1,0\n2,{gold},0,1\n", GOLD | {"a": x, "b": y},
@@ -251,7 +251,7 @@ def test_what_is_not_plain_is_refused(texts, options, parts):
     assert_refused(lambda: read(*sources, **options), *parts)
     if "(--same-scale)" in parts:
         assert read(*sources, **options | {"same_scale": True}).source["matched"] > 1
-    if "(--score prob)" in parts:
+    if "or the Brier score" in parts:  # unless the user says that they are scores
         assert read(*sources, score="prob").u.tolist() == [2, 7]
     if "--by-order" in parts and len({one.data.count(b"\n") for one in sources}) == 1:
         assert read(*sources, **options | {"id": False}).source["matched"] > 0
