@@ -2,8 +2,8 @@
 
 Loading Numba and machine code takes most of a second. So a process runs some kernels in Python, or
 does the same with NumPy, until that has taken about a quarter of a second in all, and compiles them
-from then on. Without Numba nothing is compiled: in place of kernels that would be slow then there
-is a form in NumPy, or another method, which tests hold against the compiled one.
+from then on. Without Numba nothing is compiled: kernels that would then be slow are replaced by
+NumPy code, or by another method, and tests compare the results with those of compiled code.
 """
 
 from __future__ import annotations

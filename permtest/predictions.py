@@ -46,7 +46,8 @@ def judged(
     answers, notes = _spelt_alike(set(right), answers)
     every = sorted({*right, *chain(*answers)} - {""})
     _check_shared(names, [set(said) - {""} for said in answers], set(right), fail)
-    columns, (metric, pos_label) = _wanted(entry, positive, fail, called), called
+    columns = _wanted(entry, positive, fail, called)
+    metric, pos_label = called
     wrong = "wrong"
     if columns == CONFUSION:
         wrong = "finding nothing (fn where gold is positive, else tn)"
@@ -84,7 +85,8 @@ def _wanted(
     called: tuple[str, str],
 ) -> tuple[str, ...]:
     """What a statistic counts of labels; an error if it counts none, or not those of one label."""
-    columns, (metric, pos_label) = _counts(entry), called
+    columns = _counts(entry)
+    metric, pos_label = called
     if columns is None:
         needs = entry.layouts() if entry.columns else "other scores"
         problem = f"labels can only be right or wrong, but {entry.name!r} needs {needs}"

@@ -30,7 +30,7 @@ from permtest.statistics import Alternative
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
 
-#: What lies between them: differences of two shares.
+#: Limits of the difference between two shares.
 SHARES = -1.0, 1.0
 
 #: To what part of the range of a difference its interval is found.

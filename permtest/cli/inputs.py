@@ -127,7 +127,7 @@ OPTIONS: dict[str, Any] = {
     "--missing": ("HOW", "what to do with items that lack a score: %(choices)s", MISSING),
     "--pos-label": ("LABEL", "the label to score by f1 and the like (predictions)"),
     "--thousands": ("MARK", "what separates thousands: . or , or none", (".", ",", "none")),
-    "--same-scale": ("", "scores up to 1 beside 100, or -1 and -999, are meant so"),
+    "--same-scale": ("", "take scores as written: up to 1 beside 100, or -999"),
     "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
     "--alternative=many": (
         "SIDE",

@@ -46,9 +46,11 @@ MOST_TESTS = 10**7
 SCORES, MOST, LEAST, FEW = 2**22, 2**11, 16, 2
 #: Standard errors that a sampled p-value is off by, once in a hundred times.
 UNSURE = 2.6
-#: Systems, and items of 0 and 1 that would separate them, up to which intervals invert the exact
-#: test, and its power is exact; systems that a sentence names, and a table shows.
-FEW_SYSTEMS, FEW_ITEMS, NAMED, SHOWN = 12, 10_000, 12, 50
+#: Up to so many systems intervals invert the exact test, and the power of tests of 0 and 1 is
+#: exact; the latter also only up to so many items.
+FEW_SYSTEMS, FEW_ITEMS = 12, 10_000
+#: Systems that a sentence names, and that a table shows.
+NAMED, SHOWN = 12, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,7 +339,7 @@ class Leaderboard(AsFields):
         Parameters
         ----------
         power : float, default 0.8
-            The probability of finding the difference.
+            The probability of finding the difference: above the level of one pair, below 1.
         data_set : str, optional
 
         Returns

@@ -7,7 +7,7 @@ tail is summed under a tilt, as `tail` does it, in one call of the kernel for al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import log10
 from typing import NamedTuple
 
@@ -20,14 +20,13 @@ from permtest.null.convolution import dp_cells, dp_rounding
 from permtest.null.distribution import (
     CERTAIN,
     EPS,
-    IMPOSSIBLE,
     TABLE,
     UNDERFLOW,
     Probability,
     count_rows,
     from_widths,
 )
-from permtest.null.tail import LOOKS, SHORT, UPDATES, tail_dp, tail_tilted
+from permtest.null.tail import LOOKS, UPDATES, attempts
 from permtest.null.tail_kernels import upper_tails
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
@@ -136,15 +135,18 @@ class Laws(NamedTuple):
         values[0] = 1.0
         which = ((t0 > 0) & ~hard).nonzero()[0].tolist()
         facts = [x[which].tolist() for x in (t0, self.top, self.n_informative, tails[:, :4])]
+        found: Iterable[Probability | None]
         found = map(_tail, *facts) if NUMBA else self._in_numpy(which, t0)
         for i, p in zip(which, found, strict=True):
-            hard[i] = p is IMPOSSIBLE  # no threshold is: it was too hard
+            if p is None:
+                hard[i] = True
+                continue
             p = p.plus(p) if twice else p
             values[:, i] = p.value, p.log10, p.error_bound
         return values, hard
 
-    def _in_numpy(self, which: list[int], t0: Ints) -> Iterator[Probability]:
-        """P(T >= t0) of some tests without Numba; IMPOSSIBLE where that is too hard."""
+    def _in_numpy(self, which: list[int], t0: Ints) -> Iterator[Probability | None]:
+        """P(T >= t0) of some tests without Numba; None where that is too hard."""
         law, cells = from_widths(0, *np.zeros((2, 0), dtype=np.int64)), None
         for i in which:
             part, n = slice(self.starts[i], self.starts[i + 1]), int(self.n_informative[i])
@@ -156,13 +158,12 @@ class Laws(NamedTuple):
             p = 0.0 if cells is None else float(np.sum(cells[t0[i] :]))
             if p > UNDERFLOW:
                 yield Probability.of(p, dp_rounding(law))
-            elif law.dp_operations() <= SHORT:
-                yield tail_dp(law, int(t0[i]))
-            else:
-                try:
-                    yield tail_tilted(law, int(t0[i]), LOOKS)
-                except TooHard:
-                    yield IMPOSSIBLE
+                continue
+            _, tail = next(attempts(law, int(t0[i])))
+            try:
+                yield tail(law, int(t0[i]))
+            except TooHard:
+                yield None
 
 
 def _tail(t0: int, top: int, n_informative: int, found: list[float]) -> Probability:

@@ -27,7 +27,7 @@ FEW = 4
 #: What one width costs in `phi`, in units of what it costs in `log_bound`.
 DEAR = 8
 #: What a search for the points that matter keeps a record of: a bound on the rest, and its looks.
-LEFT_OUT, LOOKS = 0, 1
+LEFT_OUT, LOOKED = 0, 1
 #: Probabilities to move above this are kept by their distance from 1.
 LIKELY = 0.9
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
@@ -299,16 +299,16 @@ def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law
     The ``stack[0, 0]`` intervals (first, last) in `stack` are halved until a bound says that they
     do not matter. `record` adds up bounds of what was left out, and looks, up to `work`.
     """
-    while stack[0, 0] > 0 and record[LOOKS] < work:
+    while stack[0, 0] > 0 and record[LOOKED] < work:
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]
         stack[0, 0] -= 1
         bound, looked = log_bound(first, last, m, cut, law)
-        record[LOOKS] += looked
+        record[LOOKED] += looked
         if bound > cut:
             record[LEFT_OUT] += (last - first + 1) * np.exp(-bound)
         elif first == last:
-            record[LOOKS] += DEAR * law.widths.size
+            record[LOOKED] += DEAR * law.widths.size
             return int(first)
         else:
             middle = (first + last) // 2
@@ -333,7 +333,7 @@ def tail_sum(
     stack, record = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
-        while record[LOOKS] < work:
+        while record[LOOKED] < work:
             j = next_point(stack, record, m, cut, float(work), law)
             if j == 0:
                 break
@@ -345,7 +345,7 @@ def tail_sum(
             error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
     error += 2.0 * largest * record[LEFT_OUT]
     found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
-    return found, error, int(work - record[LOOKS]) if found > 4.0 * error else 0
+    return found, error, int(work - record[LOOKED]) if found > 4.0 * error else 0
 
 
 @python_first

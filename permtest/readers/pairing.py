@@ -253,10 +253,12 @@ class Evaluation:
             some.append(self._named(f"systems[{i}]", wanted, entry))
             if some[i].system in [one.system for one in some[:i]]:
                 raise ValueError(f"systems[{i}] = {some[i].system!r} is a repeat; list it once")
+            self._check_measures(some[0].system, some[i].system)
         if len(some) < 2:
             raise self._too_few(some, entry, "name columns as systems (--systems)")
-        names = tuple(one.system for one in some)
-        chosen = self._chosen(some, self._measure(some, score, entry), entry)
+        names, measure = tuple(one.system for one in some), self._measure(some, score, entry)
+        self._check_runs(some, measure, entry, clusters)
+        chosen = self._chosen(some, measure, entry)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
         grouping = self._grouping(some, clusters)
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
@@ -305,6 +307,13 @@ class Evaluation:
             problem = f"columns {a!r} and {b!r} hold different measures ({'_'.join(x)} and "
             problem += f"{'_'.join(y)}); compare {a!r} with {of_b!r}, or {of_a!r} with {b!r}"
             raise self._error(problem)
+        one, other = Score.of(a), Score.of(b)
+        told = self.sheet is None or self.how.higher_is_better is not None
+        differ = one.higher_is_better != other.higher_is_better
+        if differ and one.basis == other.basis == "inferred" and not told:
+            problem = f"by their names, higher is better in one of {a!r} and {b!r} and lower in "
+            problem += "the other; compare columns of one measure, or say which is better in both "
+            raise self._error(f"{problem}(--higher-is-better, --lower-is-better)")
 
     def _check_labels(self, some: Systems, names: Sequence[str]) -> None:
         """Refuse scores that may be labels, or say how sure a system was of some."""
@@ -588,6 +597,17 @@ class Evaluation:
             for one, own in zip(two, keys, strict=True)
         )
 
+    def _check_runs(self, some: Systems, name: str, entry: Statistic, clusters: Any) -> None:
+        """Refuse several systems with different runs, of which most could be left out."""
+        for one in some[1:] if self.how.missing is None else ():
+            if self._has_unequal_runs((some[0], one), name, entry, clusters):
+                both = f"{some[0].system!r} and {one.system!r}"
+                raise self._error(
+                    f"{both} have different runs of these items; compare two systems at a time, "
+                    "with all of their runs (permtest compare), or take only the runs that all "
+                    "systems have (--missing drop)"
+                )
+
     def _above_items(self, two: Systems, clusters: Any) -> str | None:
         """The grouping that is swapped as a whole, if any, where rows are runs of items."""
         wanted = next((x.swapped for x in two if x.swapped), None) if clusters is None else clusters
@@ -816,12 +836,17 @@ class _Chosen:
         if head.file is not last.file and head.file.sha256 == last.file.sha256:
             said = f"{last.file.path} has the content of {head.file.path}"
             notes = [f"{said}: a file is compared with itself", *notes]
+        related = dict.fromkeys(x for one in self.systems for x in one.related)
+        cautions = [
+            f"items of one {x!r} may be alike; if they are, swap them together (--clusters {x})"
+            for x in related
+        ]
         runs = head.items is not None and grouping in (head.items_by, head.swapped)
         runs_of = Counter(self.group(grouping) or ()) if runs and not self.sizes else {}
         if len({*runs_of.values()}) > 1:
             weigh = ", except in exact_runs_test (permtest compare --null items)"
-            notes = [f"items with more runs weigh more{weigh * (not self.columns)}", *notes]
-        notes = list(dict.fromkeys(notes))
+            cautions.append(f"items with more runs weigh more{weigh * (not self.columns)}")
+        notes = list(dict.fromkeys([*cautions, *notes]))
         more = [f"{len(notes) - NAMED} more notes are left out here"] * (len(notes) > NAMED)
         lacking = {}
         for one, gone in zip(self.systems, self.alone, strict=True):
@@ -849,6 +874,7 @@ class _Chosen:
             "left_out_ids": left[:NAMED],
             "lacking": lacking,
             "notes": [*notes[:NAMED], *more],
+            "cautions": cautions,
             **self.facts,
         }
 

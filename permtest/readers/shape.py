@@ -446,8 +446,9 @@ class Sheet(Table):
             *others, digits = (len(x.partition(".")[2]) for x in self.texts[i])
             total, highest = sum(numbers), last > max(1.0, *numbers)
             finer |= digits > max(others)
+            rounded = 0.51 / 10**digits if nameless or digits > max(others) else 1e-9
             sums.append(abs(last - total) <= 1e-9 * max(1.0, total) and (highest or nameless))
-            means.append(abs(last - total / len(numbers)) <= 0.51 / 10**digits)
+            means.append(abs(last - total / len(numbers)) <= rounded)
         return len(sums) >= least and (all(sums) or (all(means) and (finer or nameless)))
 
     def _check_twice(self) -> None:
@@ -515,13 +516,9 @@ class Sheet(Table):
         related = [x for x in groups if x.lower() in ROLES["related"]] if once else []
         if not once or (items and self._distinct([*self.ids, *self._whose]) < len(self)):
             groups[own] = items  # also of a system with a single run of each item
-        more = [
-            f"items of one {x!r} may be alike; if they are, swap them together (--clusters {x})"
-            for x in related
-        ]
-        if self.cluster is not None:
+        if self.cluster is not None and self.how.cluster is None:
             note = f"items with the same {self.key(self.cluster)!r} are swapped together, for the "
-            more = [f"{note}column has that name (--no-clusters swaps items)"]
+            notes = [*notes, f"{note}column has that name (--no-clusters swaps items)"]
         text = self.called("text")
         return {
             "ids": ids,
@@ -532,7 +529,8 @@ class Sheet(Table):
             else own * (not once) or None,
             "items": items,
             "items_by": self._known,
-            "notes": (*self.notes, *notes, *(more if self.how.cluster is None else ())),
+            "notes": (*self.notes, *notes),
+            "related": () if self.cluster is not None or self.how.cluster is False else related,
             "at": lambda i: self.place(rows[i]),
             "texts": None if text is None else self._some(self.columns[text], rows),
         }

@@ -58,6 +58,7 @@ class SystemScores:
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     texts: Sequence[str] | None = None  # what the items are, for people to read
     notes: tuple[str, ...] = ()  # what the reader did that one should know
+    related: tuple[str, ...] = ()  # groupings whose items may be alike, although single ones swap
     at: Callable[[int], str] | None = None  # where an item is in the file, such as "line 3"
     gold: File | None = None  # what said what is right
     #: Name of a score -> how messages call its column in a table, or those of its counts.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -96,7 +95,7 @@ def finding(found: Any) -> Section:
         limits += "training runs, or items of another kind, would."
     if interval is not None and "exact test" not in found.interval_about:
         limits += " Interval and p come from different tests, which may disagree near the level."
-    notes = [x for x in pairs.source.get("notes", ()) if re.search("may be alike|weigh more", x)]
+    notes = pairs.source.get("cautions", ())
     doubts = [gold_doubt(pairs), *(f"{x[0].upper()}{x[1:]}." for x in notes)]
     if not found.clustered:
         doubts.append(dependence(found.items.worth, None if notes else pairs.ids))
@@ -434,7 +433,7 @@ def data(found: Any) -> Section:
         (legible(str(key)), doc.plain(x) + ", ..." * _is_cut(source, str(key)))
         for key, x in source.items()
         if _says(x)
-        and key not in ("files", "runs")
+        and key not in ("files", "runs", "cautions")
         and (key not in ("file", "sha256") or "files" not in source)
     ]
     for file in source.get("files", ()):  # names and checksums in full

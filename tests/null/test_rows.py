@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from permtest import _jit
-from permtest.null import rows
+from permtest.null import rows, tail
 from permtest.null.distribution import TABLE, count_values, group_differences
 from permtest.null.rows import BITS, Laws
 from tests.null import counted, law_of
@@ -88,7 +88,8 @@ def test_p_of_many_tests(alternative, turns, monkeypatch):
 @pytest.mark.parametrize("n", [90, 300])
 def test_p_of_ranks_without_numba(n, monkeypatch):
     """Ranks without ties are a law of many widths that several tests share."""
-    monkeypatch.setattr(rows, "NUMBA", False)
+    for module in (rows, tail):
+        monkeypatch.setattr(module, "NUMBA", False)
     steps = np.where(RNG.random((6, n)) < 0.6, 1, -1) * np.arange(1, n + 1)
     steps[-1] = np.abs(steps[-1])
     once, lead = np.ones(steps.shape, dtype=np.int64), steps.sum(axis=1)

@@ -104,7 +104,8 @@ def test_epochs_are_swapped_together_if_any_system_has_them():
         )
         for k, epochs in enumerate([(1,), (1,), (1, 2), (2, 1)])
     ]
-    table = read_many(*logs[:3])
+    assert_refused(lambda: read_many(*logs[:3]), "'m0' and 'm2' have different", "--missing drop")
+    table = read_many(*logs[:3], missing="drop")
     assert (table.n_items, table.source["left_out"]) == (4, 4)
     assert table.clusters == ("q0", "q1", "q2", "q3")
     assert read_many(*logs[:3], clusters=False).clusters is None

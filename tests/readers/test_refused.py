@@ -219,6 +219,8 @@ CASES = {
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),
         ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", {}, "these are probabilities", "Brier"),
+        ("id,accuracy_A,errors_B\n1,3,1\n2,4,2\n", {"a": "accuracy_A", "b": "errors_B"},
+         "higher is better in one of", "(--higher-is-better, --lower-is-better)"),
         (two("1,0,.2 2,1,.7", "1,0,.1 2,1,.9", "id,gold,prob"), {}, "these are probabilities",
          "or the Brier score"),
         ("id,answer_A,answer_B\n1,yes,no\n2,no,no\n", {}, "0 systems", "holds labels", "--gold"),
@@ -251,6 +253,8 @@ def test_what_is_not_plain_is_refused(texts, options, parts):
     assert_refused(lambda: read(*sources, **options), *parts)
     if "(--same-scale)" in parts:
         assert read(*sources, **options | {"same_scale": True}).source["matched"] > 1
+    if "higher is better in one of" in parts:
+        assert read(*sources, **options, higher_is_better=True).u.tolist() == [3, 4]
     if "or the Brier score" in parts:  # unless the user says that they are scores
         assert read(*sources, score="prob").u.tolist() == [2, 7]
     if "--by-order" in parts and len({one.data.count(b"\n") for one in sources}) == 1:

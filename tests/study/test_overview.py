@@ -329,7 +329,7 @@ def test_all_forms_have_the_numbers(pairs, statistic):
 def test_what_a_reader_recorded_is_shown_and_is_strict_json():
     source = {"nan": float("nan"), "path": Path("x"), 3: (1, np.int64(2)), "unmatched": [5, 0]}
     source |= {"left_out": 7, "left_out_ids": [*"abcde"], "dropped": 2, "dropped_ids": ["f", "g"]}
-    source |= {"notes": ["items of one 'doc' may be alike", "1 is read as 1"]}
+    source |= {"cautions": ["items of one 'doc' may be alike"]}
     found = overview(replace(SCORES, source=source), alternative="greater")
     plain = json.loads(found.to_json())
     assert plain["interval"]["high"] is None
