@@ -58,8 +58,9 @@ IN_NUMPY = 200
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
 MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
 
-#: Without Numba, dynamic programming is quicker than the tilted tail if it updates no more cells.
-SHORT = 10**6
+#: Without Numba, dynamic programming is quicker than the tilted tail of so few pairs that differ,
+#: if it updates no more cells.
+PAIRS, SHORT = 300, 10**6
 
 #: Looks that are always granted, because so few take no time.
 LEAST = 10**5
@@ -161,7 +162,7 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     enough = max(updates, LEAST)
-    if not NUMBA and updates <= SHORT:
+    if not NUMBA and law.n_informative <= PAIRS and updates <= SHORT:
         yield "dp", tail_dp
     yield "tilted", partial(tail_tilted, work=int(min(LOOKS, enough)))
     if updates <= UPDATES:
