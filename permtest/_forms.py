@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
-from math import ceil, isfinite
+from math import ceil, floor, isfinite
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,16 @@ class AsFields(AsJson):
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
         names: dict[str, Any] = getattr(self, "__dataclass_fields__")  # noqa: B009
         return {x: plain(getattr(self, x)) for x in names if not x.startswith("_")}
+
+
+def p_text(p: float, log10_p: float, digits: int = 3) -> str:
+    """p with so many significant digits; more where it would look like the 1 that it is not."""
+    if p > 1e-300:  # below which floats lose digits
+        text = f"{p:.{digits}g}"
+        return text if text != "1" or p == 1 else p_text(p, log10_p, digits + 1)
+    exponent = floor(log10_p)
+    mantissa = f"{10 ** (log10_p - exponent):.{digits}g}"
+    return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
 def plain(value: Any) -> Any:

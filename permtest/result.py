@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import floor, prod
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permtest import _forms
 from permtest._checks import TooHard, check_level
-from permtest._forms import AsFields, plain
+from permtest._forms import AsFields, p_text, plain
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import MAX_CELLS, UNDERFLOW, JointDistribution, LatticeDistribution
 from permtest.null.lattice import box_law, box_shape
@@ -466,12 +466,7 @@ class PermutationTestResult(AsFields):
 
     def pvalue_text(self, digits: int = 3) -> str:
         """p with so many significant digits; more where p would look like the 1 that it is not."""
-        if self.pvalue > UNDERFLOW:
-            text = f"{self.pvalue:.{digits}g}"
-            return text if text != "1" or self.pvalue == 1 else self.pvalue_text(digits + 1)
-        exponent = floor(self.log10_pvalue)
-        mantissa = f"{10 ** (self.log10_pvalue - exponent):.{digits}g}"
-        return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
+        return p_text(self.pvalue, self.log10_pvalue, digits)
 
     def bracket_text(self) -> str:
         """Both bounds of method "bracket"."""

@@ -24,7 +24,7 @@ from permtest._checks import (
     check_level,
     check_option,
 )
-from permtest._forms import AsFields, AsSentence
+from permtest._forms import AsFields, AsSentence, p_text
 from permtest._parallel import RNG, as_generator, progress
 from permtest.exact import SAMPLES, exact_perm_test
 from permtest.integers import (
@@ -467,7 +467,7 @@ class RunsTestResult(AsSentence):
         runs = " and ".join(counted(number, "runs") for number in self.n_runs)
         two_sided = self.alternative == "two-sided"
         sides = "two-sided" if two_sided else f"one-sided ({self.alternative})"
-        p = f"{self.pvalue:.3g}" if self.pvalue > 1e-300 else f"1e{self.log10_pvalue:.1f}"
+        p = p_text(self.pvalue, self.log10_pvalue)
         if self.n_samples is not None:
             low, high = self.pvalue_interval()
             p += f" by {self.n_samples} samples (95% interval {low:.3g} to {high:.3g})"

@@ -10,7 +10,7 @@ from math import exp, log
 import numpy as np
 
 from permtest._checks import check_finite, check_level
-from permtest._forms import AsFields
+from permtest._forms import AsFields, p_text
 from permtest.null.distribution import EPS, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.many_point import ManyPointSum
 from permtest.null.tail import shorten
@@ -58,7 +58,7 @@ class SensitivityResult(AsFields):
 
     def __str__(self) -> str:
         a, b = self.names
-        p = f"{self.pvalue:.3g}" if self.pvalue > 1e-300 else f"1e{self.log10_pvalue:.1f}"
+        p = p_text(self.pvalue, self.log10_pvalue)
         return (
             f"If a bias made it up to {self.gamma:g} times as likely that a pair favours {a} as "
             f"that it favours {b}, or the reverse, p could be as large as {p}."
