@@ -17,11 +17,19 @@ from permtest._forms import AsFields, AsJson, aligned, grid, plain, said, togeth
 from permtest._parallel import RNG, as_generator, progress
 from permtest.alternatives import counts, parametric, ranks, resampling
 from permtest.alternatives.answer import (
+    COUNTS,
     ENOUGH,
+    LARGE,
     MANY,
+    NORMAL,
+    NORMAL_SCORES,
     REPRESENTATIVE_FROM,
+    SAMPLE,
+    SYMMETRIC,
+    SYSTEMS,
     TITLES,
     UPPER_BOUND,
+    VARIANCES,
     AlternativeResult,
     Assumption,
     Names,
@@ -95,26 +103,26 @@ class Check(NamedTuple):
     evidence: str
 
 
-def verdict(assumption: str, sample: PairedSample, alpha: float = 0.05) -> Verdict:
+def verdict(assumption: Assumption, sample: PairedSample, alpha: float = 0.05) -> Verdict:
     """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
 
     Few pairs can contradict an assumption about a shape, but hardly speak for it.
     """
     n, g1, found = sample.n, skewness(sample.centred), UNKNOWN
-    if assumption == "independent systems":
+    if assumption == SYSTEMS:
         return _independent_systems(sample)
-    if assumption == "equal variances":
+    if assumption == VARIANCES:
         return _equal_variances(sample, alpha)
-    if assumption == "large sample":
+    if assumption == LARGE:
         enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
         return enough, f"{n} pairs, skewness {g1:.2f}"
-    if assumption == "symmetric differences":
+    if assumption == SYMMETRIC:
         found = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
-    elif assumption in ("normal differences", "normal scores") and sample.is_binary:
+    elif assumption in (NORMAL, NORMAL_SCORES) and sample.is_binary:
         return False, "scores are 0 and 1"
-    elif assumption in ("normal differences", "normal scores"):
-        of_scores = assumption == "normal scores"
-        found = _normal(alpha, *((sample.a, sample.b) if of_scores else (sample.centred,)))
+    elif assumption in (NORMAL, NORMAL_SCORES):
+        columns = (sample.a, sample.b) if assumption == NORMAL_SCORES else (sample.centred,)
+        found = _normal(alpha, *columns)
     return None if found[0] and n < FEW else found[0], found[1]
 
 
@@ -514,13 +522,13 @@ def _answer(
             interval = None  # a median of 0, whatever p says of the other differences
     for assumption in result.assumptions:
         found = UNKNOWN
-        if assumption.name == "large counts":
+        if assumption == COUNTS:
             least = result.details["least_expected"]
             found = least >= ENOUGH, f"smallest expected count {least:.3g}"
-        elif assumption.name == "sample large enough to resample":
+        elif assumption == SAMPLE:
             enough = result.n >= REPRESENTATIVE_FROM
             found = enough, f"{'only ' * (not enough)}{result.n} pairs"
-        elif sample and (not pairs.columns or assumption.name == "independent systems"):
-            found = verdict(assumption.name, sample)
+        elif sample and (not pairs.columns or assumption == SYSTEMS):
+            found = verdict(assumption, sample)
         checks.append(Check(assumption, *found))
     return Answer(name, result, interval, tuple(checks))

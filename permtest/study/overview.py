@@ -616,7 +616,7 @@ class Overview(Document):
         if (shares := score_interval(self.pairs, self.alternative)) is not None:
             made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
             sample, level = PairedSample(self.units), self.confidence_level
-            checks = tuple(Check(x, *verdict(x.name, sample)) for x in made.assumptions)
+            checks = tuple(Check(x, *verdict(x, sample)) for x in made.assumptions)
             ends = ConfidenceInterval(*shares(level), level)
             about = "Tango's score interval for paired shares"
             return Answer("exact", made, ends, checks), about

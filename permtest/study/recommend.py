@@ -13,6 +13,7 @@ from permtest._checks import check_option
 from permtest.alternatives.answer import (
     MANY,
     REPRESENTATIVE_FROM,
+    SYSTEMS,
     TITLES,
     PairedSample,
     interval_text,
@@ -335,7 +336,7 @@ class _Case:
     def independent(self) -> tuple[str, str]:
         if self.constant:
             return INAPPROPRIATE, "the scores vary too little for it to be defined"
-        held, evidence = verdict("independent systems", self.sample, self.found.alpha)
+        held, evidence = verdict(SYSTEMS, self.sample, self.found.alpha)
         if held is not True:
             return INAPPROPRIATE, f"it assumes independent systems, but {evidence}"
         if self.n < MANY:
