@@ -156,8 +156,7 @@ def _gate(
         question = ask_of_scores(pairs, statistic=entry, alternative=side)
         margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
         p, shown, level = against(question, margin), True, level / 2
-        each = "pair" if result.n_entries is None else "cluster"
-        beyond = f" by more than {args.margin:g} per {each}"
+        beyond = f" by more than {args.margin:g} per {'run' if p.swapped == 'items' else 'pair'}"
     low, high = p.pvalue_interval()
     sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
     if shown and rejects(low, level) and not rejects(high, level):
@@ -184,13 +183,13 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
     level, ends, reason = round(1 - args.alpha, 12), None, None
     try:
         found = (score_interval(pairs, args.alternative) or result.confidence_interval)(level)
-        times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
+        times = 1 if result.metric == "mean" else result.n_entries or result.n
         ends = [end * times if isfinite(end) else None for end in found]
         if ends.count(None) > (args.alternative != "two-sided"):
             reason = f"there are too few pairs for any shift to be excluded at the level {level:g}"
     except (ValueError, MemoryError, ArithmeticError) as error:
         reason = str(error) or type(error).__name__
-        if pairs.columns or pairs.clusters is not None:
+        if pairs.columns:
             reason += "; permtest report has an interval for these"
     units = {"mean": "mean per item", "sum": f"{result.unit} in all"}
     facts = result.to_dict() | _origin(pairs, args)

@@ -158,7 +158,7 @@ OPTIONS: dict[str, Any] = {
     "--seed": ("N", "random seed", _seed),
     "--seed=hidden": ("N", HIDDEN, _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", FAILURES),
-    "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
+    "--margin": ("M", "--fail-if: the difference must exceed M per item", _amount),
     "--config": ("YAML", "a file of further options; the command line takes precedence"),
     "--write-config": ("YAML", "write a file of all options, explained, and stop"),
     "--out": ("OUT", "write a report: a file or a folder; --force overwrites what is there"),
