@@ -203,6 +203,8 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     assert facts["n_runs"] == [sum(map(len, own)) for own in ragged]
     assert main(["compare", str(path), "--null", "items", "--metric", "pass@9"]) == 2
     assert "fewer than the k = 9 that pass@k draws" in capsys.readouterr().err
+    assert main(["compare", str(path), "--null", "runs", "--metric", "pass@1"]) == 0
+    assert "the score of an item is its pass@1." in capsys.readouterr().out
     assert main(["compare", str(path), "--no-clusters"]) == 2
 
 
