@@ -61,6 +61,9 @@ OWN_SCORES, ANY_SCORE = ("exact_match", "uas", "las"), ("sum", "mean")
 #: What notes call the score of an item whose runs have no partners.
 MEAN_OF_RUNS = "the mean of its runs"
 
+#: Zeros in front of a number in an id.
+ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
+
 MISSING = ("drop", "zero", "error")
 
 Systems: TypeAlias = "Sequence[SystemScores]"
@@ -684,6 +687,8 @@ class _Chosen:
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}"
             raise ReadError.at(some[j].file.path, problem, settle="missing")
+        if missing != "drop" and head.ids is not None and 0 < len(both) < len(every):
+            _check_zeros(some, where)
         chosen = cls(some, score, every, rows, alone, missing=missing)
         if missing != "zero":
             if not both:
@@ -957,6 +962,18 @@ def _counted_from(ids: Sequence[str]) -> tuple[int | None, int]:
         if all(str(i) in known for i in range(start, start + len(known))):
             return start, start + len(known)
     return None, len(known)
+
+
+def _check_zeros(some: Systems, where: Sequence[Mapping[str, int]]) -> None:
+    """Refuse ids without a partner that are the same but for zeros in front of a number."""
+    for one, own in zip(some[1:], where[1:], strict=True):
+        alone = {ZEROS.sub("", x): x for x in where[0].keys() - own.keys()}
+        for x in (x for x in own if x not in where[0]):
+            if other := alone.get(ZEROS.sub("", x)):
+                problem = f"{shown(x)} may be the same item as {shown(other)} of "
+                problem += f"{some[0].file.path}; write the ids alike, or, if the items differ, "
+                problem += "say that each may lack some (--missing drop)"
+                raise ReadError.at(one.file.path, problem, one.place(own[x]))
 
 
 def _nothing_in_common(some: Systems, where: Sequence[Any]) -> ReadError:

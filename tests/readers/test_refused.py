@@ -140,6 +140,7 @@ CASES = {
         (["id,score\n1,1\n2,0\n", "item,score\n1,1\n2,0\n"], {}, "item", "id", "one name"),
         (two("1,1 2,0", "01,1 02,0", "id,score"), {}, "no id in common", "'01' and '1'",
          "--id COL", "--by-order"),
+        (two("9,1 10,0", "09,1 10,0", "id,score"), {}, "line 2: '09'", "'9' of", "--missing drop"),
         (two("0,1 1,0 2,1", "1,1 2,0 3,1", "id,score"), {}, "counts from 1", "--by-order"),
         *(([f"model,{name},score\nx,p,3\nx,q,4\ny,p,4\n"], {}, "1 of 2 values",
            "of 'x' are of 'y' too", f"(--id {name})") for name in ("question", "task")),
