@@ -425,6 +425,12 @@ class Evaluation:
         names = f" ({listed(list(map(repr, found)), NAMED)})" if found else ""
         problem = f"{len(found)} system{'s' * (len(found) != 1)}{names}"
         if sheet is None:
+            gold = [
+                x.system for x in self.found if x not in some and x.system.lower() in ROLES["gold"]
+            ]
+            if gold:
+                problem += f", since column {gold[0]!r} may hold the right labels; name it (--gold "
+                return self._error(f"{problem}{gold[0]}), or {remedy}")
             remedy = "add the file of another" if len(some) < 2 else remedy
             return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:

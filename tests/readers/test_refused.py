@@ -199,6 +199,7 @@ CASES = {
          "column 'n_fp' holds the clusters"),
     ],
     "predictions": [
+        ("gold,svm,knn\nx,x,y\n", {"gold": "svm"}, "1 system ('knn')", "--gold gold", "--a, --b"),
         ("gold,a,b\nx,x,y\n", {"gold": "truth"}, "no column 'truth'", "(--gold)"),
         ("gold,a,b\nx,x,y\n,x,y\n", GOLD, "line 3, column 'gold': the right label is miss"),
         ("gold,a,b\nx,x,y\ny,z,y\n", GOLD | F1, "are 3 ('x', 'y', 'z')", "mac"),
