@@ -437,7 +437,11 @@ class Evaluation:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
         doubt, called = sheet.usual[1], sheet.names
-        remedy += ", or add the files of others" * (len(some) < 2)
+        scored = {*sheet.numeric} - sheet.apart
+        if len(scored) < 2 and not (entry.columns or doubt.text):
+            remedy = sheet.of_one_system(scored)
+        elif len(some) < 2:
+            remedy += ", or add the files of others"
         remedy = f", and {remedy}" * doubt.columns if doubt.settled else f"; {remedy}"
         cause = sheet.obstacle() if len(some) < 2 and not doubt.text else ""
         bare = sum(x.lower() in WORDS for x in called) > 1 if called else sheet.width == 4

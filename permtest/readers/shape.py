@@ -129,7 +129,7 @@ class Sheet(Table):
     def known(self) -> str:
         """Which columns there are, for a message."""
         if self.names is None:
-            return f"it has columns 1 to {self.width}"
+            return "it has " + (f"columns 1 to {self.width}" if self.width > 1 else "one column")
         return f"its columns are {listed([repr(self.key(i)) for i in range(self.width)])}"
 
     def find(self, wanted: object) -> int:
@@ -325,6 +325,15 @@ class Sheet(Table):
                 problem += f"compare what is right (--gold {where}), or, if these numbers are what "
                 return f"{problem}you compare, choose them (--score {what})"
         return ""
+
+    def of_one_system(self, scored: Collection[int]) -> str:
+        """What to do about a table with no more than one column of scores."""
+        text, others = "add the file of another system", {*range(self.width)} - {*scored}
+        if others - {*self.ids, *self.apart}:
+            text += ", or name the column that says whose a line is (--system-col)"
+        if any((number_or_none(x) or 0) < 0 for i in scored for x in self.texts[i]):
+            text += "; if these are differences, add a column of zeros, and name both as systems"
+        return text
 
     def obstacle(self) -> str:
         """What keeps a column from being one of scores, for a message: no number, or a label."""
