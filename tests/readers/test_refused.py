@@ -72,7 +72,7 @@ CASES = {
     "systems": [
         ("3\n4\n", {}, "1 system", "add the file of another system; it has one column"),
         ("3\n-4\n", {}, "if these are differences, add a column of zeros"),
-        ("who,score\nx,3\ny,4\n", {}, "or name the column that says whose a line is (--system-col)"),
+        ("who,score\nx,3\ny,4\n", {}, "the column that says whose a line is (--system-col)"),
         ("3 1 2 2\n5 0 4 1\n", {}, "--a, --b", "such as 'f1' (--metric f1)"),
         ("i,a,b\n1,3,2\n", {}, "3 systems", "--a, --b", "columns are 'i', 'a', 'b'"),
         ("i,a,b\nx,y,z\n", {}, "0 systems", "columns are 'i', 'a', 'b'"),
