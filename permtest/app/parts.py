@@ -50,6 +50,7 @@ CONTROLS = {
     "--metric": "choose {} under Metric",
     "--score": "choose {} under Score",
     "--gold": "choose {} as Column of right answers",
+    "--same-scale": "tick Take scores as written",
     "--a,": "choose them as System A and System B",
 }
 
@@ -61,7 +62,8 @@ def on_page(text: str) -> str:
         option, _, value = match[1].partition(" ")
         if option not in CONTROLS:
             return f" (permtest compare {match[1]})"
-        return f" ({CONTROLS[option].format(value)})" if value else ""
+        said = CONTROLS[option]
+        return f" ({said.format(value)})" if value or "{}" not in said else ""
 
     text = re.sub(r"--gold (.+?) scores", r"choosing \1 as Column of right answers scores", text)
     return re.sub(r" \((--[^()]+)\)", control, text)

@@ -260,7 +260,8 @@ def recognise(
         What separates thousands in numbers; "none" where a point is a decimal point.
     same_scale : bool, default False
         Whether scores up to 1 of one system and up to 100 of another are on one scale, and so is a
-        -999 among scores of 0 and more, which would be refused as the mark of a missing score.
+        -999 among scores of 0 and more, or a 99 among scores of 0 and 1, which would be refused as
+        the mark of a missing score.
     higher_is_better : bool, optional
         Whether a higher score is better. Default: what its name says, such as "loss", or what the
         names of the columns have in common; if they say nothing, higher is taken as better. Answers

@@ -825,14 +825,16 @@ class _Chosen:
             self.refuse(lambda x: f"{shown(x)} {doubts[x]}" if x in doubts else None)
 
     def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
-        """Refuse a number that may stand for missing scores, such as -999 beside 0 and 1."""
+        """Refuse a number that may stand for missing scores, such as -1 or 99 beside 0 and 1."""
+        known = {*chain(*cells)} - {None}
         for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
             code = missing_code([x for x in column if x is not None])
-            if code is not None:
+            if code is not None and (code != 9 or known <= {0, 1, 9}):  # of counts there may be 9
+                why = "no other is below 0" if code < 0 else "all others are 0 or 1"
                 problem = (
-                    f"'{code}' may stand for a missing score, since no other is below 0; leave its "
-                    "cells empty, and say what becomes of such items (--missing drop, --missing "
-                    "zero), or, if it is a score, say that all are on one scale (--same-scale)"
+                    f"'{code}' may stand for a missing score, since {why}; leave its "
+                    "cells empty (null in JSON), and say what becomes of such items (--missing "
+                    "drop, --missing zero), or, if it is a score, say so (--same-scale)"
                 )
                 raise one.error(rows[column.index(code)], problem, self.score)
 

@@ -54,9 +54,9 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 #: Systems that one file may have; distinct cells of a column that say what it holds.
 MOST, SOME = 1000, 5000
 
-#: Numbers that stand for missing scores in many files, where all others are 0 or more. (1 and -1
-#: alone are preferences.)
-CODES = (-1, -9, -99, -999, -9999)
+#: Numbers that stand for missing scores in many files, where all others are 0 or more (1 and -1
+#: alone are preferences); and those that do where all others are 0 and 1.
+CODES, HIGH_CODES = (-1, -9, -99, -999, -9999), (9, 99, 999, 9999)
 
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
@@ -881,13 +881,13 @@ def _plain(cell: Any) -> str:
 
 def missing_code(numbers: Collection[Any]) -> Any:
     """The number that may stand for missing scores: -999 beside none below 0; None if none does."""
-    several = Counter(numbers)
-    code = min(several, default=0)
-    if code not in CODES or any(code < x < 0 for x in several):
+    known = {*numbers}
+    code, most = min(known, default=0), max(known, default=0)
+    if most in HIGH_CODES and known == {0, 1, most}:
+        return most
+    if code not in CODES or any(code < x < 0 for x in known) or known <= {code, -code}:
         return None
-    far = code <= -99 or (max(several) <= -code and (code < -1 or several[code] > 1))
-    preferences = several.keys() <= {code, -code}
-    return code if far and not preferences else None
+    return code if code <= -99 or most <= -code else None
 
 
 def _alike(columns: Sequence[Sequence[str]]) -> bool:

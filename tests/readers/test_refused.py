@@ -53,6 +53,8 @@ CASES = {
         ("id,A,B\n1,-1.005,998\n2,998,1\n", {}, "1.005'", "--thousands"),
         ("id,A,B\n1,0.125,2.000\n2,1.005,3.000\n", {"thousands": "."}, "line 2", "'0.125'"),
         ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, "0 systems", "'1,850' is not a number"),
+        ("id,A,B\n1,.5,.7\n2,timeout,.3\n3,.1,.2\n", {}, "line 3, column 'A': 'timeout' is not",
+         "leave the cell empty (null in JSON)", "(--missing drop, --missing zero)"),
         ("id,A,B\n1,85ms,3ms\n", {}, "0 systems", "'85ms' is not a number; write digits"),
         ("id,A,B\n1,85%,.80\n", NAMED, "line 2, column 'A'", "'85%' stands beside '.80'"),
         ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, "'PASS' stands beside '1'"),
@@ -66,7 +68,8 @@ CASES = {
            f"line 3, column 'A': '{x}' may stand", "leave its cells empty", "--missing drop",
            "(--same-scale)")
           for x, y in ((-1, 0), (-9, 0), (-99, -99), (-999, 0), (-9999, 1))),
-        ("id,A,B\n1,1,0\n2,-1,1\n3,0,1\n4,-1,1\n", {}, "line 3, column 'A'", "(--same-scale)"),
+        *((f"id,A,B\n1,1,0\n2,{x},1\n3,0,1\n4,{y},1\n", {}, f"line 3, column 'A': '{x}' may stand",
+           "(--same-scale)") for x, y in ((-1, 0), (-1, -1), (9, 1), (99, 1), (999, 999))),
         (two("1,1 2,0 3,0", "1,0 2,1 3,-999", "id,score"), {}, "b.csv, line 4", "'-999' may stand"),
     ],
     "systems": [
