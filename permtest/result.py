@@ -451,7 +451,8 @@ class PermutationTestResult(AsFields):
         if self.swapped == "items":
             text += f", {self._question.runs_each}"
         elif self.n_entries is not None:
-            text = f"{counted(self.n_entries, 'pairs')} in {text}"
+            inside = f" in {text}" * (self.n_entries > self.n)
+            text = counted(self.n_entries, "pairs") + inside
         verb = "differs" if self.n_informative == 1 else "differ"
         return f"{text}, of which {self.n_informative} {verb}"
 

@@ -1065,7 +1065,7 @@ def _counts(some: Systems, name: str, entry: Statistic) -> tuple[str, ...]:
         best = " or ".join(count_statistics([counts])[:3])
         problem = f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
     if problem:
-        kind = f"counts ({', '.join(counts)}) of each item" if counts else "one number an item"
+        kind = f"counts ({', '.join(counts)}) of each item" if counts else "one number per item"
         raise ReadError.at(some[0].file.path, f"{shown(name)} has {kind}, but {problem}")
     return counts
 

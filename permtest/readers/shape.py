@@ -828,7 +828,8 @@ class Sheet(Table):
         if len(several) > 1:
             return [], f"several measures of each system ({known}); choose one (--score)"
         if not several and len(main) > 1:
-            return [], f"columns of different measures ({known})"
+            names = ", ".join(repr(self.name(i)) for some in main.values() for i in some)
+            return [], f"columns of different measures ({names})"
         return next(iter((several or main or families).values()), []), ""
 
     def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
