@@ -3,7 +3,8 @@
 import pytest
 
 from permtest import read, read_many
-from tests.readers.texts import assert_refused, files
+from permtest.readers import ReadError
+from tests.readers.texts import assert_refused, file, files
 
 
 def two(first, second, header):
@@ -290,3 +291,24 @@ SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
 )  # fmt: skip
 def test_what_is_refused_of_many(texts, options, parts):
     assert_refused(lambda: read_many(*files(*texts), **options), *parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("i,a,b\n1,3,2\n", {}, "say which two to compare (a=..., b=...)"),
+        ("id,A,B\n1,1,0\n2,,1\n", {}, "such items (missing='drop', missing='zero')"),
+        ("id,score\n1,1\n1,0\n", {}, "(id=['id', 'COL']), name the column"),
+        ("id,A,B\n1,1,0\n2,99,1\n3,0,1\n", {}, "say so (same_scale=True)"),
+        (
+            "id,A,B\n1,1.005,998\n2,1.100,700\n",
+            {"a": "A", "b": "B"},
+            "thousands='.', thousands='none'",
+        ),
+    ],
+)
+def test_callers_from_python_are_told_arguments(text, options, said):
+    with pytest.raises(ReadError) as caught:
+        read(file(text), **options)
+    assert said in str(caught.value)
+    assert "--" not in str(caught.value)
