@@ -826,10 +826,10 @@ class _Chosen:
 
     def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
         """Refuse a number that may stand for missing scores, such as -1 or 99 beside 0 and 1."""
-        known = {*chain(*cells)} - {None}
         for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
             code = missing_code([x for x in column if x is not None])
-            if code is not None and (code != 9 or known <= {0, 1, 9}):  # of counts there may be 9
+            count = code == 9 and not {*chain(*cells)} <= {0, 1, 9, None}  # which may be 9
+            if code is not None and not count:
                 why = "no other is below 0" if code < 0 else "all others are 0 or 1"
                 problem = (
                     f"'{code}' may stand for a missing score, since {why}; leave its "
