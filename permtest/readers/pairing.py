@@ -830,7 +830,8 @@ class _Chosen:
             code = missing_code([x for x in column if x is not None])
             count = code == 9 and not {*chain(*cells)} <= {0, 1, 9, None}  # which may be 9
             if code is not None and not count:
-                why = "no other is below 0" if code < 0 else "all others are 0 or 1"
+                others = f"others of {one.system!r}"
+                why = f"no {others} are below 0" if code < 0 else f"all {others} are 0 or 1"
                 problem = (
                     f"'{code}' may stand for a missing score, since {why}; leave its "
                     "cells empty (null in JSON), and say what becomes of such items (--missing "
