@@ -27,6 +27,7 @@ STYLE = """<style>
   & .permtest-old { opacity: 0.45; }
   & .widget-dropdown, & .widget-text { width: auto; height: auto; max-width: calc(100% - 4px); }
   & select, & input { min-width: 5em; min-height: 36px; }
+  & [type="checkbox"] { min-width: 0; }
   & select { appearance: auto; background-image: none; }
   & .jupyter-button { width: max-content; max-width: 100%; height: auto; min-height: 36px;
     white-space: normal; text-align: left; }
