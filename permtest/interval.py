@@ -149,7 +149,8 @@ class _Lattice:
         unit = gcd(*(d - first for d in numbers)) or 1
         steps = [(d - first) // unit for d in numbers]
         kind = np.int64 if max(steps, default=0) < 2**61 else object
-        origin, step = Fraction(first, question.scale), Fraction(unit, question.scale)
+        scale = question.scale * question.mean_size
+        origin, step = Fraction(first) / scale, Fraction(unit) / scale
         return cls(question.law.n, origin, step, np.array(steps, dtype=kind), counts)
 
     @property

@@ -21,7 +21,6 @@ from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warni
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores
 from permtest.result import PermutationTestResult, answer
-from permtest.score import counted
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
 Margin: TypeAlias = "int | float | Decimal | Fraction"
@@ -44,12 +43,12 @@ class MarginTestResult(PermutationTestResult):
         "greater": the mean difference exceeds the margin; "less": it falls short of it. Which of
         them says that the first system is not worse depends on whether higher scores are better.
     n : int
-        Number of pairs.
+        Number of pairs, or of clusters or items if these are swapped as a whole.
     n_informative : int
         Number of pairs whose difference is not the margin itself.
     method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme
     n_entries, scores, reading
-        As in `PermutationTestResult`; of the last five all but `reading` are None.
+        As in `PermutationTestResult`; `totals`, `n_samples`, `n_extreme` and `scores` are None.
     margin : float
         The mean difference per pair that the alternative exceeds or falls short of.
 
@@ -112,8 +111,8 @@ class MarginTestResult(PermutationTestResult):
         return f"mean difference {mean}, against {self.margin:.6g} or {beyond}{note}"
 
     def pairs_text(self) -> str:
-        """How many pairs there are."""
-        return counted(self.n, "pairs")
+        """How many pairs, clusters or items there are."""
+        return super().pairs_text().rpartition(", of which ")[0]
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class EquivalenceResult(AsFields):
         The test against the lower margin (alternative "greater"), and that against the upper one
         (alternative "less").
     n : int
-        Number of pairs.
+        Number of pairs, or of clusters or items if these are swapped as a whole.
     names : tuple of two str
         The names of the two systems.
 
@@ -193,7 +192,7 @@ class EquivalenceResult(AsFields):
             f"To show that the mean difference of {a} and {b} lies between {low:.6g} and "
             f"{_per_pair(high, self.lower.unit)}: p {relation} {self.worst.pvalue_text()} by two "
             f"exact one-sided paired-permutation tests (it is {self.statistic:.6g} over "
-            f"{counted(self.n, 'pairs')}). {self.warning or ''}".rstrip()
+            f"{self.lower.pairs_text()}). {self.warning or ''}".rstrip()
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -250,8 +249,9 @@ def noninferiority_test(
     -----
     Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
     Then a test at level alpha rejects a true null with probability alpha at most. Where few
-    differences look skewed, the result has a `warning`. Cost: as `exact_perm_test`, times a few
-    where the denominator of `margin` is large.
+    differences look skewed, the result has a `warning`. Of clusters these are the differences of
+    their sums, divided by their mean size. Cost: as `exact_perm_test`, times a few where the
+    denominator of `margin` is large.
 
     Examples
     --------
@@ -310,7 +310,8 @@ def equivalence_test(
     -----
     Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
     Then a test at level alpha rejects a true null with probability alpha at most. Where few
-    differences look skewed, the result has a `warning`.
+    differences look skewed, the result has a `warning`. Of clusters these are the differences of
+    their sums, divided by their mean size.
 
     Examples
     --------
@@ -342,7 +343,8 @@ def equivalence_test(
 
 def against(question: SumQuestion, margin: Fraction) -> MarginTestResult:
     """Test the mean difference against one margin; `question` has the alternative."""
-    mean = unscaled(question.observed, question.scale * max(question.law.n, 1))
+    size = question.n_entries or question.law.n or 1
+    mean = unscaled(question.observed, question.scale * size)
     own: dict[str, Any] = {"margin": float(margin), "_unshifted": question}
     own |= {"kind": MarginTestResult, "statistic": float(mean)}
     return answer(question.shifted(margin), **own)  # type: ignore[return-value]

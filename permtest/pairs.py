@@ -248,7 +248,8 @@ class Pairs:
         return len(self.u)
 
     def __str__(self) -> str:
-        inside = "" if self.clusters is None else f" in {len(set(self.clusters))} clusters"
+        number = len(set(self.clusters or ()))
+        inside = f" in {counted(number, 'clusters')}" * (0 < number < len(self))
         by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
         what = ", ".join(self.columns) if self.columns else f"score {self.score.described}"
         head = f"{self.names[0]} against {self.names[1]}, {counted(len(self), 'pairs')}{inside}"

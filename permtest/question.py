@@ -201,6 +201,8 @@ class SumQuestion(Question):
     observed: int
     #: The scores, each entry by itself, and the statistic; None where a user's g takes entries.
     pairs: Pairs | None = None
+    #: The same, or whole clusters, whose differences are added up.
+    units: Pairs | None = None
     entry: Statistic
     #: The values of g, if entries stay and if they are swapped.
     effects: tuple[IntArray, IntArray] | None = None
@@ -300,17 +302,14 @@ class SumQuestion(Question):
 
     @cached_property
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
-        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs."""
+        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
+
+        Of clusters they are sums, which shifts of `mean_size` times as much move.
+        """
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
-        if self.n_entries is not None:
-            raise ValueError(
-                "there is no exact interval with clusters, because a shift of every pair moves "
-                "clusters by different amounts; test the sums, or the means, of the clusters as "
-                "scores of their own"
-            )
-        if self.pairs is not None:
-            values, counts = count_values(self.pairs.differences())
+        if self.units is not None:
+            values, counts = count_values(self.units.differences())
         else:
             assert self.effects is not None
             stay, swap = self.effects
@@ -325,10 +324,15 @@ class SumQuestion(Question):
             raise ValueError("the scores were changed after the test; test them again")
         return values, counts
 
+    @property
+    def mean_size(self) -> Fraction:
+        """How many pairs a cluster has on average; 1 where pairs are swapped one by one."""
+        return Fraction(self.n_entries or 1, self.law.n if self.n_entries else 1)
+
     def shifted(self, shift: Fraction) -> SumQuestion:
         """The test of the null that differences are symmetric about `shift`, in scores."""
         values, counts = self.differences
-        a, b = (shift * self.scale).as_integer_ratio()
+        a, b = (shift * self.scale * self.mean_size).as_integer_ratio()
         moved = np.array([b * int(d) - a for d in values], dtype=object)
         offset = -exact_dot(np.abs(moved), counts)
         return replace(
@@ -708,6 +712,7 @@ def _ask_of_pairs(
         observed=tally.total_u - tally.total_v,
         metric=entry.name if h is None else _called(h, entry.name),
         pairs=pairs,
+        units=units,
         entry=entry,
         totals=totals,
         scores=scores,

@@ -273,7 +273,8 @@ class PermutationTestResult(AsFields):
         Notes
         -----
         Assumes that the differences are symmetric about a shift that is the same for all pairs;
-        then it covers that shift with at least the stated probability, at any N. Scores of 0 and 1
+        then it covers that shift with at least the stated probability, at any N. Of clusters these
+        are the differences of their sums, divided by their mean size. Scores of 0 and 1
         have no such shift: reports and ``permtest compare --json`` have Tango's score interval for
         these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for each
         end, a few milliseconds each.
@@ -282,10 +283,10 @@ class PermutationTestResult(AsFields):
 
         question = self._one_sum("confidence_interval")
         found = shift_interval(question, confidence_level)
-        if not question.ties_doubtful or question.law.n == 0:
+        if not question.ties_doubtful or self.n == 0:
             return found
         # No shift moves further than a difference of two rounded scores does.
-        off = question.slack / (2 * question.scale * question.law.n)
+        off = question.slack / (2 * question.scale * (self.n_entries or self.n))
         ends = found.low - off, found.high + off
         return ConfidenceInterval(*ends, confidence_level, found.resolution + off, found.warning)
 
@@ -450,7 +451,8 @@ class PermutationTestResult(AsFields):
         if self.swapped == "items":
             text += f", {self._question.runs_each}"
         elif self.n_entries is not None:
-            text = f"{counted(self.n_entries, 'pairs')} in {text}"
+            inside = f" in {text}" * (self.n_entries > self.n)
+            text = counted(self.n_entries, "pairs") + inside
         verb = "differs" if self.n_informative == 1 else "differ"
         return f"{text}, of which {self.n_informative} {verb}"
 

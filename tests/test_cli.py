@@ -572,6 +572,7 @@ BAD = {
     "compare x.csv --fail-if worse --margin 1 --method monte_carlo": "leave --method out",
     "compare x.csv": "x.csv: there is no such file",
     "compare pair.csv --metric macro-f1": "--metric macro-f1: not known (did you mean 'macro_f1'",
+    "compare pair.csv --metric pass@5": "--metric pass@5 with --null runs or --null items",
     "compare pair.csv --metric f1": "in columns such as new_tp, new_fp, new_fn; say which two",
     "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",
     "compare gains.txt --metric accuracy": "line 1, column 2: -2 is below 0, but accuracy",

@@ -47,6 +47,19 @@ def test_noninferiority_is_brute_force_on_shifted_differences(columns, margin):
     assert result.alternative == "greater"
 
 
+@pytest.mark.parametrize("docs", ["aabbcc", "abbccc"])
+def test_clusters_are_shifted_as_their_sums_over_their_mean_size(docs):
+    clustered = replace(Pairs.of(U, V), clusters=tuple(docs))
+    sums = [sum(d for d, c in zip(differences(U, V), docs, strict=True) if c == x) for x in "abc"]
+    result, exact = noninferiority_test(clustered, 0.5), [Fraction(x, 2) for x in sums]
+    assert result.fraction() == naive.shifted_pvalue(exact, Fraction(-1, 2), "greater")
+    assert result.statistic == 0
+    assert "over 6 pairs in 3 clusters" in str(result)
+    assert "over 6 pairs in 3 clusters" in str(equivalence_test(clustered, 0.5))
+    same = noninferiority_test(exact, [0] * 3, 0.5)
+    assert result.confidence_interval(0.8) == same.confidence_interval(0.8)
+
+
 @given(columns=pairs(max_size=9), low=margins, high=margins)
 def test_equivalence_is_the_worse_of_two_brute_forces(columns, low, high):
     result, d = equivalence_test(*columns, (-low, high)), differences(*columns)

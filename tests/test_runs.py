@@ -190,7 +190,7 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     ragged[1][0] = ragged[0][0][:1]  # so that a run is missing in any case
     ragged[0][0] = [1, 0]
     (file,), _ = in_files("long", ragged)
-    with pytest.raises(ValueError, match=r"no item 'q0 \(seed 1\)' of 'y'.*--missing drop"):
+    with pytest.raises(ValueError, match=r"no item 'q0 \(seed 1\)' of 'y'.*missing='drop'"):
         read(file, clusters=False)
     shared = sum(min(map(len, some)) for some in zip(*ragged, strict=True))
     apart = read(file, clusters=False, missing="drop")
@@ -203,6 +203,8 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     assert facts["n_runs"] == [sum(map(len, own)) for own in ragged]
     assert main(["compare", str(path), "--null", "items", "--metric", "pass@9"]) == 2
     assert "fewer than the k = 9 that pass@k draws" in capsys.readouterr().err
+    assert main(["compare", str(path), "--null", "runs", "--metric", "pass@1"]) == 0
+    assert "the score of an item is its pass@1." in capsys.readouterr().out
     assert main(["compare", str(path), "--no-clusters"]) == 2
 
 

@@ -27,6 +27,7 @@ STYLE = """<style>
   & .permtest-old { opacity: 0.45; }
   & .widget-dropdown, & .widget-text { width: auto; height: auto; max-width: calc(100% - 4px); }
   & select, & input { min-width: 5em; min-height: 36px; }
+  & [type="checkbox"] { min-width: 0; }
   & select { appearance: auto; background-image: none; }
   & .jupyter-button { width: max-content; max-width: 100%; height: auto; min-height: 36px;
     white-space: normal; text-align: left; }
@@ -50,6 +51,7 @@ CONTROLS = {
     "--metric": "choose {} under Metric",
     "--score": "choose {} under Score",
     "--gold": "choose {} as Column of right answers",
+    "--same-scale": "tick Take scores as written",
     "--a,": "choose them as System A and System B",
 }
 
@@ -61,7 +63,8 @@ def on_page(text: str) -> str:
         option, _, value = match[1].partition(" ")
         if option not in CONTROLS:
             return f" (permtest compare {match[1]})"
-        return f" ({CONTROLS[option].format(value)})" if value else ""
+        said = CONTROLS[option]
+        return f" ({said.format(value)})" if value or "{}" not in said else ""
 
     text = re.sub(r"--gold (.+?) scores", r"choosing \1 as Column of right answers scores", text)
     return re.sub(r" \((--[^()]+)\)", control, text)

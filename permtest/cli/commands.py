@@ -309,7 +309,11 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     if "p_b" in (own := observed_effect(gaps)):
         apart = own["p_b"] + own["p_c"]
         if abs(delta) > apart:
-            raise ValueError(f"--delta {delta:g}: the systems differ on a share of {apart:g} only")
+            raise ValueError(
+                f"--delta {delta:g}: the systems differ on a share of {apart:g} of the items, and "
+                "so by no more than that; give a smaller difference, or name the standard "
+                "deviation of the differences (--sigma)"
+            )
         return found | {"p_b": max(apart + delta, 0) / 2, "p_c": max(apart - delta, 0) / 2}
     return found | own | {"delta": delta}
 

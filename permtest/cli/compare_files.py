@@ -12,13 +12,21 @@ from typing import Any
 
 from permtest import __version__
 from permtest._forms import aligned
-from permtest.cli.inputs import FAILED, MONTE_CARLO, direction, named_statistic, read_input
+from permtest.cli.inputs import (
+    FAILED,
+    MONTE_CARLO,
+    OF_RUNS,
+    direction,
+    named_statistic,
+    read_input,
+)
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.integers import exact_sum
 from permtest.margins import against
 from permtest.pairs import Pairs
 from permtest.question import ask_of_scores
 from permtest.readers.files import printable
+from permtest.readers.pairing import MEAN_OF_RUNS
 from permtest.result import PermutationTestResult
 from permtest.score import CORRECT, as_said
 from permtest.statistics import Statistic
@@ -86,9 +94,13 @@ def _of_runs(args: argparse.Namespace) -> int:
     from permtest.runs import NULLS, exact_runs_test
 
     statistic = "mean"
-    if (args.metric or "").startswith("pass"):
+    if (args.metric or "").startswith(OF_RUNS):
         statistic, args.metric = args.metric, None
     pairs, entry = read_input(args)
+    if statistic != "mean":
+        notes = [x.replace(MEAN_OF_RUNS, f"its {statistic}") for x in pairs.source["notes"]]
+        read = pairs.source["read"].replace(MEAN_OF_RUNS, f"its {statistic}")
+        pairs.source.update(notes=notes, read=read)
     if entry.columns:
         raise ValueError(f"--null {args.null} is for means of runs, not for --metric {entry.name}")
     how: dict[str, Any] = {"statistic": statistic, "alternative": args.alternative}
@@ -156,8 +168,7 @@ def _gate(
         question = ask_of_scores(pairs, statistic=entry, alternative=side)
         margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
         p, shown, level = against(question, margin), True, level / 2
-        each = "pair" if result.n_entries is None else "cluster"
-        beyond = f" by more than {args.margin:g} per {each}"
+        beyond = f" by more than {args.margin:g} per {'run' if p.swapped == 'items' else 'pair'}"
     low, high = p.pvalue_interval()
     sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
     if shown and rejects(low, level) and not rejects(high, level):
@@ -184,13 +195,13 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
     level, ends, reason = round(1 - args.alpha, 12), None, None
     try:
         found = (score_interval(pairs, args.alternative) or result.confidence_interval)(level)
-        times = result.n / (result.n_entries or result.n) if result.metric == "mean" else result.n
+        times = 1 if result.metric == "mean" else result.n_entries or result.n
         ends = [end * times if isfinite(end) else None for end in found]
         if ends.count(None) > (args.alternative != "two-sided"):
             reason = f"there are too few pairs for any shift to be excluded at the level {level:g}"
     except (ValueError, MemoryError, ArithmeticError) as error:
         reason = str(error) or type(error).__name__
-        if pairs.columns or pairs.clusters is not None:
+        if pairs.columns:
             reason += "; permtest report has an interval for these"
     units = {"mean": "mean per item", "sum": f"{result.unit} in all"}
     facts = result.to_dict() | _origin(pairs, args)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MONTE_CARLO = "monte_carlo"
 FAILED, BAD = 1, 2  # exit codes; 1 says that --fail-if holds, and nothing else
+OF_RUNS = ("pass@", "pass^")  # how the statistics of exact_runs_test begin, but for the mean
 OTHERWISE = "choose another name, or add --force"
 
 #: What writes a format, and the extras that install modules; "lab" has the others.
@@ -158,7 +159,7 @@ OPTIONS: dict[str, Any] = {
     "--seed": ("N", "random seed", _seed),
     "--seed=hidden": ("N", HIDDEN, _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", FAILURES),
-    "--margin": ("M", "--fail-if: the difference must exceed M per pair or cluster", _amount),
+    "--margin": ("M", "--fail-if: the difference must exceed M per item", _amount),
     "--config": ("YAML", "a file of further options; the command line takes precedence"),
     "--write-config": ("YAML", "write a file of all options, explained, and stop"),
     "--out": ("OUT", "write a report: a file or a folder; --force overwrites what is there"),
@@ -255,6 +256,9 @@ def _recognised(
 def _score_named(args: argparse.Namespace, scores: Sequence[str]) -> str:
     """The score that --metric names; ValueError if there is none."""
     found = find_score(args.metric, scores)
+    if found is None and args.metric.startswith(OF_RUNS):
+        problem = f"--metric {args.metric} is a summary of repeated runs; use permtest compare"
+        raise ValueError(f"{problem} --metric {args.metric} with --null runs or --null items")
     if found is None:
         hint = did_you_mean(args.metric.lower().replace("-", "_"), [*STATISTICS, *scores])
         more = f"; or one of the scores in the file: {', '.join(scores)}" if scores else ""

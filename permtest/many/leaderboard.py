@@ -591,7 +591,7 @@ class Leaderboard(AsFields):
         if clusters is not None:
             runs = self._tables[k].runs_each
             over = f"{counted(clusters, 'items')}, {runs}" if runs else over
-            over += f" in {counted(clusters, 'clusters')}" * (not runs)
+            over += f" in {counted(clusters, 'clusters')}" * (not runs and clusters < self.n[k])
         close = int(self.undecided[k].sum())
         are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
         return (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permtest.integers import IntArray, exact_sum, in_common_units, with_room
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, runs_each
-from permtest.score import Score, tokens
+from permtest.score import Score, counted, tokens
 from permtest.statistics import Exact, Statistic, lookup
 
 
@@ -318,7 +318,8 @@ def _columns(
     if len(found) != len(chosen) or len(set(there)) != len(there):
         raise ValueError(f"{name} has several systems with the same name; names must differ")
     if len(chosen) < 2:
-        raise ValueError(f"{name} has {len(chosen)} system(s), but a comparison needs two or more")
+        number = counted(len(chosen), "systems")
+        raise ValueError(f"{name} has {number}, but a comparison needs two or more")
     return found
 
 

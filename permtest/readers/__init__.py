@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError
+from permtest.readers.files import File, ReadError, as_arguments
 from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
 from permtest.readers.shape import Column, Columns, How, Sheet
 from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
@@ -34,6 +35,9 @@ __all__ = [
 #: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
 Source: TypeAlias = Any
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 TABLE = Format("table", "a table")
 LONG = Format("long", "a table with a line for each item and system")
 ONE_SYSTEM = Format("one_system", "a file for each system")
@@ -48,6 +52,21 @@ TABLES = (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
 FORMATS: dict[str, Format] = {kind.name: kind for kind in (*TABLES, *BY_CONTENT)}
 
 
+def _in_python(made: Callable[_P, _T]) -> Callable[_P, _T]:
+    """The same, whose errors name arguments where those of the command line name options."""
+
+    @wraps(made)
+    def call(*args: _P.args, **options: _P.kwargs) -> _T:
+        try:
+            return made(*args, **options)
+        except ReadError as error:
+            error.args = (as_arguments(str(error)),)
+            raise
+
+    return call
+
+
+@_in_python
 def read(
     path: Source,
     path_b: Source | None = None,
@@ -145,6 +164,7 @@ def read(
     return evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
 
 
+@_in_python
 def read_many(
     *paths: Source,
     systems: Sequence[str | int] | None = None,
@@ -260,7 +280,8 @@ def recognise(
         What separates thousands in numbers; "none" where a point is a decimal point.
     same_scale : bool, default False
         Whether scores up to 1 of one system and up to 100 of another are on one scale, and so is a
-        -999 among scores of 0 and more, which would be refused as the mark of a missing score.
+        -999 among scores of 0 and more, or a 99 among scores of 0 and 1, which would be refused as
+        the mark of a missing score.
     higher_is_better : bool, optional
         Whether a higher score is better. Default: what its name says, such as "loss", or what the
         names of the columns have in common; if they say nothing, higher is taken as better. Answers

@@ -64,14 +64,25 @@ PROBLEMS = {
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
     "text": "{} is not a number; write digits only, with a point and - as minus, or name the "
     "separator of thousands (--thousands ,)",
-    "label": "{} is not a number; write the score, or, if these are predicted labels, name the "
-    "right ones (--gold)",
+    "label": "{} is not a number; write the score; or, if there is none, leave the cell empty "
+    "(null in JSON), and say what becomes of such items (--missing drop, --missing zero); or, if "
+    "these are predicted labels, name the right ones (--gold)",
 }
 
 #: The options that settle what a file leaves open, as messages end.
 SETTLE = {
     "id": "name the column that pairs them (--id COL), or pair lines by order (--by-order)",
     "missing": "add it, or say what becomes of such items (--missing drop, --missing zero)",
+}
+
+#: What options of the command line are in Python, where an argument is not called as they are.
+ARGUMENTS = {
+    "by-order": "id=False",
+    "no-clusters": "clusters=False",
+    "same-scale": "same_scale=True",
+    "higher-is-better": "higher_is_better=True",
+    "lower-is-better": "higher_is_better=False",
+    "metric": "statistic",
 }
 
 # ---- text for people -----------------------------------------------------------------------------
@@ -98,6 +109,25 @@ def did_you_mean(wanted: object, names: Sequence[str]) -> str:
     """A phrase with names that are nearly right, or ""."""
     close = get_close_matches(str(wanted), list(names), n=3)
     return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+
+
+def as_arguments(text: str) -> str:
+    """A message with arguments of Python in place of the options in its brackets."""
+
+    def spelled(match: re.Match[str]) -> str:
+        ways = []
+        for way in re.split(r", (?=--)", match[1]):
+            found: dict[str, list[str]] = {}
+            for option, value in re.findall(r"--([a-z-]+)(?: (.+?))?(?= --|$)", way):
+                name = ARGUMENTS.get(option, option.replace("-", "_"))
+                said = value if value[:1] in "'\"" else repr(value)
+                found.setdefault(name, []).append(said if value else "...")
+            for name, values in found.items():
+                said = values[0] if len(values) == 1 else f"[{', '.join(values)}]"
+                ways.append(name if "=" in name else f"{name}={said}")
+        return f"({', '.join(ways)})"
+
+    return re.sub(r"\((?:permtest compare (?=--a ))?(--[^()]+)\)", spelled, text)
 
 
 def listed(names: Sequence[str], most: int = 30) -> str:

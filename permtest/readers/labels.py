@@ -97,9 +97,9 @@ def _predicted(
         if not (columns := sorted({*answers, *rest})):
             problem = f"no column of predictions beside {sheet.key(gold)!r}; {sheet.known()}"
             raise sheet.error(problem)
-        return {sheet.name(i): (every, i) for i in columns}, [
-            sheet.name(i) for i in answers or rest
-        ]
+        meant = [sheet.name(i) for i in answers or rest]
+        meant = [name for name in meant if name.lower() not in ROLES["gold"]]
+        return {sheet.name(i): (every, i) for i in columns}, meant
     found = {}
     parts: Mapping[str, Sequence[int]] = {sheet.file.stem: every}
     for name, rows in (sheet.rows_by_system() if sheet.is_long else parts).items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from permtest.integers import as_integers, in_common_units
+from permtest.integers import Scores, as_integers, in_common_units
 from permtest.pairs import Pairs, Runs
 from permtest.predictions import fitting, judged
 from permtest.readers.files import (
@@ -57,6 +57,12 @@ NAMED = 5
 
 #: The statistics that say which score they are of, and those that say nothing of it.
 OWN_SCORES, ANY_SCORE = ("exact_match", "uas", "las"), ("sum", "mean")
+
+#: What notes call the score of an item whose runs have no partners.
+MEAN_OF_RUNS = "the mean of its runs"
+
+#: Zeros in front of a number in an id.
+ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 
 MISSING = ("drop", "zero", "error")
 
@@ -211,20 +217,19 @@ class Evaluation:
         entry = lookup(statistic)
         two = self._compared(a, b, entry)
         name = self._measure(two, score, entry)
-        if self._has_unequal_runs(two, name, entry, clusters):
-            chosen = self._of_runs(two, name, entry)
-            grouping = self._above_items(two, clusters)
-        else:
-            own = clusters is None or clusters in {one.items_by for one in two}
-            chosen = self._chosen(two, name, entry, strict=not own)
-            grouping = self._grouping(two, clusters)
+        own = clusters is None or clusters in {one.items_by for one in two}
+        chosen, grouping = self._on_items(two, name, entry, clusters, strict=not own)
         bare = self.sheet is not None and self.sheet.names is None
         first, second = told_apart(["A", "B"] if bare else [one.system for one in two], "AB")
         (u, v), names = chosen.numbers, (first, second)
         if chosen.columns:
             pairs = Pairs(u, v, names, columns=chosen.columns)
         elif chosen.sizes:
-            pairs = _means(u, v, chosen.sizes, names)
+            made, runs, scale = _means(chosen.numbers, chosen.sizes, names)
+            off = None if made.rounding is None else np.stack(made.rounding)
+            how: dict[str, Any] = {"scale": made.scale, "rounding": off, "reading": made.reading}
+            u, v = made.columns
+            pairs = Pairs(u, v, names, runs=(runs[0], runs[1], scale), **how)
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         source = chosen.source(self.format.name, grouping)
@@ -257,10 +262,8 @@ class Evaluation:
         if len(some) < 2:
             raise self._too_few(some, entry, "name columns as systems (--systems)")
         names, measure = tuple(one.system for one in some), self._measure(some, score, entry)
-        self._check_runs(some, measure, entry, clusters)
-        chosen = self._chosen(some, measure, entry)
+        chosen, grouping = self._on_items(some, measure, entry, clusters, strata)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
-        grouping = self._grouping(some, clusters)
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
         source |= {"strata": strata, "n_clusters": None if group is None else len(set(group))}
         source["no_systems"] = [] if systems is not None else self._no_systems(some)
@@ -268,7 +271,7 @@ class Evaluation:
         if chosen.columns:
             scores, scale, off, reading = np.stack(chosen.numbers), 1, None, ""
         else:
-            units = in_common_units([as_printed(x) for x in chosen.numbers], names)
+            units = _means(chosen.numbers, chosen.sizes, names)[0]
             scores, scale, reading = np.stack(units.columns), units.scale, units.reading
             off = None if units.rounding is None else np.stack(units.rounding)
         where = (chosen.ids, source, off, reading, self._kind(chosen))
@@ -422,13 +425,23 @@ class Evaluation:
         names = f" ({listed(list(map(repr, found)), NAMED)})" if found else ""
         problem = f"{len(found)} system{'s' * (len(found) != 1)}{names}"
         if sheet is None:
+            gold = [
+                x.system for x in self.found if x not in some and x.system.lower() in ROLES["gold"]
+            ]
+            if gold:
+                problem += f", since column {gold[0]!r} may hold the right labels; name it (--gold "
+                return self._error(f"{problem}{gold[0]}), or {remedy}")
             remedy = "add the file of another" if len(some) < 2 else remedy
             return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
             problem = f"no system has {entry.layouts()}, in columns such as {columns}"
         doubt, called = sheet.usual[1], sheet.names
-        remedy += ", or add the files of others" * (len(some) < 2)
+        scored = {*sheet.numeric} - sheet.apart
+        if len(scored) < 2 and not (entry.columns or doubt.text):
+            remedy = sheet.of_one_system(scored)
+        elif len(some) < 2:
+            remedy += ", or add the files of others"
         remedy = f", and {remedy}" * doubt.columns if doubt.settled else f"; {remedy}"
         cause = sheet.obstacle() if len(some) < 2 and not doubt.text else ""
         bare = sum(x.lower() in WORDS for x in called) > 1 if called else sheet.width == 4
@@ -515,6 +528,21 @@ class Evaluation:
         shared = Score.shared([one.system for one in chosen.systems], way)
         return shared if shared.name else Score.of(self.how.score or "", way)
 
+    def _on_items(
+        self,
+        some: Systems,
+        name: str,
+        entry: Statistic,
+        clusters: Any,
+        strata: Any = None,
+        *,
+        strict: bool = False,
+    ) -> tuple[_Chosen, str | None]:
+        """The items of systems with their numbers, and the grouping that is swapped as a whole."""
+        if self._has_unequal_runs(some, name, entry, clusters, strata):
+            return self._of_runs(some, name, entry), self._above_items(some, clusters)
+        return self._chosen(some, name, entry, strict=strict), self._grouping(some, clusters)
+
     def _chosen(
         self, some: Systems, score: str, entry: Statistic, *, strict: bool = False
     ) -> _Chosen:
@@ -572,64 +600,59 @@ class Evaluation:
             _check_scales(chosen.systems, [[x for x in own if x is not None] for own in cells])
         return cells
 
-    def _has_unequal_runs(self, two: Systems, name: str, entry: Statistic, clusters: Any) -> bool:
-        """Whether two systems have other runs of the items that both have."""
-        keys = [one.items or one.ids or () for one in two]
-        known = {one.items_by if one.items else one.paired_by for one in two}
-        plain = self.is_labels or entry.columns or all(one.items is None for one in two)
+    def _has_unequal_runs(
+        self, some: Systems, name: str, entry: Statistic, clusters: Any, strata: Any = None
+    ) -> bool:
+        """Whether systems have other runs of the items that all have."""
+        keys = [one.items or one.ids or () for one in some]
+        known = {one.items_by if one.items else one.paired_by for one in some}
+        plain = self.is_labels or entry.columns or all(one.items is None for one in some)
         kept = clusters is not False and self.how.missing not in ("zero", "error")
         if plain or not kept or len(known) > 1 or () in keys:
             return False
-        shared = {*keys[0]} & {*keys[1]}
-        bare = None in (two[0].ids, two[1].ids)
-        mine, theirs = (
+        shared = {*keys[0]}.intersection(*keys[1:])
+        bare = any(one.ids is None for one in some)
+        first, *others = (
             [run for run, x in zip(own if bare else one.ids or (), own, strict=True) if x in shared]
-            for one, own in zip(two, keys, strict=True)
+            for one, own in zip(some, keys, strict=True)
         )
-        apart = mine != theirs if bare else {*mine} != {*theirs}
-        gone = self.how.missing == "drop" or two[0].paired_by != ROW
-        gone = gone and any(_is_missing(x) for one in two for x in one.scores[name])
-        if not shared or name in two[0].counts or not (apart or gone):
+        apart = any(x != first if bare else {*x} != {*first} for x in others)
+        gone = self.how.missing == "drop" or some[0].paired_by != ROW
+        gone = gone and any(_is_missing(x) for one in some for x in one.scores[name])
+        if not shared or name in some[0].counts or not (apart or gone):
             return False
-        grouping = self._above_items(two, clusters)
-        return grouping is None or all(
-            len({*zip(own, one.clusters[grouping], strict=True)}) == len({*own})
-            for one, own in zip(two, keys, strict=True)
+        groups = self._above_items(some, clusters), strata and self._grouping(some, strata)
+        return all(
+            len({*zip(own, one.clusters[group], strict=True)}) == len({*own})
+            for one, own in zip(some, keys, strict=True)
+            for group in groups
+            if group is not None
         )
 
-    def _check_runs(self, some: Systems, name: str, entry: Statistic, clusters: Any) -> None:
-        """Refuse several systems with different runs, of which most could be left out."""
-        for one in some[1:] if self.how.missing is None else ():
-            if self._has_unequal_runs((some[0], one), name, entry, clusters):
-                both = f"{some[0].system!r} and {one.system!r}"
-                raise self._error(
-                    f"{both} have different runs of these items; compare two systems at a time, "
-                    "with all of their runs (permtest compare), or take only the runs that all "
-                    "systems have (--missing drop)"
-                )
-
-    def _above_items(self, two: Systems, clusters: Any) -> str | None:
+    def _above_items(self, some: Systems, clusters: Any) -> str | None:
         """The grouping that is swapped as a whole, if any, where rows are runs of items."""
-        wanted = next((x.swapped for x in two if x.swapped), None) if clusters is None else clusters
-        own = wanted in {one.items_by for one in two}
-        if own or (clusters is None and not all(wanted in one.clusters for one in two)):
+        every = next((x.swapped for x in some if x.swapped), None)
+        wanted = every if clusters is None else clusters
+        own = wanted in {one.items_by for one in some}
+        if own or (clusters is None and not all(wanted in one.clusters for one in some)):
             return None
-        name = self._grouping(two, wanted)
+        name = self._grouping(some, wanted)
         # Items by another name, such as the samples of a log, are no groups.
-        same = (x.items is not None and x.clusters[name] == x.items for x in two if name)
+        same = (x.items is not None and x.clusters[name] == x.items for x in some if name)
         return None if any(same) else name
 
-    def _of_runs(self, two: Systems, name: str, entry: Statistic) -> _Chosen:
-        """The items of two systems that have different runs of them, and the numbers of all."""
-        cells = self._numbers(_Chosen.of_rows(two, name), entry)
-        whole = [_of_items(one, name, column) for one, column in zip(two, cells, strict=True)]
+    def _of_runs(self, some: Systems, name: str, entry: Statistic) -> _Chosen:
+        """The items of systems that have different runs of them, and the numbers of all."""
+        cells = self._numbers(_Chosen.of_rows(some, name), entry)
+        whole = [_of_items(one, name, column) for one, column in zip(some, cells, strict=True)]
         chosen = _Chosen.matched(whole, name, self.how.missing)
         every = chosen.complete(chosen.cells())
         chosen.sizes = [list(map(len, own)) for own in every]
         chosen.numbers = [[*chain(*own)] for own in every]
-        (a, b), (n, m) = (one.system for one in two), map(len, chosen.numbers)
-        note = f"the systems have different runs of these items, {n} of {a} and {m} of {b}"
-        chosen.notes.append(f"{note}: the score of an item is the mean of its runs")
+        own = [f"{len(x)} of {y.system}" for x, y in zip(chosen.numbers, some, strict=True)]
+        said = " and ".join(own) if len(own) == 2 else listed(own, NAMED)
+        note = f"the systems have different runs of these items, {said}"
+        chosen.notes.append(f"{note}: the score of an item is {MEAN_OF_RUNS}")
         chosen.check_agreement(self.how)
         return chosen
 
@@ -674,6 +697,8 @@ class _Chosen:
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}"
             raise ReadError.at(some[j].file.path, problem, settle="missing")
+        if missing != "drop" and head.ids is not None and 0 < len(both) < len(every):
+            _check_zeros(some, where)
         chosen = cls(some, score, every, rows, alone, missing=missing)
         if missing != "zero":
             if not both:
@@ -800,14 +825,17 @@ class _Chosen:
             self.refuse(lambda x: f"{shown(x)} {doubts[x]}" if x in doubts else None)
 
     def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
-        """Refuse a number that may stand for missing scores, such as -999 beside 0 and 1."""
+        """Refuse a number that may stand for missing scores, such as -1 or 99 beside 0 and 1."""
         for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
             code = missing_code([x for x in column if x is not None])
-            if code is not None:
+            count = code == 9 and not {*chain(*cells)} <= {0, 1, 9, None}  # which may be 9
+            if code is not None and not count:
+                others = f"others of {one.system!r}"
+                why = f"no {others} are below 0" if code < 0 else f"all {others} are 0 or 1"
                 problem = (
-                    f"'{code}' may stand for a missing score, since no other is below 0; leave its "
-                    "cells empty, and say what becomes of such items (--missing drop, --missing "
-                    "zero), or, if it is a score, say that all are on one scale (--same-scale)"
+                    f"'{code}' may stand for a missing score, since {why}; leave its "
+                    "cells empty (null in JSON), and say what becomes of such items (--missing "
+                    "drop, --missing zero), or, if it is a score, say so (--same-scale)"
                 )
                 raise one.error(rows[column.index(code)], problem, self.score)
 
@@ -949,6 +977,18 @@ def _counted_from(ids: Sequence[str]) -> tuple[int | None, int]:
     return None, len(known)
 
 
+def _check_zeros(some: Systems, where: Sequence[Mapping[str, int]]) -> None:
+    """Refuse ids without a partner that are the same but for zeros in front of a number."""
+    for one, own in zip(some[1:], where[1:], strict=True):
+        alone = {ZEROS.sub("", x): x for x in where[0].keys() - own.keys()}
+        for x in (x for x in own if x not in where[0]):
+            if other := alone.get(ZEROS.sub("", x)):
+                problem = f"{shown(x)} may be the same item as {shown(other)} of "
+                problem += f"{some[0].file.path}; write the ids alike, or, if the items differ, "
+                problem += "say that each may lack some (--missing drop)"
+                raise ReadError.at(one.file.path, problem, one.place(own[x]))
+
+
 def _nothing_in_common(some: Systems, where: Sequence[Any]) -> ReadError:
     def rough(names: Sequence[str]) -> set[str]:  # without folders, case and leading zeros
         last = (x.replace("\\", "/").rpartition("/")[2] for x in names)
@@ -998,9 +1038,13 @@ def _check_scales(some: Systems, cells: Sequence[Sequence[Any]]) -> None:
         raise ReadError.at(some[high].file.path, f"{problem} (--same-scale)")
 
 
-def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str]) -> Pairs:
-    """The mean of each item's runs, of which there are so many, and the runs themselves."""
-    units, common = in_common_units([as_printed(u), as_printed(v)], names), lcm(*chain(*sizes))
+def _means(
+    columns: Sequence[Any], sizes: Any, names: Sequence[str]
+) -> tuple[Scores, list[Runs], int]:
+    """The mean of each item's runs, if `sizes` says how many there are; the runs; their scale."""
+    units, common = in_common_units([*map(as_printed, columns)], names), lcm(*chain(*sizes))
+    if not sizes:
+        return units, [], units.scale
     runs = [Runs(x, np.array(n, dtype=np.intp)) for x, n in zip(units.columns, sizes, strict=True)]
     means = [
         as_integers([x * (common // n) for x, n in zip(one.totals.tolist(), own, strict=True)], "")
@@ -1008,10 +1052,8 @@ def _means(u: Sequence[Any], v: Sequence[Any], sizes: Any, names: tuple[str, str
     ]
     off = None
     if units.rounding is not None:
-        both = zip(runs, units.rounding, strict=True)
-        off = np.stack([one.sums(x) / one.sizes for one, x in both])
-    how: dict[str, Any] = {"scale": units.scale * common, "rounding": off, "reading": units.reading}
-    return Pairs(means[0], means[1], names, runs=(runs[0], runs[1], units.scale), **how)
+        off = [one.sums(x) / one.sizes for one, x in zip(runs, units.rounding, strict=True)]
+    return Scores(means, units.scale * common, off, units.reading), runs, units.scale
 
 
 def _counts(some: Systems, name: str, entry: Statistic) -> tuple[str, ...]:
@@ -1024,7 +1066,7 @@ def _counts(some: Systems, name: str, entry: Statistic) -> tuple[str, ...]:
         best = " or ".join(count_statistics([counts])[:3])
         problem = f"{entry.name!r} takes one number; choose {best} as statistic (--metric)"
     if problem:
-        kind = f"counts ({', '.join(counts)}) of each item" if counts else "one number an item"
+        kind = f"counts ({', '.join(counts)}) of each item" if counts else "one number per item"
         raise ReadError.at(some[0].file.path, f"{shown(name)} has {kind}, but {problem}")
     return counts
 

@@ -54,9 +54,9 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 #: Systems that one file may have; distinct cells of a column that say what it holds.
 MOST, SOME = 1000, 5000
 
-#: Numbers that stand for missing scores in many files, where all others are 0 or more. (1 and -1
-#: alone are preferences.)
-CODES = (-1, -9, -99, -999, -9999)
+#: Numbers that stand for missing scores in many files, where all others are 0 or more (1 and -1
+#: alone are preferences); and those that do where all others are 0 and 1.
+CODES, HIGH_CODES = (-1, -9, -99, -999, -9999), (9, 99, 999, 9999)
 
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
@@ -129,7 +129,7 @@ class Sheet(Table):
     def known(self) -> str:
         """Which columns there are, for a message."""
         if self.names is None:
-            return f"it has columns 1 to {self.width}"
+            return "it has " + (f"columns 1 to {self.width}" if self.width > 1 else "one column")
         return f"its columns are {listed([repr(self.key(i)) for i in range(self.width)])}"
 
     def find(self, wanted: object) -> int:
@@ -325,6 +325,15 @@ class Sheet(Table):
                 problem += f"compare what is right (--gold {where}), or, if these numbers are what "
                 return f"{problem}you compare, choose them (--score {what})"
         return ""
+
+    def of_one_system(self, scored: Collection[int]) -> str:
+        """What to do about a table with no more than one column of scores."""
+        text, others = "add the file of another system", {*range(self.width)} - {*scored}
+        if others - {*self.ids, *self.apart}:
+            text += ", or name the column that says whose a line is (--system-col)"
+        if any((number_or_none(x) or 0) < 0 for i in scored for x in self.texts[i]):
+            text += "; if these are differences, add a column of zeros, and name both as systems"
+        return text
 
     def obstacle(self) -> str:
         """What keeps a column from being one of scores, for a message: no number, or a label."""
@@ -819,7 +828,8 @@ class Sheet(Table):
         if len(several) > 1:
             return [], f"several measures of each system ({known}); choose one (--score)"
         if not several and len(main) > 1:
-            return [], f"columns of different measures ({known})"
+            names = ", ".join(repr(self.name(i)) for some in main.values() for i in some)
+            return [], f"columns of different measures ({names})"
         return next(iter((several or main or families).values()), []), ""
 
     def _underived(self, columns: Sequence[int]) -> tuple[list[int], tuple[str, ...]]:
@@ -872,13 +882,13 @@ def _plain(cell: Any) -> str:
 
 def missing_code(numbers: Collection[Any]) -> Any:
     """The number that may stand for missing scores: -999 beside none below 0; None if none does."""
-    several = Counter(numbers)
-    code = min(several, default=0)
-    if code not in CODES or any(code < x < 0 for x in several):
+    known = {*numbers}
+    code, most = min(known, default=0), max(known, default=0)
+    if most in HIGH_CODES and known == {0, 1, most}:
+        return most
+    if code not in CODES or any(code < x < 0 for x in known) or known <= {code, -code}:
         return None
-    far = code <= -99 or (max(several) <= -code and (code < -1 or several[code] > 1))
-    preferences = several.keys() <= {code, -code}
-    return code if far and not preferences else None
+    return code if code <= -99 or most <= -code else None
 
 
 def _alike(columns: Sequence[Sequence[str]]) -> bool:

@@ -99,8 +99,8 @@ def twice(file: File, ids: Sequence[str], place: Callable[[int], str], by: str) 
     places = [place(i) for i, one in enumerate(ids) if one == item]
     problem = f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); remove one, name "
     problem += f"one more column of the key (--id {by.partition(' and ')[0]} --id COL), name the "
-    problem += "column that tells repeats apart (--repeat), or swap them together (--clusters"
-    problem += f"{f' {by}' * (' ' not in by)})"
+    problem += "column that tells repeats (--repeat) or systems (--system-col) apart, or swap them "
+    problem += f"together (--clusters{f' {by}' * (' ' not in by)})"
     return ReadError.at(file.path, problem)
 
 

@@ -254,9 +254,9 @@ def _notes(board: Leaderboard, name: str) -> str:
     other = "the system above it" if several else str(board.baseline)
     text = "Systems that share a letter do not differ significantly, but need not be equal. "
     text *= several and any(board.groups(name))
-    text += "Each interval is for one difference by itself. For up to 12 systems, intervals are "
-    text += "exact, or Tango's for scores of 0 and 1 without clusters; for more systems, or "
-    text += "measures such as F1, they are approximate, by Student's t. "
+    text += "Each interval covers its own difference, not all of them together. For up to 12 "
+    text += "systems, intervals are exact, or Tango's for scores of 0 and 1 without clusters; for "
+    text += "more systems, or measures such as F1, they are approximate, by Student's t. "
     text += f"p before: the p of the comparison with {other}. " * (several and not alone)
     unit = board.unit(name)
     text += f"{unit.capitalize()} to separate: how many {unit} would separate a system from "

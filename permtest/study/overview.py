@@ -258,8 +258,9 @@ class Overview(Document):
             return f"{units} ({self.config.unit_metric}s of {self.config.unit_size} items)"
         if self.pairs.runs_each:
             return f"{doc.how_many(len(self.units), 'items')}, {self.pairs.runs_each}"
-        inside = f" in {doc.how_many(len(self.units), 'clusters')}" * self.clustered
-        return doc.how_many(len(self.pairs), "items") + inside
+        inside = f" in {doc.how_many(len(self.units), 'clusters')}"
+        whole = self.clustered and len(self.units) < len(self.pairs)
+        return doc.how_many(len(self.pairs), "items") + inside * whole
 
     def in_units(self, text: str) -> str:
         """A text about pairs or items; about clusters, where those are swapped."""

@@ -269,7 +269,7 @@ def _what_other_tests_say(found: Any, measured: bool) -> str:
     if measured:
         text += " Level and power are the shares of simulated data sets like these in which a "
         text += f"two-sided test rejects at the level {number(found.alpha)}, without and with the "
-        text += "observed difference. Only some tests were measured."
+        text += "observed difference. Some of the tests were not simulated."
     made = [one for one in decided.values() if one is not None]
     if len(set(made)) > 1:
         text += f" {sum(made)} of {len(made)} tests {'rejects' if sum(made) == 1 else 'reject'}. "

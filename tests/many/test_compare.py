@@ -204,7 +204,7 @@ KINDS = {kind: pt.ScoreTable.of(SPANS, statistic=kind) for kind in ("f1", "f2")}
         ([[1, 2], [2, 3]], {}, "table must be a data frame .* not list"),
         (FRAME, {}, "a column 'id', which does not look like a system"),
         ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
-        ({"a": [1, 2]}, {}, r"table has 1 system\(s\)"),
+        ({"a": [1, 2]}, {}, "table has 1 system, but"),
         ({"a": [1, 2], "b": [1]}, {}, r"table\['b'\] has 1 scores and table\['a'\] 2"),
         ({"a": [1, 2], "b": [1, None]}, {}, r"table\['b'\]\[1\] = None is missing"),
         ({"a": [], "b": []}, {}, "table has no items; a comparison needs one"),

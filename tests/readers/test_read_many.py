@@ -104,10 +104,13 @@ def test_epochs_are_swapped_together_if_any_system_has_them():
         )
         for k, epochs in enumerate([(1,), (1,), (1, 2), (2, 1)])
     ]
-    assert_refused(lambda: read_many(*logs[:3]), "'m0' and 'm2' have different", "--missing drop")
-    table = read_many(*logs[:3], missing="drop")
-    assert (table.n_items, table.source["left_out"]) == (4, 4)
-    assert table.clusters == ("q0", "q1", "q2", "q3")
+    table = read_many(*logs[:3])
+    assert (table.ids, table.clusters) == (("q0", "q1", "q2", "q3"), None)
+    assert table.scores.tolist() == [[0, 2, 0, 2], [2, 0, 2, 0], [1, 1, 1, 1]]
+    assert (table.scale, table.source["left_out"]) == (2, 0)
+    assert "4 of m0, 4 of m1, 8 of m2: the score of an item is the mean" in table.source["read"]
+    pairs = read(logs[0], logs[2])
+    assert compare_many(table).pvalue[0, 2] == exact_perm_test(pairs, statistic="mean").pvalue
     assert read_many(*logs[:3], clusters=False).clusters is None
     whole = read_many(*logs[2:])
     assert whole.clusters == ("q0", "q1", "q2", "q3") * 2

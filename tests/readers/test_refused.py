@@ -3,7 +3,8 @@
 import pytest
 
 from permtest import read, read_many
-from tests.readers.texts import assert_refused, files
+from permtest.readers import ReadError
+from tests.readers.texts import assert_refused, file, files
 
 
 def two(first, second, header):
@@ -53,6 +54,8 @@ CASES = {
         ("id,A,B\n1,-1.005,998\n2,998,1\n", {}, "1.005'", "--thousands"),
         ("id,A,B\n1,0.125,2.000\n2,1.005,3.000\n", {"thousands": "."}, "line 2", "'0.125'"),
         ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, "0 systems", "'1,850' is not a number"),
+        ("id,A,B\n1,.5,.7\n2,timeout,.3\n3,.1,.2\n", {}, "line 3, column 'A': 'timeout' is not",
+         "leave the cell empty (null in JSON)", "(--missing drop, --missing zero)"),
         ("id,A,B\n1,85ms,3ms\n", {}, "0 systems", "'85ms' is not a number; write digits"),
         ("id,A,B\n1,85%,.80\n", NAMED, "line 2, column 'A'", "'85%' stands beside '.80'"),
         ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, "'PASS' stands beside '1'"),
@@ -66,11 +69,14 @@ CASES = {
            f"line 3, column 'A': '{x}' may stand", "leave its cells empty", "--missing drop",
            "(--same-scale)")
           for x, y in ((-1, 0), (-9, 0), (-99, -99), (-999, 0), (-9999, 1))),
-        ("id,A,B\n1,1,0\n2,-1,1\n3,0,1\n4,-1,1\n", {}, "line 3, column 'A'", "(--same-scale)"),
+        *((f"id,A,B\n1,1,0\n2,{x},1\n3,0,1\n4,{y},1\n", {}, f"line 3, column 'A': '{x}' may stand",
+           "(--same-scale)") for x, y in ((-1, 0), (-1, -1), (9, 1), (99, 1), (999, 999))),
         (two("1,1 2,0 3,0", "1,0 2,1 3,-999", "id,score"), {}, "b.csv, line 4", "'-999' may stand"),
     ],
     "systems": [
-        ("3\n4\n", {}, "1 system", "the file"),
+        ("3\n4\n", {}, "1 system", "add the file of another system; it has one column"),
+        ("3\n-4\n", {}, "if these are differences, add a column of zeros"),
+        ("who,score\nx,3\ny,4\n", {}, "the column that says whose a line is (--system-col)"),
         ("3 1 2 2\n5 0 4 1\n", {}, "--a, --b", "such as 'f1' (--metric f1)"),
         ("i,a,b\n1,3,2\n", {}, "3 systems", "--a, --b", "columns are 'i', 'a', 'b'"),
         ("i,a,b\nx,y,z\n", {}, "0 systems", "columns are 'i', 'a', 'b'"),
@@ -140,6 +146,7 @@ CASES = {
         (["id,score\n1,1\n2,0\n", "item,score\n1,1\n2,0\n"], {}, "item", "id", "one name"),
         (two("1,1 2,0", "01,1 02,0", "id,score"), {}, "no id in common", "'01' and '1'",
          "--id COL", "--by-order"),
+        (two("9,1 10,0", "09,1 10,0", "id,score"), {}, "line 2: '09'", "'9' of", "--missing drop"),
         (two("0,1 1,0 2,1", "1,1 2,0 3,1", "id,score"), {}, "counts from 1", "--by-order"),
         *(([f"model,{name},score\nx,p,3\nx,q,4\ny,p,4\n"], {}, "1 of 2 values",
            "of 'x' are of 'y' too", f"(--id {name})") for name in ("question", "task")),
@@ -198,6 +205,7 @@ CASES = {
          "column 'n_fp' holds the clusters"),
     ],
     "predictions": [
+        ("gold,svm,knn\nx,x,y\n", {"gold": "svm"}, "1 system ('knn')", "--gold gold", "--a, --b"),
         ("gold,a,b\nx,x,y\n", {"gold": "truth"}, "no column 'truth'", "(--gold)"),
         ("gold,a,b\nx,x,y\n,x,y\n", GOLD, "line 3, column 'gold': the right label is miss"),
         ("gold,a,b\nx,x,y\ny,z,y\n", GOLD | F1, "are 3 ('x', 'y', 'z')", "mac"),
@@ -271,7 +279,7 @@ SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
         (("id,score\n1,2\n2,0\n", "1\n2\n"), {}, ["b.csv: has no ids, but a.csv has"]),
         ((*SOME, "id,score\n3,1\n1,1\n"), {}, ["of all 3 systems; leave some", "--a 'a' --b 'b'"]),
         ((SOME[0], "id,score\n8,1\n9,1\n"), {}, ["b.csv: no id in common with a.csv"]),
-        (["id,a\n1,2\n"], {}, ["1 system ('a'); name columns as systems (--systems)"]),
+        (["id,a\n1,2\n"], {}, ["1 system ('a'); add the file of another system; its"]),
         (["id,doc_id\n1,3\n"], {}, ["0 systems"]),
         (["id,a,b\n1,2,3\n"], {"systems": ["a"]}, ["1 system ('a')"]),
         (["id,a,b\n1,2,3\n"], {"systems": ["a", "x"]}, ["no column 'x'; its columns are"]),
@@ -283,3 +291,24 @@ SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
 )  # fmt: skip
 def test_what_is_refused_of_many(texts, options, parts):
     assert_refused(lambda: read_many(*files(*texts), **options), *parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("i,a,b\n1,3,2\n", {}, "say which two to compare (a=..., b=...)"),
+        ("id,A,B\n1,1,0\n2,,1\n", {}, "such items (missing='drop', missing='zero')"),
+        ("id,score\n1,1\n1,0\n", {}, "(id=['id', 'COL']), name the column"),
+        ("id,A,B\n1,1,0\n2,99,1\n3,0,1\n", {}, "say so (same_scale=True)"),
+        (
+            "id,A,B\n1,1.005,998\n2,1.100,700\n",
+            {"a": "A", "b": "B"},
+            "thousands='.', thousands='none'",
+        ),
+    ],
+)
+def test_callers_from_python_are_told_arguments(text, options, said):
+    with pytest.raises(ReadError) as caught:
+        read(file(text), **options)
+    assert said in str(caught.value)
+    assert "--" not in str(caught.value)

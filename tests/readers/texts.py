@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from permtest.readers import File
+from permtest.readers.files import as_arguments
 
 
 def file(text, name="scores.csv"):
@@ -31,10 +32,16 @@ def columns(pairs):
 
 
 def assert_refused(call, *parts, start=""):
-    """That `call` is refused by a message that starts so, and has all parts."""
+    """That `call` is refused by a message that starts so, and has all parts.
+
+    Parts have options of the command line, which callers from Python see as arguments.
+    """
     with pytest.raises(ValueError, match=r"\w") as caught:
         call()
     message = str(caught.value)
     assert message.startswith(start)
     for part in parts:
-        assert part in message
+        python = as_arguments(part)
+        if part.startswith("--"):
+            python = as_arguments(f"({part})")[1:-1].removesuffix("...")
+        assert part in message or python in message
