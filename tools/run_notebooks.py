@@ -92,7 +92,8 @@ def stored(notebook: NotebookNode) -> NotebookNode:
     }
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [kept for one in cell.outputs for kept in _kept(one, cell, models)]
+            kept = [one for output in cell.outputs for one in _kept(output, cell, models)]
+            cell.outputs = _joined(kept)  # between what was printed there may have been a bar
             cell.metadata["ran"] = fingerprint(cell)
     return notebook
 
