@@ -39,7 +39,7 @@ STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBL
 def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = False) -> NotebookNode:
     """Run all cells in a clean kernel, every warning an error; then, if `again`, last to first.
 
-    The outputs of the second run are in a cell's ``metadata["again"]``.
+    The outputs of the second run, without pictures, are in a cell's ``metadata["again"]``.
     """
     codes = [cell for cell in notebook.cells if cell.cell_type == "code"]
     # The kernel itself warns about what is not ours; what cells do is checked in the cells.
@@ -47,8 +47,14 @@ def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = Fals
         "import warnings as _w; _w.simplefilter('error')\n"
         "_w.simplefilter('ignore', PendingDeprecationWarning)  # ipykernel's, when it stops"
     )
+    # Half of the time of the second run would go into pictures, of which nobody looks at these.
+    undrawn = nbformat.v4.new_code_cell(
+        "from matplotlib.figure import Figure as _F\n"
+        "get_ipython().display_formatter.formatters['image/png'].pop(_F, None)"
+    )
     back = [nbformat.v4.new_code_cell(cell.source) for cell in reversed(codes) if again]
-    whole = nbformat.v4.new_notebook(cells=[strict, *codes, *back], metadata=notebook.metadata)
+    cells = [strict, *codes, *([undrawn] if again else []), *back]
+    whole = nbformat.v4.new_notebook(cells=cells, metadata=notebook.metadata)
     folders = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | STRICT | {"PYTHONPATH": folders}
     where = {"metadata": {"path": str(folder)}}
@@ -86,7 +92,8 @@ def stored(notebook: NotebookNode) -> NotebookNode:
     }
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [kept for one in cell.outputs for kept in _kept(one, cell, models)]
+            kept = [one for output in cell.outputs for one in _kept(output, cell, models)]
+            cell.outputs = _joined(kept)  # between what was printed there may have been a bar
             cell.metadata["ran"] = fingerprint(cell)
     return notebook
 
