@@ -6,8 +6,8 @@ each, so that X has the law of a sum of two-point variables, on a lattice that i
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
 as what was observed (Eq. 2). `ask` and `ask_of_sums` make the question, and `solve` answers it.
 
-The four kinds of question differ in t: a difference of sums, a difference of a measure of several
-sums, a user's function of several sums, and a function of predictions, which can only be sampled.
+The kinds of question differ in t: a difference of sums, a difference of a measure of several sums,
+or a user's function of several sums; `metric` has one more, whose t can only be sampled.
 `METHODS` is the table of what computes p; "auto" goes through `_plan`, which lists methods in the
 order in which they pay, each with the reason that a result gives for it.
 """
@@ -568,46 +568,6 @@ class FunctionQuestion(SeveralSums):
     def _value(self, sums: Sequence[int]) -> Any:
         every = "all values that the sums can take together"
         return _number_of(self.h, sums, f"h{tuple(sums)}", every)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PredictionQuestion(SeveralSums):
-    """t is the difference of a function of all predictions, which has values instead of sums.
-
-    The lattice counts the units that stay, of those that differ; cells are numbers of samples.
-    """
-
-    scores: tuple[float, float]
-    #: The values that were sampled, of shape (M,).
-    drawn: NDArray[np.float64]
-
-    @property
-    def rank(self) -> int:
-        """0: there are no sums."""
-        return 0
-
-    @property
-    def statistic(self) -> float:
-        """The difference of the two."""
-        return float(self.observed_sums[0])
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What the values are."""
-        return ("{} of {} minus {}".format(self.metric, *self.names),)
-
-    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """The values that were sampled, of shape (M, 1)."""
-        return np.asarray(self.drawn[cells]).reshape(-1, 1)
-
-    def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """The same, of shape (M,)."""
-        return np.asarray(sums[:, 0], dtype=np.float64)
-
-    def sums_are_extreme(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
-        """Functions round: values that are off by `TIE`, relative to the scores, tie."""
-        slack = TIE * max(map(abs, self.scores))
-        return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
 
 
 # ---- asking ------------------------------------------------------------------------------------

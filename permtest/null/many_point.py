@@ -176,7 +176,7 @@ class ManyPointSum:
         high = float(total)
         return Probability.of_product(min(high, 0.0), float(total - high), 1.0, error)
 
-    def count_at_least(self, t0: int) -> Fraction:
+    def tail_fraction(self, t0: int) -> Fraction:
         """P(T >= t0) as a fraction: tables are polynomials, packed into integers (MemoryError)."""
         if t0 <= 0:
             return Fraction(1)

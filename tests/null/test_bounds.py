@@ -430,7 +430,7 @@ def test_crude_tails_of_many_points_are_within_their_bounds(what, crude, monkeyp
         for deviations in (0.2, 2, 4):
             t0 = int(law.mean + deviations * law.deviation)
             p = many_point._inverted(law, t0)
-            found.append((relative_error(p, law.count_at_least(t0)), p.error_bound))
+            found.append((relative_error(p, law.tail_fraction(t0)), p.error_bound))
     covered(found, 300 * exp(-crude))
 
 
