@@ -955,7 +955,7 @@ def _from_logs(question: Question) -> Probability:
         log_p += log(float(np.sum(np.exp(logs - log_p))))
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
     # than they add to it.
-    return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
+    return Probability.of_log(log_p, error + EPS * (264 - 5 * log_p))
 
 
 def _dp_cells(question: Question) -> Probability:

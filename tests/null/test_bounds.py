@@ -19,10 +19,12 @@ from permtest.null.convolution import (
     dp_cells,
     dp_rounding,
     fft_cells,
+    log_cells,
 )
 from permtest.null.enumeration import count_labellings
 from permtest.null.lattice import LatticeSum, box_law
-from tests.null import holds, law_of, relative_error
+from permtest.question import _from_logs, ask
+from tests.null import counted, holds, law_of, relative_error
 from tests.null.test_plane import counted as counted_plane
 from tests.null.test_plane import event, spans
 
@@ -148,14 +150,92 @@ def test_the_scale_of_a_tilted_tail(kind, share):
     _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     high, low, error = lattice.scale
     with mp.workdps(40):
-        tau, scale, ahead = mp.mpf(lattice.tau), -mp.mpf(lattice.tau) * t0, mp.mpf(-t0)
+        tau, ahead = mp.mpf(lattice.tau), mp.mpf(-t0)
         for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
-            scale += c * mp.log((1 + mp.exp(tau * w)) / 2)
             ahead += c * w / (1 + mp.exp(-tau * w))
-        off = float(abs(mp.mpf(high) + mp.mpf(low) - scale))
+        off = float(abs(mp.mpf(high) + mp.mpf(low) - exact_scale(law, lattice.tau, t0)))
         assert abs(mp.fsum(lattice.shift) - ahead) <= 4e-16 * law.top
     assert abs(low) <= 2**-50 * abs(high)
     assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+def test_logarithms_of_tails(kind, share):
+    """The exponent of tables, and p from the logarithms of cells, with errors of both."""
+    law = law_of(LAWS[kind])
+    t0 = int(law.top * share) + 1
+    coins = many_point.ManyPointSum.of_coins(law.widths, law.counts)
+    tilt = many_point._tilt_to(coins, t0)
+    centred, ahead = (
+        coins.steps - np.repeat(tilt.means, coins.sizes),
+        tilt.means @ coins.counts - t0,
+    )
+    found, error = many_point._exponent(coins, tilt, centred, ahead)
+    with mp.workdps(40):
+        found = mp.mpf(float(found)) + mp.mpf(float(found - many_point.LONG(float(found))))
+        assert holds(float(abs(found - exact_scale(law, tilt.tau, t0))), error, 1e-19)
+    widths = np.repeat(law.widths, law.counts)
+    asked = ask(widths, 0 * widths, alternative="greater")
+    asked = replace(asked, observed=asked.law.offset + asked.law.unit * t0)
+    p, exact = _from_logs(asked), counted(law)(t0)
+    assert relative_error(p, exact) <= p.error_bound
+    each = log_cells(law)[1] + 5 * 2.0**-52 * abs(p.log)
+    assert each <= p.error_bound <= 1.2 * each
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+@pytest.mark.parametrize(("slack", "outside", "lost"), [(0, 17.0, 1e-5), (3, 45.0, 0.0)])
+def test_brackets_of_exact_means(kind, share, slack, outside, lost, monkeypatch):
+    """Nothing keeps them apart but roundings, and what the lower one may lose to its period."""
+    law = law_of(LAWS[kind])
+    t0, p = int(law.top * share) + 1, counted(law)
+    tilted = bracket._Tilted.of(law, t0)
+    with mp.workdps(40):
+        tau = mp.mpf(tilted.tau) / tilted.largest  # the threshold is half a cell below t0
+        scale = exact_scale(law, tau, mp.mpf(t0) - 0.5)
+        far, near = (mp.mpf(x.numerator) / x.denominator for x in (p(t0 + slack), p(t0 - slack)))
+
+        def means(_, delta):
+            moved = mp.exp(mp.mpf(tilted.tau) * delta)
+            return float(far / mp.exp(scale) * moved), float(near / mp.exp(scale) / moved), 0.0
+
+        monkeypatch.setattr(bracket, "OUTSIDE", outside)
+        monkeypatch.setattr(bracket._Spectrum, "means", means)
+        low, high = tilted.bounds(1e-5, slack)
+        rounding = 3e-14 * law.n_informative
+        assert 0 <= mp.log(far) - low.log <= rounding + lost
+        assert 0 <= high.log - mp.log(near) <= rounding
+
+
+@pytest.mark.parametrize("entries", [1, 60])
+@pytest.mark.parametrize("cut", [2.0, 12.0])
+@pytest.mark.parametrize("spread", [0.05, 0.9, 1.0])
+def test_cosines_bound_a_characteristic_function(entries, cut, spread):
+    """From below, at points of a grid and between two; closely somewhere, where all turn alike."""
+    widths, counts = np.linspace(1.0, 0.4, entries)[::-1], np.full(entries, 120 // entries)
+    some, zone = zone_of((widths, counts, np.full(entries, spread)), 3.0, 90.0, cut, 90.0)
+    (a, b, c), step = zone.terms, zone.step
+    theta = zone.start + step * np.add.outer(np.arange(zone.size), np.linspace(0, 1, 9))
+    turns = np.multiply.outer(theta, zone.widths)
+    bounds = a.sum() - np.cos(turns) @ b + np.cos(2 * turns) @ c
+    sines = np.minimum(spread * np.sin(turns / 2) ** 2, 1 - 1e-16)
+    above = -0.5 * np.log1p(-sines) @ counts[some] - bounds
+    drops = np.minimum(bounds[:, 0], bounds[:, -1]) - bounds.min(axis=1)
+    assert above.min() >= -1e-9
+    assert drops.max() <= zone.slack <= max(bracket.SLACK, a.sum() / 3)
+    if entries == 1:
+        assert above.min() <= 1e-5
+        assert zone.slack <= 4 * drops.max()
+
+
+def exact_scale(law, tau, t0):
+    """K(tau) - tau t0."""
+    scale = -mp.mpf(tau) * t0
+    for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
+        scale += c * mp.log((1 + mp.exp(mp.mpf(tau) * w)) / 2)
+    return scale
 
 
 def exact_phi(law, lattice, share, j):
