@@ -60,7 +60,7 @@ from permtest.null.enumeration import (
     can_halve,
     count_labellings,
     count_tail,
-    enumerate_steps,
+    enumerate_swaps,
 )
 from permtest.null.lattice import LatticeSum, box_law
 from permtest.null.plane import Staircase
@@ -904,7 +904,8 @@ def count_extreme(question: Question, listed: bool = False) -> int:
             return int(2**n)
         return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
     if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
-        sums, repeats = np.unique(enumerate_steps(law), return_counts=True)
+        widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
+        sums, repeats = np.unique(enumerate_swaps(0 * widths, widths), return_counts=True)
         return int(repeats[question.is_extreme(sums)].sum())
     counts = count_labellings(law)
     return sum(counts[t] for t in np.flatnonzero(question.extreme))

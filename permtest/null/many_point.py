@@ -285,7 +285,7 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
         )
     r = law.top - t0 + 1 if m > law.top else m // 2
     which, left_out = _frequencies(law, tilt, m)
-    factor, rough = _sum(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
+    factor, rough = _add_up(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
     rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
@@ -366,7 +366,7 @@ def _two_point_bound(law: ManyPointSum, shares: Floats, m: int) -> Floats:
     return np.asarray(waves + (law.counts * (x / 4 + 3 / 32 * x * x)).sum())
 
 
-def _sum(
+def _add_up(
     law: ManyPointSum, tilt: _Tilt, centred: Floats, ahead: float, which: Ints, m: int, r: int
 ) -> tuple[float, float]:
     """The sum over frequencies, and a bound on its roundings."""
