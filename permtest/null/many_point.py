@@ -401,17 +401,16 @@ def _log_phi(
     x = theta * centred
     near = np.abs(x) < 0.5
     square = x * x
-    series = (
-        -x
-        * square
-        / 6
-        * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110))))
-    )
+    series = 1 - square / 156  # of sin(x) - x
+    for product in (110, 72, 42, 20):
+        series = 1 - square / product * series
+    series *= -x * square / 6
     down = -2 * np.sin(x / 2) ** 2
     real = law._sum(shares * down)
     wide = ~np.logical_and.reduceat(near | (np.abs(x) < 2), law.starts, axis=1)
     first_order = np.where(np.repeat(wide, law.sizes, axis=1), 0.0, x)
-    imaginary = law._sum(shares * np.where(near, series + x - first_order, np.sin(x) - first_order))
+    sines = np.where(near, series + (x - first_order), np.sin(x) - first_order)
+    imaginary = law._sum(shares * sines)
     # Near 0 the square of the modulus has lost what the modulus has not.
     modulus = np.maximum(np.hypot(1 + real, imaginary), EPS)
     excess = 2 * real + real**2 + imaginary**2

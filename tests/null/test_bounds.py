@@ -184,6 +184,28 @@ def test_logarithms_of_tails(kind, share):
     assert each <= p.error_bound <= 1.2 * each
 
 
+@pytest.mark.parametrize("deviations", [0.5, 2, 4])
+def test_characteristic_functions_of_tables(deviations):
+    """Their logarithms and errors, from angles next to 0 to some that go round the circle."""
+    tables = [([0, 2, 7], [3, 1, 2], 20), ([0, 1], [1, 1], 3), ([0, 5, 6, 40], [1, 5, 2, 1], 7)]
+    law = many_point.ManyPointSum.of(tables)
+    tilt = many_point._tilt_to(law, int(law.mean + deviations * law.deviation))
+    centred, shares = law.steps - np.repeat(tilt.means, law.sizes), tilt.shares.astype(float)
+    js, m = np.array([1, 2, 5, 20, 50, 400]), 1001
+    found, errors = many_point._log_phi(law, shares, centred.astype(float), js, m)
+    off = np.zeros(errors.shape)
+    with mp.workdps(40):
+        for k, (steps, weights, _) in enumerate(tables):
+            odds = [w * mp.exp(mp.mpf(tilt.tau) * s) for s, w in zip(steps, weights, strict=True)]
+            mean = mp.fsum(w * s for s, w in zip(steps, odds, strict=True)) / mp.fsum(odds)
+            for i, j in enumerate(js.tolist()):
+                turns = [mp.expj(2 * mp.pi * j * (s - mean) / m) for s in steps]
+                exact = mp.log(mp.fdot(odds, turns) / mp.fsum(odds))
+                off[i, k] = abs(mp.mpc(found[i, k]) - exact)
+    assert np.all(off <= errors)
+    assert np.all(errors <= 1000 * off + 1e-19)
+
+
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
 @pytest.mark.parametrize(("slack", "outside", "lost"), [(0, 17.0, 1e-5), (3, 45.0, 0.0)])
