@@ -231,6 +231,25 @@ def test_brackets_of_exact_means(kind, share, slack, outside, lost, monkeypatch)
         assert 0 <= high.log - mp.log(near) <= rounding
 
 
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("phis", [bracket.phis, bracket._phis])
+def test_characteristic_functions_of_brackets(kind, phis):
+    law = law_of(LAWS[kind])
+    tilted, period, js = bracket._Tilted.of(law, int(law.top * 0.6) + 1), 20.0, np.arange(1, 100, 9)
+    found, others = phis(js, period, tilted.widths, tilted.counts, tilted.beta)
+    off = []
+    with mp.workdps(40):
+        for j, value in zip(js.tolist(), found, strict=True):
+            exact = mp.mpf(1)
+            for w, c, b in zip(law.widths.tolist(), law.counts.tolist(), tilted.beta, strict=True):
+                turn = mp.pi * j * w / (tilted.largest * mp.mpf(period))
+                exact *= mp.mpc(mp.cos(turn), mp.mpf(float(b)) * mp.sin(turn)) ** c
+            off.append(float(abs(mp.mpc(value) - exact)))
+    bounds = bracket._Spectrum(tilted, period)._rounding(js) * others
+    assert np.all(off <= bounds)
+    assert np.max(off / bounds) >= 1e-3
+
+
 @pytest.mark.parametrize("entries", [1, 60])
 @pytest.mark.parametrize("cut", [2.0, 12.0])
 @pytest.mark.parametrize("spread", [0.05, 0.9, 1.0])
