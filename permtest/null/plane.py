@@ -149,8 +149,8 @@ class Staircase:
         """Whether the event could happen if the most hits came with the fewest misses."""
         hits, misses = (self.lattice.steps @ self.lattice.basis).T
         gained = np.maximum(hits, 0), np.minimum(misses, 0)
-        a, i = (exact_dot(x, self.lattice.counts) for x in gained)
-        return self.reached(int(self.lattice.origin[0]) + a, int(self.lattice.origin[1]) + i)
+        more, less = (exact_dot(x, self.lattice.counts) for x in gained)
+        return self.reached(self.lattice.origin[0] + more, self.lattice.origin[1] + less)
 
 
 class _Region(NamedTuple):
@@ -446,8 +446,8 @@ def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
     x, y = x + shear * p, y + shear * q
     first, second = lattice.steps.T
     steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
-    origin = (int(lattice.origin[0]), int(lattice.origin[1]))
-    return (origin, (0, p * i + q * j), (x * a + y * b, x * i + y * j)), steps
+    hits, misses = lattice.origin
+    return ((hits, misses), (0, p * i + q * j), (x * a + y * b, x * i + y * j)), steps
 
 
 def _add_up(terms: Iterable[float], twos: int) -> tuple[float, float]:
@@ -556,11 +556,10 @@ def by_frequencies(law: _Tilted, work: float = WORK) -> Probability:
     (s0, s1), (r0, r1) = law.window(0, most), law.window(1, most)
     s0 = min(s0, max(int(region.starts.min()), int(law.ends[0, 0])))
     r0, r1 = min(r0, region.first), max(r1, region.first + region.starts.size - 1)
-    if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
-        raise TooHard(
-            f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
-        )
-    phi = _Phi(law, np.array([_odd_length(s1 - s0 + 1), _odd_length(r1 - r0 + 1)]))
+    width, height = s1 - s0 + 1, r1 - r0 + 1
+    if height > MAX_ROWS or width > LONGEST:
+        raise TooHard(f"the window of the tilted tail has {height:,} rows of {width:,} cells")
+    phi = _Phi(law, np.array([_odd_length(width), _odd_length(height)], dtype=np.int64))
     points, rest = phi.search(most, work)
     total, error, largest = phi.add_up(points, s1 + 1)
     if not 0 < total < inf:
