@@ -250,6 +250,22 @@ def test_characteristic_functions_of_brackets(kind, phis):
     assert np.max(off / bounds) >= 1e-3
 
 
+@pytest.mark.parametrize("off", [-1e-3, 1e-3])
+def test_errors_of_frequencies_are_errors_of_a_bracket(off, monkeypatch):
+    law, right = law_of(LAWS["scores"]), bracket.phis
+
+    def wrong(*args):
+        values, others = right(*args)
+        return values * (1 + off), others
+
+    monkeypatch.setattr(bracket, "phis", wrong)
+    monkeypatch.setattr(bracket._Spectrum, "_rounding", lambda _, js: np.full(js.size, abs(off)))
+    t0 = int(law.top * 0.52)
+    low, high = bracket._Tilted.of(law, t0).bounds(1e-5, 0)
+    assert low.value <= counted(law)(t0) <= high.value
+    assert high.log - low.log <= 20 * abs(off)
+
+
 @pytest.mark.parametrize("entries", [1, 60])
 @pytest.mark.parametrize("cut", [2.0, 12.0])
 @pytest.mark.parametrize("spread", [0.05, 0.9, 1.0])
