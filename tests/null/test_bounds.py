@@ -102,6 +102,20 @@ def test_noise_of_a_window_of_several_sums():
     assert 0 <= 1 - truth.sum() <= box.outside + 1e-14
 
 
+def test_roundings_of_frequencies_of_several_sums():
+    rows, shape = np.random.default_rng(0).integers(0, 3, (60, 2)), (1001, 30)
+    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    found, squares = several._fair_product(np.array(shape), lattice)
+    off = []
+    with mp.workdps(40):
+        for i, j in np.argwhere(np.abs(found) > 1e-3)[::5].tolist():
+            turns = lattice.steps @ np.diag((i, j)) @ np.array((30, 1001))  # of 1001 * 30
+            cosines = [mp.cos(mp.pi * x / (1001 * 30)) for x in turns.tolist()]
+            exact = mp.fprod(x**c for x, c in zip(cosines, lattice.counts.tolist(), strict=True))
+            off.append(float(exact - found[i, j]))
+    assert 1e-3 * squares**0.5 <= np.linalg.norm(off) <= squares**0.5
+
+
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
 def test_what_a_tilted_tail_leaves_out(kind, share):
