@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite, nan
 from typing import Any
@@ -18,7 +19,7 @@ from permtest.integers import is_missing, is_unordered, plain_array
 from permtest.null.lattice import LatticeSum
 from permtest.pairs import check_aligned, check_names, cluster_numbers, names_of
 from permtest.predictions import judged
-from permtest.question import NUMBERS, PredictionQuestion, function_name
+from permtest.question import NUMBERS, TIE, SeveralSums, function_name
 from permtest.readers.labels import answers_in, label_of
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
@@ -163,6 +164,46 @@ def _scores(
 
 
 # ---- any function --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictionQuestion(SeveralSums):
+    """t is the difference of a function of all predictions, which has values instead of sums.
+
+    The lattice counts the units that stay, of those that differ; cells are numbers of samples.
+    """
+
+    scores: tuple[float, float]
+    #: The values that were sampled, of shape (M,).
+    drawn: NDArray[np.float64]
+
+    @property
+    def rank(self) -> int:
+        """0: there are no sums."""
+        return 0
+
+    @property
+    def statistic(self) -> float:
+        """The difference of the two."""
+        return float(self.observed_sums[0])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What the values are."""
+        return ("{} of {} minus {}".format(self.metric, *self.names),)
+
+    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """The values that were sampled, of shape (M, 1)."""
+        return np.asarray(self.drawn[cells]).reshape(-1, 1)
+
+    def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """The same, of shape (M,)."""
+        return np.asarray(sums[:, 0], dtype=np.float64)
+
+    def sums_are_extreme(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
+        """Functions round: values that are off by `TIE`, relative to the scores, tie."""
+        slack = TIE * max(map(abs, self.scores))
+        return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
 
 
 def _sampled(

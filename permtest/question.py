@@ -6,8 +6,8 @@ each, so that X has the law of a sum of two-point variables, on a lattice that i
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
 as what was observed (Eq. 2). `ask` and `ask_of_sums` make the question, and `solve` answers it.
 
-The four kinds of question differ in t: a difference of sums, a difference of a measure of several
-sums, a user's function of several sums, and a function of predictions, which can only be sampled.
+The kinds of question differ in t: a difference of sums, a difference of a measure of several sums,
+or a user's function of several sums; `metric` has one more, whose t can only be sampled.
 `METHODS` is the table of what computes p; "auto" goes through `_plan`, which lists methods in the
 order in which they pay, each with the reason that a result gives for it.
 """
@@ -60,7 +60,7 @@ from permtest.null.enumeration import (
     can_halve,
     count_labellings,
     count_tail,
-    enumerate_steps,
+    enumerate_swaps,
 )
 from permtest.null.lattice import LatticeSum, box_law
 from permtest.null.plane import Staircase
@@ -574,46 +574,6 @@ class FunctionQuestion(SeveralSums):
         return _number_of(self.h, sums, f"h{tuple(sums)}", every)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PredictionQuestion(SeveralSums):
-    """t is the difference of a function of all predictions, which has values instead of sums.
-
-    The lattice counts the units that stay, of those that differ; cells are numbers of samples.
-    """
-
-    scores: tuple[float, float]
-    #: The values that were sampled, of shape (M,).
-    drawn: NDArray[np.float64]
-
-    @property
-    def rank(self) -> int:
-        """0: there are no sums."""
-        return 0
-
-    @property
-    def statistic(self) -> float:
-        """The difference of the two."""
-        return float(self.observed_sums[0])
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What the values are."""
-        return ("{} of {} minus {}".format(self.metric, *self.names),)
-
-    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """The values that were sampled, of shape (M, 1)."""
-        return np.asarray(self.drawn[cells]).reshape(-1, 1)
-
-    def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """The same, of shape (M,)."""
-        return np.asarray(sums[:, 0], dtype=np.float64)
-
-    def sums_are_extreme(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
-        """Functions round: values that are off by `TIE`, relative to the scores, tie."""
-        slack = TIE * max(map(abs, self.scores))
-        return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
-
-
 # ---- asking ------------------------------------------------------------------------------------
 
 
@@ -949,7 +909,8 @@ def count_extreme(question: Question, listed: bool = False) -> int:
             return int(2**n)
         return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
     if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
-        sums, repeats = np.unique(enumerate_steps(law), return_counts=True)
+        widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
+        sums, repeats = np.unique(enumerate_swaps(0 * widths, widths), return_counts=True)
         return int(repeats[question.is_extreme(sums)].sum())
     counts = count_labellings(law)
     return sum(counts[t] for t in np.flatnonzero(question.extreme))
@@ -1000,7 +961,7 @@ def _from_logs(question: Question) -> Probability:
         log_p += log(float(np.sum(np.exp(logs - log_p))))
     # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
     # than they add to it.
-    return Probability.of_log(log_p, error + 5 * EPS * (40 - log_p) + EPS * 64)
+    return Probability.of_log(log_p, error + EPS * (264 - 5 * log_p))
 
 
 def _dp_cells(question: Question) -> Probability:

@@ -333,7 +333,7 @@ class RunsTestResult(AsSentence):
         """The exact p-value as a fraction; MemoryError if its integers would not fit."""
         if self._swapped is not None:
             return self._swapped.fraction()
-        return Fraction(self._question.probability(ManyPointSum.count_at_least, 1, add))
+        return Fraction(self._question.probability(ManyPointSum.tail_fraction, 1, add))
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p: by `error_bound`, or of Clopper and Pearson for samples."""

@@ -516,5 +516,4 @@ def lookup(name: str | Statistic) -> Statistic:
 
 def check_alternative(alternative: str) -> None:
     """Raise ValueError unless `alternative` is one of scipy's three."""
-    if alternative not in ALTERNATIVES:
-        check_option("alternative", alternative, ALTERNATIVES)
+    check_option("alternative", alternative, ALTERNATIVES)

@@ -9,8 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from permtest import exact_perm_test, metric_test, plots
+from permtest.metric import PredictionQuestion
 from permtest.null.lattice import LatticeSum
-from permtest.question import PredictionQuestion
 from permtest.readers import read
 
 GOLD = [1, 0, 1, 1, 0, 0, 1, 0, 1, 0]

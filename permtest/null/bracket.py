@@ -166,8 +166,7 @@ class _Tilted:
         tau, scale, whole = self.tau, self.scale, float(self.widths @ self.counts)
         delta = slack / self.largest + 4 * EPS * whole
         # Each entry adds log 2 at most to K, and tau w to what is added up plainly.
-        rounding = 8 * EPS * (2 * float(self.counts.sum()) - scale)
-        rounding += EPS * (self.counts.size + 8) * tau * whole
+        rounding = EPS * (24 * float(self.counts.sum()) + (self.counts.size + 8) * tau * whole)
         fair = float(self.counts @ self.widths**2) / 4
         inside = reach(OUTSIDE, self.variance, fair, 1.0)
         beyond = (OUTSIDE + log1p(3 * tau * sqrt(self.variance))) / tau

@@ -79,12 +79,6 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
     return sums
 
 
-def enumerate_steps(law: TwoPointSum) -> NDArray[Any]:
-    """T under each labelling of the informative entries; 2^n_informative values."""
-    widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
-    return enumerate_swaps(np.zeros_like(widths), widths)
-
-
 def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
     """Whether no threshold needs longer lists than `most` entries do in `count_tails`."""
     return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else most)

@@ -342,7 +342,8 @@ def _fair_product(shape: Ints, lattice: LatticeSum) -> tuple[Floats, float]:
             whole = np.rint(x)
             # Whole turns of one angle turn half of it, which changes the sign.
             odd ^= counts[k] & (turns.sum(axis=0) + whole.astype(np.int64)) & 1
-            sine, cosine = np.sin(np.pi * (x - whole)), np.abs(np.cos(np.pi * (x - whole)))
+            x = np.pi * (x - whole)
+            sine, cosine = np.sin(x), np.abs(np.cos(x))
             with np.errstate(divide="ignore"):  # near 1, the logarithm has all digits by the sine
                 logs = np.where(cosine < 0.7, np.log(cosine), 0.5 * np.log1p(-sine * sine))
             log_sizes += counts[k] * logs

@@ -176,7 +176,7 @@ class ManyPointSum:
         high = float(total)
         return Probability.of_product(min(high, 0.0), float(total - high), 1.0, error)
 
-    def count_at_least(self, t0: int) -> Fraction:
+    def tail_fraction(self, t0: int) -> Fraction:
         """P(T >= t0) as a fraction: tables are polynomials, packed into integers (MemoryError)."""
         if t0 <= 0:
             return Fraction(1)
@@ -285,7 +285,7 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
         )
     r = law.top - t0 + 1 if m > law.top else m // 2
     which, left_out = _frequencies(law, tilt, m)
-    factor, rough = _sum(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
+    factor, rough = _add_up(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
     rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
@@ -366,7 +366,7 @@ def _two_point_bound(law: ManyPointSum, shares: Floats, m: int) -> Floats:
     return np.asarray(waves + (law.counts * (x / 4 + 3 / 32 * x * x)).sum())
 
 
-def _sum(
+def _add_up(
     law: ManyPointSum, tilt: _Tilt, centred: Floats, ahead: float, which: Ints, m: int, r: int
 ) -> tuple[float, float]:
     """The sum over frequencies, and a bound on its roundings."""
@@ -401,17 +401,16 @@ def _log_phi(
     x = theta * centred
     near = np.abs(x) < 0.5
     square = x * x
-    series = (
-        -x
-        * square
-        / 6
-        * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110))))
-    )
+    series = 1 - square / 156  # of sin(x) - x
+    for product in (110, 72, 42, 20):
+        series = 1 - square / product * series
+    series *= -x * square / 6
     down = -2 * np.sin(x / 2) ** 2
     real = law._sum(shares * down)
     wide = ~np.logical_and.reduceat(near | (np.abs(x) < 2), law.starts, axis=1)
     first_order = np.where(np.repeat(wide, law.sizes, axis=1), 0.0, x)
-    imaginary = law._sum(shares * np.where(near, series + x - first_order, np.sin(x) - first_order))
+    sines = np.where(near, series + (x - first_order), np.sin(x) - first_order)
+    imaginary = law._sum(shares * sines)
     # Near 0 the square of the modulus has lost what the modulus has not.
     modulus = np.maximum(np.hypot(1 + real, imaginary), EPS)
     excess = 2 * real + real**2 + imaginary**2

@@ -28,7 +28,7 @@ not added up: no tail beyond (a, i) exceeds exp(K(x, y) - x a - y i) for any til
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
@@ -46,10 +46,9 @@ from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
 
 #: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
-#: programming leaves out, and of the bound on rows that do not matter relative to that of t0.
+#: programming leaves out, of |phi| at frequencies that are left out, and of the bound on rows that
+#: do not matter, relative to that of t0.
 OUTSIDE = 42.0
-#: Frequencies with |phi| below exp(-SMALL) are left out, with a bound.
-SMALL = 42.0
 #: Weights beyond exp(STEEP) are too uneven, and cut off at exp(STEEPEST).
 STEEP, STEEPEST = 250.0, 600.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
@@ -107,7 +106,7 @@ class Staircase:
         if not self._possible():
             return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
-        for way in self._tilted.ways():
+        for way in _ways(self._tilted):
             try:
                 found = way()
             except Unreached:
@@ -148,12 +147,10 @@ class Staircase:
 
     def _possible(self) -> bool:
         """Whether the event could happen if the most hits came with the fewest misses."""
-        sums = self.lattice.steps @ self.lattice.basis
-        best = []
-        for axis, most in ((0, np.maximum), (1, np.minimum)):
-            gained = exact_dot(most(sums[:, axis], 0), self.lattice.counts)
-            best.append(int(self.lattice.origin[axis]) + gained)
-        return self.reached(*best)
+        hits, misses = (self.lattice.steps @ self.lattice.basis).T
+        gained = np.maximum(hits, 0), np.minimum(misses, 0)
+        more, less = (exact_dot(x, self.lattice.counts) for x in gained)
+        return self.reached(self.lattice.origin[0] + more, self.lattice.origin[1] + less)
 
 
 class _Region(NamedTuple):
@@ -169,7 +166,7 @@ class _Region(NamedTuple):
 
 
 class _Tilted:
-    """One tilt, the rows that matter, and two ways to the tail."""
+    """The law under one tilt, the rows that matter, and bounds on all others."""
 
     def __init__(self, event: Staircase) -> None:
         self.event, self.counts = event, event.lattice.counts
@@ -200,24 +197,6 @@ class _Tilted:
         spread = self.counts * self.q * (1 - self.q)
         self.moments = (spread @ squares, self.counts @ squares / 4, squares.max(axis=0) ** 0.5)
 
-    def ways(self) -> Iterator[Callable[[], Probability]]:
-        """How the tail can be had in about a second, the quickest first."""
-        made = self.counts * self.q
-        deviations, moved = self.moments[0] ** 0.5, np.abs(self.moves[made > 1e-20])
-        sizes = 19 * deviations + 3 * moved.max(axis=0, initial=0)
-        sizes = np.minimum(sizes, self.ends[:, 1] - self.ends[:, 0]) + 1
-        terms = np.minimum(self.counts, made + 9.5 * np.sqrt(made * (1 - self.q)) + 8) + 1
-        cells = float(terms.sum() * sizes.prod()) / (3 * DEARER)
-        # Frequencies that matter around the peak.
-        around = (SMALL / (2 * np.pi)) ** 0.5 / np.maximum(deviations, 1e-9)
-        (s0, s1), (r0, r1) = self._window(0), self._window(1)
-        points = (s1 - s0 + 1) * (r1 - r0 + 1) * float(np.minimum(around, 1.0).prod()) / 2
-        looks = points * (DEAR * self.counts.size + sizes[1])
-        if looks < cells:
-            yield partial(self.by_frequencies, min(cells, WORK))
-        if cells <= CELLS:
-            yield self.by_cells
-
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
@@ -238,11 +217,10 @@ class _Tilted:
         rows = np.clip(middle + np.concatenate((-away, away)).astype(np.int64), low, high)
         rows = np.unique(np.append(rows, (low, high)))
         starts = self._starts(rows)
-        there = np.flatnonzero(starts <= self.ends[0, 1])
-        if not there.size:  # of these rows; there may be one between them
+        if starts.min() > self.ends[0, 1]:  # there may be a row between them
             rows = np.arange(low, high + 1)
             starts = self._starts(rows)
-            there = np.flatnonzero(starts <= self.ends[0, 1])
+        there = np.flatnonzero(starts <= self.ends[0, 1])
         if not there.size:
             raise Unreached("no labelling reaches the staircase")
         nearest = there[np.abs(rows[there] - middle).argmin()]
@@ -253,7 +231,7 @@ class _Tilted:
         first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
         rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
         starts = self._starts(np.arange(first, end, dtype=np.int64))
-        heights = self._heights(starts, first, origin)
+        heights = self.heights(starts, first, origin)
         heights[starts > self.ends[0, 1]] = -inf
         return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
@@ -277,14 +255,14 @@ class _Tilted:
         # Between two rows out of reach there may be one within it, unless the most hits of both
         # with the fewest misses are not enough.
         fewest = most + (self.ends[0, 1] - self.ends[0, 0]) * frame[1, 1]
-        best = self._gap(np.maximum(hits, hits[after]), np.minimum(fewest, fewest[after]))
+        best = self.gap(np.maximum(hits, hits[after]), np.minimum(fewest, fewest[after]))
         out = (best < self.least) | ((starts > self.ends[0, 1]) & (after == number))
         misses[out] = -1e150
         low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
         tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
         x, y = max(tilt[0], 0.0), min(tilt[1], 0.0)  # but for roundings the same
         distances = np.maximum(rows - self.means[1], self.means[1] - rows[after])
-        bounds = self._log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.event.totals)
+        bounds = self.log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.event.totals)
         bounds += self._cumulants(np.array((x, y)))[0] - x * low - y * misses
         bounds[nearest] = inf  # the row of t0 matters whatever its bound
         for end in (0, -1):
@@ -306,251 +284,17 @@ class _Tilted:
         total, at = 1.0 + region.rest, int(region.origin[1]) - region.first
         for sign, side in ((1, slice(at, None)), (-1, slice(at, None, -1))):
             gains = np.diff(np.exp(np.maximum.accumulate(region.heights[side])))
-            total += float(gains @ np.exp(self._log_mass(1, sign * (rows[side] - mean)))[1:])
+            total += float(gains @ np.exp(self.log_mass(1, sign * (rows[side] - mean)))[1:])
         # Weights that have been cut off bound nothing.
-        return min(region.scale[0] + log(total), 0.0) if region.height < STEEPEST else 0.0
+        return region.scale[0] + log(total) if region.height < STEEPEST else inf
 
-    def by_cells(self) -> Probability:
-        """The tail from cells of the tilted law, by dynamic programming."""
-        region = self.region
-        negligible = exp(-OUTSIDE - region.height)
-        table, (low_s, low_r), power, lost, rounding = self._cells(negligible)
-        entries = int(self.counts.sum())
-        first = max(region.first, low_r)
-        table = table[first - low_r : max(region.first + region.starts.size - low_r, 0)]
-        starts = region.starts[first - region.first :][: len(table)]
-        starts = np.clip(starts, low_s, low_s + table.shape[1])
-        decay = np.exp(-self.tau[0] * np.arange(table.shape[1]))
-        sums = [
-            float(row[s:] @ decay[: row.size - s])
-            for row, s in zip(table, starts - low_s, strict=True)
-        ]
-        heights = np.minimum(self._heights(starts, first, region.origin), region.height)
-        total = fsum(np.exp(heights) * sums)
-        terms = [*(self.tau * (self.corner - region.origin)).tolist()]
-        terms += [(power - entries) * x for x in LOG2]
-        high = fsum(terms)
-        left_out = lost * exp(region.height) + region.rest * exp(min(region.scale[0] - high, 600.0))
-        if total <= 0:
-            # What has been left out may be too little for a single labelling.
-            if high + log(left_out) < -entries * log(2.0) - 1.0:
-                return IMPOSSIBLE
-            raise TooHard("the staircase is far from where a tilt puts the mass")
-        error = rounding + EPS * (table.shape[1] / 2 + 16) + left_out / total
-        return Probability.of_product(high, fsum([*terms, -high]), total, error)
-
-    def _cells(self, negligible: float) -> tuple[Floats, tuple[int, int], int, float, float]:
-        """The tilted law as a table (row r, column s), without a negligible share of its mass.
-
-        Also its first column and row, the power of two that weights exp(-push) were divided by, the
-        share that was left out, and the relative error of each cell: all terms are positive.
-        """
-        # Moves that spread most come last, so that the table is small for long.
-        spread = (self.counts * self.q)[:, None] * self.moves.astype(np.float64) ** 2
-        order = (spread / (spread.sum(axis=0) + 1e-300)).sum(axis=1).argsort().tolist()
-        numbers = self.counts.tolist()
-        parts = [
-            (k, min(TOGETHER, numbers[k] - n))
-            for k in order
-            for n in range(0, numbers[k], TOGETHER)
-        ]
-        table, lows, mass, power, rounding = np.ones((1, 1)), self.corner, 1.0, 0, 0.0
-        lost = 1e-300  # with room for what is below the smallest float
-        most = negligible / (5 * len(parts))
-        for k, n in parts:
-            weights = _binomials(n) * np.exp(-self.push[k] * np.arange(n + 1))
-            whole = fsum(weights.tolist())
-            mass, shift = frexp(mass * whole)
-            m0, m1, below = _kept(weights, most * whole)
-            step, longest = -self.moves[k], m1 - m0 - 1
-            shape = table.shape + np.abs(step[::-1]) * longest
-            if shape.prod() > MAX_CELLS:
-                raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
-            weights = np.ldexp(weights[m0:m1], -shift)
-            table = _add_moves(table, weights, int(step[0]), int(step[1]))
-            r0, r1, beneath = _kept(table.sum(axis=1), most * mass)
-            s0, s1, beside = _kept(table.sum(axis=0), most * mass)
-            table = table[r0:r1, s0:s1]
-            lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
-            lost += below / whole + (beneath + beside) / mass
-            power, rounding = power + shift, rounding + EPS * (3.5 + longest / 2)
-        return table, (int(lows[0]), int(lows[1])), power, lost, rounding
-
-    def by_frequencies(self, work: float = WORK) -> Probability:
-        """The tail by inverting the tilted characteristic function."""
-        region = self.region
-        most = OUTSIDE + max(region.height, 0.0)
-        (s0, s1), (r0, r1) = self._window(0, most), self._window(1, most)
-        s0 = min(s0, max(int(region.starts.min()), int(self.ends[0, 0])))
-        r0, r1 = min(r0, region.first), max(r1, region.first + region.starts.size - 1)
-        if r1 - r0 >= MAX_ROWS or s1 - s0 >= LONGEST:
-            raise TooHard(
-                f"the window of the tilted tail has {r1 - r0 + 1:,} rows of {s1 - s0 + 1:,} cells"
-            )
-        m = np.array([_odd_length(s1 - s0 + 1), _odd_length(r1 - r0 + 1)], dtype=np.int64)
-        points, rest = self._frequencies(m, most, work)
-        total, error, largest = self._staircase_sum(points, m, s1 + 1)
-        if not 0 < total < inf:
-            raise TooHard("the staircase is far from where a tilt puts the mass")
-        high, low, rounding = region.scale
-        # Mass outside of the window is not there, or wraps around into it.
-        outside = (
-            2
-            * exp(region.height)
-            * sum(
-                exp(float(self._log_mass(axis, abs(edge - self.means[axis]))))
-                for axis, window in enumerate(((s0, s1), (r0, r1)))
-                for edge, end in zip(window, self.ends[axis], strict=True)
-                if edge != end
-            )
-        )
-        error += rest * largest + outside + region.rest
-        return Probability.of_product(high, low, total, rounding + error / total)
-
-    def _frequencies(self, m: Ints, cut: float, work: float) -> tuple[Ints, float]:
-        """The frequencies at which |phi| may exceed exp(-cut), and a bound on all the others.
-
-        Boxes are cut in four until they do not matter, or one point is left; of opposite ones only
-        one is looked at, as both m are odd. Raises TooHard where more than `work` moves would be.
-        """
-        h_s, h_r = ((m - 1) // 2).tolist()
-        stack = [np.array([(1, h_s, -h_r, h_r), (0, 0, 1, h_r)], dtype=np.int64)]
-        found, rest, each = [np.zeros((1, 2), dtype=np.int64)], 0.0, DEAR * len(self.q) + int(m[1])
-        while stack:
-            boxes = stack.pop()
-            if len(boxes) > BOXES:
-                stack.append(boxes[BOXES:])
-            boxes = boxes[:BOXES]
-            boxes = boxes[(boxes[:, 0] <= boxes[:, 1]) & (boxes[:, 2] <= boxes[:, 3])]
-            # All of the box together may be as large as a single point.
-            sizes = np.prod(boxes[:, 1::2] - boxes[:, ::2] + 1.0, axis=1)
-            bounds, asked = self._log_bounds(boxes, m, cut + np.log(sizes))
-            beyond = bounds > cut + np.log(sizes)
-            rest += float(2 * sizes[beyond] @ np.exp(-bounds[beyond]))
-            point = ~beyond & (sizes == 1)
-            found.append(boxes[point][:, ::2])
-            work -= asked + each * float(point.sum())
-            if work < 0:
-                raise TooHard("the characteristic function of the two sums has too many peaks")
-            boxes = boxes[~beyond & ~point]
-            middles = (boxes[:, ::2] + boxes[:, 1::2]) // 2  # floors, for either sign
-            for axis in (0, 1):
-                low, high = boxes.copy(), boxes
-                low[:, 2 * axis + 1] = middles[:, axis]
-                high[:, 2 * axis] = middles[:, axis] + 1
-                boxes, middles = np.concatenate([low, high]), np.concatenate([middles, middles])
-            stack += [boxes] if len(boxes) else []
-        points = np.concatenate(found)
-        return points[np.argsort(points[:, 0], kind="stable")], rest
-
-    def _log_bounds(self, boxes: Ints, m: Ints, enough: Floats) -> tuple[Floats, float]:
-        """Bounds on -log |phi| in boxes of frequencies, and how many moves were looked at.
-
-        The sine is smallest where x is nearest to a whole number; |sin(pi x)| is at least pi x (1 -
-        x) (1 + x (1 - x)), and -log(1 - y) at least y + y^2 / 2. No more is added up than `enough`.
-        """
-        bounds, asked, spread = np.zeros(len(boxes)), 0.0, 4 * self.q * (1 - self.q)
-        middles, halves = (boxes[:, ::2] + boxes[:, 1::2]) / 2, (boxes[:, 1::2] - boxes[:, ::2]) / 2
-        # Around the peak |phi| is about that of a normal law, and no bound would be large enough.
-        around = (self.moves.T * (self.counts * spread)) @ self.moves * np.pi**2 / np.outer(m, m)
-        left = np.flatnonzero(((middles @ around) * middles).sum(axis=1) > 2 * enough)
-        # Moves that make |phi| small come first.
-        order = np.argsort(-spread * self.counts * np.abs(self.moves).max(axis=1), kind="stable")
-        start, some = 0, 8
-        while left.size and start < order.size:
-            part = order[start : start + some]
-            steps = (self.moves[part] / m).T
-            x = np.abs(middles[left] @ steps)
-            x = np.abs(x - np.rint(x)) - 4 * EPS * (1 + x) - halves[left] @ np.abs(steps)
-            x = np.maximum(x, 0.0)
-            x *= 1.0 - x
-            y = spread[part] * (np.pi * x * (1.0 + x)) ** 2
-            bounds[left] += (y * (1.0 + 0.5 * y)) @ (0.5 * self.counts[part])
-            asked += left.size * part.size
-            left, start, some = left[bounds[left] <= enough[left]], start + some, 4 * some
-        return bounds, asked
-
-    def _phi(self, points: Ints, m: Ints, twice: Ints) -> tuple[NDArray[np.complex128], Floats]:
-        """E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error.
-
-        `twice` is twice the distance from t0 to where T would be if rare moves were not made, and
-        half of the others; whole turns are taken off in integers. With t = tan(pi x) a factor has
-        the angle arctan(a t / (1 + b t^2)), -2 log of its size is log1p(spread t^2 / d), d = 1 +
-        beta^2 t^2, and the square of its derivative by pi x is (c + e t^2) / d: nothing cancels.
-        """
-        q, counts, rare = self.q[:, None], self.counts.astype(np.float64), self.q[:, None] < RARE
-        beta, spread = np.tanh(self.push / 2)[:, None], 4 * q * (1 - q)
-        a, b = np.where(rare, -2 * q, beta), np.where(rare, 1 - 2 * q, 0.0)
-        c, e = np.where(rare, 2 * q, beta) ** 2, np.where(rare, 2 * q, 1.0) ** 2
-        even, square_beta = np.where(self.q < RARE, 0.0, counts), beta * beta
-        whole, half, places = float(m[0]) * float(m[1]), np.zeros(len(points)), []
-        for axis, n in enumerate(m.tolist()):
-            j, at = np.unique(points[:, axis], return_inverse=True)
-            steps = self.moves[:, axis, None] * j
-            turns = np.rint(steps / n)
-            places.append(((steps - turns.astype(np.int64) * n) * (whole / n), at))
-            half += (even @ turns % 2)[at] + twice[axis] * points[:, axis] % (2 * n) / n
-        (x_s, at_s), (x_r, at_r) = places
-        sums, block = np.empty((6, len(points))), max(AT_ONCE // counts.size, 64)
-        for part in (slice(n, n + block) for n in range(0, len(points), block)):
-            x = x_s.take(at_s[part], axis=1)
-            x += x_r.take(at_r[part], axis=1)
-            turns = np.rint(x / whole)
-            x -= whole * turns  # exact so far
-            x *= np.pi / whole
-            t = np.tan(x)
-            square = t * t
-            d = 1 + square_beta * square
-            sums[0, part] = even @ turns
-            sums[1:3, part] = _dot(counts, np.log1p(spread * square / d))
-            sums[3:5, part] = _dot(counts, np.arctan(a * t / (1 + b * square)))
-            sums[5, part] = counts @ (np.abs(x) * np.sqrt((c + e * square) / d))
-        odd, logs, logs_low, angle, angle_low, rough = sums
-        sizes = np.exp(-0.5 * (logs + logs_low))
-        values = sizes * np.exp(1j * (np.pi * ((half + odd) % 2) + (angle + angle_low)))
-        return values, EPS * sizes * (8 + 6 * rough + 2 * np.abs(angle))
-
-    def _staircase_sum(self, points: Ints, m: Ints, stop: int) -> tuple[float, float, float]:
-        """Sum of exp(-tau (T - t0)) over rows up to `stop`, its error, the largest sum of weights.
-
-        Points come in order of j_s, (0, 0) first. A term of a transform takes part in log2(m_r)
-        sums.
-        """
-        decay, first, origin = float(self.tau[0]), self.region.first, self.region.origin
-        starts = np.minimum(self.region.starts, stop)
-        # At the start of each row, and just beyond its end.
-        weights, lasts = (
-            np.where(starts < stop, np.exp(self._heights(s, first, origin)), 0.0)
-            for s in (starts, np.full_like(starts, stop))
-        )
-        circle_s, circle_r = _circle(int(m[0])), _circle(int(m[1]))
-        places, size = starts - origin[0], float(np.sum(weights) + np.sum(lasts))
-        sums = np.empty(len(points), dtype=np.complex128)
-        groups, begins = np.unique(points[:, 0], return_index=True)
-        for j, part in zip(
-            groups.tolist(), np.split(np.arange(len(points)), begins[1:]), strict=True
-        ):
-            z = weights * circle_s[j * places % m[0]]
-            z -= lasts * circle_s[j * (stop - origin[0]) % m[0]]
-            sums[part] = np.fft.fft(z, int(m[1]))[points[part, 1] % m[1]]
-        sums *= circle_r[points[:, 1] * (first - origin[1]) % m[1]]
-        sine, cosine = (f(np.pi * points[:, 0] / m[0]) for f in (np.sin, np.cos))
-        below = -np.expm1(-decay) + 2 * np.exp(-decay) * sine * (sine + 1j * cosine)
-        values, errors = self._phi(points, m, self._twice(origin) % (2 * m))
-        twice = np.where(np.arange(len(points)) == 0, 1.0, 2.0)
-        terms, sizes = values * sums / below, size / np.abs(below)
-        error = errors * np.abs(sums / below) + np.abs(values) * sizes * EPS * (2 * log2(m[1]) + 10)
-        whole = float(m[0]) * float(m[1])
-        total = fsum((twice * terms.real).tolist()) / whole
-        return total, float(twice @ error) / whole, float(sizes.max()) / whole
-
-    def _heights(self, s: Ints, first: int, origin: Ints) -> Floats:
+    def heights(self, s: Ints, first: int, origin: Ints) -> Floats:
         """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
         rows = np.arange(first, first + s.size, dtype=np.int64)
         heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
         return np.asarray(np.minimum(heights, STEEPEST))
 
-    def _twice(self, origin: Ints) -> Ints:
+    def twice(self, origin: Ints) -> Ints:
         """Twice the distance from t0 to T with no rare moves and half of the others."""
         even = self.q >= RARE
         return np.asarray(2 * (self.corner - origin) - self.counts[even] @ self.moves[even])
@@ -564,13 +308,11 @@ class _Tilted:
         rare, push = self.q < RARE, self.push
         cosh = np.log1p(2 * np.sinh(np.where(rare, 0, push) / 4) ** 2)
         rounded = self.counts * np.where(rare, np.log1p(np.exp(-push)), cosh)
-        exact = self.tau * self._twice(origin) / 2
-        fair = [-float(self.counts[rare].sum()) * x for x in LOG2]
-        terms = [*exact.tolist(), *rounded.tolist(), *fair]
-        total = fsum(terms)
-        return total, fsum([*terms, -total]), 4 * EPS * float(np.abs(rounded).sum())
+        exact = self.tau * self.twice(origin) / 2
+        high, low = _add_up([*exact, *rounded], -int(self.counts[rare].sum()))
+        return high, low, 4 * EPS * float(np.abs(rounded).sum())
 
-    def _log_mass(self, axis: int, x: Floats | float) -> Floats:
+    def log_mass(self, axis: int, x: Floats | float) -> Floats:
         """Bennett's and Hoeffding's bound on the log of the tilted mass beyond mean +- x."""
         variance, fair, jump = (max(float(moment[axis]), 1e-290) for moment in self.moments)
         x = np.maximum(x, 0.0)
@@ -578,7 +320,7 @@ class _Tilted:
         bennett = variance / jump**2 * ((1 + u) * np.log1p(u) - u)
         return -np.maximum(bennett, x * x / (2 * fair))
 
-    def _window(self, axis: int, outside: float = OUTSIDE) -> tuple[int, int]:
+    def window(self, axis: int, outside: float) -> tuple[int, int]:
         """First and last value of a coordinate; mass beyond either is below exp(-outside)."""
         x = reach(outside, *(float(moment[axis]) for moment in self.moments))
         mean, (low, high) = float(self.means[axis]), self.ends[axis]
@@ -591,10 +333,10 @@ class _Tilted:
         hits, misses = (f[0] + rows[:, None] * f[2]).T
         for _ in range(int(end - first + 2).bit_length()):  # low is too small, high is not
             middle = (low + high) // 2
-            inside = self._gap(hits, misses + middle * f[1, 1]) >= self.least
+            inside = self.gap(hits, misses + middle * f[1, 1]) >= self.least
             high = np.where(inside & (middle > low), middle, high)
             low = np.where(inside, low, middle)
-        starts, gaps = high, self._gap(hits, misses + high * f[1, 1])
+        starts, gaps = high, self.gap(hits, misses + high * f[1, 1])
         (a, i), (_, j), (b, k) = self.exact_frame
         for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)).tolist():
             s, r = int(starts[n]), int(rows[n])
@@ -603,7 +345,7 @@ class _Tilted:
             starts[n] = s
         return starts
 
-    def _gap(self, a: Floats, i: Floats) -> Floats:
+    def gap(self, a: Floats, i: Floats) -> Floats:
         """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
 
         Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
@@ -653,7 +395,7 @@ class _Tilted:
             furthest = FURTHEST / max(np.sort(lengths)[lengths.size * 9 // 10] / deviation, 1e-6)
             size, low, high = 1.0, 1.0, inf
             while high - low > 1e-3 * max(1.0, 0.03 * low):
-                if size >= furthest or self._gap(*self._cumulants(size * slope)[1]) >= self.least:
+                if size >= furthest or self.gap(*self._cumulants(size * slope)[1]) >= self.least:
                     high = size
                 else:
                     low = size
@@ -685,12 +427,299 @@ class _Tilted:
         return found
 
 
-def _dot(counts: Floats, terms: Floats) -> tuple[Floats, Floats]:
-    """Products with whole numbers, added up, in two parts (Rump, Ogita and Oishi 2008)."""
+def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
+    """Both sums at s = r = 0, what a step in s adds to them, and one in r; moves in (s, r).
+
+    Along a row misses fall and hits stay; s depends as little on r as can be.
+    """
+    (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
+    g = gcd(a, b)
+    sign = 1 if b * i < a * j else -1
+    p, q = sign * b // g, -sign * a // g
+    # (x, y) with p y - q x = 1 completes (p, q) to a basis.
+    y = pow(p, -1, abs(q)) if q else p
+    x = (p * y - 1) // q if q else 0
+    e = lattice.steps.astype(np.float64)
+    covariance = (e * lattice.counts[:, None]).T @ e
+    s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
+    shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
+    x, y = x + shear * p, y + shear * q
+    first, second = lattice.steps.T
+    steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
+    hits, misses = lattice.origin
+    return ((hits, misses), (0, p * i + q * j), (x * a + y * b, x * i + y * j)), steps
+
+
+def _add_up(terms: Iterable[float], twos: int) -> tuple[float, float]:
+    """Their sum, and so many times ln 2, in two parts."""
+    terms = [*terms, *(twos * x for x in LOG2)]
+    total = fsum(terms)
+    return total, fsum([*terms, -total])
+
+
+# ---- the tail from cells -------------------------------------------------------------------------
+
+
+def by_cells(law: _Tilted) -> Probability:
+    """The tail from cells of the tilted law, by dynamic programming."""
+    region = law.region
+    table, (low_s, low_r), power, lost, rounding = _cells(law, exp(-OUTSIDE - region.height))
+    width, entries = table.shape[1], int(law.counts.sum())
+    first = max(region.first, low_r)
+    table = table[first - low_r : max(region.first + region.starts.size - low_r, 0)]
+    starts = region.starts[first - region.first :][: len(table)].clip(low_s, low_s + width)
+    decay = np.exp(-law.tau[0] * np.arange(width))
+    by_row = zip(table, starts - low_s, strict=True)
+    sums = [float(row[s:] @ decay[: width - s]) for row, s in by_row]
+    heights = np.minimum(law.heights(starts, first, region.origin), region.height)
+    total = fsum(np.exp(heights) * sums)
+    high, low = _add_up(law.tau * (law.corner - region.origin), power - entries)
+    left_out = lost * exp(region.height) + region.rest * exp(min(region.scale[0] - high, 600.0))
+    if total <= 0:
+        # What has been left out may be too little for a single labelling.
+        if high + log(left_out) < -entries * log(2.0) - 1.0:
+            return IMPOSSIBLE
+        raise TooHard("the staircase is far from where a tilt puts the mass")
+    error = rounding + EPS * (width / 2 + 16) + left_out / total
+    return Probability.of_product(high, low, total, error)
+
+
+def _cells(law: _Tilted, negligible: float) -> tuple[Floats, tuple[int, int], int, float, float]:
+    """The tilted law as a table (row r, column s), without a negligible share of its mass.
+
+    Also its first column and row, the power of two that weights exp(-push) were divided by, the
+    share that was left out, and the relative error of each cell: all terms are positive.
+    """
+    # Moves that spread most come last, so that the table is small for long.
+    spread = (law.counts * law.q)[:, None] * law.moves.astype(np.float64) ** 2
+    order = (spread / (spread.sum(axis=0) + 1e-300)).sum(axis=1).argsort().tolist()
+    numbers = law.counts.tolist()
+    parts = [
+        (k, min(TOGETHER, numbers[k] - n)) for k in order for n in range(0, numbers[k], TOGETHER)
+    ]
+    table, lows, mass, power, rounding = np.ones((1, 1)), law.corner, 1.0, 0, 0.0
+    lost = 1e-300  # with room for what is below the smallest float
+    most = negligible / (5 * len(parts))
+    for k, n in parts:
+        weights = _binomials(n) * np.exp(-law.push[k] * np.arange(n + 1))
+        whole = fsum(weights)
+        mass, shift = frexp(mass * whole)
+        m0, m1, below = _kept(weights, most * whole)
+        step, longest = -law.moves[k], m1 - m0 - 1
+        shape = table.shape + np.abs(step[::-1]) * longest
+        if shape.prod() > MAX_CELLS:
+            raise TooHard(f"the tilted law of the two sums has {shape.prod():,} cells")
+        weights = np.ldexp(weights[m0:m1], -shift)
+        table = _add_moves(table, weights, int(step[0]), int(step[1]))
+        r0, r1, beneath = _kept(table.sum(axis=1), most * mass)
+        s0, s1, beside = _kept(table.sum(axis=0), most * mass)
+        table = table[r0:r1, s0:s1]
+        lows = lows + step * m0 + np.minimum(step, 0) * longest + (s0, r0)
+        lost += below / whole + (beneath + beside) / mass
+        power, rounding = power + shift, rounding + EPS * (3.5 + longest / 2)
+    return table, (int(lows[0]), int(lows[1])), power, lost, rounding
+
+
+def _kept(sums: Floats, most: float) -> tuple[int, int, float]:
+    """First and end without outermost sums that come to `most` at either end, and their sum."""
+    below = np.cumsum(sums)
+    first = int(np.searchsorted(below, most, side="right"))
+    above = np.cumsum(sums[first:][::-1])
+    last = int(np.searchsorted(above, most, side="right"))
+    left_out = (below[first - 1] if first else 0.0) + (above[last - 1] if last else 0.0)
+    return first, sums.size - last, float(left_out)
+
+
+def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
+    """Sum over m of ``weights[m]`` times the table shifted by m steps, m - n of negative ones."""
+    n, (height, width) = weights.size - 1, table.shape
+    longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
+    for m, weight in enumerate(weights.tolist()):
+        down, right = (m * step - min(n * step, 0) for step in (step_r, step_s))
+        longer[down : down + height, right : right + width] += weight * table
+    return longer
+
+
+@cache
+def _binomials(n: int) -> Floats:
+    """n over m for m = 0, ..., n."""
+    return np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64)
+
+
+# ---- the tail from frequencies -------------------------------------------------------------------
+
+
+def by_frequencies(law: _Tilted, work: float = WORK) -> Probability:
+    """The tail by inverting the tilted characteristic function."""
+    region = law.region
+    most = OUTSIDE + max(region.height, 0.0)
+    (s0, s1), (r0, r1) = law.window(0, most), law.window(1, most)
+    s0 = min(s0, max(int(region.starts.min()), int(law.ends[0, 0])))
+    r0, r1 = min(r0, region.first), max(r1, region.first + region.starts.size - 1)
+    width, height = s1 - s0 + 1, r1 - r0 + 1
+    if height > MAX_ROWS or width > LONGEST:
+        raise TooHard(f"the window of the tilted tail has {height:,} rows of {width:,} cells")
+    phi = _Phi(law, np.array([_odd_length(width), _odd_length(height)], dtype=np.int64))
+    points, rest = phi.search(most, work)
+    total, error, largest = phi.add_up(points, s1 + 1)
+    if not 0 < total < inf:
+        raise TooHard("the staircase is far from where a tilt puts the mass")
+    # Mass outside of the window is not there, or wraps around into it.
+    edges = np.array(((s0, s1), (r0, r1)))
+    masses = np.exp([law.log_mass(a, np.abs(edges[a] - law.means[a])) for a in (0, 1)])
+    outside = float(masses[edges != law.ends].sum())
+    high, low, rounding = region.scale
+    error += rest * largest + 2 * exp(region.height) * outside + region.rest
+    return Probability.of_product(high, low, total, rounding + error / total)
+
+
+class _Phi(NamedTuple):
+    """The characteristic function of the tilted law, on a lattice of m_s by m_r frequencies."""
+
+    law: _Tilted
+    m: Ints
+
+    def search(self, cut: float, work: float) -> tuple[Ints, float]:
+        """The frequencies at which |phi| may exceed exp(-cut), and a bound on all the others.
+
+        Boxes are cut in four until they do not matter, or one point is left; of opposite ones only
+        one is looked at, as both m are odd. Raises TooHard where more than `work` moves would be.
+        """
+        law, (h_s, h_r) = self.law, ((self.m - 1) // 2).tolist()
+        stack = [np.array([(1, h_s, -h_r, h_r), (0, 0, 1, h_r)], dtype=np.int64)]
+        found, rest = [np.zeros((1, 2), dtype=np.int64)], 0.0
+        each = DEAR * law.q.size + int(self.m[1])
+        while stack:
+            boxes = stack.pop()
+            boxes = boxes[(boxes[:, 0] <= boxes[:, 1]) & (boxes[:, 2] <= boxes[:, 3])]
+            # All of the box together may be as large as a single point.
+            sizes = np.prod(boxes[:, 1::2] - boxes[:, ::2] + 1.0, axis=1)
+            bounds, asked = self.bounds(boxes, cut + np.log(sizes))
+            beyond = bounds > cut + np.log(sizes)
+            rest += float(2 * sizes[beyond] @ np.exp(-bounds[beyond]))
+            point = ~beyond & (sizes == 1)
+            found.append(boxes[point][:, ::2])
+            work -= asked + each * float(point.sum())
+            if work < 0:
+                raise TooHard("the characteristic function of the two sums has too many peaks")
+            boxes = boxes[~beyond & ~point]
+            middles = (boxes[:, ::2] + boxes[:, 1::2]) // 2  # floors, for either sign
+            for axis in (0, 1):
+                low, high = boxes.copy(), boxes
+                low[:, 2 * axis + 1] = middles[:, axis]
+                high[:, 2 * axis] = middles[:, axis] + 1
+                boxes, middles = np.concatenate([low, high]), np.concatenate([middles, middles])
+            stack += [boxes[n : n + BOXES] for n in range(0, len(boxes), BOXES)][::-1]
+        points = np.concatenate(found)
+        return points[np.argsort(points[:, 0], kind="stable")], rest
+
+    def bounds(self, boxes: Ints, enough: Floats) -> tuple[Floats, float]:
+        """Bounds on -log |phi| in boxes of frequencies, and how many moves were looked at.
+
+        The sine is smallest where x is nearest to a whole number; |sin(pi x)| is at least pi x (1 -
+        x) (1 + x (1 - x)), and -log(1 - y) at least y + y^2 / 2. No more is added up than `enough`.
+        """
+        (law, m), bounds, asked = self, np.zeros(len(boxes)), 0.0
+        spread = 4 * law.q * (1 - law.q)
+        middles, halves = (boxes[:, ::2] + boxes[:, 1::2]) / 2, (boxes[:, 1::2] - boxes[:, ::2]) / 2
+        # Around the peak |phi| is about that of a normal law, and no bound would be large enough.
+        around = (law.moves.T * (law.counts * spread)) @ law.moves * np.pi**2 / np.outer(m, m)
+        left = np.flatnonzero(((middles @ around) * middles).sum(axis=1) > 2 * enough)
+        # Moves that make |phi| small come first.
+        order = np.argsort(-spread * law.counts * np.abs(law.moves).max(axis=1), kind="stable")
+        start, some = 0, 8
+        while left.size and start < order.size:
+            part = order[start : start + some]
+            steps = (law.moves[part] / m).T
+            x = np.abs(middles[left] @ steps)
+            x = np.abs(x - np.rint(x)) - 4 * EPS * (1 + x) - halves[left] @ np.abs(steps)
+            x = np.maximum(x, 0.0)
+            x *= 1.0 - x
+            y = spread[part] * (np.pi * x * (1.0 + x)) ** 2
+            bounds[left] += (y * (1.0 + 0.5 * y)) @ (0.5 * law.counts[part])
+            asked += left.size * part.size
+            left, start, some = left[bounds[left] <= enough[left]], start + some, 4 * some
+        return bounds, asked
+
+    def at(self, points: Ints) -> tuple[NDArray[np.complex128], Floats]:
+        """E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error.
+
+        Angles are measured from where T would be if rare moves were not made, and half of the
+        others; whole turns are taken off in integers. With t = tan(pi x) a factor has the angle
+        arctan(a t / (1 + b t^2)), -2 log of its size is log1p(spread t^2 / d), d = 1 + beta^2 t^2,
+        and the square of its derivative by pi x is (c + e t^2) / d: nothing cancels.
+        """
+        law, m = self
+        q, counts, rare = law.q[:, None], law.counts.astype(np.float64), law.q[:, None] < RARE
+        beta, spread = np.tanh(law.push / 2)[:, None], 4 * q * (1 - q)
+        a, b = np.where(rare, -2 * q, beta), np.where(rare, 1 - 2 * q, 0.0)
+        c, e = np.where(rare, 2 * q, beta) ** 2, np.where(rare, 2 * q, 1.0) ** 2
+        even, twice = np.where(law.q < RARE, 0.0, counts), law.twice(law.region.origin) % (2 * m)
+        whole, half, places = float(m[0]) * float(m[1]), np.zeros(len(points)), []
+        for axis, n in enumerate(m.tolist()):
+            j, at = np.unique(points[:, axis], return_inverse=True)
+            steps = law.moves[:, axis, None] * j
+            turns = np.rint(steps / n)
+            places.append(((steps - turns.astype(np.int64) * n) * (whole / n), at))
+            half += (even @ turns % 2)[at] + twice[axis] * points[:, axis] % (2 * n) / n
+        (x_s, at_s), (x_r, at_r) = places
+        sums, block = np.empty((4, len(points))), max(AT_ONCE // counts.size, 64)
+        for part in (slice(n, n + block) for n in range(0, len(points), block)):
+            x = x_s.take(at_s[part], axis=1)
+            x += x_r.take(at_r[part], axis=1)
+            turns = np.rint(x / whole)
+            x -= whole * turns  # exact so far
+            x *= np.pi / whole
+            t = np.tan(x)
+            square = t * t
+            d = 1 + beta * beta * square
+            sums[0, part] = even @ turns
+            sums[1, part] = _dot(counts, np.log1p(spread * square / d))
+            sums[2, part] = _dot(counts, np.arctan(a * t / (1 + b * square)))
+            sums[3, part] = counts @ (np.abs(x) * np.sqrt((c + e * square) / d))
+        odd, logs, angle, rough = sums
+        sizes = np.exp(-0.5 * logs)
+        values = sizes * np.exp(1j * (np.pi * ((half + odd) % 2) + angle))
+        return values, EPS * sizes * (8 + 6 * rough + 2 * np.abs(angle))
+
+    def add_up(self, points: Ints, stop: int) -> tuple[float, float, float]:
+        """Sum of exp(-tau (T - t0)) over rows up to `stop`, its error, the largest sum of weights.
+
+        Points come in order of j_s, (0, 0) first. A term of a transform takes part in log2(m_r)
+        sums.
+        """
+        law, m = self
+        decay, first, origin = float(law.tau[0]), law.region.first, law.region.origin
+        starts = np.minimum(law.region.starts, stop)
+        # At the start of each row, and just beyond its end.
+        weights, lasts = (
+            np.where(starts < stop, np.exp(law.heights(s, first, origin)), 0.0)
+            for s in (starts, np.full_like(starts, stop))
+        )
+        places, size = starts - origin[0], float(np.sum(weights) + np.sum(lasts))
+        circle, sums = _circle(int(m[0])), np.empty(len(points), dtype=np.complex128)
+        begins = np.unique(points[:, 0], return_index=True)[1]
+        for part in np.split(np.arange(len(points)), begins[1:]):
+            j = points[part[0], 0]
+            z = weights * circle[j * places % m[0]] - lasts * circle[j * (stop - origin[0]) % m[0]]
+            sums[part] = np.fft.fft(z, int(m[1]))[points[part, 1] % m[1]]
+        sums *= _circle(int(m[1]))[points[:, 1] * (first - origin[1]) % m[1]]
+        sine, cosine = (f(np.pi * points[:, 0] / m[0]) for f in (np.sin, np.cos))
+        below = -np.expm1(-decay) + 2 * np.exp(-decay) * sine * (sine + 1j * cosine)
+        values, errors = self.at(points)
+        twice = np.where(np.arange(len(points)) == 0, 1.0, 2.0)
+        terms, sizes = values * sums / below, size / np.abs(below)
+        error = errors * np.abs(sums / below) + np.abs(values) * sizes * EPS * (2 * log2(m[1]) + 10)
+        total, whole = fsum(twice * terms.real), float(m[0]) * float(m[1])
+        return total / whole, float(twice @ error) / whole, float(sizes.max()) / whole
+
+
+def _dot(counts: Floats, terms: Floats) -> Floats:
+    """Products with whole numbers, added up as if rounded once (Rump, Ogita and Oishi 2008)."""
     most = float(counts.sum()) * max(float(terms.max()), -float(terms.min()))
     unit = 2.0 ** (frexp(most)[1] + 2)
     leading = (terms + unit) - unit
-    return counts @ leading, counts @ (terms - leading)
+    return np.asarray(counts @ leading + counts @ (terms - leading))
 
 
 def _circle(m: int) -> NDArray[np.complex128]:
@@ -711,51 +740,20 @@ def _odd_length(n: int) -> int:
         n += 2
 
 
-def _kept(sums: Floats, most: float) -> tuple[int, int, float]:
-    """First and end without outermost sums that come to `most` at either end, and their sum."""
-    below = np.cumsum(sums)
-    first = int(np.searchsorted(below, most, side="right"))
-    above = np.cumsum(sums[first:][::-1])
-    last = int(np.searchsorted(above, most, side="right"))
-    left_out = (below[first - 1] if first else 0.0) + (above[last - 1] if last else 0.0)
-    return first, sums.size - last, float(left_out)
-
-
-def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floats:
-    """Sum over m of ``weights[m]`` times the table shifted by m steps, m - n of negative ones."""
-    n, (height, width) = weights.size - 1, table.shape
-    longer = np.zeros((height + n * abs(step_r), width + n * abs(step_s)))
-    for m, weight in enumerate(weights.tolist()):
-        down = m * step_r if step_r >= 0 else (m - n) * step_r
-        right = m * step_s if step_s >= 0 else (m - n) * step_s
-        longer[down : down + height, right : right + width] += weight * table
-    return longer
-
-
-def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
-    """Both sums at s = r = 0, what a step in s adds to them, and one in r; moves in (s, r).
-
-    Along a row misses fall and hits stay; s depends as little on r as can be.
-    """
-    (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
-    g = gcd(a, b)
-    sign = 1 if b * i < a * j else -1
-    p, q = sign * b // g, -sign * a // g
-    # (x, y) with p y - q x = 1 completes (p, q) to a basis.
-    y = pow(p, -1, abs(q)) if q else p
-    x = (p * y - 1) // q if q else 0
-    e = lattice.steps.astype(np.float64)
-    covariance = (e * lattice.counts[:, None]).T @ e
-    s, r = np.array((y, -x), dtype=float), np.array((-q, p), dtype=float)
-    shear = round(float(s @ covariance @ r) / float(r @ covariance @ r))
-    x, y = x + shear * p, y + shear * q
-    first, second = lattice.steps.T
-    steps = np.stack((y * first - x * second, p * second - q * first), axis=1).astype(np.int64)
-    origin = (int(lattice.origin[0]), int(lattice.origin[1]))
-    return (origin, (0, p * i + q * j), (x * a + y * b, x * i + y * j)), steps
-
-
-@cache
-def _binomials(n: int) -> Floats:
-    """n over m for m = 0, ..., n."""
-    return np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64)
+def _ways(law: _Tilted) -> Iterator[Callable[[], Probability]]:
+    """How the tail can be had in about a second, the quickest first."""
+    made = law.counts * law.q
+    deviations, moved = law.moments[0] ** 0.5, np.abs(law.moves[made > 1e-20])
+    sizes = 19 * deviations + 3 * moved.max(axis=0, initial=0)
+    sizes = np.minimum(sizes, law.ends[:, 1] - law.ends[:, 0]) + 1
+    terms = np.minimum(law.counts, made + 9.5 * np.sqrt(made * (1 - law.q)) + 8) + 1
+    cells = float(terms.sum() * sizes.prod()) / (3 * DEARER)
+    # Frequencies that matter around the peak.
+    around = (OUTSIDE / (2 * np.pi)) ** 0.5 / np.maximum(deviations, 1e-9)
+    (s0, s1), (r0, r1) = law.window(0, OUTSIDE), law.window(1, OUTSIDE)
+    points = (s1 - s0 + 1) * (r1 - r0 + 1) * float(np.minimum(around, 1.0).prod()) / 2
+    looks = points * (DEAR * law.counts.size + sizes[1])
+    if looks < cells:
+        yield partial(by_frequencies, law, min(cells, WORK))
+    if cells <= CELLS:
+        yield partial(by_cells, law)

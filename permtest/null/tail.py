@@ -18,12 +18,12 @@ from contextlib import suppress
 from functools import partial, wraps
 from itertools import combinations
 from math import inf
-from typing import Concatenate, ParamSpec, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from permtest._checks import TooHard
-from permtest._jit import NUMBA, Floats
+from permtest._jit import NUMBA
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import dp_cells, dp_rounding, fft_cells, norm
 from permtest.null.distribution import (
@@ -77,26 +77,22 @@ LONG, CELLS_EACH, MANY = 3000, 20, 150
 #: rule halves have no more sums than can be listed.
 MOST_COUNTED = 23.0
 
-P = ParamSpec("P")
-
 #: P(T >= t0) of a law under the null hypothesis.
 Tail: TypeAlias = Callable[[TwoPointSum, int], Probability]
 
 
-def _by_symmetry(
-    tail: Callable[Concatenate[TwoPointSum, int, P], Probability],
-) -> Callable[Concatenate[TwoPointSum, int, P], Probability]:
+def _by_symmetry(tail: Callable[..., Probability]) -> Callable[..., Probability]:
     """Extend a tail that is valid above the centre to every t0, by symmetry; the ends are exact."""
 
     @wraps(tail)
-    def anywhere(law: TwoPointSum, t0: int, /, *args: P.args, **how: P.kwargs) -> Probability:
+    def anywhere(law: TwoPointSum, t0: int, **how: int) -> Probability:
         if t0 <= 0:
             return CERTAIN
         if t0 >= law.top:
             return IMPOSSIBLE if t0 > law.top else CERTAIN.halved(law.n_informative)
         if 2 * t0 <= law.top:
-            return anywhere(law, law.top - t0 + 1, *args, **how).complement()
-        return tail(law, t0, *args, **how)
+            return anywhere(law, law.top - t0 + 1, **how).complement()
+        return tail(law, t0, **how)
 
     return anywhere
 
@@ -150,7 +146,7 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     if tail > UNDERFLOW:
         return Probability.of(tail, dp_rounding(rest)).halved(stuck)
     tau = tilt_to(rest, t0)
-    tail = float(dp_cells(rest.tilted(-tau), size)[::-1] @ _undo(size, tau))
+    tail = float(dp_cells(rest.tilted(-tau), size)[::-1] @ np.exp(-tau * np.arange(size)))
     return _untilted(rest, t0, tau, tail, 8 * dp_rounding(rest)).halved(stuck)
 
 
@@ -187,10 +183,9 @@ def tail_counted(law: TwoPointSum, t0: int) -> Probability:
     return Probability.of_ratio(count_tail(law, t0), law.n_informative)
 
 
+@_by_symmetry
 def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) on a shorter lattice."""
-    if t0 <= 0 or t0 > law.top:
-        return tail_tilted(law, t0)
     found = shorten(law, t0)
     assert found is not None, "it depends on the law alone whether there is one"
     for _, tail in attempts(*found):
@@ -205,8 +200,8 @@ def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by FFT convolution (Alg. 4): tilt, convolve, add up the tail, undo the tilt."""
     law.check_size("the null distribution")
-    tau, size = tilt_to(law, t0), law.top - t0 + 1
-    found, undo = fft_cells(law.tilted(tau)), _undo(size, tau)
+    tau = tilt_to(law, t0)
+    found, undo = fft_cells(law.tilted(tau)), np.exp(-tau * np.arange(law.top - t0 + 1))
     tail = float(np.sum(found.cells[t0:] * undo))
     return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
 
@@ -215,11 +210,6 @@ def tilt_to(law: TwoPointSum, t0: int) -> float:
     """tau >= 0 with tilted mean t0, about; any tau would be exact, this one puts the mass there."""
     excess = t0 - law.top / 2
     return find_tilt(law.widths, law.counts, excess) if excess > 0 else 0.0
-
-
-def _undo(size: int, tau: float) -> Floats:
-    """exp(-tau s) for the cells t0 + s of the tail."""
-    return np.asarray(np.exp(-tau * np.arange(size)))
 
 
 def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) -> Probability:

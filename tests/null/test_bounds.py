@@ -19,10 +19,12 @@ from permtest.null.convolution import (
     dp_cells,
     dp_rounding,
     fft_cells,
+    log_cells,
 )
 from permtest.null.enumeration import count_labellings
 from permtest.null.lattice import LatticeSum, box_law
-from tests.null import holds, law_of, relative_error
+from permtest.question import _from_logs, ask
+from tests.null import counted, holds, law_of, relative_error
 from tests.null.test_plane import counted as counted_plane
 from tests.null.test_plane import event, spans
 
@@ -100,6 +102,20 @@ def test_noise_of_a_window_of_several_sums():
     assert 0 <= 1 - truth.sum() <= box.outside + 1e-14
 
 
+def test_roundings_of_frequencies_of_several_sums():
+    rows, shape = np.random.default_rng(0).integers(0, 3, (60, 2)), (1001, 30)
+    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    found, squares = several._fair_product(np.array(shape), lattice)
+    off = []
+    with mp.workdps(40):
+        for i, j in np.argwhere(np.abs(found) > 1e-3)[::5].tolist():
+            turns = lattice.steps @ np.diag((i, j)) @ np.array((30, 1001))  # of 1001 * 30
+            cosines = [mp.cos(mp.pi * x / (1001 * 30)) for x in turns.tolist()]
+            exact = mp.fprod(x**c for x, c in zip(cosines, lattice.counts.tolist(), strict=True))
+            off.append(float(exact - found[i, j]))
+    assert 1e-3 * squares**0.5 <= np.linalg.norm(off) <= squares**0.5
+
+
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
 def test_what_a_tilted_tail_leaves_out(kind, share):
@@ -148,14 +164,149 @@ def test_the_scale_of_a_tilted_tail(kind, share):
     _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     high, low, error = lattice.scale
     with mp.workdps(40):
-        tau, scale, ahead = mp.mpf(lattice.tau), -mp.mpf(lattice.tau) * t0, mp.mpf(-t0)
+        tau, ahead = mp.mpf(lattice.tau), mp.mpf(-t0)
         for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
-            scale += c * mp.log((1 + mp.exp(tau * w)) / 2)
             ahead += c * w / (1 + mp.exp(-tau * w))
-        off = float(abs(mp.mpf(high) + mp.mpf(low) - scale))
+        off = float(abs(mp.mpf(high) + mp.mpf(low) - exact_scale(law, lattice.tau, t0)))
         assert abs(mp.fsum(lattice.shift) - ahead) <= 4e-16 * law.top
     assert abs(low) <= 2**-50 * abs(high)
     assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+def test_logarithms_of_tails(kind, share):
+    """The exponent of tables, and p from the logarithms of cells, with errors of both."""
+    law = law_of(LAWS[kind])
+    t0 = int(law.top * share) + 1
+    coins = many_point.ManyPointSum.of_coins(law.widths, law.counts)
+    tilt = many_point._tilt_to(coins, t0)
+    centred, ahead = (
+        coins.steps - np.repeat(tilt.means, coins.sizes),
+        tilt.means @ coins.counts - t0,
+    )
+    found, error = many_point._exponent(coins, tilt, centred, ahead)
+    with mp.workdps(40):
+        found = mp.mpf(float(found)) + mp.mpf(float(found - many_point.LONG(float(found))))
+        assert holds(float(abs(found - exact_scale(law, tilt.tau, t0))), error, 1e-19)
+    widths = np.repeat(law.widths, law.counts)
+    asked = ask(widths, 0 * widths, alternative="greater")
+    asked = replace(asked, observed=asked.law.offset + asked.law.unit * t0)
+    p, exact = _from_logs(asked), counted(law)(t0)
+    assert relative_error(p, exact) <= p.error_bound
+    each = log_cells(law)[1] + 5 * 2.0**-52 * abs(p.log)
+    assert each <= p.error_bound <= 1.2 * each
+
+
+@pytest.mark.parametrize("deviations", [0.5, 2, 4])
+def test_characteristic_functions_of_tables(deviations):
+    """Their logarithms and errors, from angles next to 0 to some that go round the circle."""
+    tables = [([0, 2, 7], [3, 1, 2], 20), ([0, 1], [1, 1], 3), ([0, 5, 6, 40], [1, 5, 2, 1], 7)]
+    law = many_point.ManyPointSum.of(tables)
+    tilt = many_point._tilt_to(law, int(law.mean + deviations * law.deviation))
+    centred, shares = law.steps - np.repeat(tilt.means, law.sizes), tilt.shares.astype(float)
+    js, m = np.array([1, 2, 5, 20, 50, 400]), 1001
+    found, errors = many_point._log_phi(law, shares, centred.astype(float), js, m)
+    off = np.zeros(errors.shape)
+    with mp.workdps(40):
+        for k, (steps, weights, _) in enumerate(tables):
+            odds = [w * mp.exp(mp.mpf(tilt.tau) * s) for s, w in zip(steps, weights, strict=True)]
+            mean = mp.fsum(w * s for s, w in zip(steps, odds, strict=True)) / mp.fsum(odds)
+            for i, j in enumerate(js.tolist()):
+                turns = [mp.expj(2 * mp.pi * j * (s - mean) / m) for s in steps]
+                exact = mp.log(mp.fdot(odds, turns) / mp.fsum(odds))
+                off[i, k] = abs(mp.mpc(found[i, k]) - exact)
+    assert np.all(off <= errors)
+    assert np.all(errors <= 1000 * off + 1e-19)
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+@pytest.mark.parametrize(("slack", "outside", "lost"), [(0, 17.0, 1e-5), (3, 45.0, 0.0)])
+def test_brackets_of_exact_means(kind, share, slack, outside, lost, monkeypatch):
+    """Nothing keeps them apart but roundings, and what the lower one may lose to its period."""
+    law = law_of(LAWS[kind])
+    t0, p = int(law.top * share) + 1, counted(law)
+    tilted = bracket._Tilted.of(law, t0)
+    with mp.workdps(40):
+        tau = mp.mpf(tilted.tau) / tilted.largest  # the threshold is half a cell below t0
+        scale = exact_scale(law, tau, mp.mpf(t0) - 0.5)
+        far, near = (mp.mpf(x.numerator) / x.denominator for x in (p(t0 + slack), p(t0 - slack)))
+
+        def means(_, delta):
+            moved = mp.exp(mp.mpf(tilted.tau) * delta)
+            return float(far / mp.exp(scale) * moved), float(near / mp.exp(scale) / moved), 0.0
+
+        monkeypatch.setattr(bracket, "OUTSIDE", outside)
+        monkeypatch.setattr(bracket._Spectrum, "means", means)
+        low, high = tilted.bounds(1e-5, slack)
+        rounding = 3e-14 * law.n_informative
+        assert 0 <= mp.log(far) - low.log <= rounding + lost
+        assert 0 <= high.log - mp.log(near) <= rounding
+
+
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize("phis", [bracket.phis, bracket._phis])
+def test_characteristic_functions_of_brackets(kind, phis):
+    law = law_of(LAWS[kind])
+    tilted, period, js = bracket._Tilted.of(law, int(law.top * 0.6) + 1), 20.0, np.arange(1, 100, 9)
+    found, others = phis(js, period, tilted.widths, tilted.counts, tilted.beta)
+    off = []
+    with mp.workdps(40):
+        for j, value in zip(js.tolist(), found, strict=True):
+            exact = mp.mpf(1)
+            for w, c, b in zip(law.widths.tolist(), law.counts.tolist(), tilted.beta, strict=True):
+                turn = mp.pi * j * w / (tilted.largest * mp.mpf(period))
+                exact *= mp.mpc(mp.cos(turn), mp.mpf(float(b)) * mp.sin(turn)) ** c
+            off.append(float(abs(mp.mpc(value) - exact)))
+    bounds = bracket._Spectrum(tilted, period)._rounding(js) * others
+    assert np.all(off <= bounds)
+    assert np.max(off / bounds) >= 1e-3
+
+
+@pytest.mark.parametrize("off", [-1e-3, 1e-3])
+def test_errors_of_frequencies_are_errors_of_a_bracket(off, monkeypatch):
+    law, right = law_of(LAWS["scores"]), bracket.phis
+
+    def wrong(*args):
+        values, others = right(*args)
+        return values * (1 + off), others
+
+    monkeypatch.setattr(bracket, "phis", wrong)
+    monkeypatch.setattr(bracket._Spectrum, "_rounding", lambda _, js: np.full(js.size, abs(off)))
+    t0 = int(law.top * 0.52)
+    low, high = bracket._Tilted.of(law, t0).bounds(1e-5, 0)
+    assert low.value <= counted(law)(t0) <= high.value
+    assert high.log - low.log <= 20 * abs(off)
+
+
+@pytest.mark.parametrize("entries", [1, 60])
+@pytest.mark.parametrize("cut", [2.0, 12.0])
+@pytest.mark.parametrize("spread", [0.05, 0.9, 1.0])
+def test_cosines_bound_a_characteristic_function(entries, cut, spread):
+    """From below, at points of a grid and between two; closely somewhere, where all turn alike."""
+    widths, counts = np.linspace(1.0, 0.4, entries)[::-1], np.full(entries, 120 // entries)
+    some, zone = zone_of((widths, counts, np.full(entries, spread)), 3.0, 90.0, cut, 90.0)
+    (a, b, c), step = zone.terms, zone.step
+    theta = zone.start + step * np.add.outer(np.arange(zone.size), np.linspace(0, 1, 9))
+    turns = np.multiply.outer(theta, zone.widths)
+    bounds = a.sum() - np.cos(turns) @ b + np.cos(2 * turns) @ c
+    sines = np.minimum(spread * np.sin(turns / 2) ** 2, 1 - 1e-16)
+    above = -0.5 * np.log1p(-sines) @ counts[some] - bounds
+    drops = np.minimum(bounds[:, 0], bounds[:, -1]) - bounds.min(axis=1)
+    assert above.min() >= -1e-9
+    assert drops.max() <= zone.slack <= max(bracket.SLACK, a.sum() / 3)
+    if entries == 1:
+        assert above.min() <= 1e-5
+        assert zone.slack <= 4 * drops.max()
+
+
+def exact_scale(law, tau, t0):
+    """K(tau) - tau t0."""
+    scale = -mp.mpf(tau) * t0
+    for w, c in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
+        scale += c * mp.log((1 + mp.exp(mp.mpf(tau) * w)) / 2)
+    return scale
 
 
 def exact_phi(law, lattice, share, j):
@@ -183,7 +334,7 @@ def tilted_plane(n=120):
 
 def test_what_frequencies_of_a_plane_leave_out():
     law, m, cut = tilted_plane(), np.array([45, 63]), 12.0
-    points, rest = law._frequencies(m, cut, 1e9)
+    points, rest = plane._Phi(law, m).search(cut, 1e9)
     every = np.array([(s, r) for s in range(23) for r in range(-31, 32) if s > 0 or r > 0])
     x = (every / m) @ law.moves.T
     spread = 4 * law.q * (1 - law.q)
@@ -203,7 +354,7 @@ def test_roundings_of_frequencies_of_a_plane():
     law, m = tilted_plane(), np.array([45, 63])
     origin = law.region.origin
     points = np.array([(0, 0), (0, 1), (1, 0), (2, -3), (22, 31), (17, -20)])
-    values, errors = law._phi(points, m, law._twice(origin) % (2 * m))
+    values, errors = plane._Phi(law, m).at(points)
     off = []
     with mp.workdps(40):
         for (j_s, j_r), found in zip(points.tolist(), values, strict=True):
@@ -231,7 +382,7 @@ def test_the_scale_and_the_bound_of_a_plane(second):
         off = float(abs(mp.mpf(high) + mp.mpf(low) - exact))
     assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
     whole = law.event.tail().log
-    assert whole <= law.bound() <= min(0.0, whole + 5)
+    assert whole <= law.bound() <= whole + 5
     if second == 0.4:
         assert whole < -20
 
@@ -239,7 +390,7 @@ def test_the_scale_and_the_bound_of_a_plane(second):
 def test_rows_of_a_plane_that_are_left_out():
     """Bounds of rows, of the mass on either side, and of the whole, against all cells."""
     law = tilted_plane(40)
-    table, lows, power, lost, rounding = law._cells(1e-300)
+    table, lows, power, lost, rounding = plane._cells(law, 1e-300)
     assert lost < 1e-280
     assert rounding < 1e-12
     scale = (power - int(law.counts.sum())) * log(2) + float(
@@ -254,11 +405,11 @@ def test_rows_of_a_plane_that_are_left_out():
         mean = float(law.means[axis])
         assert float(values @ one) == pytest.approx(mean, rel=1e-9)
         for x in (0.5, 3.0, 20.0):
-            bound = float(np.exp(law._log_mass(axis, x)))
+            bound = float(np.exp(law.log_mass(axis, x)))
             for side in (one[values >= mean + x], one[values <= mean - x]):
                 assert side.sum() <= bound * (1 + 1e-12)
             assert bound <= 1
-        low, high = law._window(axis, 5.0)
+        low, high = law.window(axis, 5.0)
         assert one[(values < low) | (values > high)].sum() <= 2 * exp(-5)
     starts = law._starts(rows)
     columns = lows[0] + np.arange(table.shape[1])
@@ -349,10 +500,8 @@ def covered(pairs, most):
 @pytest.mark.parametrize("what", ["region", "window", "frequencies"])
 def test_crude_tails_of_a_plane_are_within_their_bounds(what, crude, monkeypatch):
     """Each kind of truncation by itself; the window of cells is what they leave out."""
-    search, cut = plane._Tilted._frequencies, crude if what == "frequencies" else 60.0
-    monkeypatch.setattr(
-        plane._Tilted, "_frequencies", lambda self, m, _, work: search(self, m, cut, work)
-    )
+    search, cut = plane._Phi.search, crude if what == "frequencies" else 60.0
+    monkeypatch.setattr(plane._Phi, "search", lambda phi, _, work: search(phi, cut, work))
     found = []
     for seed in range(8):
         u, v = np.random.default_rng(seed).integers(0, 4, (2, 40, 2))
@@ -361,22 +510,23 @@ def test_crude_tails_of_a_plane_are_within_their_bounds(what, crude, monkeypatch
         monkeypatch.setattr(plane, "OUTSIDE", crude if what == "region" else 42.0)
         assert tilted.region.rest < 1  # it is kept from now on
         monkeypatch.setattr(plane, "OUTSIDE", crude if what == "window" else 42.0)
-        for way in (tilted.by_frequencies, tilted.by_cells)[: 1 if what == "frequencies" else 2]:
-            found.append((relative_error(way(), exact), way().error_bound))
+        for way in (plane.by_frequencies, plane.by_cells)[: 1 if what == "frequencies" else 2]:
+            p = way(tilted)
+            found.append((relative_error(p, exact), p.error_bound))
     covered(found, 600 * exp(-crude))
 
 
 def test_errors_of_frequencies_are_errors_of_the_tail(monkeypatch):
-    right = plane._Tilted._phi
+    right = plane._Phi.at
 
     def wrong(self, *args):
         values, _ = right(self, *args)
         return values * (1 + 1e-7), 1e-7 * np.abs(values)
 
     law = tilted_plane(40)
-    exact = law.by_frequencies()
-    monkeypatch.setattr(plane._Tilted, "_phi", wrong)
-    found = law.by_frequencies()
+    exact = plane.by_frequencies(law)
+    monkeypatch.setattr(plane._Phi, "at", wrong)
+    found = plane.by_frequencies(law)
     assert 0.99e-7 < found.value / exact.value - 1 <= found.error_bound < 1e-5
 
 
@@ -431,7 +581,7 @@ def test_crude_tails_of_many_points_are_within_their_bounds(what, crude, monkeyp
         for deviations in (0.2, 2, 4):
             t0 = int(law.mean + deviations * law.deviation)
             p = many_point._inverted(law, t0)
-            found.append((relative_error(p, law.count_at_least(t0)), p.error_bound))
+            found.append((relative_error(p, law.tail_fraction(t0)), p.error_bound))
     covered(found, 300 * exp(-crude))
 
 

@@ -39,7 +39,7 @@ def test_tails_are_those_of_fractions(drawn, data):
     t0 = data.draw(st.integers(-1, law.top + 2))
     least = law.offset + law.unit * t0
     exact = sum((p for x, p in whole.items() if x >= least), Fraction(0))
-    assert law.count_at_least(t0) == exact
+    assert law.tail_fraction(t0) == exact
     p = law.tail(t0)
     assert abs(Fraction(p.value) - exact) <= Fraction(p.error_bound + 3e-16) * exact
     assert p.error_bound < 1e-11
@@ -129,7 +129,7 @@ def test_a_giant_step_that_is_next_to_impossible():
     rare = ([0, 1003, 1050, 101_000], [9, 1, 10**25, 10**6], 1)
     law = ManyPointSum.of([([0, 5], [1, 1], 27), rare])
     for t0 in (1108, 1130):
-        exact, p = law.count_at_least(t0), law.tail(t0)
+        exact, p = law.tail_fraction(t0), law.tail(t0)
         assert abs(Fraction(p.value) - exact) <= Fraction(float(p.error_bound)) * exact
         assert p.error_bound < 1e-11
 
@@ -143,7 +143,7 @@ def test_what_is_out_of_reach_is_refused():
     with pytest.raises(MemoryError, match="cells"):
         wide.distribution()
     with pytest.raises(MemoryError, match="bits"):
-        wide.count_at_least(10)
+        wide.tail_fraction(10)
 
 
 @pytest.mark.parametrize("heads", [1, 3, 200])
