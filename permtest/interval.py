@@ -117,7 +117,10 @@ def shift_interval(question: SumQuestion, confidence_level: float) -> Confidence
         low = _lower_end(lattice, alpha)
     if question.alternative != "greater":
         high = _lower_end(lattice.mirrored(), alpha)
-    resolution, warning = max(low[1], high[1]), symmetry_warning(*question.differences)
+    resolution, warning = (
+        max(low[1], high[1]),
+        symmetry_warning(*question.differences, question.swapped),
+    )
     return ConfidenceInterval(low[0], 0.0 - high[0], confidence_level, resolution, warning)
 
 
@@ -149,8 +152,8 @@ class _Lattice:
         unit = gcd(*(d - first for d in numbers)) or 1
         steps = [(d - first) // unit for d in numbers]
         kind = np.int64 if max(steps, default=0) < 2**61 else object
-        scale = question.scale * question.mean_size
-        origin, step = Fraction(first) / scale, Fraction(unit) / scale
+        scale = question.scale * question.size
+        origin, step = Fraction(first, scale), Fraction(unit, scale)
         return cls(question.law.n, origin, step, np.array(steps, dtype=kind), counts)
 
     @property
@@ -397,7 +400,9 @@ def _quantile(p: Fraction) -> float:
 # ---- whether differences look symmetric --------------------------------------------------------
 
 
-def symmetry_warning(values: NDArray[Any], counts: NDArray[np.int64]) -> str | None:
+def symmetry_warning(
+    values: NDArray[Any], counts: NDArray[np.int64], swapped: str = "pairs"
+) -> str | None:
     """What is to be said where few differences look skewed; of distinct ones and their counts."""
     # ``python -m benchmarks.calibration`` has the coverage of intervals on either side of the rule.
     n, g1 = int(counts.sum()), skewness(values, counts)
@@ -409,11 +414,12 @@ def symmetry_warning(values: NDArray[Any], counts: NDArray[np.int64]) -> str | N
         return None
     return (
         f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
-        f"{needed:,.0f} pairs, and there are {n:,}. Intervals for the mean difference and tests "
-        "against a margin assume that differences are symmetric about it. If they are not, "
+        f"{needed:,.0f} {swapped}, and there are {n:,}. Intervals for the mean difference and "
+        "tests against a margin assume that differences are symmetric about it. If they are not, "
         "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
         "interval covers the mean in 87% of samples. The studentised bootstrap, "
-        "alternatives.bootstrap, does not assume symmetry."
+        "alternatives.bootstrap, does not assume symmetry"
+        f"{'' if swapped == 'pairs' else '; Pairs.by_cluster() has the sums that it takes'}."
     )
 
 

@@ -45,7 +45,7 @@ class MarginTestResult(PermutationTestResult):
     n : int
         Number of pairs, or of clusters or items if these are swapped as a whole.
     n_informative : int
-        Number of pairs whose difference is not the margin itself.
+        Number of pairs, clusters or items whose difference is not the margin itself.
     method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme
     n_entries, scores, reading
         As in `PermutationTestResult`; `totals`, `n_samples`, `n_extreme` and `scores` are None.
@@ -74,7 +74,7 @@ class MarginTestResult(PermutationTestResult):
     @property
     def warning(self) -> str | None:
         """A sentence where few differences look skewed: the test assumes that they are not."""
-        return symmetry_warning(*self._unshifted.differences)
+        return symmetry_warning(*self._unshifted.differences, self.swapped)
 
     def __str__(self) -> str:
         a, b = self.names
@@ -249,9 +249,8 @@ def noninferiority_test(
     -----
     Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
     Then a test at level alpha rejects a true null with probability alpha at most. Where few
-    differences look skewed, the result has a `warning`. Of clusters these are the differences of
-    their sums, divided by their mean size. Cost: as `exact_perm_test`, times a few where the
-    denominator of `margin` is large.
+    differences look skewed, the result has a `warning`. Clusters must have one size. Cost: as
+    `exact_perm_test`, times a few where the denominator of `margin` is large.
 
     Examples
     --------
@@ -310,8 +309,7 @@ def equivalence_test(
     -----
     Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
     Then a test at level alpha rejects a true null with probability alpha at most. Where few
-    differences look skewed, the result has a `warning`. Of clusters these are the differences of
-    their sums, divided by their mean size.
+    differences look skewed, the result has a `warning`. Clusters must have one size.
 
     Examples
     --------

@@ -134,6 +134,11 @@ class Question(ABC):
     ties_doubtful: bool = False
 
     @property
+    def swapped(self) -> str:
+        """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
+        return "items" if self.runs_each else "pairs" if self.n_entries is None else "clusters"
+
+    @property
     @abstractmethod
     def statistic(self) -> Any:
         """t(u, v)."""
@@ -204,6 +209,8 @@ class SumQuestion(Question):
     #: The same, or whole clusters, whose differences are added up.
     units: Pairs | None = None
     entry: Statistic
+    #: What is swapped as a whole, of each entry.
+    clusters: Any = None
     #: The values of g, if entries stay and if they are swapped.
     effects: tuple[IntArray, IntArray] | None = None
     #: By what integers have to be divided to be scores.
@@ -304,10 +311,16 @@ class SumQuestion(Question):
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
         """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
 
-        Of clusters they are sums, which shifts of `mean_size` times as much move.
+        Of clusters they are sums, which a shift of every pair moves by `size` times as much.
         """
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
+        if self.clusters is not None and self._clusters_differ_in_size():
+            raise ValueError(
+                "there is no exact interval with clusters of different sizes, because a shift of "
+                "every pair moves them by different amounts; test the sums, or the means, of the "
+                "clusters as scores of their own"
+            )
         if self.units is not None:
             values, counts = count_values(self.units.differences())
         else:
@@ -324,15 +337,19 @@ class SumQuestion(Question):
             raise ValueError("the scores were changed after the test; test them again")
         return values, counts
 
+    def _clusters_differ_in_size(self) -> bool:
+        sizes = np.bincount(cluster_numbers(self.clusters, self.n_entries or 0))
+        return sizes.size > 0 and bool(np.ptp(sizes))
+
     @property
-    def mean_size(self) -> Fraction:
-        """How many pairs a cluster has on average; 1 where pairs are swapped one by one."""
-        return Fraction(self.n_entries or 1, self.law.n if self.n_entries else 1)
+    def size(self) -> int:
+        """How many pairs each cluster has, where all have as many; 1 without clusters."""
+        return self.n_entries // self.law.n if self.n_entries else 1
 
     def shifted(self, shift: Fraction) -> SumQuestion:
         """The test of the null that differences are symmetric about `shift`, in scores."""
         values, counts = self.differences
-        a, b = (shift * self.scale * self.mean_size).as_integer_ratio()
+        a, b = (shift * self.scale * self.size).as_integer_ratio()
         moved = np.array([b * int(d) - a for d in values], dtype=object)
         offset = -exact_dot(np.abs(moved), counts)
         return replace(
@@ -613,6 +630,7 @@ def ask(
         names=check_names(names or ("u", "v")),
         entry=entry,
         effects=effects,
+        clusters=clusters,
         n_entries=n_entries,
         **how,
     )
@@ -673,6 +691,7 @@ def _ask_of_pairs(
         metric=entry.name if h is None else _called(h, entry.name),
         pairs=pairs,
         units=units,
+        clusters=clusters,
         entry=entry,
         totals=totals,
         scores=scores,

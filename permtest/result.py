@@ -268,16 +268,16 @@ class PermutationTestResult(AsFields):
         Raises
         ------
         ValueError
-            If the statistic is no sum of differences, or p was sampled.
+            If the statistic is no sum of differences, p was sampled, or clusters differ in size.
 
         Notes
         -----
-        Assumes that the differences are symmetric about a shift that is the same for all pairs;
-        then it covers that shift with at least the stated probability, at any N. Of clusters these
-        are the differences of their sums, divided by their mean size. Scores of 0 and 1
-        have no such shift: reports and ``permtest compare --json`` have Tango's score interval for
-        these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for each
-        end, a few milliseconds each.
+        Assumes that the differences, or those of clusters, are symmetric about a shift that is the
+        same for all pairs; then it covers that shift with at least the stated probability, at any
+        N. Clusters must have one size, as others are shifted by different amounts. Scores of 0 and
+        1 have no such shift: reports and ``permtest compare --json`` have Tango's score interval
+        for these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for
+        each end, a few milliseconds each.
         """
         from permtest.interval import ConfidenceInterval, shift_interval
 
@@ -441,9 +441,7 @@ class PermutationTestResult(AsFields):
     @property
     def swapped(self) -> str:
         """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
-        if self._question.runs_each:
-            return "items"
-        return "pairs" if self.n_entries is None else "clusters"
+        return self._question.swapped
 
     def pairs_text(self) -> str:
         """How many pairs, clusters or items there are, and how many of them matter."""

@@ -47,8 +47,8 @@ def test_noninferiority_is_brute_force_on_shifted_differences(columns, margin):
     assert result.alternative == "greater"
 
 
-@pytest.mark.parametrize("docs", ["aabbcc", "abbccc"])
-def test_clusters_are_shifted_as_their_sums_over_their_mean_size(docs):
+def test_clusters_of_one_size_are_shifted_as_their_pairs_are():
+    docs = "aabbcc"
     clustered = replace(Pairs.of(U, V), clusters=tuple(docs))
     sums = [sum(d for d, c in zip(differences(U, V), docs, strict=True) if c == x) for x in "abc"]
     result, exact = noninferiority_test(clustered, 0.5), [Fraction(x, 2) for x in sums]
@@ -58,6 +58,17 @@ def test_clusters_are_shifted_as_their_sums_over_their_mean_size(docs):
     assert "over 6 pairs in 3 clusters" in str(equivalence_test(clustered, 0.5))
     same = noninferiority_test(exact, [0] * 3, 0.5)
     assert result.confidence_interval(0.8) == same.confidence_interval(0.8)
+    uneven = replace(clustered, clusters=tuple("abbccc"))
+    for test in (noninferiority_test, equivalence_test):
+        with pytest.raises(ValueError, match="clusters of different sizes"):
+            test(uneven, 0.5)
+
+
+def test_skewed_clusters_are_called_so():
+    skewed = Pairs.of([30, 1, *[1, 0] * 11], [0] * 24)
+    warning = noninferiority_test(replace(skewed, clusters=np.arange(24) // 2), 1).warning
+    assert "clusters, and there are 12" in warning
+    assert "Pairs.by_cluster()" in warning
 
 
 @given(columns=pairs(max_size=9), low=margins, high=margins)

@@ -201,7 +201,7 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
             reason = f"there are too few pairs for any shift to be excluded at the level {level:g}"
     except (ValueError, MemoryError, ArithmeticError) as error:
         reason = str(error) or type(error).__name__
-        if pairs.columns:
+        if pairs.columns or pairs.clusters is not None:
             reason += "; permtest report has an interval for these"
     units = {"mean": "mean per item", "sum": f"{result.unit} in all"}
     facts = result.to_dict() | _origin(pairs, args)
