@@ -57,7 +57,7 @@ class AsFields(AsJson):
 
 def p_text(p: float, log10_p: float, digits: int = 3) -> str:
     """p with so many significant digits; more where it would look like the 1 that it is not."""
-    if p > 1e-300:  # below which floats lose digits
+    if p > 1e-300:  # floats lose digits not far below that
         text = f"{p:.{digits}g}"
         return text if text != "1" or p == 1 else p_text(p, log10_p, digits + 1)
     exponent = floor(log10_p)
