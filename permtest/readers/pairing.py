@@ -112,6 +112,7 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
     (head, first), *others = parts
     for i in (i for i in columns[0] if head.may_be_key(i)):  # but numbers called like no item
         own, name = columns[0][i], head.name(i)
+        _check_no_repeats(parts, name, own)
         for (sheet, rows), cells in zip(others, columns[1:], strict=True):
             called = (cells[k] for k in cells if sheet.name(k).lower() == name.lower())
             theirs = next(called, [])
@@ -131,6 +132,26 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
         for i in (i for i, cells in some.items() if i not in sheet.numeric and _differ(cells)):
             problem = f"not all files have a {sheet.label(i)}; add it, or pair by order"
             raise sheet.error(f"{problem} (--by-order)")
+
+
+def _check_no_repeats(parts: Sequence[Part], name: str, own: Sequence[str]) -> None:
+    """Refuse a column of which each value comes as often, twice or more, the same in all files."""
+    number = Counter(own)
+    times = number[own[0]]
+    if not (1 < times <= len(number) and {*number.values()} == {times}):
+        return  # the fewer values there are, the likelier they are groups of items
+    for sheet, rows in parts[1:]:
+        same = [k for k in range(sheet.width) if sheet.name(k) == name]
+        if (
+            sheet is parts[0][0]
+            or not same
+            or as_ids([sheet.texts[same[0]][row] for row in rows]) != own
+        ):
+            return
+    problem = f"each value comes {times} times, in the same order in all files; if these are "
+    problem += f"repeats of an item, swap them together (--clusters {name}), else pair lines by "
+    head = parts[0][0]
+    raise head.error(f"{problem}order (--by-order)", None, head.find(name))
 
 
 def _differ(cells: Sequence[str]) -> bool:

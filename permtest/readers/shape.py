@@ -208,7 +208,13 @@ class Sheet(Table):
     def _recurring(self) -> list[int]:
         """The column that shows what an item is, where items come twice or more on average."""
         what = [i for i in range(self.width) if self.name(i).lower() in ITEMS]
-        if not what or 2 * self._distinct([*what, *self._whose]) > len(self):
+        if not what and (item := self.called("item")) is not None:
+            what = [item]
+        number = self._distinct([*what, *self._whose]) if what else len(self)
+        if 2 * number > len(self):
+            return []
+        group = self.name(what[0]).lower() in ("name", "task")  # of many items, perhaps
+        if group and number * self._distinct(what) < len(self):
             return []
         for i in (i for i in range(self.width) if i != self.numbered):
             text = i not in self.numeric and not says(self.name(i), "output")
@@ -253,6 +259,18 @@ class Sheet(Table):
         some = (said.index(name) for name in ROLES["repeat"] if name in said)
         fits = (i for i in some if i not in rows and self._distinct([*rows, i]) == len(self))
         return next(fits, None)
+
+    @property
+    def _runs(self) -> int | None:
+        """The column that by its name tells runs apart, where nothing says of which items."""
+        if self.names is None or self.how.id is False or self.cluster is not None:
+            return None
+        lines = {i: self._distinct([i]) for i in range(self.width)}
+        if any(lines[i] == len(self) and self.may_be_key(i) for i in lines):
+            return None
+        called = {*ROLES["repeat"]} - {"fold", "turn"}  # of which each may hold other items
+        some = (i for i in lines if self.name(i).lower() in called)
+        return next((i for i in some if 1 < lines[i] < len(self)), None)
 
     @property
     def _whose(self) -> list[int]:
@@ -566,10 +584,12 @@ class Sheet(Table):
     def _identity(self, rows: Sequence[int]) -> tuple[Any, str, Any, list[str]]:
         """Ids of rows, what they are, the items of which they are repeats, and notes."""
         if not self.ids:
-            if self.how.repeat is None:
+            runs = self._runs if self.how.repeat is None else self.repeat
+            if runs is None:
                 return None, ORDER, None, []
-            problem = "tells repeats apart, but no column says which item; name it (--id)"
-            raise self.error(problem, None, self.repeat)
+            problem = "tells repeats apart, but no column says which item; name it (--id COL)"
+            order = ", or pair lines by order (--by-order)" * (self.how.repeat is None)
+            raise self.error(problem + order, None, runs)
         nameless = "an item without a name; write one"
         parts, by = [as_ids(self._labels(i, rows, nameless)) for i in self.ids], self._known
         items = parts[0]

@@ -174,6 +174,11 @@ CASES = {
         *((f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n", {}, "'p' occurs twice", "(--repeat)",
            f"(--clusters {name})") for name in ("question", "item")),
         ("seed,A,B\n1,1,0\n2,0,1\n1,1,1\n", {"repeat": "seed"}, "'seed'", "--id"),
+        *((f"x,{name},A,B\np,1,1,0\np,2,0,1\nq,1,0,1\nq,2,0,0\n", NAMED, f"column {name!r}: tells",
+           "no column says which item", "(--id COL)", "--by-order")
+          for name in ("seed", "run", "epoch", "repeat", "sample", "trial")),
+        (two("p,1 p,0 q,1 q,1", "p,0 p,0 q,1 q,0", "x,acc"), {}, "column 'x': each value comes 2",
+         "(--clusters x)", "--by-order"),
         (LONG.replace("3,x", "3,"), {}, "line 2, column 'cluster': '' is a missing label"),
         (REPEATED, {"repeat": "item"}, "column 'item'", "name another", "(--repeat)"),
         (WIDE, A_B | {"clusters": "dok"}, "no column 'dok' (did you mean 'doc'?)"),

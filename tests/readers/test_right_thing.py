@@ -211,6 +211,24 @@ def test_repeats_are_swapped_together(text, name):
     assert (apart.clusters, "swapped together" in said(apart)) == (None, False)
 
 
+@pytest.mark.parametrize("name", ["question", "problem", "instance", "example", "name", "task"])
+def test_an_item_is_not_each_of_its_runs(name):
+    texts = two("p,1,1 p,2,1 q,1,0 q,2,1", "q,2,0 q,1,0 p,2,1 p,1,0", f"{name},seed,acc")
+    pairs = read(*files(*texts))
+    assert (columns(pairs), pairs.source["items"]) == (([1, 1, 0, 1], [0, 1, 0, 0]), 2)
+    assert pairs.source["paired_by"] == f"{name} and seed"
+    unseeded = [text.replace(",seed", "").replace(",1,", ",").replace(",2,", ",") for text in texts]
+    assert_refused(lambda: read(*files(*unseeded)), "'p' occurs twice", f"(--clusters {name})")
+
+
+@pytest.mark.parametrize(("header", "by"), [("task,id,acc", "id"), ("task,said,acc", "order")])
+def test_a_task_of_many_items_is_no_item(header, by):
+    rows = [f"{task},{task}{i}" for task in "pq" for i in range(4)]
+    pairs = read(*files(*(two(*(" ".join(f"{x},{n}" for x in rows) for n in (1, 0)), header))))
+    assert (pairs.source["paired_by"], pairs.source["matched"]) == (by, 8)
+    assert pairs.clusters is None
+
+
 @pytest.mark.parametrize("name", ["question", "item"])
 def test_items_that_come_again_are_swapped_together_or_not(name):
     made = file(f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n")
