@@ -68,7 +68,8 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
             known: dict[str, Any] = sheet.common(rows, {right, i})
             if wide and known["ids"] is None:
                 known["paired_by"] = ROW
-            known["agree"], known["columns"] = {"gold": labels}, {PREDICTION: [sheet.label(i)]}
+            known["agree"] = {"gold": labels} | sheet.unpaired(rows)
+            known["columns"] = {PREDICTION: [sheet.label(i)]}
             scores = {PREDICTION: answers_in((sheet.columns[i][row] for row in rows), every)}
             found.append(SystemScores(name, sheet.file, scores, **known))
     return found, usual

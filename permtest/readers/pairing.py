@@ -810,10 +810,13 @@ class _Chosen:
                 i, j = both[0]
                 problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
                 problem += f"{head.file.path} ({shown(mine[i])})"
-                if not named or self.score == PREDICTION or name in OF_THE_ITEM:
+                sure = named and (self.score != PREDICTION or name != "gold")
+                if not sure or name in OF_THE_ITEM:
                     problem += "; both systems must have been scored on the same items"
                     raise ReadError.at(one.file.path, problem, settle="" if named else "id")
-                self.notes.append(problem)
+                others = len(both) - 1
+                more = f"; the same is true of {others} more line{'s' * (others > 1)}"
+                self.notes.append(problem + more * (others > 0))
 
     def check_writing(self, *, points: bool) -> None:
         """Note percentages and verdicts; refuse them beside other numbers, and unclear points."""

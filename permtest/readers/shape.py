@@ -283,7 +283,8 @@ class Sheet(Table):
         called = [self.name(i).lower() for i in range(self.width)]
         named = {i for i, x in enumerate(called) if x in ROLES["group"] or x.endswith("_id")}
         named |= {i for i in range(self.width) if self.is_of_item(i)}
-        return named.union(self.ids, self.index, self._whose, (i for i in known if i is not None))
+        named |= {i for i in known if i is not None}
+        return named.union(self.ids, self.passed_over, self.index, self._whose)
 
     @cached_property
     def numbered(self) -> int | None:
@@ -586,7 +587,7 @@ class Sheet(Table):
         if not self.ids:
             runs = self._runs if self.how.repeat is None else self.repeat
             if runs is None:
-                return None, ORDER, None, []
+                return None, ORDER, None, self._repeated(rows)
             problem = "tells repeats apart, but no column says which item; name it (--id COL)"
             order = ", or pair lines by order (--by-order)" * (self.how.repeat is None)
             raise self.error(problem + order, None, runs)
@@ -610,6 +611,28 @@ class Sheet(Table):
         notes = [note] if self.how.cluster is None and not once else []
         return ids, f"{by} and {self.key(self.repeat)}", items, notes
 
+    @cached_property
+    def passed_over(self) -> list[int]:
+        """The column that would say which item a line is, if order did not."""
+        if self.how.id is not False or self.names is None:
+            return []
+        return self._recurring if (found := self.called("id")) is None else [found]
+
+    def unpaired(self, rows: Sequence[int]) -> dict[str, Any]:
+        """The ids of some rows, by the name of their column, where order pairs the lines."""
+        return {self.name(i): as_ids([self.texts[i][k] for k in rows]) for i in self.passed_over}
+
+    def _repeated(self, rows: Sequence[int]) -> list[str]:
+        """A note on items that come several times, although order pairs the lines."""
+        notes = []
+        for i in self.passed_over if self.how.cluster is None else ():
+            if (most := max(times := {*Counter(self._some(self.texts[i], rows)).values()})) > 1:
+                each = "each {!r} comes" if len(times) == 1 else "one {!r} comes up to"
+                name, more = self.name(i), "; if these are repeats of an item, swap them together "
+                more = f"{more}(--clusters {name})" * (name.lower() not in ROLES["related"])
+                notes.append(f"{each.format(name)} {most} times{more}")
+        return notes
+
     def _agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
@@ -622,6 +645,7 @@ class Sheet(Table):
             if free and plain and not says(name, "output"):
                 column = [self.texts[i][row] for row in rows]
                 found["agree" if name in ROLES["text"] else "beside"][name] = column
+        found["agree"] |= self.unpaired(rows)
         for counts, own in self._sets.get("", {}).items():
             for count, i in zip(counts, own, strict=True):
                 if count in OF_THE_ITEM:

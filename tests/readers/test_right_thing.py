@@ -93,6 +93,23 @@ def test_texts_that_disagree_are_said_where_the_user_chose_the_pairs():
         assert "line 3 has another question ('why') than in a.csv ('where')" in str(pairs.source)
 
 
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [
+        (two("0,7 1,8", "2,6 1,5", "id,score"), "2 has another id ('2') than in a.csv ('0')."),
+        (two("0,7 1,8 2,9", "q,6 r,5 s,4", "id,score"), "the same is true of 2 more lines"),
+        (two("0,x,y 1,y,y", "1,x,y 2,y,x", "id,gold,pred"), "another id ('1') than"),
+        (two("p,1 p,2 q,1 q,1", "p,1 p,3 q,0 q,1", "task,score"), "Each 'task' comes 2 times;"),
+        (["model,task,score\nx,p,1\nx,p,2\nx,p,3\nx,q,4\ny,p,1\ny,q,2\ny,q,3\ny,q,5\n"],
+         "One 'task' comes up to 3 times; if these are repeats of an item"),
+        (["id,A,B\n1,1,0\n1,0,0\n2,1,0\n2,1,1\n"], "Each 'id' comes 2 times; if"),
+    ],
+)  # fmt: skip
+def test_ids_are_said_where_order_pairs_the_lines(texts, note):
+    assert note in said(read(*files(*texts), id=False))
+    assert "comes" not in said(read(*files(*texts), id=False, clusters=False))
+
+
 # ---- what a system is ----------------------------------------------------------------------------
 
 DIGITS = "id,gold,A_pred,B_pred,A_correct,B_correct\n1,3,3,1,1,0\n2,1,1,1,1,1\n3,0,0,1,1,0\n"
