@@ -44,7 +44,7 @@ from permtest.readers.names import (
     predicted,
     words,
 )
-from permtest.readers.shape import PROBABILITIES, How, Sheet, as_ids, as_list, missing_code
+from permtest.readers.shape import ARE_SCORES, PREDICTED, How, Sheet, as_ids, as_list, missing_code
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, lookup
@@ -348,9 +348,9 @@ class Evaluation:
             for name in (name for name in names if name not in one.counts):
                 used |= dict.fromkeys(one.columns.get(name, ()), name)
         columns = [i for i in range(first.width) if first.label(i) in used]
-        unsure = [] if gold is None else first.probabilities(gold)
+        unsure, problem = ([], "") if gold is None else first.no_labels(gold)
         if unsure and not {gold, *unsure}.isdisjoint(columns):
-            raise self._error(PROBABILITIES)
+            raise self._error(problem + ARE_SCORES * (problem == PREDICTED))
         right = "FILE" if gold is None else first.name(gold)
         plain = [x for x in some[0].scores if x != right and not predicted(x)]
         for label, name in used.items():

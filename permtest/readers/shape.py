@@ -61,6 +61,12 @@ CODES, HIGH_CODES = (-1, -9, -99, -999, -9999), (9, 99, 999, 9999)
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
+PREDICTED = "decimals beside the right ones may be predictions, not scores; write a column of each "
+PREDICTED += (
+    "system's errors (lower is better), or call permtest.metric_test in Python with a function "
+)
+PREDICTED += "of your own"
+ARE_SCORES = ", or, if they are scores, say so (--score correct)"
 
 # ---- a table and what its columns hold -----------------------------------------------------------
 
@@ -801,8 +807,16 @@ class Sheet(Table):
     def _may_be_labels(self, columns: Sequence[int]) -> Doubt:
         """The doubt whether columns say what was predicted, or how surely, beside right labels."""
         gold = self.called("gold")
-        if gold is not None and not set(columns).isdisjoint(self.probabilities(gold)):
-            return Doubt(PROBABILITIES)
+        unsure, problem = ([], "") if gold is None else self.no_labels(gold)
+        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
+        scores = [x for x in ("_".join(x) for own, x in what if own and x) if not predicted(x)]
+        if not set(columns).isdisjoint(unsure):
+            if problem == PROBABILITIES:
+                return Doubt(problem)
+            text = (
+                f"{problem}, or, if others are scores, say so (--score {[*scores, 'correct'][0]})"
+            )
+            return Doubt(text, settled=True, columns=not scores)
         if sure := next(filter(None, map(self.sureness, columns)), ""):
             return Doubt(sure, settled=True, columns=False)
         if gold is None or gold in self.apart:
@@ -814,23 +828,25 @@ class Sheet(Table):
             plain = len(columns) > 0 and not binary[0] and all(binary[1:])
         if plain:
             return Doubt()
-        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
-        scores = [x for x in ("_".join(x) for own, x in what if own and x) if not predicted(x)]
         problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
         problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
-        text = f"{problem}say so (--score {scores[0] if scores else 'correct'})"
+        text = f"{problem}say so (--score {[*scores, 'correct'][0]})"
         return Doubt(text, settled=True, columns=not scores)
 
     def _values(self, i: int) -> set[float | None]:
         return {*map(number_or_none, {*self.texts[i]})}
 
-    def probabilities(self, gold: int) -> list[int]:
-        """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
-        if self._values(gold) != {0, 1}:
-            return []
+    def no_labels(self, gold: int) -> tuple[list[int], str]:
+        """The columns of decimals beside right labels 0 and 1, or right decimals; what to do."""
         some = [i for i in self.numeric if self.kinds[i]["decimal"] and i != gold]
         some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
-        return [i for i in some if all(0 <= (x or 0) <= 1 for x in self._values(i))]
+        if self._values(gold) == {0, 1}:
+            some = [i for i in some if all(0 <= (x or 0) <= 1 for x in self._values(i))]
+            return some, PROBABILITIES
+        if gold not in self.numeric or 2 * self.kinds[gold]["decimal"] <= len({*self.texts[gold]}):
+            return [], ""
+        equal = {i: sum(map(str.__eq__, self.texts[i], self.texts[gold])) for i in some}
+        return [i for i in some if 2 * equal[i] < len(self)], PREDICTED
 
     def holds_labels(self, columns: Collection[int]) -> str:
         """Why some columns may hold predictions of the labels in another; "" if they do not."""

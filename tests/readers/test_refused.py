@@ -232,6 +232,12 @@ CASES = {
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),
         ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", {}, "these are probabilities", "Brier"),
+        *(("id,y_true,A,B\n1,7.5,7,7.2\n2,8.5,8.1,8\n3,2.5,2,2.9\n", {**options}, "metric_test",
+           "write a column of each system's errors", *parts) for options, parts in (
+          (NAMED, ["(--score correct)"]), ({}, ["(--score correct), and say which two"]),
+          ({"gold": "y_true"}, ["column 'A'"]))),
+        (two("1,7.5,7.1 2,2.5,3.5", "1,7.5,7.4 2,2.5,2.4", "id,y_true,pred"), {}, "metric_test"),
+        ("id,y_true,A,B,A_mae,B_mae\n1,7.5,7.1,7,.4,.5\n2,1.5,1.2,2,.3,.5\n", {}, "(--score mae);"),
         ("id,accuracy_A,errors_B\n1,3,1\n2,4,2\n", {"a": "accuracy_A", "b": "errors_B"},
          "higher is better in one of", "(--higher-is-better, --lower-is-better)"),
         (two("1,0,.2 2,1,.7", "1,0,.1 2,1,.9", "id,gold,prob"), {}, "these are probabilities",
