@@ -295,7 +295,8 @@ class Sheet(Table):
     @cached_property
     def numbered(self) -> int | None:
         """The first column where, without a name, it numbers the rows, as pandas and R do."""
-        bare = self.names is not None and self.names[0] in ("", "Unnamed: 0")
+        bare = self.width > 1 and len(self) > 2 if self.names is None else not self.names[0]
+        bare |= self.names is not None and self.names[0] == "Unnamed: 0"
         counts = ([str(k + start) for k in range(len(self))] for start in (0, 1))
         return 0 if bare and self.texts[0] in counts else None
 
@@ -356,6 +357,8 @@ class Sheet(Table):
         text, others = "add the file of another system", {*range(self.width)} - {*scored}
         if others - {*self.ids, *self.apart}:
             text += ", or name the column that says whose a line is (--system-col)"
+        if self.names is None and self.numbered is not None:
+            text += ", or, if column 1 does not number the lines, name both (--a 1 --b 2)"
         if any((number_or_none(x) or 0) < 0 for i in scored for x in self.texts[i]):
             text += "; if these are differences, add a column of zeros, and name both as systems"
         return text
@@ -746,6 +749,7 @@ class Sheet(Table):
         """What is known of the items of systems that are columns of the table."""
         derived = [x for x in map(self.name, self._wide_columns) if words(x) <= SAYS["derived"]]
         notes = [f"column {name!r} is derived from others" for name in derived]
+        notes += ["column 1 numbers the lines"] * (self.names is None and self.numbered == 0)
         common = self.common(range(len(self))) | {"paired_by": ROW}
         return common | {"notes": (*common["notes"], *self.usual[2], *notes)}
 
@@ -780,7 +784,7 @@ class Sheet(Table):
         if self.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self.kinds):
                 return [], Doubt("four whole numbers a line, and no names"), ()
-            every = single if self.width > 2 else range(self.width)
+            every = single if self.width > 2 or self.numbered == 0 else range(self.width)
             return [self.name(i) for i in every], Doubt(), ()
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:

@@ -75,6 +75,8 @@ CASES = {
     ],
     "systems": [
         ("3\n4\n", {}, "1 system", "add the file of another system; it has one column"),
+        *((text, {}, "1 system ('column 2')", "if column 1 does not number the lines, name both")
+          for text in ("1,7\n2,8\n3,6\n", "0,1\n1,1\n2,0\n")),
         ("3\n-4\n", {}, "if these are differences, add a column of zeros"),
         ("who,score\nx,3\ny,4\n", {}, "the column that says whose a line is (--system-col)"),
         ("3 1 2 2\n5 0 4 1\n", {}, "--a, --b", "such as 'f1' (--metric f1)"),

@@ -180,6 +180,14 @@ def test_derived_columns_are_no_systems(text, note):
             assert read_many(file(f"id,A,B,C\n{cells}")).systems == ("A", "B", "C")
 
 
+def test_numbers_of_lines_are_no_system():
+    made = file("1,7,6\n2,8,8\n3,6,5\n")
+    assert columns(read(made)) == ([7, 8, 6], [6, 8, 5])
+    assert "Column 1 numbers the lines." in said(read(made))
+    assert columns(read(file("1,7\n2,8\n3,6\n"), a=1, b=2)) == ([1, 2, 3], [7, 8, 6])
+    assert columns(read(file("1,7\n3,8\n2,6\n"))) == ([1, 3, 2], [7, 8, 6])
+
+
 LINES = "$0,$1,score\np,x,1\nq,x,0\nq,y,1\np,y,1\n"
 MEASURED = "model,item,metric,value\nx,p,bleu,1\nx,p,ter,3\nx,q,bleu,0\nx,q,ter,4\n"
 MEASURED += "y,q,bleu,1\ny,q,ter,1\ny,p,bleu,1\ny,p,ter,2\n"
