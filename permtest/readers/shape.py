@@ -108,7 +108,12 @@ class Sheet(Table):
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers; a row of totals is refused."""
         sheet = cls(**vars(table), how=how)
-        for plain in (cls._without_separators, cls._with_points, cls._of_measure):
+        for plain in (
+            cls._without_blanks,
+            cls._without_separators,
+            cls._with_points,
+            cls._of_measure,
+        ):
             sheet = plain(sheet)
         if how.id in (None, False) and len(sheet) > 2:
             sheet._check_summary()
@@ -381,6 +386,21 @@ class Sheet(Table):
         return labels
 
     # ---- rows that are no items, and numbers that are written otherwise
+
+    def _without_blanks(self) -> Sheet:
+        """The same without lines of empty cells alone, where ids say which items the others are."""
+        if not self.ids or "" not in self.texts[self.ids[0]] or self.width < 2:
+            return self
+        rows = [row for row, cells in enumerate(zip(*self.texts, strict=True)) if any(cells)]
+        if not (gone := len(self) - len(rows)) or not rows:
+            return self
+        note = f"{gone} line{'s' * (gone > 1)} of empty cells {'are' if gone > 1 else 'is'} skipped"
+        return replace(
+            self,
+            columns=[[cells[k] for k in rows] for cells in self.columns],
+            place=lambda k: self.place(rows[k]),
+            notes=(*self.notes, note),
+        )
 
     def _with_points(self) -> Sheet:
         """The same with decimal commas as points, where semicolons or tabs separate the cells."""

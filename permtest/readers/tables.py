@@ -182,7 +182,15 @@ def _reader(text: str, mark: str) -> Any:
 
 
 def _with_header(table: Table) -> Table:
-    """The table below its first row, if that holds names: text, and no number among it."""
+    """The table below its first row, if that holds names: text, and no number among it.
+
+    Lines of empty cells alone at the end, which spreadsheets write, are no rows.
+    """
+    while len(table.columns) > 1 < len(table.columns[0]) and not any(
+        text_of(column[-1]) for column in table.columns
+    ):
+        for column in table.columns:
+            del column[-1]
     first = [text_of(column[0]) for column in table.columns]
     text = [cell for cell in first if kind_of(cell) == "text"]
     numbers = [cell for cell in first if is_number(cell)]
@@ -415,9 +423,9 @@ def _of_workbook(file: File) -> Table:
     columns = [_cells(sheet[i].tolist()) for i in sheet]
     place = "row {} of sheet {}".format
     table = Table(file, None, columns, place=lambda i: place(i + 1, shown(title)))
-    for row, cells in enumerate(zip(*columns, strict=True)):
-        if not any(x not in (None, "") for x in cells):
-            raise table.error("is blank; remove it, or write the missing item there", row)
+    if len(columns) == 1 and "" in columns[0]:
+        problem = "is blank; remove it, or write the missing item there"
+        raise table.error(problem, columns[0].index(""))
     return _with_header(table)
 
 

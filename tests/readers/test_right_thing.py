@@ -3,6 +3,7 @@
 Each case is a file of a kind that people have. It is answered right, and what is not plain is said.
 """
 
+import io
 import json
 from fractions import Fraction
 from functools import partial
@@ -10,7 +11,7 @@ from functools import partial
 import pytest
 
 from permtest import read_many
-from permtest.readers import describe, read
+from permtest.readers import File, describe, read
 from tests.readers.test_refused import two
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
@@ -262,6 +263,24 @@ def test_items_that_come_again_are_swapped_together_or_not(name):
     both = file(f"{name},answer,A,B\np,w,1,0\np,x,0,1\nq,y,1,1\nq,z,1,0\n")
     assert_refused(lambda: read(both), f"(--id {name} --id COL)")
     assert read(both, id=[name, "answer"]).source["matched"] == 4
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_lines_of_empty_cells_are_no_items(kind):
+    def book(text):
+        if kind == "csv":
+            return file(text)
+        pandas = pytest.importorskip("pandas")
+        made = io.BytesIO()
+        pandas.read_csv(io.StringIO(text), skip_blank_lines=False).to_excel(made, index=False)
+        return File("a.xlsx", made.getvalue())
+
+    pairs = read(book("id,A,B\np,1,0\n,,\nq,1,1\n,,\n,,\n"))
+    assert (exact(pairs), pairs.source["no_systems"]) == ({"p": (1, 0), "q": (1, 1)}, [])
+    assert "1 line of empty cells is skipped." in said(pairs)
+    assert "empty" not in said(read(book("id,A,B\np,1,0\nq,1,1\n,,\n")))
+    unnamed = book("A,B\n1,0\n,\n1,1\n")  # where the line may be an item
+    assert_refused(lambda: read(unnamed), "3", "(--missing drop, --missing zero)")
 
 
 HOLES = {

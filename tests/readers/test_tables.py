@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
@@ -72,7 +72,9 @@ def test_whatever_is_written_is_read_back(rows, separator, newline):
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator=newline, quoting=csv.QUOTE_ALL)
     writer.writerows([("p", "q", "r"), *rows])
-    found = table(out.getvalue())
+    last = max((i for i, row in enumerate(rows) if any(map(str.strip, row))), default=-1)
+    assume(last >= 0)
+    found, rows = table(out.getvalue()), rows[: last + 1]  # without lines of empty cells at the end
     lines = [2 + sum(map(str.count, sum(rows[:i], ()), "\n" * 3 * i)) + i for i in range(len(rows))]
     assert list(zip(*found.columns, strict=True)) == [tuple(map(str.strip, row)) for row in rows]
     assert [found.place(i) for i in range(len(rows))] == [f"line {line}" for line in lines]
