@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import warnings
 import zipfile
 from collections import Counter
@@ -48,6 +49,10 @@ PER_CELL, PER_MEMBER, PER_BYTE = 8, 1000, 5
 #: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
 NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
 
+COMMENT = (
+    "a comment; remove the lines that begin with #, or the # of the one that holds the names of "
+    "the columns"
+)
 RECORDS = (
     "write a list of objects, or an object a line, each of one item: in pandas "
     "frame.to_json(path, orient='records')"
@@ -138,22 +143,26 @@ def _of_text(file: File) -> Table:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n").rstrip(" \n")
     if not text:
         raise ReadError.at(file.path, "the file is empty; write the scores of an item on each line")
-    mark = _separator(text)
+    said = re.match(r'(")?sep=(.)(?(1)")[,;\t]*\n', text, re.IGNORECASE)  # as spreadsheets say it
+    text, above = (text[said.end() :], 1) if said else (text, 0)
+    mark = said[2] if said else _separator(text)
     check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
     rows: list[list[str]] = []
-    starts, reader = [1], _reader(text, mark)
+    starts, reader = [above + 1], _reader(text, mark)
     try:
         for row in reader:
             rows.append(row)
-            starts.append(reader.line_num + 1)
+            starts.append(above + reader.line_num + 1)
     except csv.Error as error:
         problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
         raise ReadError.at(file.path, problem, f"line {starts[-1]}") from None
     for start, row in zip(starts, rows, strict=False):
         if len(row) != (width := len(rows[0])) or not row:
-            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
+            if "".join(rows[0][:1]).strip().startswith("#"):
+                raise ReadError.at(file.path, COMMENT, "line 1")
+            many = f"{len(row)} column{'s' * (len(row) > 1)}, but line {starts[0]} has {width}"
             problem = (
-                f"{said if any(row) else 'a blank line'}; write the missing item there, remove "
+                f"{many if any(row) else 'a blank line'}; write the missing item there, remove "
             )
             problem += "the line, or quote cells with the separator"
             raise ReadError.at(file.path, problem, f"line {start}")
@@ -195,8 +204,7 @@ def _with_header(table: Table) -> Table:
     text = [cell for cell in first if kind_of(cell) == "text"]
     numbers = [cell for cell in first if is_number(cell)]
     if first[0].startswith("#"):
-        problem = "a comment; remove the line, or the # if it holds the names of the columns"
-        raise table.error(problem, 0)
+        raise table.error(COMMENT, 0)
     if not text:
         return table
     if numbers:
