@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest.readers.files import (
+    GROUPED,
     VERDICTS,
     did_you_mean,
     is_number,
@@ -426,15 +427,13 @@ class Sheet(Table):
         """The same without the separators of thousands, in columns of numbers."""
         if not (mark := self.how.thousands):
             return self
-        point = "," if mark == "." else "."
-        grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
         columns = [list(column) for column in self.columns]
         for i, cells in enumerate(self.columns):
             text = mark == "." and i not in self.numeric  # but numbers with decimal commas
             if text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i]):
                 continue
             for row, cell in enumerate(cells):
-                if isinstance(cell, str) and grouped.fullmatch(cell):
+                if isinstance(cell, str) and GROUPED[mark].fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif mark == "." and isinstance(cell, str) and mark in cell and is_number(cell):
                     problem = f"the point of {cell!r} separates no thousands; write numbers alike"

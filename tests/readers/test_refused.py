@@ -56,6 +56,11 @@ CASES = {
         ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, "0 systems", "'1,850' is not a number"),
         ("id,A,B\n1,.5,.7\n2,timeout,.3\n3,.1,.2\n", {}, "line 3, column 'A': 'timeout' is not",
          "leave the cell empty (null in JSON)", "(--missing drop, --missing zero)"),
+        *((f"id;A;B\nx;{cell};{cell}\n", {}, f"{cell!r} is not a number; write digits only, with a "
+           f"point and - as minus{more}") for cell, more in (
+          ("7/10", ""), ("[7, 1]", ""), ("0,5.1", ""), ("1 700", ""),
+          *((x, f", or name the separator of thousands (--thousands {x[1]})")
+            for x in ("1.700,5", "1,700.5", "1.700.500", "1,700")))),
         ("id,A,B\n1,85ms,3ms\n", {}, "0 systems", "'85ms' is not a number; write digits"),
         ("id,A,B\n1,85%,.80\n", NAMED, "line 2, column 'A'", "'85%' stands beside '.80'"),
         ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, "'PASS' stands beside '1'"),
@@ -278,6 +283,8 @@ def test_what_is_not_plain_is_refused(texts, options, parts):
         assert read(*sources, **options, higher_is_better=True).u.tolist() == [3, 4]
     if "or the Brier score" in parts:  # unless the user says that they are scores
         assert read(*sources, score="prob").u.tolist() == [2, 7]
+    if "(--thousands" in (said := parts[-1]) and "digits only" in said:  # the other mark is no help
+        assert read(*sources, thousands=said[-2]).source["matched"] == 1
     if "--by-order" in parts and len({one.data.count(b"\n") for one in sources}) == 1:
         assert read(*sources, **options | {"id": False}).source["matched"] > 0
 
