@@ -9,7 +9,7 @@ from typing import Any
 from permtest.predictions import words_of
 from permtest.readers.files import ReadError, kind_of, printable, text_of
 from permtest.readers.names import ROLES, is_judged, says
-from permtest.readers.shape import PROBABILITIES, How, Sheet, as_ids
+from permtest.readers.shape import How, Sheet, as_ids
 from permtest.readers.systems import ROW, SystemScores
 from permtest.readers.tables import Table
 
@@ -68,7 +68,8 @@ def predictions(sheets: Sequence[Sheet], gold: Any) -> tuple[list[SystemScores],
             known: dict[str, Any] = sheet.common(rows, {right, i})
             if wide and known["ids"] is None:
                 known["paired_by"] = ROW
-            known["agree"], known["columns"] = {"gold": labels}, {PREDICTION: [sheet.label(i)]}
+            known["agree"] = {"gold": labels} | sheet.unpaired(rows)
+            known["columns"] = {PREDICTION: [sheet.label(i)]}
             scores = {PREDICTION: answers_in((sheet.columns[i][row] for row in rows), every)}
             found.append(SystemScores(name, sheet.file, scores, **known))
     return found, usual
@@ -88,10 +89,10 @@ def _predicted(
     sheet: Sheet, gold: int, wide: bool
 ) -> tuple[Mapping[str, tuple[Sequence[int], int]], list[str]]:
     """Of each system its rows and the column of its predictions; and the systems that are meant."""
-    every, unsure = range(len(sheet)), sheet.probabilities(gold)
+    every, (unsure, problem) = range(len(sheet)), sheet.no_labels(gold)
     answers = _answers(sheet, every, gold, several=wide)
     if unsure and set(_answers(sheet, every, gold)) <= set(unsure):
-        raise sheet.error(PROBABILITIES, None, unsure[0])
+        raise sheet.error(problem, None, unsure[0])
     if wide:
         rest = [i for i in _candidates(sheet, gold) if i not in sheet.numeric]
         if not (columns := sorted({*answers, *rest})):

@@ -28,6 +28,8 @@ ROLES = {
         "gold_label gold_score",
         # What tells the repeats of an item apart.
         "repeat": "epoch epochs seed trial run repeat repetition sample turn fold",
+        # What may be an item that comes several times, the surest first.
+        "item": "problem instance example name task",
         # What an item is, in which all systems must agree.
         "text": "text sentence question prompt input query utterance user_input source src "
         "context reference ref gold y_true target ground_truth",

@@ -44,7 +44,7 @@ from permtest.readers.names import (
     predicted,
     words,
 )
-from permtest.readers.shape import PROBABILITIES, How, Sheet, as_ids, as_list, missing_code
+from permtest.readers.shape import ARE_SCORES, PREDICTED, How, Sheet, as_ids, as_list, missing_code
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, lookup
@@ -112,6 +112,7 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
     (head, first), *others = parts
     for i in (i for i in columns[0] if head.may_be_key(i)):  # but numbers called like no item
         own, name = columns[0][i], head.name(i)
+        _check_no_repeats(parts, name, own)
         for (sheet, rows), cells in zip(others, columns[1:], strict=True):
             called = (cells[k] for k in cells if sheet.name(k).lower() == name.lower())
             theirs = next(called, [])
@@ -131,6 +132,26 @@ def _check_no_key(parts: Sequence[Part], columns: Sequence[Mapping[int, list[str
         for i in (i for i, cells in some.items() if i not in sheet.numeric and _differ(cells)):
             problem = f"not all files have a {sheet.label(i)}; add it, or pair by order"
             raise sheet.error(f"{problem} (--by-order)")
+
+
+def _check_no_repeats(parts: Sequence[Part], name: str, own: Sequence[str]) -> None:
+    """Refuse a column of which each value comes as often, twice or more, the same in all files."""
+    number = Counter(own)
+    times = number[own[0]]
+    if not (1 < times <= len(number) and {*number.values()} == {times}):
+        return  # the fewer values there are, the likelier they are groups of items
+    for sheet, rows in parts[1:]:
+        same = [k for k in range(sheet.width) if sheet.name(k) == name]
+        if (
+            sheet is parts[0][0]
+            or not same
+            or as_ids([sheet.texts[same[0]][row] for row in rows]) != own
+        ):
+            return
+    problem = f"each value comes {times} times, in the same order in all files; if these are "
+    problem += f"repeats of an item, swap them together (--clusters {name}), else pair lines by "
+    head = parts[0][0]
+    raise head.error(f"{problem}order (--by-order)", None, head.find(name))
 
 
 def _differ(cells: Sequence[str]) -> bool:
@@ -327,9 +348,9 @@ class Evaluation:
             for name in (name for name in names if name not in one.counts):
                 used |= dict.fromkeys(one.columns.get(name, ()), name)
         columns = [i for i in range(first.width) if first.label(i) in used]
-        unsure = [] if gold is None else first.probabilities(gold)
+        unsure, problem = ([], "") if gold is None else first.no_labels(gold)
         if unsure and not {gold, *unsure}.isdisjoint(columns):
-            raise self._error(PROBABILITIES)
+            raise self._error(problem + ARE_SCORES * (problem == PREDICTED))
         right = "FILE" if gold is None else first.name(gold)
         plain = [x for x in some[0].scores if x != right and not predicted(x)]
         for label, name in used.items():
@@ -789,10 +810,13 @@ class _Chosen:
                 i, j = both[0]
                 problem = f"{one.place(j)} has another {name} ({shown(theirs[j])}) than in "
                 problem += f"{head.file.path} ({shown(mine[i])})"
-                if not named or self.score == PREDICTION or name in OF_THE_ITEM:
+                sure = named and (self.score != PREDICTION or name != "gold")
+                if not sure or name in OF_THE_ITEM:
                     problem += "; both systems must have been scored on the same items"
                     raise ReadError.at(one.file.path, problem, settle="" if named else "id")
-                self.notes.append(problem)
+                others = len(both) - 1
+                more = f"; the same is true of {others} more line{'s' * (others > 1)}"
+                self.notes.append(problem + more * (others > 0))
 
     def check_writing(self, *, points: bool) -> None:
         """Note percentages and verdicts; refuse them beside other numbers, and unclear points."""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest.readers.files import (
+    GROUPED,
     VERDICTS,
     did_you_mean,
     is_number,
@@ -61,6 +62,12 @@ CODES, HIGH_CODES = (-1, -9, -99, -999, -9999), (9, 99, 999, 9999)
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
+PREDICTED = "decimals beside the right ones may be predictions, not scores; write a column of each "
+PREDICTED += (
+    "system's errors (lower is better), or call permtest.metric_test in Python with a function "
+)
+PREDICTED += "of your own"
+ARE_SCORES = ", or, if they are scores, say so (--score correct)"
 
 # ---- a table and what its columns hold -----------------------------------------------------------
 
@@ -102,7 +109,12 @@ class Sheet(Table):
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers; a row of totals is refused."""
         sheet = cls(**vars(table), how=how)
-        for plain in (cls._without_separators, cls._with_points, cls._of_measure):
+        for plain in (
+            cls._without_blanks,
+            cls._without_separators,
+            cls._with_points,
+            cls._of_measure,
+        ):
             sheet = plain(sheet)
         if how.id in (None, False) and len(sheet) > 2:
             sheet._check_summary()
@@ -208,7 +220,13 @@ class Sheet(Table):
     def _recurring(self) -> list[int]:
         """The column that shows what an item is, where items come twice or more on average."""
         what = [i for i in range(self.width) if self.name(i).lower() in ITEMS]
-        if not what or 2 * self._distinct([*what, *self._whose]) > len(self):
+        if not what and (item := self.called("item")) is not None:
+            what = [item]
+        number = self._distinct([*what, *self._whose]) if what else len(self)
+        if 2 * number > len(self):
+            return []
+        group = self.name(what[0]).lower() in ("name", "task")  # of many items, perhaps
+        if group and number * self._distinct(what) < len(self):
             return []
         for i in (i for i in range(self.width) if i != self.numbered):
             text = i not in self.numeric and not says(self.name(i), "output")
@@ -255,6 +273,18 @@ class Sheet(Table):
         return next(fits, None)
 
     @property
+    def _runs(self) -> int | None:
+        """The column that by its name tells runs apart, where nothing says of which items."""
+        if self.names is None or self.how.id is False or self.cluster is not None:
+            return None
+        lines = {i: self._distinct([i]) for i in range(self.width)}
+        if any(lines[i] == len(self) and self.may_be_key(i) for i in lines):
+            return None
+        called = {*ROLES["repeat"]} - {"fold", "turn"}  # of which each may hold other items
+        some = (i for i in lines if self.name(i).lower() in called)
+        return next((i for i in some if 1 < lines[i] < len(self)), None)
+
+    @property
     def _whose(self) -> list[int]:
         return [] if self.system is None or self.system in self.numeric else [self.system]
 
@@ -265,12 +295,14 @@ class Sheet(Table):
         called = [self.name(i).lower() for i in range(self.width)]
         named = {i for i, x in enumerate(called) if x in ROLES["group"] or x.endswith("_id")}
         named |= {i for i in range(self.width) if self.is_of_item(i)}
-        return named.union(self.ids, self.index, self._whose, (i for i in known if i is not None))
+        named |= {i for i in known if i is not None}
+        return named.union(self.ids, self.passed_over, self.index, self._whose)
 
     @cached_property
     def numbered(self) -> int | None:
         """The first column where, without a name, it numbers the rows, as pandas and R do."""
-        bare = self.names is not None and self.names[0] in ("", "Unnamed: 0")
+        bare = self.width > 1 and len(self) > 2 if self.names is None else not self.names[0]
+        bare |= self.names is not None and self.names[0] == "Unnamed: 0"
         counts = ([str(k + start) for k in range(len(self))] for start in (0, 1))
         return 0 if bare and self.texts[0] in counts else None
 
@@ -331,6 +363,8 @@ class Sheet(Table):
         text, others = "add the file of another system", {*range(self.width)} - {*scored}
         if others - {*self.ids, *self.apart}:
             text += ", or name the column that says whose a line is (--system-col)"
+        if self.names is None and self.numbered is not None:
+            text += ", or, if column 1 does not number the lines, name both (--a 1 --b 2)"
         if any((number_or_none(x) or 0) < 0 for i in scored for x in self.texts[i]):
             text += "; if these are differences, add a column of zeros, and name both as systems"
         return text
@@ -353,6 +387,21 @@ class Sheet(Table):
         return labels
 
     # ---- rows that are no items, and numbers that are written otherwise
+
+    def _without_blanks(self) -> Sheet:
+        """The same without lines of empty cells alone, where ids say which items the others are."""
+        if not self.ids or "" not in self.texts[self.ids[0]] or self.width < 2:
+            return self
+        rows = [row for row, cells in enumerate(zip(*self.texts, strict=True)) if any(cells)]
+        if not (gone := len(self) - len(rows)) or not rows:
+            return self
+        note = f"{gone} line{'s' * (gone > 1)} of empty cells {'are' if gone > 1 else 'is'} skipped"
+        return replace(
+            self,
+            columns=[[cells[k] for k in rows] for cells in self.columns],
+            place=lambda k: self.place(rows[k]),
+            notes=(*self.notes, note),
+        )
 
     def _with_points(self) -> Sheet:
         """The same with decimal commas as points, where semicolons or tabs separate the cells."""
@@ -378,15 +427,13 @@ class Sheet(Table):
         """The same without the separators of thousands, in columns of numbers."""
         if not (mark := self.how.thousands):
             return self
-        point = "," if mark == "." else "."
-        grouped = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
         columns = [list(column) for column in self.columns]
         for i, cells in enumerate(self.columns):
             text = mark == "." and i not in self.numeric  # but numbers with decimal commas
             if text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i]):
                 continue
             for row, cell in enumerate(cells):
-                if isinstance(cell, str) and grouped.fullmatch(cell):
+                if isinstance(cell, str) and GROUPED[mark].fullmatch(cell):
                     columns[i][row] = cell.replace(mark, "")
                 elif mark == "." and isinstance(cell, str) and mark in cell and is_number(cell):
                     problem = f"the point of {cell!r} separates no thousands; write numbers alike"
@@ -566,10 +613,12 @@ class Sheet(Table):
     def _identity(self, rows: Sequence[int]) -> tuple[Any, str, Any, list[str]]:
         """Ids of rows, what they are, the items of which they are repeats, and notes."""
         if not self.ids:
-            if self.how.repeat is None:
-                return None, ORDER, None, []
-            problem = "tells repeats apart, but no column says which item; name it (--id)"
-            raise self.error(problem, None, self.repeat)
+            runs = self._runs if self.how.repeat is None else self.repeat
+            if runs is None:
+                return None, ORDER, None, self._repeated(rows)
+            problem = "tells repeats apart, but no column says which item; name it (--id COL)"
+            order = ", or pair lines by order (--by-order)" * (self.how.repeat is None)
+            raise self.error(problem + order, None, runs)
         nameless = "an item without a name; write one"
         parts, by = [as_ids(self._labels(i, rows, nameless)) for i in self.ids], self._known
         items = parts[0]
@@ -590,6 +639,28 @@ class Sheet(Table):
         notes = [note] if self.how.cluster is None and not once else []
         return ids, f"{by} and {self.key(self.repeat)}", items, notes
 
+    @cached_property
+    def passed_over(self) -> list[int]:
+        """The column that would say which item a line is, if order did not."""
+        if self.how.id is not False or self.names is None:
+            return []
+        return self._recurring if (found := self.called("id")) is None else [found]
+
+    def unpaired(self, rows: Sequence[int]) -> dict[str, Any]:
+        """The ids of some rows, by the name of their column, where order pairs the lines."""
+        return {self.name(i): as_ids([self.texts[i][k] for k in rows]) for i in self.passed_over}
+
+    def _repeated(self, rows: Sequence[int]) -> list[str]:
+        """A note on items that come several times, although order pairs the lines."""
+        notes = []
+        for i in self.passed_over if self.how.cluster is None else ():
+            if (most := max(times := {*Counter(self._some(self.texts[i], rows)).values()})) > 1:
+                each = "each {!r} comes" if len(times) == 1 else "one {!r} comes up to"
+                name, more = self.name(i), "; if these are repeats of an item, swap them together "
+                more = f"{more}(--clusters {name})" * (name.lower() not in ROLES["related"])
+                notes.append(f"{each.format(name)} {most} times{more}")
+        return notes
+
     def _agreeing(self, rows: Sequence[int], taken: Collection[int]) -> dict[str, Any]:
         """Texts of the items: those that must agree, and those that must not be permuted."""
         found: dict[str, dict[str, Any]] = {"agree": {}, "beside": {}}
@@ -602,6 +673,7 @@ class Sheet(Table):
             if free and plain and not says(name, "output"):
                 column = [self.texts[i][row] for row in rows]
                 found["agree" if name in ROLES["text"] else "beside"][name] = column
+        found["agree"] |= self.unpaired(rows)
         for counts, own in self._sets.get("", {}).items():
             for count, i in zip(counts, own, strict=True):
                 if count in OF_THE_ITEM:
@@ -696,6 +768,7 @@ class Sheet(Table):
         """What is known of the items of systems that are columns of the table."""
         derived = [x for x in map(self.name, self._wide_columns) if words(x) <= SAYS["derived"]]
         notes = [f"column {name!r} is derived from others" for name in derived]
+        notes += ["column 1 numbers the lines"] * (self.names is None and self.numbered == 0)
         common = self.common(range(len(self))) | {"paired_by": ROW}
         return common | {"notes": (*common["notes"], *self.usual[2], *notes)}
 
@@ -730,7 +803,7 @@ class Sheet(Table):
         if self.names is None:
             if self.width == 4 == len(single) and not any(k["decimal"] for k in self.kinds):
                 return [], Doubt("four whole numbers a line, and no names"), ()
-            every = single if self.width > 2 else range(self.width)
+            every = single if self.width > 2 or self.numbered == 0 else range(self.width)
             return [self.name(i) for i in every], Doubt(), ()
         lines = self._distinct([self.system]) if self.system is not None and not self.ids else 0
         if 1 < lines < len(self) and self.how.id is None:
@@ -757,8 +830,16 @@ class Sheet(Table):
     def _may_be_labels(self, columns: Sequence[int]) -> Doubt:
         """The doubt whether columns say what was predicted, or how surely, beside right labels."""
         gold = self.called("gold")
-        if gold is not None and not set(columns).isdisjoint(self.probabilities(gold)):
-            return Doubt(PROBABILITIES)
+        unsure, problem = ([], "") if gold is None else self.no_labels(gold)
+        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
+        scores = [x for x in ("_".join(x) for own, x in what if own and x) if not predicted(x)]
+        if not set(columns).isdisjoint(unsure):
+            if problem == PROBABILITIES:
+                return Doubt(problem)
+            text = (
+                f"{problem}, or, if others are scores, say so (--score {[*scores, 'correct'][0]})"
+            )
+            return Doubt(text, settled=True, columns=not scores)
         if sure := next(filter(None, map(self.sureness, columns)), ""):
             return Doubt(sure, settled=True, columns=False)
         if gold is None or gold in self.apart:
@@ -770,23 +851,25 @@ class Sheet(Table):
             plain = len(columns) > 0 and not binary[0] and all(binary[1:])
         if plain:
             return Doubt()
-        what = [owner_and_measure(self.name(i)) for i in self.scored if i != gold]
-        scores = [x for x in ("_".join(x) for own, x in what if own and x) if not predicted(x)]
         problem = f"column {self.name(gold)!r} may hold the right labels, and others predictions: "
         problem += f"score them by it (--gold {self.name(gold)}), or, if others are scores, "
-        text = f"{problem}say so (--score {scores[0] if scores else 'correct'})"
+        text = f"{problem}say so (--score {[*scores, 'correct'][0]})"
         return Doubt(text, settled=True, columns=not scores)
 
     def _values(self, i: int) -> set[float | None]:
         return {*map(number_or_none, {*self.texts[i]})}
 
-    def probabilities(self, gold: int) -> list[int]:
-        """The columns of decimals from 0 to 1, where the right labels are 0 and 1."""
-        if self._values(gold) != {0, 1}:
-            return []
+    def no_labels(self, gold: int) -> tuple[list[int], str]:
+        """The columns of decimals beside right labels 0 and 1, or right decimals; what to do."""
         some = [i for i in self.numeric if self.kinds[i]["decimal"] and i != gold]
         some = [i for i in some if NO_KEYS.isdisjoint(tokens(self.name(i)))]  # but no Brier scores
-        return [i for i in some if all(0 <= (x or 0) <= 1 for x in self._values(i))]
+        if self._values(gold) == {0, 1}:
+            some = [i for i in some if all(0 <= (x or 0) <= 1 for x in self._values(i))]
+            return some, PROBABILITIES
+        if gold not in self.numeric or 2 * self.kinds[gold]["decimal"] <= len({*self.texts[gold]}):
+            return [], ""
+        equal = {i: sum(map(str.__eq__, self.texts[i], self.texts[gold])) for i in some}
+        return [i for i in some if 2 * equal[i] < len(self)], PREDICTED
 
     def holds_labels(self, columns: Collection[int]) -> str:
         """Why some columns may hold predictions of the labels in another; "" if they do not."""

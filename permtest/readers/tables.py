@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import warnings
 import zipfile
 from collections import Counter
@@ -48,6 +49,10 @@ PER_CELL, PER_MEMBER, PER_BYTE = 8, 1000, 5
 #: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
 NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
 
+COMMENT = (
+    "a comment; remove the lines that begin with #, or the # of the one that holds the names of "
+    "the columns"
+)
 RECORDS = (
     "write a list of objects, or an object a line, each of one item: in pandas "
     "frame.to_json(path, orient='records')"
@@ -138,22 +143,26 @@ def _of_text(file: File) -> Table:
     text = file.text.replace("\r\n", "\n").replace("\r", "\n").rstrip(" \n")
     if not text:
         raise ReadError.at(file.path, "the file is empty; write the scores of an item on each line")
-    mark = _separator(text)
+    said = re.match(r'(")?sep=(.)(?(1)")[,;\t]*\n', text, re.IGNORECASE)  # as spreadsheets say it
+    text, above = (text[said.end() :], 1) if said else (text, 0)
+    mark = said[2] if said else _separator(text)
     check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
     rows: list[list[str]] = []
-    starts, reader = [1], _reader(text, mark)
+    starts, reader = [above + 1], _reader(text, mark)
     try:
         for row in reader:
             rows.append(row)
-            starts.append(reader.line_num + 1)
+            starts.append(above + reader.line_num + 1)
     except csv.Error as error:
         problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
         raise ReadError.at(file.path, problem, f"line {starts[-1]}") from None
     for start, row in zip(starts, rows, strict=False):
         if len(row) != (width := len(rows[0])) or not row:
-            said = f"{len(row)} column{'s' * (len(row) > 1)}, but line 1 has {width}"
+            if "".join(rows[0][:1]).strip().startswith("#"):
+                raise ReadError.at(file.path, COMMENT, "line 1")
+            many = f"{len(row)} column{'s' * (len(row) > 1)}, but line {starts[0]} has {width}"
             problem = (
-                f"{said if any(row) else 'a blank line'}; write the missing item there, remove "
+                f"{many if any(row) else 'a blank line'}; write the missing item there, remove "
             )
             problem += "the line, or quote cells with the separator"
             raise ReadError.at(file.path, problem, f"line {start}")
@@ -182,13 +191,20 @@ def _reader(text: str, mark: str) -> Any:
 
 
 def _with_header(table: Table) -> Table:
-    """The table below its first row, if that holds names: text, and no number among it."""
+    """The table below its first row, if that holds names: text, and no number among it.
+
+    Lines of empty cells alone at the end, which spreadsheets write, are no rows.
+    """
+    while len(table.columns) > 1 < len(table.columns[0]) and not any(
+        text_of(column[-1]) for column in table.columns
+    ):
+        for column in table.columns:
+            del column[-1]
     first = [text_of(column[0]) for column in table.columns]
     text = [cell for cell in first if kind_of(cell) == "text"]
     numbers = [cell for cell in first if is_number(cell)]
     if first[0].startswith("#"):
-        problem = "a comment; remove the line, or the # if it holds the names of the columns"
-        raise table.error(problem, 0)
+        raise table.error(COMMENT, 0)
     if not text:
         return table
     if numbers:
@@ -415,9 +431,9 @@ def _of_workbook(file: File) -> Table:
     columns = [_cells(sheet[i].tolist()) for i in sheet]
     place = "row {} of sheet {}".format
     table = Table(file, None, columns, place=lambda i: place(i + 1, shown(title)))
-    for row, cells in enumerate(zip(*columns, strict=True)):
-        if not any(x not in (None, "") for x in cells):
-            raise table.error("is blank; remove it, or write the missing item there", row)
+    if len(columns) == 1 and "" in columns[0]:
+        problem = "is blank; remove it, or write the missing item there"
+        raise table.error(problem, columns[0].index(""))
     return _with_header(table)
 
 

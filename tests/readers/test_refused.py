@@ -56,6 +56,11 @@ CASES = {
         ("id;A;B\n1;1,850;1,900\n2;1,100;1,125\n", {}, "0 systems", "'1,850' is not a number"),
         ("id,A,B\n1,.5,.7\n2,timeout,.3\n3,.1,.2\n", {}, "line 3, column 'A': 'timeout' is not",
          "leave the cell empty (null in JSON)", "(--missing drop, --missing zero)"),
+        *((f"id;A;B\nx;{cell};{cell}\n", {}, f"{cell!r} is not a number; write digits only, with a "
+           f"point and - as minus{more}") for cell, more in (
+          ("7/10", ""), ("[7, 1]", ""), ("0,5.1", ""), ("1 700", ""),
+          *((x, f", or name the separator of thousands (--thousands {x[1]})")
+            for x in ("1.700,5", "1,700.5", "1.700.500", "1,700")))),
         ("id,A,B\n1,85ms,3ms\n", {}, "0 systems", "'85ms' is not a number; write digits"),
         ("id,A,B\n1,85%,.80\n", NAMED, "line 2, column 'A'", "'85%' stands beside '.80'"),
         ("id,A,B\n1,PASS,1\n2,FAIL,0\n", NAMED, "'PASS' stands beside '1'"),
@@ -75,6 +80,8 @@ CASES = {
     ],
     "systems": [
         ("3\n4\n", {}, "1 system", "add the file of another system; it has one column"),
+        *((text, {}, "1 system ('column 2')", "if column 1 does not number the lines, name both")
+          for text in ("1,7\n2,8\n3,6\n", "0,1\n1,1\n2,0\n")),
         ("3\n-4\n", {}, "if these are differences, add a column of zeros"),
         ("who,score\nx,3\ny,4\n", {}, "the column that says whose a line is (--system-col)"),
         ("3 1 2 2\n5 0 4 1\n", {}, "--a, --b", "such as 'f1' (--metric f1)"),
@@ -174,6 +181,11 @@ CASES = {
         *((f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n", {}, "'p' occurs twice", "(--repeat)",
            f"(--clusters {name})") for name in ("question", "item")),
         ("seed,A,B\n1,1,0\n2,0,1\n1,1,1\n", {"repeat": "seed"}, "'seed'", "--id"),
+        *((f"x,{name},A,B\np,1,1,0\np,2,0,1\nq,1,0,1\nq,2,0,0\n", NAMED, f"column {name!r}: tells",
+           "no column says which item", "(--id COL)", "--by-order")
+          for name in ("seed", "run", "epoch", "repeat", "sample", "trial")),
+        (two("p,1 p,0 q,1 q,1", "p,0 p,0 q,1 q,0", "x,acc"), {}, "column 'x': each value comes 2",
+         "(--clusters x)", "--by-order"),
         (LONG.replace("3,x", "3,"), {}, "line 2, column 'cluster': '' is a missing label"),
         (REPEATED, {"repeat": "item"}, "column 'item'", "name another", "(--repeat)"),
         (WIDE, A_B | {"clusters": "dok"}, "no column 'dok' (did you mean 'doc'?)"),
@@ -227,6 +239,12 @@ CASES = {
         *((f"id,{name},A,B\n1,4,4,5\n2,7,7,7\n", {}, f"--gold {name}")
           for name in ("answer", "correct_option", "true_rating", "gold_score")),
         ("id,label,A,B\n1,0,.25,.5\n2,1,.75,.9\n", {}, "these are probabilities", "Brier"),
+        *(("id,y_true,A,B\n1,7.5,7,7.2\n2,8.5,8.1,8\n3,2.5,2,2.9\n", {**options}, "metric_test",
+           "write a column of each system's errors", *parts) for options, parts in (
+          (NAMED, ["(--score correct)"]), ({}, ["(--score correct), and say which two"]),
+          ({"gold": "y_true"}, ["column 'A'"]))),
+        (two("1,7.5,7.1 2,2.5,3.5", "1,7.5,7.4 2,2.5,2.4", "id,y_true,pred"), {}, "metric_test"),
+        ("id,y_true,A,B,A_mae,B_mae\n1,7.5,7.1,7,.4,.5\n2,1.5,1.2,2,.3,.5\n", {}, "(--score mae);"),
         ("id,accuracy_A,errors_B\n1,3,1\n2,4,2\n", {"a": "accuracy_A", "b": "errors_B"},
          "higher is better in one of", "(--higher-is-better, --lower-is-better)"),
         (two("1,0,.2 2,1,.7", "1,0,.1 2,1,.9", "id,gold,prob"), {}, "these are probabilities",
@@ -265,6 +283,8 @@ def test_what_is_not_plain_is_refused(texts, options, parts):
         assert read(*sources, **options, higher_is_better=True).u.tolist() == [3, 4]
     if "or the Brier score" in parts:  # unless the user says that they are scores
         assert read(*sources, score="prob").u.tolist() == [2, 7]
+    if "(--thousands" in (said := parts[-1]) and "digits only" in said:  # the other mark is no help
+        assert read(*sources, thousands=said[-2]).source["matched"] == 1
     if "--by-order" in parts and len({one.data.count(b"\n") for one in sources}) == 1:
         assert read(*sources, **options | {"id": False}).source["matched"] > 0
 

@@ -3,6 +3,7 @@
 Each case is a file of a kind that people have. It is answered right, and what is not plain is said.
 """
 
+import io
 import json
 from fractions import Fraction
 from functools import partial
@@ -10,7 +11,7 @@ from functools import partial
 import pytest
 
 from permtest import read_many
-from permtest.readers import describe, read
+from permtest.readers import File, describe, read
 from tests.readers.test_refused import two
 from tests.readers.texts import assert_refused, columns, exact, file, files
 
@@ -93,6 +94,23 @@ def test_texts_that_disagree_are_said_where_the_user_chose_the_pairs():
         assert "line 3 has another question ('why') than in a.csv ('where')" in str(pairs.source)
 
 
+@pytest.mark.parametrize(
+    ("texts", "note"),
+    [
+        (two("0,7 1,8", "2,6 1,5", "id,score"), "2 has another id ('2') than in a.csv ('0')."),
+        (two("0,7 1,8 2,9", "q,6 r,5 s,4", "id,score"), "the same is true of 2 more lines"),
+        (two("0,x,y 1,y,y", "1,x,y 2,y,x", "id,gold,pred"), "another id ('1') than"),
+        (two("p,1 p,2 q,1 q,1", "p,1 p,3 q,0 q,1", "task,score"), "Each 'task' comes 2 times;"),
+        (["model,task,score\nx,p,1\nx,p,2\nx,p,3\nx,q,4\ny,p,1\ny,q,2\ny,q,3\ny,q,5\n"],
+         "One 'task' comes up to 3 times; if these are repeats of an item"),
+        (["id,A,B\n1,1,0\n1,0,0\n2,1,0\n2,1,1\n"], "Each 'id' comes 2 times; if"),
+    ],
+)  # fmt: skip
+def test_ids_are_said_where_order_pairs_the_lines(texts, note):
+    assert note in said(read(*files(*texts), id=False))
+    assert "comes" not in said(read(*files(*texts), id=False, clusters=False))
+
+
 # ---- what a system is ----------------------------------------------------------------------------
 
 DIGITS = "id,gold,A_pred,B_pred,A_correct,B_correct\n1,3,3,1,1,0\n2,1,1,1,1,1\n3,0,0,1,1,0\n"
@@ -163,6 +181,14 @@ def test_derived_columns_are_no_systems(text, note):
             assert read_many(file(f"id,A,B,C\n{cells}")).systems == ("A", "B", "C")
 
 
+def test_numbers_of_lines_are_no_system():
+    made = file("1,7,6\n2,8,8\n3,6,5\n")
+    assert columns(read(made)) == ([7, 8, 6], [6, 8, 5])
+    assert "Column 1 numbers the lines." in said(read(made))
+    assert columns(read(file("1,7\n2,8\n3,6\n"), a=1, b=2)) == ([1, 2, 3], [7, 8, 6])
+    assert columns(read(file("1,7\n3,8\n2,6\n"))) == ([1, 3, 2], [7, 8, 6])
+
+
 LINES = "$0,$1,score\np,x,1\nq,x,0\nq,y,1\np,y,1\n"
 MEASURED = "model,item,metric,value\nx,p,bleu,1\nx,p,ter,3\nx,q,bleu,0\nx,q,ter,4\n"
 MEASURED += "y,q,bleu,1\ny,q,ter,1\ny,p,bleu,1\ny,p,ter,2\n"
@@ -211,6 +237,24 @@ def test_repeats_are_swapped_together(text, name):
     assert (apart.clusters, "swapped together" in said(apart)) == (None, False)
 
 
+@pytest.mark.parametrize("name", ["question", "problem", "instance", "example", "name", "task"])
+def test_an_item_is_not_each_of_its_runs(name):
+    texts = two("p,1,1 p,2,1 q,1,0 q,2,1", "q,2,0 q,1,0 p,2,1 p,1,0", f"{name},seed,acc")
+    pairs = read(*files(*texts))
+    assert (columns(pairs), pairs.source["items"]) == (([1, 1, 0, 1], [0, 1, 0, 0]), 2)
+    assert pairs.source["paired_by"] == f"{name} and seed"
+    unseeded = [text.replace(",seed", "").replace(",1,", ",").replace(",2,", ",") for text in texts]
+    assert_refused(lambda: read(*files(*unseeded)), "'p' occurs twice", f"(--clusters {name})")
+
+
+@pytest.mark.parametrize(("header", "by"), [("task,id,acc", "id"), ("task,said,acc", "order")])
+def test_a_task_of_many_items_is_no_item(header, by):
+    rows = [f"{task},{task}{i}" for task in "pq" for i in range(4)]
+    pairs = read(*files(*(two(*(" ".join(f"{x},{n}" for x in rows) for n in (1, 0)), header))))
+    assert (pairs.source["paired_by"], pairs.source["matched"]) == (by, 8)
+    assert pairs.clusters is None
+
+
 @pytest.mark.parametrize("name", ["question", "item"])
 def test_items_that_come_again_are_swapped_together_or_not(name):
     made = file(f"{name},A,B\np,1,0\nq,0,1\np,1,1\nq,1,0\n")
@@ -219,6 +263,24 @@ def test_items_that_come_again_are_swapped_together_or_not(name):
     both = file(f"{name},answer,A,B\np,w,1,0\np,x,0,1\nq,y,1,1\nq,z,1,0\n")
     assert_refused(lambda: read(both), f"(--id {name} --id COL)")
     assert read(both, id=[name, "answer"]).source["matched"] == 4
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_lines_of_empty_cells_are_no_items(kind):
+    def book(text):
+        if kind == "csv":
+            return file(text)
+        pandas = pytest.importorskip("pandas")
+        made = io.BytesIO()
+        pandas.read_csv(io.StringIO(text), skip_blank_lines=False).to_excel(made, index=False)
+        return File("a.xlsx", made.getvalue())
+
+    pairs = read(book("id,A,B\np,1,0\n,,\nq,1,1\n,,\n,,\n"))
+    assert (exact(pairs), pairs.source["no_systems"]) == ({"p": (1, 0), "q": (1, 1)}, [])
+    assert "1 line of empty cells is skipped." in said(pairs)
+    assert "empty" not in said(read(book("id,A,B\np,1,0\nq,1,1\n,,\n")))
+    unnamed = book("A,B\n1,0\n,\n1,1\n")  # where the line may be an item
+    assert_refused(lambda: read(unnamed), "3", "(--missing drop, --missing zero)")
 
 
 HOLES = {
