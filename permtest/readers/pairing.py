@@ -685,7 +685,7 @@ class _Chosen:
         head, alone = some[0], [list[str]() for _ in some]
         for one in some[1:]:
             if one.ids is not head.ids or len(one) != len(head):
-                _check_alike(head, one)
+                _check_alike(head, one, missing)
         every: list[Any] = list(head.ids or range(len(head)))
         if all(one.ids is head.ids or one.ids == head.ids for one in some):
             return cls(some, score, every, [range(len(every))] * len(some), alone, missing=missing)
@@ -940,7 +940,7 @@ def _of_items(one: SystemScores, score: str, column: Sequence[Any]) -> SystemSco
     )
 
 
-def _check_alike(head: SystemScores, one: SystemScores) -> None:
+def _check_alike(head: SystemScores, one: SystemScores, missing: str | None) -> None:
     """Refuse two systems whose items cannot be put together by what is known of them."""
     if one.ids is None or head.ids is None:
         if one.ids is not head.ids:
@@ -960,21 +960,25 @@ def _check_alike(head: SystemScores, one: SystemScores) -> None:
         problem = f"its items are identified by {by}, but those of {where} by {head.paired_by}; "
         problem += "give both one name if these are the same ids"
         raise ReadError.at(one.file.path, problem, settle="id")
-    starts, sizes = zip(*map(_counted_from, (one.ids, head.ids)), strict=True)
+    (start, end, text), other = _counted_from(one.ids), _counted_from(head.ids)
     # Else the first item is missing; and an index of a frame may be a part of it.
-    if {*starts} == {0, 1} and sizes[0] != sizes[1] and by != "index":
-        order = ", or pair lines by order, if that is the same (--by-order)"
-        problem = f"its {by} counts from {starts[0]}, but in {where} from {starts[1]}; number "
-        raise ReadError.at(one.file.path, f"{problem}items alike{order * (len(one) == len(head))}")
+    shifted = {start, other[0]} == {0, 1} and end != other[1] and text == other[2]
+    same = len(one) == len(head)
+    if shifted and by != "index" and (same or missing != "drop"):
+        order = "pair lines by order, if that is the same (--by-order)"
+        rest = order if same else "say that each may lack some (--missing drop)"
+        problem = f"its {by} counts from {start}, but in {where} from {other[0]}; number items "
+        raise ReadError.at(one.file.path, f"{problem}alike, or {rest}")
 
 
-def _counted_from(ids: Sequence[str]) -> tuple[int | None, int]:
-    """The number from which ids count whole numbers, 0 or 1, and the one behind the last."""
-    known = set(ids)
-    for start in (0, 1) if len(known) > 1 and ids[0].isdecimal() else ():
-        if all(str(i) in known for i in range(start, start + len(known))):
-            return start, start + len(known)
-    return None, len(known)
+def _counted_from(ids: Sequence[str]) -> tuple[int | None, int, str]:
+    """The number from which ids count, 0 or 1, the one behind the last, and the text before it."""
+    text = ids[0].rstrip("0123456789") if len(ids) > 1 else ""
+    found = {x[len(text) :] for x in ids if x.startswith(text)}
+    size, numbers = len({*ids}), {int(x) for x in found if x.isdecimal() and len(x) < 20}
+    known = size > 1 and len(numbers) == len(found) == size and max(numbers) - min(numbers) < size
+    start = min(numbers) if known else None
+    return (start, start + size, text) if start in (0, 1) else (None, size, text)
 
 
 def _check_zeros(some: Systems, where: Sequence[Mapping[str, int]]) -> None:
@@ -999,8 +1003,9 @@ def _nothing_in_common(some: Systems, where: Sequence[Any]) -> ReadError:
         if where[0].keys().isdisjoint(own):
             mine, theirs = (shown(next(iter(x))) for x in (where[0], own))
             said = "both systems must have been scored on the same items"
-            if not rough(where[0]).isdisjoint(rough(own)):
-                said = "the ids agree except for case, folders or zeros; write them alike"
+            if number := len(rough(where[0]) & rough(own)):
+                said = f"except for case, folders or zeros, {number} of {len(own)} ids agree; "
+                said += "write them alike"
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
             return ReadError.at(one.file.path, f"{problem}{mine}); {said}", settle="id")
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
