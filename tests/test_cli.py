@@ -205,7 +205,7 @@ def test_failures_while_computing(run, monkeypatch, error, code, message):
     ],
 )
 def test_json_says_what_the_gate_decided(run, argv, failed, margin_pvalue):
-    code, out, err = run("compare", "pair.csv", "--json", *argv.split())
+    code, out, err = run("compare", "pair.csv", "--higher-is-better", "--json", *argv.split())
     found = json.loads(out)
     assert (code, bool(err), found["failed"]) == (failed, failed, failed)
     assert err in ("", f"permtest compare: {found['decision']}\n")
@@ -574,6 +574,7 @@ BAD = {
     "compare pair.csv --metric macro-f1": "--metric macro-f1: not known (did you mean 'macro_f1'",
     "compare pair.csv --metric pass@5": "--metric pass@5 with --null runs or --null items",
     "compare pair.csv --metric f1": "in columns such as new_tp, new_fp, new_fn; say which two",
+    "compare pair.csv --fail-if worse": "does not say; give --higher-is-better or --lower-is-bett",
     "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",
     "compare gains.txt --metric accuracy": "line 1, column 2: -2 is below 0, but accuracy",
     "compare counts.csv --a a --b b": "has counts (tp, fp, fn) of each item, but 'sum' takes one",

@@ -159,6 +159,11 @@ def _gate(
     """
     from permtest.alternatives.answer import rejects  # with all other tests, which take a while
 
+    if result.score.basis == "assumed" and result.unit != CORRECT:
+        raise ValueError(
+            f"--fail-if {args.fail_if} needs to know which scores are better, and their name does "
+            "not say; give --higher-is-better or --lower-is-better"
+        )
     (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
     shown, beyond = result.better == (b if worse else a), ""
     if args.margin:

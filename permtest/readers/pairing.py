@@ -524,7 +524,8 @@ class Evaluation:
         if self.is_labels or chosen.columns:
             return Score.of("correct" if self.is_labels else "", way)
         if self.sheet is None:
-            return Score.of(chosen.score, way)
+            bare = self.first is not None and self.first.names is None
+            return Score.of("" if bare else chosen.score, way)
         shared = Score.shared([one.system for one in chosen.systems], way)
         return shared if shared.name else Score.of(self.how.score or "", way)
 
