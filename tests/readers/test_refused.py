@@ -317,3 +317,11 @@ def test_callers_from_python_are_told_arguments(text, options, said):
         read(file(text), **options)
     assert said in str(caught.value)
     assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize("made", [read, read_many])
+def test_unknown_arguments_are_named(made):
+    with pytest.raises(TypeError) as caught:
+        made("x.csv", mising="drop")
+    said = f"{made.__name__}() has no argument 'mising' (did you mean 'missing'?)"
+    assert str(caught.value) == said
