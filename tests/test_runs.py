@@ -249,9 +249,9 @@ def test_noise_is_split_into_that_of_items_and_that_of_runs():
     assert split.prediction_interval[0] < 1.05 < split.prediction_interval[1]
     assert split.total == pytest.approx(split.data + split.prediction)
     assert "runs account for" in str(split)
-    with pytest.raises(ValueError, match="a single run of a"):
+    with pytest.raises(ValueError, match="only one run of a, so we cannot tell"):
         exact_runs_test([[1], [0]], [[0], [1]]).noise()
-    with pytest.raises(ValueError, match="item 'q2' has a single run of u"):
+    with pytest.raises(ValueError, match="item 'q2' has only one run of u"):
         exact_runs_test(NAMED).noise()
 
 

@@ -286,7 +286,9 @@ class Evaluation:
             raise self._error(f"{given}; name both {what}; {self._known()}")
         if a is None:
             if len(two := self._meant(entry)) != 2:
-                raise self._too_few(two, entry, "say which two to compare (--a, --b)")
+                all_of_them = ", or compare all with permtest leaderboard" * (len(two) > 2)
+                remedy = f"say which two to compare (--a, --b){all_of_them}"
+                raise self._too_few(two, entry, remedy)
             return two
         one, other = self._named("a", a, entry), self._named("b", b, entry)
         self._check_measures(one.system, other.system)
@@ -435,7 +437,9 @@ class Evaluation:
             return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
-            problem = f"no system has {entry.layouts()}, in columns such as {columns}"
+            needed = "; or ".join(", ".join(measure.columns) for measure in entry.measures)
+            problem = f"no system has the counts that {entry.title} needs: {needed}, in columns "
+            problem += f"such as {columns}"
         doubt, called = sheet.usual[1], sheet.names
         scored = {*sheet.numeric} - sheet.apart
         if len(scored) < 2 and not (entry.columns or doubt.text):
@@ -1120,6 +1124,18 @@ def find_score(wanted: str, names: Sequence[str]) -> str | None:
     return next((some[0] for some in (begun, ended) if len(some) == 1), None)
 
 
+def _lacking(lacking: Mapping[str, int], left_out: int) -> str:
+    """Which systems have no score for how many of the items that are left out."""
+    if not lacking:
+        return ""
+    if left_out == 1:
+        verb = "has" if len(lacking) == 1 else "have"
+        return f": {listed([*lacking], NAMED)} {verb} no score for it"
+    (first, number), *others = lacking.items()
+    which = [f"{first} has no score for {number}", *(f"{name} for {n}" for name, n in others)]
+    return f": {listed(which, NAMED)}"
+
+
 def describe(source: Mapping[str, Any], title: str) -> str:
     r"""What was read, in a sentence: the format, how items were paired, what was left out.
 
@@ -1158,9 +1174,10 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     if source["unmatched"] and (dropped := source["dropped"]):
         text += f"; {dropped} without a score ({some(source['dropped_ids'], dropped)})"
     elif left_out and not source["unmatched"]:
-        which = listed([f"{name} {count}" for name, count in source["lacking"].items()], NAMED)
-        text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)})"
-        text += f", which these systems lack: {which}" * bool(which)
+        text += (
+            f"; {counted(left_out, entries)} left out ({some(source['left_out_ids'], left_out)})"
+        )
+        text += _lacking(source["lacking"], left_out)
     if left_out > matched:
         text += "; most items are left out, so this is only a part of the data"
     clusters = source.get("n_clusters")
