@@ -112,7 +112,7 @@ class MarginTestResult(PermutationTestResult):
 
     def pairs_text(self) -> str:
         """How many pairs, clusters or items there are."""
-        return super().pairs_text().rpartition(", of which ")[0]
+        return self.size_text()
 
 
 @dataclass(frozen=True)

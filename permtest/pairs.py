@@ -457,6 +457,14 @@ def check_aligned(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> None:
         return  # a list's .index is something else
     if not first.equals(second):
         a, b = labels
+        if set(first).isdisjoint(second):
+            raise ValueError(
+                f"the indexes of {a} and {b} have no label in common (first: {first[0]} and "
+                f"{second[0]}), so they do not say which rows are of one item; make a column of "
+                "each system, for example with df.pivot(index='item', columns='system', "
+                "values='score'), or read the whole table with permtest.read(df), or pass "
+                f"{a}.to_numpy() and {b}.to_numpy() to pair by order"
+            )
         row = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
         raise ValueError(
             f"{a} and {b} have different indexes (row {row}: {first[row]} and {second[row]}), so "

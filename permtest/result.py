@@ -443,16 +443,25 @@ class PermutationTestResult(AsFields):
         """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
         return self._question.swapped
 
-    def pairs_text(self) -> str:
-        """How many pairs, clusters or items there are, and how many of them matter."""
+    def size_text(self) -> str:
+        """How many pairs, clusters or items there are."""
         text = counted(self.n, self.swapped)
         if self.swapped == "items":
             text += f", {self._question.runs_each}"
         elif self.n_entries is not None:
             inside = f" in {text}" * (self.n_entries > self.n)
             text = counted(self.n_entries, "pairs") + inside
-        verb = "differs" if self.n_informative == 1 else "differ"
-        return f"{text}, of which {self.n_informative} {verb}"
+        return text
+
+    def pairs_text(self) -> str:
+        """The same, and how many of them matter."""
+        text, number = self.size_text(), self.n_informative
+        if (self.n_entries or self.n) == 1:
+            return f"{text}, which {'differs' if number else 'does not differ'}"
+        which = (
+            f"of which {number} differ{'s' * (number == 1)}" if number else "none of which differ"
+        )
+        return f"{text}, {which}" if self.n else text
 
     def sides_text(self) -> str:
         """How many sides the test has, and which."""

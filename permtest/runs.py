@@ -234,7 +234,7 @@ class RunsPlan(NamedTuple):
     >>> plan.items, plan.runs
     (7, 3)
     >>> print(str(plan).partition(";")[0])
-    7 items with 3 runs of each by either system cost 98
+    7 items with 3 runs by each system cost 98
     """
 
     items: int
@@ -243,10 +243,10 @@ class RunsPlan(NamedTuple):
     cost: float
 
     def __str__(self) -> str:
+        runs = "one run" if self.runs == 1 else f"{self.runs} runs"
         return (
-            f"{self.items:,} items with {counted(self.runs, 'runs')} of each by either system cost "
-            f"{self.cost:,.6g}; the standard error of the mean difference is then expected to be "
-            f"{self.standard_error:.3g}."
+            f"{self.items:,} items with {runs} by each system cost {self.cost:,.6g}; the standard "
+            f"error of the mean difference is then expected to be {self.standard_error:.3g}."
         )
 
 
@@ -395,8 +395,8 @@ class RunsTestResult(AsSentence):
         for one, name in ((q.a, self.names[0]), (q.b, self.names[1])):
             for i in np.flatnonzero(one.sizes < 2)[:1]:
                 raise ValueError(
-                    f"{_called(i, q.ids, f'item {i + 1}')} has a single run of {name}, which says "
-                    "nothing of how runs differ; give two runs of each item or more"
+                    f"{_called(i, q.ids, f'item {i + 1}')} has only one run of {name}, so we "
+                    "cannot tell how runs differ; supply two or more runs of each item"
                 )
             scores, k = one.scores.astype(object), one.sizes.astype(object)
             squares = k * one.sums(scores * scores) - one.sums(scores) ** 2
@@ -463,7 +463,8 @@ class RunsTestResult(AsSentence):
 
     def __str__(self) -> str:
         (a, b), (x, y) = self.names, self.scores
-        what = "mean" if self.metric == "mean" else self.metric
+        over = counted(self.n, "items")
+        what = f"The mean over {over}" if self.metric == "mean" else f"Over {over}, {self.metric}"
         runs = " and ".join(counted(number, "runs") for number in self.n_runs)
         two_sided = self.alternative == "two-sided"
         sides = "two-sided" if two_sided else f"one-sided ({self.alternative})"
@@ -473,7 +474,7 @@ class RunsTestResult(AsSentence):
             p += f" by {self.n_samples} samples (95% interval {low:.3g} to {high:.3g})"
         test = f"the {'exact ' * (self.n_samples is None)}{sides} test"
         return (
-            f"The {what} over {counted(self.n, 'items')} is {x:.4g} for {a} and {y:.4g} for {b} "
+            f"{what} is {x:.4g} for {a} and {y:.4g} for {b} "
             f"(difference {self.difference:+.4g}; {runs}): p = {p}, by {test} of whether "
             f"{NULLS[self.null]}."
         )

@@ -29,7 +29,7 @@ LOWER = _set(
     price perplexity ppl mae rmse mse nll brier ece distance toxicity regret mistake mistakes
     mismatch mismatches misses incorrect wrong failures hallucination hallucinations
     violations violation failure fail fails failed fpr fnr fdr mape smape timeout timeouts hter
-    surprisal rmsd aer mpjpe bugs crossentropy xent
+    logloss surprisal rmsd aer mpjpe bugs crossentropy xent
     rejected hallucinated refused refusal toxic harmful unsafe miss fid bpb fehler"""
 )
 #: Units by the words that name them; the first group says something of what was counted alone.
@@ -57,6 +57,12 @@ TURNING = _set(
     variance ci pvalue id type code weight budget limit"""
 )
 KNOWN = HIGHER | LOWER | TURNING | MEASURED.keys() | {"score"}
+#: Names of several words that say what a loss says; and names that say so if nothing else is said.
+LOSSES = re.compile(
+    r"\b(cross entropy|neg(ative)? log likelihood|false (positive|negative)s?)\b"
+    r"|\bbits per (byte|char|character|token|word)$"
+)
+ALONE = re.compile(r"((mean|average|avg|median) )?rank|fp|fn|levenshtein|edits|deviation")
 DIGITS = "0123456789"
 #: Where a word of camelCase begins, or a word behind a number.
 CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[a-z]{3})")
@@ -154,6 +160,8 @@ class Score:
         first, own = names[0], pieces[0]
         start = first[: own[head - 1].end()] if head else ""
         end = first[own[-tail].start() :] if tail else ""
+        if all(re.match(r"(?i)(fp|rank)_?\d", name) for name in names):
+            start = ""  # systems such as fp16 and fp32
         together = cls.of(f"{start} {end}".strip())
         if together.basis == "assumed":
             return cls().stated(higher_is_better)
@@ -295,7 +303,9 @@ def tokens(name: str) -> list[str]:
 
 def _words(name: str) -> list[str]:
     """The words of a name without digits behind them, and without what is behind "per"."""
-    numbered = (re.sub(r"^f\d+$", "f1", word) for word in tokens(name))
+    spoken = " ".join(tokens(name))
+    plain = "loss" if ALONE.fullmatch(spoken) else LOSSES.sub("loss", spoken)
+    numbered = (re.sub(r"^f\d+$", "f1", word) for word in plain.split())
     found = [word if word in KNOWN else word.rstrip(DIGITS) for word in numbered]
     return [*found[: found.index("per")], "per"] if "per" in found else found
 

@@ -205,13 +205,16 @@ def test_failures_while_computing(run, monkeypatch, error, code, message):
     ],
 )
 def test_json_says_what_the_gate_decided(run, argv, failed, margin_pvalue):
-    code, out, err = run("compare", "pair.csv", "--json", *argv.split())
+    code, out, err = run("compare", "pair.csv", "--higher-is-better", "--json", *argv.split())
     found = json.loads(out)
     assert (code, bool(err), found["failed"]) == (failed, failed, failed)
     assert err in ("", f"permtest compare: {found['decision']}\n")
     assert ("--margin" in argv) == (found["margin"] is not None)
     if margin_pvalue:
         assert found["margin_pvalue"] <= 0.025
+    passed = f"margin        passed: {found['decision']}"
+    _, out, _ = run("compare", "pair.csv", "--higher-is-better", *argv.split())
+    assert (passed in out) == (margin_pvalue is not None)
 
 
 def test_a_gate_of_a_sampled_p_needs_its_whole_interval(run, folder):
@@ -573,7 +576,9 @@ BAD = {
     "compare x.csv": "x.csv: there is no such file",
     "compare pair.csv --metric macro-f1": "--metric macro-f1: not known (did you mean 'macro_f1'",
     "compare pair.csv --metric pass@5": "--metric pass@5 with --null runs or --null items",
+    "compare scores.csv": "(--a, --b), or compare all with permtest leaderboard",
     "compare pair.csv --metric f1": "in columns such as new_tp, new_fp, new_fn; say which two",
+    "compare pair.csv --fail-if worse": "does not say; give --higher-is-better or --lower-is-bett",
     "compare pair.csv --fail-if worse --alternative greater": "needs --alternative less, not great",
     "compare gains.txt --metric accuracy": "line 1, column 2: -2 is below 0, but accuracy",
     "compare counts.csv --a a --b b": "has counts (tp, fp, fn) of each item, but 'sum' takes one",
@@ -599,7 +604,7 @@ BAD = {
     "plan counts.csv --a a --b b --metric f1": "not --metric f1",
     "plan pair.csv --delta 0": "--delta 0: no number of items finds a difference of 0",
     "plan same.csv --sigma 1": "same.csv: the systems tie; give the difference to find as --delta",
-    "plan same.csv": "vary; name their standard deviation, --sigma",
+    "plan same.csv": "their spread cannot be estimated; give --sigma and --delta",
     "plan --shares 0.3 0.3": "--shares 0.3 0.3: no number of items finds a difference of 0",
     "plan --shares 0.7 0.6": "--shares 0.7 0.6: shares of the same items cannot add up to more",
     "plan --shares 0.3 0.1 --alternative less": "less cannot find; use greater or two-sided",

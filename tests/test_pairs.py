@@ -92,6 +92,11 @@ def test_columns_of_different_items_are_not_paired_by_order():
         Pairs.of(u, v)
     with pytest.raises(ValueError, match="different indexes"):
         exact_perm_test(u, v, lambda a, b: a - b)
+    with pytest.raises(
+        ValueError, match=r"no label in common \(first: s1 and 0\).*df\.pivot"
+    ) as it:
+        Pairs.of(u, v.reset_index(drop=True))
+    assert "align" not in str(it.value)
     assert Pairs.of(u, v.to_numpy()).u.tolist() == [1, 2, 3]
 
 

@@ -35,9 +35,10 @@ MEANS = {"statistic": "mean", "names": ("b (1)", "b (2)")}
     ("result", "text"),
     [
         (exact_perm_test(V, U), "is 7 points behind"),
-        (exact_perm_test(U, U), "tie at 20 points over 5 pairs, of which 0 differ"),
+        (exact_perm_test(U, U), "tie at 20 points over 5 pairs, none of which differ:"),
         (exact_perm_test(U, V, alternative="greater"), "one-sided (greater)"),
-        (exact_perm_test([1], [0]), "1 pair, of which 1 differs:"),
+        (exact_perm_test([1], [0]), "over 1 pair, which differs:"),
+        (exact_perm_test([1], [1]), "over 1 pair, which does not differ:"),
         (exact_perm_test(U, V, h=abs), "abs(sum) of u against v is 7 over 5 pairs, of which 4"),
         (exact_perm_test(U, V, h=abs), "by the exact upper-tailed paired-permutation test."),
         (exact_perm_test(U, V, g=lambda a, b: a - b), "g of u against v is 7"),

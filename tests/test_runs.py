@@ -116,6 +116,7 @@ def test_the_command_line_has_both_null_hypotheses_and_the_noise(epochs, capsys)
     way = ["--metric", "pass@2", "--alternative", "greater"]
     assert main(["compare", path, "--null", "runs", *way]) == 0
     said = capsys.readouterr().out
+    assert said.startswith(f"Over {expected.n} items, pass@2 is ")
     assert f"p, runs    {expected.pvalue:.4g} (" in said
     assert "noise      the variance is split for the mean of runs" in said
 
@@ -249,9 +250,9 @@ def test_noise_is_split_into_that_of_items_and_that_of_runs():
     assert split.prediction_interval[0] < 1.05 < split.prediction_interval[1]
     assert split.total == pytest.approx(split.data + split.prediction)
     assert "runs account for" in str(split)
-    with pytest.raises(ValueError, match="a single run of a"):
+    with pytest.raises(ValueError, match="only one run of a, so we cannot tell"):
         exact_runs_test([[1], [0]], [[0], [1]]).noise()
-    with pytest.raises(ValueError, match="item 'q2' has a single run of u"):
+    with pytest.raises(ValueError, match="item 'q2' has only one run of u"):
         exact_runs_test(NAMED).noise()
 
 
@@ -288,6 +289,7 @@ def test_plans_spend_the_budget_where_it_helps_most():
     found = exact_runs_test(a, b, null="items")
     cheap = found.plan(2000)
     assert (cheap.items, cheap.runs) == (1000, 1)  # new items cost nothing
+    assert str(cheap).startswith("1,000 items with one run by each system cost 2,000; the standard")
     assert cheap.standard_error == pytest.approx((2 / 1000) ** 0.5, rel=0.1)
     assert found.plan(2000, most_items=100).runs == 10
     assert found.plan(2000, item_cost=50).runs > 1

@@ -11,7 +11,8 @@ LOSS = Score.of("loss")
 #: Names that say nothing of a direction.
 NOTHING = (
     *("error_free", "lossless", "time_saved", "win_loss", "1-WER", "ms_marco", "gsm8k"),
-    *("tokens_per_second", "acc_stderr", "accuracy_drop"),
+    *("tokens_per_second", "acc_stderr", "accuracy_drop", "rank_correlation", "page_rank"),
+    *("f1_rank", "rankings_won", "reciprocal_rank", "fp16", "levenshtein_ratio", "bits_per_second"),
 )
 
 
@@ -35,6 +36,14 @@ NOTHING = (
         ("cost_usd", "USD", False, "inferred"),
         ("toxicity_score", "toxicity_score", False, "inferred"),
         ("", "", True, "assumed"),
+        *(
+            (name, name, False, "inferred")
+            for name in (
+                *("cross_entropy", "bits_per_byte", "logloss", "log_loss", "neg_log_likelihood"),
+                *("negative_log_likelihood", "rank", "mean_rank", "false_positives", "fn", "FP"),
+                *("false_negatives", "levenshtein", "edits", "deviation"),
+            )
+        ),
         *((name, name, True, "assumed") for name in NOTHING),
     ],
 )
@@ -55,6 +64,9 @@ def test_names_say_what_they_say_and_no_more(name, unit, higher, basis):
         (("own_gsm8k_6b", "own_gsm8k_175b"), ""),
         (("time_a_saved", "time_b_saved"), ""),
         (("acc_a", "loss_b"), ""),
+        (("rank_a", "rank_b"), "rank"),
+        (("rank8", "rank16"), ""),
+        (("fp16_acc", "fp32_acc"), "acc"),
     ],
 )
 def test_columns_share_the_name_of_their_score(names, common):
@@ -128,6 +140,13 @@ def test_pairs_keep_their_score_and_say_it():
     ]
     counts = Pairs.of_counts([[1, 2]], [[2, 1]], [("tp", "incorrect")])
     assert str(counts).splitlines()[2] == "tp, incorrect"
+
+
+def test_numbers_without_a_header_have_no_name(command_line, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("1\n0\n1\n", encoding="utf-8")
+    found = json.loads(command_line("compare", "a.txt", "b.txt", "--json")[1])
+    assert (found["score"], found["direction"]) == ("", "higher is taken as better")
 
 
 @pytest.mark.parametrize(("stated", "side"), [(None, "less"), (True, "greater")])

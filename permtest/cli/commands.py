@@ -304,8 +304,8 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     if args.sigma is not None:
         return found | {"delta": delta, "sigma": args.sigma}
     if not np.ptp(gaps):
-        problem = "all differences are equal, which does not say how others vary"
-        raise ValueError(f"{args.file}: {problem}; name their standard deviation, --sigma")
+        problem = "all differences are equal, so their spread cannot be estimated; give --sigma"
+        raise ValueError(f"{args.file}: {problem}{'' if delta else ' and --delta'}")
     if "p_b" in (own := observed_effect(gaps)):
         apart = own["p_b"] + own["p_c"]
         if abs(delta) > apart:

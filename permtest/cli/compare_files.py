@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))
     else:
-        print(_text(result, pairs, entry))
+        print(_text(result, pairs, entry, gate))
     if not gate.get("failed"):
         return 0
     print(f"{args.prog}: {printable(gate['decision'])}", file=sys.stderr)
@@ -159,6 +159,11 @@ def _gate(
     """
     from permtest.alternatives.answer import rejects  # with all other tests, which take a while
 
+    if result.score.basis == "assumed" and result.unit != CORRECT:
+        raise ValueError(
+            f"--fail-if {args.fail_if} needs to know which scores are better, and their name does "
+            "not say; give --higher-is-better or --lower-is-better"
+        )
     (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
     shown, beyond = result.better == (b if worse else a), ""
     if args.margin:
@@ -212,7 +217,9 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
     return facts
 
 
-def _text(result: PermutationTestResult, pairs: Pairs, entry: Statistic) -> str:
+def _text(
+    result: PermutationTestResult, pairs: Pairs, entry: Statistic, gate: dict[str, Any]
+) -> str:
     """A sentence, both systems, and how p was computed."""
     names, metric = (*result.names, "difference"), result.metric
     if entry.columns:
@@ -233,6 +240,8 @@ def _text(result: PermutationTestResult, pairs: Pairs, entry: Statistic) -> str:
         rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         head = ("system", "total", f"mean per {'run' if result.swapped == 'items' else 'pair'}")
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
+    if gate.get("margin") and not gate["failed"]:  # else standard error has it
+        facts += [("margin", f"passed: {gate['decision']}")]
     if "tp" in pairs.columns:
         from permtest.study.sections import gold_doubt  # which takes a while to load
 

@@ -578,8 +578,8 @@ class Leaderboard(AsFields):
         """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
         k = self._data_set(data_set)
         name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
-        s, base = "s" * (differ == 1), self.baseline
-        of_all = [counted(total, x) if differ else f"{total} {x}" for x in ("pairs", "systems")]
+        s, base = "s" * (1 in (differ, total)), self.baseline
+        of_all = [counted(total, x) for x in ("pairs", "systems")]
         if base is None:
             share = f"{self._lead(name)}. {differ} of {of_all[0]} differ{s}"
         elif self.alternative == "two-sided":
@@ -665,10 +665,12 @@ class Leaderboard(AsFields):
                 cells = {"rank": str(row["rank"])} | cells | {"possible ranks": ranks}
                 cells["alike"] = alike.get(row["system"], "")
                 cells["tied"] = "yes" * row["tied_with_best"]
-            cells[f"minus {self.baseline or 'the best'}"] = text("difference", "+.4g")
+            cells[f"minus {self.baseline or 'the best'}"] = text(
+                "difference", "+.4g" if row.get("difference") else "z.4g"
+            )
             low, high = row["low"], row["high"]
-            forms = {(True, True): "{:.4g} to {:.4g}", (False, False): "any value"}
-            forms |= {(True, False): "{:.4g} or more", (False, True): "{1:.4g} or less"}
+            forms = {(True, True): "{:z.4g} to {:z.4g}", (False, False): "any value"}
+            forms |= {(True, False): "{:z.4g} or more", (False, True): "{1:z.4g} or less"}
             form = "" if itself else forms[isfinite(low), isfinite(high)]
             cells[interval] = form.format(low, high)
             cells["p"], cells["adjusted p"] = text("pvalue", ".3g"), text("adjusted", ".3g")

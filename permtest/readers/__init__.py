@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from permtest.pairs import Pairs
 from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError, as_arguments
+from permtest.readers.files import File, ReadError, as_arguments, did_you_mean
 from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
 from permtest.readers.shape import Column, Columns, How, Sheet
 from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
@@ -57,6 +58,10 @@ def _in_python(made: Callable[_P, _T]) -> Callable[_P, _T]:
 
     @wraps(made)
     def call(*args: _P.args, **options: _P.kwargs) -> _T:
+        known = [*signature(made).parameters, *signature(recognise).parameters]
+        if wrong := next((name for name in options if name not in known), None):
+            hint = did_you_mean(wrong, list(dict.fromkeys(known)))
+            raise TypeError(f"{made.__name__}() has no argument {wrong!r}{hint}")
         try:
             return made(*args, **options)
         except ReadError as error:

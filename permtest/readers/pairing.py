@@ -307,7 +307,9 @@ class Evaluation:
             raise self._error(f"{given}; name both {what}; {self._known()}")
         if a is None:
             if len(two := self._meant(entry)) != 2:
-                raise self._too_few(two, entry, "say which two to compare (--a, --b)")
+                all_of_them = ", or compare all with permtest leaderboard" * (len(two) > 2)
+                remedy = f"say which two to compare (--a, --b){all_of_them}"
+                raise self._too_few(two, entry, remedy)
             return two
         one, other = self._named("a", a, entry), self._named("b", b, entry)
         self._check_measures(one.system, other.system)
@@ -456,7 +458,9 @@ class Evaluation:
             return self._error(f"{problem}; {remedy}")
         if entry.columns and not some:
             columns = ", ".join(f"new_{count}" for count in entry.columns)
-            problem = f"no system has {entry.layouts()}, in columns such as {columns}"
+            needed = "; or ".join(", ".join(measure.columns) for measure in entry.measures)
+            problem = f"no system has the counts that {entry.title} needs: {needed}, in columns "
+            problem += f"such as {columns}"
         doubt, called = sheet.usual[1], sheet.names
         scored = {*sheet.numeric} - sheet.apart
         if len(scored) < 2 and not (entry.columns or doubt.text):
@@ -545,7 +549,8 @@ class Evaluation:
         if self.is_labels or chosen.columns:
             return Score.of("correct" if self.is_labels else "", way)
         if self.sheet is None:
-            return Score.of(chosen.score, way)
+            bare = self.first is not None and self.first.names is None
+            return Score.of("" if bare else chosen.score, way)
         shared = Score.shared([one.system for one in chosen.systems], way)
         return shared if shared.name else Score.of(self.how.score or "", way)
 
@@ -706,7 +711,7 @@ class _Chosen:
         head, alone = some[0], [list[str]() for _ in some]
         for one in some[1:]:
             if one.ids is not head.ids or len(one) != len(head):
-                _check_alike(head, one)
+                _check_alike(head, one, missing)
         every: list[Any] = list(head.ids or range(len(head)))
         if all(one.ids is head.ids or one.ids == head.ids for one in some):
             return cls(some, score, every, [range(len(every))] * len(some), alone, missing=missing)
@@ -964,7 +969,7 @@ def _of_items(one: SystemScores, score: str, column: Sequence[Any]) -> SystemSco
     )
 
 
-def _check_alike(head: SystemScores, one: SystemScores) -> None:
+def _check_alike(head: SystemScores, one: SystemScores, missing: str | None) -> None:
     """Refuse two systems whose items cannot be put together by what is known of them."""
     if one.ids is None or head.ids is None:
         if one.ids is not head.ids:
@@ -984,21 +989,25 @@ def _check_alike(head: SystemScores, one: SystemScores) -> None:
         problem = f"its items are identified by {by}, but those of {where} by {head.paired_by}; "
         problem += "give both one name if these are the same ids"
         raise ReadError.at(one.file.path, problem, settle="id")
-    starts, sizes = zip(*map(_counted_from, (one.ids, head.ids)), strict=True)
+    (start, end, text), other = _counted_from(one.ids), _counted_from(head.ids)
     # Else the first item is missing; and an index of a frame may be a part of it.
-    if {*starts} == {0, 1} and sizes[0] != sizes[1] and by != "index":
-        order = ", or pair lines by order, if that is the same (--by-order)"
-        problem = f"its {by} counts from {starts[0]}, but in {where} from {starts[1]}; number "
-        raise ReadError.at(one.file.path, f"{problem}items alike{order * (len(one) == len(head))}")
+    shifted = {start, other[0]} == {0, 1} and end != other[1] and text == other[2]
+    same = len(one) == len(head)
+    if shifted and by != "index" and (same or missing != "drop"):
+        order = "pair lines by order, if that is the same (--by-order)"
+        rest = order if same else "say that each may lack some (--missing drop)"
+        problem = f"its {by} counts from {start}, but in {where} from {other[0]}; number items "
+        raise ReadError.at(one.file.path, f"{problem}alike, or {rest}")
 
 
-def _counted_from(ids: Sequence[str]) -> tuple[int | None, int]:
-    """The number from which ids count whole numbers, 0 or 1, and the one behind the last."""
-    known = set(ids)
-    for start in (0, 1) if len(known) > 1 and ids[0].isdecimal() else ():
-        if all(str(i) in known for i in range(start, start + len(known))):
-            return start, start + len(known)
-    return None, len(known)
+def _counted_from(ids: Sequence[str]) -> tuple[int | None, int, str]:
+    """The number from which ids count, 0 or 1, the one behind the last, and the text before it."""
+    text = ids[0].rstrip("0123456789") if len(ids) > 1 else ""
+    found = {x[len(text) :] for x in ids if x.startswith(text)}
+    size, numbers = len({*ids}), {int(x) for x in found if x.isdecimal() and len(x) < 20}
+    known = size > 1 and len(numbers) == len(found) == size and max(numbers) - min(numbers) < size
+    start = min(numbers) if known else None
+    return (start, start + size, text) if start in (0, 1) else (None, size, text)
 
 
 def _check_zeros(some: Systems, where: Sequence[Mapping[str, int]]) -> None:
@@ -1023,8 +1032,9 @@ def _nothing_in_common(some: Systems, where: Sequence[Any]) -> ReadError:
         if where[0].keys().isdisjoint(own):
             mine, theirs = (shown(next(iter(x))) for x in (where[0], own))
             said = "both systems must have been scored on the same items"
-            if not rough(where[0]).isdisjoint(rough(own)):
-                said = "the ids agree except for case, folders or zeros; write them alike"
+            if number := len(rough(where[0]) & rough(own)):
+                said = f"except for case, folders or zeros, {number} of {len(own)} ids agree; "
+                said += "write them alike"
             problem = f"no {head.paired_by} in common with {head.file.path} (first: {theirs} and "
             return ReadError.at(one.file.path, f"{problem}{mine}); {said}", settle="id")
     problem = f"no item has a score of all {len(some)} systems; leave some out, such as "
@@ -1138,6 +1148,18 @@ def find_score(wanted: str, names: Sequence[str]) -> str | None:
     return next((some[0] for some in (begun, ended) if len(some) == 1), None)
 
 
+def _lacking(lacking: Mapping[str, int], left_out: int) -> str:
+    """Which systems have no score for how many of the items that are left out."""
+    if not lacking:
+        return ""
+    if left_out == 1:
+        verb = "has" if len(lacking) == 1 else "have"
+        return f": {listed([*lacking], NAMED)} {verb} no score for it"
+    (first, number), *others = lacking.items()
+    which = [f"{first} has no score for {number}", *(f"{name} for {n}" for name, n in others)]
+    return f": {listed(which, NAMED)}"
+
+
 def describe(source: Mapping[str, Any], title: str) -> str:
     r"""What was read, in a sentence: the format, how items were paired, what was left out.
 
@@ -1176,9 +1198,10 @@ def describe(source: Mapping[str, Any], title: str) -> str:
     if source["unmatched"] and (dropped := source["dropped"]):
         text += f"; {dropped} without a score ({some(source['dropped_ids'], dropped)})"
     elif left_out and not source["unmatched"]:
-        which = listed([f"{name} {count}" for name, count in source["lacking"].items()], NAMED)
-        text += f"; {left_out} left out ({some(source['left_out_ids'], left_out)})"
-        text += f", which these systems lack: {which}" * bool(which)
+        text += (
+            f"; {counted(left_out, entries)} left out ({some(source['left_out_ids'], left_out)})"
+        )
+        text += _lacking(source["lacking"], left_out)
     if left_out > matched:
         text += "; most items are left out, so this is only a part of the data"
     clusters = source.get("n_clusters")

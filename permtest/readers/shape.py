@@ -573,8 +573,8 @@ class Sheet(Table):
         if not once or (items and self._distinct([*self.ids, *self._whose]) < len(self)):
             groups[own] = items  # also of a system with a single run of each item
         if self.cluster is not None and self.how.cluster is None:
-            note = f"items with the same {self.key(self.cluster)!r} are swapped together, for the "
-            notes = [*notes, f"{note}column has that name (--no-clusters swaps items)"]
+            note = f"{self.key(self.cluster)!r} groups items because of the column's name "
+            notes = [*notes, f"{note}(--no-clusters swaps single items)"]
         text = self.called("text")
         return {
             "ids": ids,

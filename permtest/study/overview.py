@@ -326,8 +326,9 @@ class Overview(Document):
         doubts = [found.warning] if found.warning else []
         if self.pairs.columns:  # of which resampling is the only interval
             failed = [check for check in answer.checks if check.held is False]
-            doubts += [f"{x.assumption.name}: not met ({x.evidence})" for x in failed]
-        doubt = self.in_units("; ".join(doubts).replace(" pairs)", f" {self.unit})"))
+            few = (x.evidence.removeprefix("only ") for x in failed)
+            doubts += [f"{some} may be too few for the bootstrap" for some in few]
+        doubt = self.in_units("; ".join(doubts).replace(" pairs may", f" {self.unit} may"))
         ends = (found.low * times, found.high * times)
         return ConfidenceInterval(*ends, self.confidence_level, found.resolution * times, doubt)
 

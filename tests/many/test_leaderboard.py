@@ -39,7 +39,9 @@ def test_it_reads_as_a_sentence():
     assert alone.sentence() == (
         "good leads alone. 1 of 1 pair differs at a level of 0.05 (Holm), over 400 items."
     )
-    assert "0 of 1 pairs differ at" in str(pt.compare_many({"a": [1], "b": [2]}))
+    assert "0 of 1 pair differs at" in str(pt.compare_many({"a": [1], "b": [2]}))
+    tied = pt.compare_many({"a": [1, 0], "b": [0, 1]}).cells()
+    assert [row["minus the best"] for row in tied] == ["", "0"]
     many = pt.compare_many({f"s{i}": [1, 2] for i in range(20)}, correction="none")
     assert "20 systems lead together. 0 of 190 pairs differ" in str(many)
     two = pt.compare_many({"a": [1, 1, 2], "b": [2, 1, 1], "c": [0, 0, 1]})

@@ -87,9 +87,12 @@ def test_only_items_of_all_systems_are_compared():
     source = table.source
     assert (source["matched"], source["left_out"]) == (1, 4)
     assert sorted(source["left_out_ids"]) == ["i1", "i3", "i4", "i5"]
-    for part in ("most items are left out", "1 item of 3 systems, paired by id; 4 left out",
+    for part in ("most items are left out", "1 item of 3 systems, paired by id; 4 items left out",
                  "items of one 'doc' are swapped together (1 cluster)"):  # fmt: skip
         assert part in source["read"]
+    one = read_many(file("id,system,score\nq1,a,1\nq2,a,0\nq3,a,1\nq1,b,1\nq2,b,0\n"
+                         "q1,c,1\nq2,c,0\nq3,c,1\n"))  # fmt: skip
+    assert "; 1 item left out ('q3'): b has no score for it." in one.source["read"]
     json.dumps(source, allow_nan=False)
     assert source["lacking"] == {"a": 2, "b": 1, "c": 3}
     two = read_many(file(GAPS), systems=["b", "a"])

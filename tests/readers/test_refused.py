@@ -145,7 +145,8 @@ CASES = {
             (["f0", *NAMES], [*NAMES[::-1], "f9"]),
             (NAMES, [name.upper() for name in NAMES[::-1]]),
             ([f"new/{name}" for name in NAMES], [f"old/{name}" for name in NAMES[::-1]]))),
-        (two("A,1 B,0", "b,1 a,0", "id,score"), {}, "no id in common", "except for case"),
+        (two("A,1 B,0", "b,1 c,0", "id,score"), {}, "no id in common", "except for case",
+         "1 of 2 ids agree"),
         # Two keys that disagree.
         (["x,y,score\n0,1,3\n1,0,4\n2,2,5\n", "x,y,score\n1,1,3\n0,0,4\n2,2,5\n"], {},
          "'x' and 'y'", "--id"),
@@ -154,7 +155,11 @@ CASES = {
         (two("1,1 2,0", "01,1 02,0", "id,score"), {}, "no id in common", "'01' and '1'",
          "--id COL", "--by-order"),
         (two("9,1 10,0", "09,1 10,0", "id,score"), {}, "line 2: '09'", "'9' of", "--missing drop"),
-        (two("0,1 1,0 2,1", "1,1 2,0 3,1", "id,score"), {}, "counts from 1", "--by-order"),
+        *((two(f"{a},1 {b},0 {c},1", f"{b},1 {c},0 {d},1", "id,score"), {}, "counts from 1",
+           "--by-order") for a, b, c, d in ("0123", ("000", "001", "002", "003"),
+                                            ("q-0", "q-1", "q-2", "q-3"))),
+        (two("q0,1 q1,0 q2,1 q3,0", "q1,1 q2,0 q3,1 q4,0 q5,1", "id,score"), {}, "--missing drop"),
+        (two("000,1 001,0 002,1", "1,1 2,0 3,1", "id,score"), {}, "counts from 1", "--by-order"),
         *(([f"model,{name},score\nx,p,3\nx,q,4\ny,p,4\n"], {}, "1 of 2 values",
            "of 'x' are of 'y' too", f"(--id {name})") for name in ("question", "task")),
         (["question,score\nq,1\nr,0\n", "score\n1\n0\n"], {}, "question"),
@@ -197,9 +202,9 @@ CASES = {
         (X_Y + "1,2,3,4,5,6\n1,-2,3,4,5,6\n", F1, "line 3, column 'x_fp': -2 is below 0"),
         (X_Y + "1,2,3,4,0.5,6\n", F1, "line 2, column 'y_fp': 0.5 is not a whole number"),
         (X_Y + "1,2,many,4,5,6\n", F1, "line 2, column 'x_fn': 'many' is not a number"),
-        (X_Y + "1,2,3,4,5,6\n", {"statistic": "mcc"}, "no system has 4"),
+        (X_Y + "1,2,3,4,5,6\n", {"statistic": "mcc"}, "the counts that MCC needs"),
         (X_Y + "1,2,3,4,5,6\n", {}, "such as 'f1' (--metric f1)"),
-        ("a,b,c,d\n1,2,3,4\n", F1, "no system has 3", "--a, --b"),
+        ("a,b,c,d\n1,2,3,4\n", F1, "the counts that F1 needs", "--a, --b"),
         ("x_tp,x_fp,x_fn,y_tp,y_wrong\n1,2,3,4,5\n", F1, "tp, fp, fn of 'x' and tp, incorrect of"),
         ("x_tp,TP.x,x_wrong,y_tp,y_wrong\n1,2,3,4,5\n", F1, "and column 'TP.x' both hold tp"),
         ("1,2,3,4,5\n", F1, "5 columns and no header", "2 (tp, incorrect)", "a and b"),
@@ -304,7 +309,7 @@ SOME = ("id,score\n1,2\n2,3\n", "id,score\n2,1\n3,1\n")
         (["id,a,b\n1,2,3\n"], {"systems": ["a"]}, ["1 system ('a')"]),
         (["id,a,b\n1,2,3\n"], {"systems": ["a", "x"]}, ["no column 'x'; its columns are"]),
         (["id,a,b\n1,2,3\n"], {"systems": ["a", "b", 3]}, ["systems[2] = 'b' is a repeat"]),
-        (["id,tp,fp,fn\n1,2,1,1\n"], {"statistic": "f1"}, ["no system has 3"]),
+        (["id,tp,fp,fn\n1,2,1,1\n"], {"statistic": "f1"}, ["the counts that F1 needs"]),
         (["id,a1_acc,b1_acc,a1_f1,b1_f1\n1,1,0,0,0\n2,0,1,0,1\n"], {}, ["--score"]),
         (["id,run0,run1\n1,1,0\n2,1,1\n", "id,run0,run1\n1,0,0\n2,1,0\n"], {}, ["exact_runs_test"]),
     ],
@@ -332,3 +337,11 @@ def test_callers_from_python_are_told_arguments(text, options, said):
         read(file(text), **options)
     assert said in str(caught.value)
     assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize("made", [read, read_many])
+def test_unknown_arguments_are_named(made):
+    with pytest.raises(TypeError) as caught:
+        made("x.csv", mising="drop")
+    said = f"{made.__name__}() has no argument 'mising' (did you mean 'missing'?)"
+    assert str(caught.value) == said
