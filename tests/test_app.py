@@ -109,6 +109,7 @@ def test_what_may_be_a_code_is_taken_as_written_where_a_person_says_so():
     assert "if it is a score, say so (tick Take scores as written)" in app.sentence.value
     app.choices.as_written.value = True
     assert app.found.difference == 99 / 4
+    assert "codes.csv --same-scale" in app.found["repeat"].code
     app.files.load([File("codes.csv", b"id,a,b\n1,1,0\n2,99,1\n3,0,1\n")], None)
     assert app.found is None
 

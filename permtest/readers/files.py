@@ -120,8 +120,8 @@ def as_arguments(text: str) -> str:
     """A message with arguments of Python in place of the options in its brackets."""
 
     def spelled(match: re.Match[str]) -> str:
-        ways = []
-        for way in re.split(r", (?=--)", match[1]):
+        ways = ["permtest.read(..."] * bool(match[1])
+        for way in re.split(r", (?=--)", match[2]):
             found: dict[str, list[str]] = {}
             for option, value in re.findall(r"--([a-z-]+)(?: (.+?))?(?= --|$)", way):
                 name = ARGUMENTS.get(option, option.replace("-", "_"))
@@ -130,9 +130,9 @@ def as_arguments(text: str) -> str:
             for name, values in found.items():
                 said = values[0] if len(values) == 1 else f"[{', '.join(values)}]"
                 ways.append(name if "=" in name else f"{name}={said}")
-        return f"({', '.join(ways)})"
+        return f"({', '.join(ways)}{')' * bool(match[1])})"
 
-    return re.sub(r"\((?:permtest compare (?=--a ))?(--[^()]+)\)", spelled, text)
+    return re.sub(r"\((permtest compare (?=--a ))?(--[^()]+)\)", spelled, text)
 
 
 def listed(names: Sequence[str], most: int = 30) -> str:

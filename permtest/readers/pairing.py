@@ -254,6 +254,7 @@ class Evaluation:
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         source = chosen.source(self.format.name, grouping)
+        source |= {"same_scale": True} if self.how.same_scale else {}
         rest = self._no_systems(two, numbers=True)
         source["no_systems"] = [x for x in rest if a is None or x.lower() in ROLES["gold"]]
         group, kind = chosen.group(grouping), self._kind(chosen)
@@ -723,7 +724,7 @@ class _Chosen:
             k, j = min((own.index(None), j) for j, own in enumerate(rows) if None in own)
             problem = f"no item {shown(str(every[k]))} of {some[j].system!r}"
             raise ReadError.at(some[j].file.path, problem, settle="missing")
-        if missing != "drop" and head.ids is not None and 0 < len(both) < len(every):
+        if missing is None and head.ids is not None and 0 < len(both) < len(every):
             _check_zeros(some, where)
         chosen = cls(some, score, every, rows, alone, missing=missing)
         if missing != "zero":
@@ -855,10 +856,12 @@ class _Chosen:
 
     def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
         """Refuse a number that may stand for missing scores, such as -1 or 99 beside 0 and 1."""
+        every = {*chain(*cells)} - {None}
         for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
             code = missing_code([x for x in column if x is not None])
-            count = code == 9 and not {*chain(*cells)} <= {0, 1, 9, None}  # which may be 9
-            if code is not None and not count:
+            count = code == 9 and not every <= {0, 1, 9}  # which may be 9
+            scale = code is not None and any(code < x < 0 for x in every)  # which has others
+            if code is not None and not count and not scale:
                 others = f"others of {one.system!r}"
                 why = f"no {others} are below 0" if code < 0 else f"all {others} are 0 or 1"
                 problem = (
@@ -1012,14 +1015,15 @@ def _counted_from(ids: Sequence[str]) -> tuple[int | None, int, str]:
 
 def _check_zeros(some: Systems, where: Sequence[Mapping[str, int]]) -> None:
     """Refuse ids without a partner that are the same but for zeros in front of a number."""
-    for one, own in zip(some[1:], where[1:], strict=True):
-        alone = {ZEROS.sub("", x): x for x in where[0].keys() - own.keys()}
-        for x in (x for x in own if x not in where[0]):
-            if other := alone.get(ZEROS.sub("", x)):
-                problem = f"{shown(x)} may be the same item as {shown(other)} of "
-                problem += f"{some[0].file.path}; write the ids alike, or, if the items differ, "
-                problem += "say that each may lack some (--missing drop)"
-                raise ReadError.at(one.file.path, problem, one.place(own[x]))
+    seen: dict[str, tuple[str, SystemScores]] = {}
+    for one, own in zip(some, where, strict=True):
+        for x in (x for x in own if not all(x in others for others in where)):
+            other, first = seen.setdefault(ZEROS.sub("", x), (x, one))
+            if x != other and x not in where[some.index(first)]:
+                beside = f" of {first.file.path}" * (first.file.path != one.file.path)
+                problem = f"{shown(x)} may be the same item as {shown(other)}{beside}; write the "
+                problem += "ids alike, or, if the items differ, say that each may lack some "
+                raise ReadError.at(one.file.path, f"{problem}(--missing drop)", one.place(own[x]))
 
 
 def _nothing_in_common(some: Systems, where: Sequence[Any]) -> ReadError:

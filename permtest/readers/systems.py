@@ -97,10 +97,11 @@ def twice(file: File, ids: Sequence[str], place: Callable[[int], str], by: str) 
     """The error that two rows are the same item."""
     item = next(item for item, number in Counter(ids).items() if number > 1)
     places = [place(i) for i, one in enumerate(ids) if one == item]
+    key = "".join(f"--id {column} " for column in by.split(" and "))
     problem = f"{shown(item)} occurs twice as {by} ({' and '.join(places[:2])}); remove one, name "
-    problem += f"one more column of the key (--id {by.partition(' and ')[0]} --id COL), name the "
-    problem += "column that tells repeats (--repeat) or systems (--system-col) apart, or swap them "
-    problem += f"together (--clusters{f' {by}' * (' ' not in by)})"
+    problem += "the column that tells systems (--system-col) or repeats (--repeat) apart, name one "
+    problem += f"more column of the key ({key}--id COL), or swap them together "
+    problem += f"(--clusters{f' {by}' * (' ' not in by)})"
     return ReadError.at(file.path, problem)
 
 

@@ -581,6 +581,7 @@ def repeat(found: Any) -> Section:
     source = pairs.source
     words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
     words += ["--clusters", source["clusters"]] if source.get("clusters") else []
+    words += ["--same-scale"] if source.get("same_scale") else []
     provenance = {**source, "scores_sha256": digest, "versions": made}
     return Section(
         key="repeat",

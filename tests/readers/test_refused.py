@@ -323,7 +323,7 @@ def test_what_is_refused_of_many(texts, options, parts):
     [
         ("i,a,b\n1,3,2\n", {}, "say which two to compare (a=..., b=...)"),
         ("id,A,B\n1,1,0\n2,,1\n", {}, "such items (missing='drop', missing='zero')"),
-        ("id,score\n1,1\n1,0\n", {}, "(id=['id', 'COL']), name the column"),
+        ("id,score\n1,1\n1,0\n", {}, "of the key (id=['id', 'COL'])"),
         ("id,A,B\n1,1,0\n2,99,1\n3,0,1\n", {}, "say so (same_scale=True)"),
         (
             "id,A,B\n1,1.005,998\n2,1.100,700\n",

@@ -347,6 +347,20 @@ def test_scores_below_0_that_mark_nothing(cells):
     assert read(made, a="A", b="B").u.tolist() == [*map(int, cells.split())]
 
 
+def test_the_end_of_a_scale_that_goes_below_0_is_no_code():
+    rewards = read(file("id,new,old\n1,.5,-.5\n2,-1,.25\n3,.75,-.75\n4,1,-.25\n"))
+    assert exact(rewards)["2"] == (-1, Fraction(1, 4))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
+def test_zeros_in_front_of_ids_are_doubted_whichever_file_comes_first(order):
+    made = files(*(f"id,score\n1,1\n2,0\n{more}" for more in ("", "03,1\n", "3,1\n")))
+    chosen = [made[i] for i in order]
+    assert_refused(lambda: read_many(*chosen), "may be the same item as", "--missing drop")
+    assert read_many(*chosen, missing="drop").n_items == 2
+    assert exact(read(made[1], made[2], missing="zero")).keys() == {"1", "2", "03", "3"}
+
+
 @pytest.mark.parametrize("option", ["thousands", "missing"])
 def test_words_that_an_option_does_not_know(option):
     with pytest.raises(ValueError, match=f"{option}='skip' must be one of"):

@@ -1,11 +1,16 @@
 """What the tests of tables share: files from texts, exact scores, and how a refusal is checked."""
 
+import re
 from fractions import Fraction
+from inspect import signature
 
 import pytest
 
-from permtest.readers import File
+from permtest.readers import File, read, read_many, recognise
 from permtest.readers.files import as_arguments
+
+#: What callers can name.
+ARGUMENTS = {name for made in (read, read_many, recognise) for name in signature(made).parameters}
 
 
 def file(text, name="scores.csv"):
@@ -40,6 +45,8 @@ def assert_refused(call, *parts, start=""):
         call()
     message = str(caught.value)
     assert message.startswith(start)
+    for said in re.findall(r"\(([a-z_]+=[^()]*)\)", message):
+        assert {*re.findall(r"(?:^|, )([a-z_]+)=", said)} <= ARGUMENTS, message
     for part in parts:
         python = as_arguments(part)
         if part.startswith("--"):
