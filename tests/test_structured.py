@@ -85,6 +85,13 @@ def test_wide_integers_do_not_wrap_around():
     assert pt.exact_perm_test([[2**70, 0, 0]], [[0, 0, 2**70]], statistic="recall").pvalue == 1
 
 
+@pytest.mark.parametrize("largest", [10**6, 10**10, 10**14])
+def test_counts_whose_plane_has_no_room_in_64_bits(largest):
+    u, v = np.random.default_rng(1).integers(0, largest, (2, 6, 3)).tolist()
+    expected = naive.measure_pvalue(u, v, naive.MEASURES["f1"], "two-sided")
+    assert pt.exact_perm_test(u, v, statistic="f1").fraction() == expected
+
+
 def test_decimals_do_not_depend_on_the_caller():
     u, v = np.random.default_rng(4).integers(0, 4, (2, 8, 4))
     expected = pt.exact_perm_test(u, v, statistic="mcc").fraction()
