@@ -18,7 +18,9 @@ import numpy as np
 import pandas                       # which no signal may cut in two
 import permtest as pt
 from permtest import alternatives as alt, study
+from permtest._jit import compile_from_now_on
 
+compile_from_now_on()               # so that the small jobs load all machine code
 rng = np.random.default_rng(0)
 U, V = rng.integers(0, 40, (2, 20_000))
 F, G = rng.integers(0, 30, (2, 20_000, 3))
