@@ -117,11 +117,9 @@ def shift_interval(question: SumQuestion, confidence_level: float) -> Confidence
         low = _lower_end(lattice, alpha)
     if question.alternative != "greater":
         high = _lower_end(lattice.mirrored(), alpha)
-    resolution, warning = (
-        max(low[1], high[1]),
-        symmetry_warning(*question.differences, question.swapped),
-    )
-    return ConfidenceInterval(low[0], 0.0 - high[0], confidence_level, resolution, warning)
+    warning = symmetry_warning(*question.differences, question.swapped)
+    ends = low[0], 0.0 - high[0]
+    return ConfidenceInterval(*ends, confidence_level, max(low[1], high[1]), warning)
 
 
 def _as_float(x: Fraction) -> float:

@@ -182,7 +182,7 @@ def test_files_with_unequal_runs(kind, ragged):
     )
     assert pairs.ids == tuple(f"q{i}" for i in range(8))
     number = [sum(map(len, own)) for own in ragged]
-    note = f"{number[0]} of x and {number[1]} of y: the score of an item is the mean of its runs"
+    note = f"{number[0]} of x and {number[1]} of y: an item scores the mean of its runs"
     assert note in " ".join(pairs.source["notes"])
     assert pairs.folded(["i"] * 8).runs is None
 
@@ -205,7 +205,7 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     assert main(["compare", str(path), "--null", "items", "--metric", "pass@9"]) == 2
     assert "fewer than the k = 9 that pass@k draws" in capsys.readouterr().err
     assert main(["compare", str(path), "--null", "runs", "--metric", "pass@1"]) == 0
-    assert "the score of an item is its pass@1." in capsys.readouterr().out
+    assert "the mean of its runs, or their pass@k if asked." in capsys.readouterr().out
     assert main(["compare", str(path), "--no-clusters"]) == 2
 
 

@@ -26,7 +26,6 @@ from permtest.margins import against
 from permtest.pairs import Pairs
 from permtest.question import ask_of_scores
 from permtest.readers.files import printable
-from permtest.readers.pairing import MEAN_OF_RUNS
 from permtest.result import PermutationTestResult
 from permtest.score import CORRECT, as_said
 from permtest.statistics import Statistic
@@ -97,10 +96,6 @@ def _of_runs(args: argparse.Namespace) -> int:
     if (args.metric or "").startswith(OF_RUNS):
         statistic, args.metric = args.metric, None
     pairs, entry = read_input(args)
-    if statistic != "mean":
-        notes = [x.replace(MEAN_OF_RUNS, f"its {statistic}") for x in pairs.source["notes"]]
-        read = pairs.source["read"].replace(MEAN_OF_RUNS, f"its {statistic}")
-        pairs.source.update(notes=notes, read=read)
     if entry.columns:
         raise ValueError(f"--null {args.null} is for means of runs, not for --metric {entry.name}")
     how: dict[str, Any] = {"statistic": statistic, "alternative": args.alternative}

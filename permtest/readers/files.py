@@ -69,9 +69,9 @@ PROBLEMS = {
     "long": f"{{}} has more than {MAX_DIGITS} digits; use a coarser unit",
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
     "text": "{} is not a number; write digits only, with a point and - as minus",
-    "label": "{} is not a number; write the score; or, if there is none, leave the cell empty "
-    "(null in JSON), and say what becomes of such items (--missing drop, --missing zero); or, if "
-    "these are predicted labels, name the right ones (--gold)",
+    "label": "{} is not a number; write the score, or leave the cell empty (null in JSON) and say "
+    "what becomes of such items (--missing drop, --missing zero), or, if these are predicted "
+    "labels, name the right ones (--gold)",
 }
 
 #: The options that settle what a file leaves open, as messages end.

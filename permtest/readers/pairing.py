@@ -58,9 +58,6 @@ NAMED = 5
 #: The statistics that say which score they are of, and those that say nothing of it.
 OWN_SCORES, ANY_SCORE = ("exact_match", "uas", "las"), ("sum", "mean")
 
-#: What notes call the score of an item whose runs have no partners.
-MEAN_OF_RUNS = "the mean of its runs"
-
 #: Zeros in front of a number in an id.
 ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 
@@ -679,7 +676,9 @@ class Evaluation:
         own = [f"{len(x)} of {y.system}" for x, y in zip(chosen.numbers, some, strict=True)]
         said = " and ".join(own) if len(own) == 2 else listed(own, NAMED)
         note = f"the systems have different runs of these items, {said}"
-        chosen.notes.append(f"{note}: the score of an item is {MEAN_OF_RUNS}")
+        chosen.notes.append(
+            f"{note}: an item scores the mean of its runs, or their pass@k if asked"
+        )
         chosen.check_agreement(self.how)
         return chosen
 

@@ -62,11 +62,11 @@ CODES, HIGH_CODES = (-1, -9, -99, -999, -9999), (9, 99, 999, 9999)
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
-PREDICTED = "decimals beside the right ones may be predictions, not scores; write a column of each "
-PREDICTED += (
-    "system's errors (lower is better), or call permtest.metric_test in Python with a function "
+PREDICTED = (
+    "decimals beside the right ones may be predictions, not scores; write a column of each "
+    "system's errors (lower is better), or call permtest.metric_test in Python with a function of "
+    "your own"
 )
-PREDICTED += "of your own"
 ARE_SCORES = ", or, if they are scores, say so (--score correct)"
 
 # ---- a table and what its columns hold -----------------------------------------------------------

@@ -111,7 +111,7 @@ def test_epochs_are_swapped_together_if_any_system_has_them():
     assert (table.ids, table.clusters) == (("q0", "q1", "q2", "q3"), None)
     assert table.scores.tolist() == [[0, 2, 0, 2], [2, 0, 2, 0], [1, 1, 1, 1]]
     assert (table.scale, table.source["left_out"]) == (2, 0)
-    assert "4 of m0, 4 of m1, 8 of m2: the score of an item is the mean" in table.source["read"]
+    assert "4 of m0, 4 of m1, 8 of m2: an item scores the mean" in table.source["read"]
     pairs = read(logs[0], logs[2])
     assert compare_many(table).pvalue[0, 2] == exact_perm_test(pairs, statistic="mean").pvalue
     assert read_many(*logs[:3], clusters=False).clusters is None
