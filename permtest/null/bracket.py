@@ -269,9 +269,9 @@ class _Spectrum:
         size, room = min(zone.size, self.cosines // some.size), self.factors // price
         if size == 0 or room <= 0:
             return False
-        zone = zone._replace(size=size)
-        found, bound, seen = _scan(zone, self.period, EXCEPTIONAL, min(size, room))
-        if seen < zone.size:
+        cut = zone._replace(size=size)
+        found, bound, seen = _scan(cut, self.period, EXCEPTIONAL, min(size, room))
+        if seen < zone.size:  # what was not looked at has no bound
             last = int((zone.start + seen * zone.step) * self.period / (2 * pi) - 1e-6) + 1
         js = _all_within(found, first, last - 1)
         if js.size > room:
