@@ -1,4 +1,4 @@
-"""Confidence intervals for a shift, by inverting the exact test.
+"""Confidence intervals for the mean difference: shifts of every pair, or shares of 0/1 scores.
 
 Take a shift delta off all differences, and the one-sided p-value is the share of the subsets of
 pairs, the empty one included, whose mean difference is at most delta: with I the swapped pairs,
@@ -12,13 +12,23 @@ from a hundred pairs on. Two p-values on either side, for which bounds do, prove
 quickly, the simplest fraction near by is tried instead: it is the end if p is at most alpha just
 before it and above alpha at it. Bounds are taken at fractions that are anything but simple, where
 sums do not pile up. The upper end of an interval is the lower end for -d.
+
+No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too. For
+these the interval has the differences of shares that Tango's score test (1998) does not reject. If b
+items go to the first system alone and c to the second, of n, and the true difference is delta,
+
+    z(delta) = (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))),
+
+where q, the likeliest share of items that go to the second alone, is the larger root of
+2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. That is an approximation, which
+`python -m benchmarks.calibration` measures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor, gcd, inf, isfinite, nextafter, sqrt
+from math import copysign, floor, gcd, inf, isfinite, nextafter, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
@@ -45,6 +55,9 @@ LONG, LONGEST = 4000, 60_000
 TOLERANCE = Fraction(1, 8000)
 #: Bounds are not made narrower than this, relative to p; so many shifts are looked at.
 NARROWEST, MOST = 5e-5, 300
+
+#: Ends of score intervals are rounded outward, by the width of the range halved so often.
+HALVINGS = 60
 
 #: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
 #: thumb), unless skewness is within so many of its standard errors in normal samples.
@@ -74,8 +87,11 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
         the ends are exact, each the float nearest to a fraction. Otherwise they are rounded
         outward, so that the confidence level holds all the same.
     warning : str, optional
-        What to know before believing it: few differences that look skewed, although the interval
-        assumes that they are symmetric. Default: None.
+        What to know before believing it: differences that look skewed or are mostly 0, although
+        the interval assumes that every pair is shifted by the same amount. Default: None.
+    method : {"shift", "score"}
+        Which differences are inside: shifts of every pair that the exact test does not reject, or,
+        for scores of 0 and 1, differences of shares that Tango's score test does not reject.
 
     Examples
     --------
@@ -90,6 +106,7 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
     confidence_level: float
     resolution: float
     warning: str | None
+    method: str
 
     def __new__(
         cls,
@@ -98,19 +115,72 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
         confidence_level: float = 0.95,
         resolution: float = 0.0,
         warning: str | None = None,
+        method: str = "shift",
     ) -> ConfidenceInterval:
         """The pair, to which the other properties are fastened."""
         pair = super().__new__(cls, low, high)
-        vars(pair).update(confidence_level=confidence_level, resolution=resolution, warning=warning)
+        vars(pair).update(confidence_level=confidence_level, resolution=resolution)
+        vars(pair).update(warning=warning, method=method)
         return pair
 
 
-def shift_interval(question: SumQuestion, confidence_level: float) -> ConfidenceInterval:
-    """All shifts that the exact test does not reject, with ends exact or rounded outward."""
+def interval_of(question: SumQuestion, confidence_level: float) -> ConfidenceInterval:
+    """The interval for the mean difference per pair that fits the scores."""
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
     if question.alternative == "two-sided":
         alpha /= 2
+    if question.wins is not None:
+        ends = score_ends(*question.wins, float(alpha), question.alternative)
+        return ConfidenceInterval(*ends, confidence_level, method="score")
+    return _shift_interval(question, alpha, confidence_level)
+
+
+# ---- scores of 0 and 1 --------------------------------------------------------------------------
+
+
+def score_statistic(b: int, c: int, n: int, delta: float) -> float:
+    """z at a difference of shares from -1 to 1; 0 where nothing can be said."""
+    if delta < 0:  # nothing cancels in the variance if it is a sum of positive numbers
+        return -score_statistic(c, b, n, -delta)
+    linear, fixed = (2 * n - b + c) * delta - b - c, delta * (1 - delta)
+    product = 8.0 * n * c * fixed
+    root = sqrt(linear**2 + product)
+    share = root - linear if linear <= 0 else product / (root + linear)
+    variance, gap = share / 2 + n * fixed, b - c - n * delta
+    if variance > 0:
+        return gap / sqrt(variance)
+    return copysign(inf, gap) if gap else 0.0
+
+
+def score_ends(b: int, c: int, n: int, tail: float, alternative: str) -> tuple[float, float]:
+    """The differences of shares with z within the quantile of `tail`, on either side or on one."""
+    z = -NORMAL.inv_cdf(tail)
+
+    def most(b: int, c: int) -> float:
+        """The largest difference with z at least minus the quantile."""
+        inside, outside = -1.0, 1.0
+        if score_statistic(b, c, n, outside) >= -z:
+            return outside
+        for _ in range(HALVINGS):
+            middle = (inside + outside) / 2
+            if score_statistic(b, c, n, middle) >= -z:
+                inside = middle
+            else:
+                outside = middle
+        return outside
+
+    low = -1.0 if alternative == "less" else -most(c, b)
+    return low, 1.0 if alternative == "greater" else most(b, c)
+
+
+# ---- shifts of every pair -----------------------------------------------------------------------
+
+
+def _shift_interval(
+    question: SumQuestion, alpha: Fraction, confidence_level: float
+) -> ConfidenceInterval:
+    """All shifts that the exact test does not reject, with ends exact or rounded outward."""
     lattice = _Lattice.of(question)
     low, high = OPEN, OPEN
     if question.alternative != "less":
@@ -118,8 +188,11 @@ def shift_interval(question: SumQuestion, confidence_level: float) -> Confidence
     if question.alternative != "greater":
         high = _lower_end(lattice.mirrored(), alpha)
     warning = symmetry_warning(*question.differences, question.swapped)
-    ends = low[0], 0.0 - high[0]
-    return ConfidenceInterval(*ends, confidence_level, max(low[1], high[1]), warning)
+    # No shift moves further than a difference of two rounded scores does.
+    off = question.slack / (2 * question.scale * question.size * max(lattice.n, 1))
+    off = off if question.ties_doubtful else 0.0
+    ends, resolution = (low[0] - off, -high[0] + off), max(low[1], high[1]) + off
+    return ConfidenceInterval(*(x + 0.0 for x in ends), confidence_level, resolution, warning)
 
 
 def _as_float(x: Fraction) -> float:

@@ -309,6 +309,19 @@ class SumQuestion(Question):
         return replace(self, observed=total, totals=None, scores=None)
 
     @cached_property
+    def wins(self) -> tuple[int, int, int] | None:
+        """How many entries the first system alone has right, how many the second, and all.
+
+        None unless both systems' scores are 0 and 1 in single pairs, as they are.
+        """
+        if self.pairs is None or self.h is not None or self.n_entries is not None or self.slack:
+            return None
+        u, v = self.pairs.u, self.pairs.v
+        if self.scale != 1 or any(((x != 0) & (x != 1)).any() for x in (u, v)):
+            return None
+        return int(np.sum(u > v)), int(np.sum(u < v)), len(u)
+
+    @cached_property
     def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
         """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
 

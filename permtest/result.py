@@ -279,16 +279,9 @@ class PermutationTestResult(AsFields):
         for these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for
         each end, a few milliseconds each.
         """
-        from permtest.interval import ConfidenceInterval, shift_interval
+        from permtest.interval import interval_of
 
-        question = self._one_sum("confidence_interval")
-        found = shift_interval(question, confidence_level)
-        if not question.ties_doubtful or self.n == 0:
-            return found
-        # No shift moves further than a difference of two rounded scores does.
-        off = question.slack / (2 * question.scale * (self.n_entries or self.n))
-        ends = found.low - off, found.high + off
-        return ConfidenceInterval(*ends, confidence_level, found.resolution + off, found.warning)
+        return interval_of(self._one_sum("confidence_interval"), confidence_level)
 
     def sensitivity(self, gamma: float) -> SensitivityResult:
         """How large p could be if a bias made signs unfair, within odds of gamma to 1.
