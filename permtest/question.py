@@ -856,7 +856,7 @@ def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
         }
         lower, upper = question.thresholds
         for name, tail in attempts(law, min(upper, law.top - lower)):
-            yield name, partial(by_tails, tail=tail), reasons[name]
+            yield name, partial(_by_tails, tail=tail), reasons[name]
         yield "bracket", _bracket, "sums have too many possible values for an exact p"
     elif question.lattice is not None:
         yield from _plan_of_several(question)
@@ -889,7 +889,7 @@ def _solve_rounded(question: Question, method: str) -> Solution:
         lower, upper = question.thresholds
         reason = "rounding may decide ties, and there are too many labellings to check each"
         if is_countable(question.law, min(upper, question.law.top - lower)):
-            name, solver = "enumeration", partial(by_tails, tail=tail_counted)
+            name, solver = "enumeration", partial(_by_tails, tail=tail_counted)
     if solver is _bracket:
         return Solution(_bracket(question), "bracket", reason)
     outer, inner = question.around()
@@ -937,7 +937,7 @@ def _counted(question: Question, *, listed: bool = False) -> Probability:
     return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
 
 
-def by_tails(question: Question, tail: Tail) -> Probability:
+def _by_tails(question: Question, tail: Tail) -> Probability:
     """P(T <= lower or T >= upper), both as upper tails."""
     assert question.thresholds is not None, "what needs tails is asked for where there are some"
     law, (lower, upper) = question.law, question.thresholds
@@ -953,7 +953,7 @@ def by_tails(question: Question, tail: Tail) -> Probability:
 
 def _by_tails_or(cells: Solver, tail: Tail, question: Question) -> Probability:
     """From tails, or from `cells` where there are none."""
-    return cells(question) if question.thresholds is None else by_tails(question, tail)
+    return cells(question) if question.thresholds is None else _by_tails(question, tail)
 
 
 def _tilted_cells(question: Question) -> Probability:
@@ -1037,8 +1037,8 @@ def _bracket(question: Question) -> Probability:
     outer, inner = question.around()
     far, near = outer.leeway, inner.leeway
     bracket = cache(partial(tail_bracket, question.law, slack=far))
-    low = by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
-    high = by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
+    low = _by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
+    high = _by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
     if question.slack:
         return _between(_with_observed(question, low), high)
     return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)

@@ -39,7 +39,6 @@ PARTS = (
 MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
 #: What tests return and nobody imports.
 RESULTS = ("runs.RunsTestResult", "runs.NoiseSplit", "runs.RunsPlan", "sequential.EProcess")
-RESULTS += ("sensitivity.SensitivityResult",)
 OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leaves to them
 #: Where the published site loads Python from: the release that the tests serve themselves.
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/pyodide.js"
