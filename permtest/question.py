@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from math import expm1, inf, log
@@ -76,16 +76,7 @@ from permtest.null.tail import (
 )
 from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
 from permtest.score import Score
-from permtest.statistics import (
-    DIGITS,
-    Exact,
-    MeanOfRatios,
-    Measure,
-    Statistic,
-    check_alternative,
-    lookup,
-    subtract,
-)
+from permtest.statistics import Linear, MeanOfRatios, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
@@ -439,10 +430,9 @@ class SeveralSums(Question):
 
     def _directed(self, values: Any) -> Any:
         """t, -t for "less", or its magnitude for "two-sided"."""
-        with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
-            if self.alternative == "two-sided":
-                return abs(values)
-            return -values if self.alternative == "less" else values
+        if self.alternative == "two-sided":
+            return abs(values)
+        return -values if self.alternative == "less" else values
 
     def observing(self, observed: Sequence[int]) -> SeveralSums:
         """The same question, had other sums been observed, which must be possible."""
@@ -460,16 +450,16 @@ class SeveralSums(Question):
 class MeasureQuestion(SeveralSums):
     """t is the difference of a measure of two systems; X are the sums of the first one."""
 
-    measure: Measure
+    measure: MeanOfRatios | Linear
     #: Sums of both systems together, which no swap changes.
     both_sums: tuple[int, ...]
     #: The observed difference of the two measures, exactly.
-    gap: Exact = field(init=False)
+    gap: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
         mine, theirs = self._measured(self.observed_sums)
         object.__setattr__(self, "scores", (float(mine), float(theirs)))
-        object.__setattr__(self, "gap", subtract(mine, theirs))
+        object.__setattr__(self, "gap", mine - theirs)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -487,9 +477,10 @@ class MeasureQuestion(SeveralSums):
         return float(self.gap)
 
     @cached_property
-    def least(self) -> Exact:
+    def least(self) -> Fraction:
         """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        return self._directed(self.gap)
+        least: Fraction = self._directed(self.gap)
+        return least
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
@@ -508,18 +499,19 @@ class MeasureQuestion(SeveralSums):
         extreme = np.asarray(values > least, dtype=bool)
         band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
-            extreme[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
+            extreme[i] = self._directed(self._difference(sums[i])) >= self.least
         return extreme
 
-    def _measured(self, sums: Iterable[Any]) -> tuple[Exact, Exact]:
+    def _measured(self, sums: Iterable[Any]) -> tuple[Fraction, Fraction]:
         """The measure of both systems, if these are the sums of the first."""
         mine = [int(x) for x in sums]
         theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
         return self.measure.exact(mine), self.measure.exact(theirs)
 
-    def _difference(self, sums: Iterable[Any]) -> Exact:
+    def _difference(self, sums: Iterable[Any]) -> Fraction:
         """t of the sums of the first system."""
-        return subtract(*self._measured(sums))
+        mine, theirs = self._measured(sums)
+        return mine - theirs
 
     @cached_property
     def staircase(self) -> Staircase | None:
@@ -527,8 +519,7 @@ class MeasureQuestion(SeveralSums):
         measure, both = self.measure, self.both_sums
         if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
-        least = Fraction(self.least)
-        return Staircase(self.lattice, (both[0], both[1]), measure.whole, least, False)
+        return Staircase(self.lattice, (both[0], both[1]), measure.whole, self.least, False)
 
     @cached_property
     def thresholds(self) -> tuple[int, int] | None:
@@ -536,7 +527,7 @@ class MeasureQuestion(SeveralSums):
         top, less = self.law.top, self.alternative == "less"
         if self.alternative == "two-sided" and self.least == 0:
             return top, top + 1
-        if self.rank != 1 or self.measure.signs is None:
+        if self.rank != 1:
             return super().thresholds
         steps = self.lattice.basis[0].tolist()
         along = {x * sign > 0 for x, sign in zip(steps, self.measure.signs, strict=True) if x}
@@ -548,7 +539,7 @@ class MeasureQuestion(SeveralSums):
             middle = (first + end) // 2
             cell = np.array([middle if rising else top - middle], dtype=object)
             value = self._difference(self.lattice.sums(cell)[0])
-            if subtract(self._directed(value) if less else value, self.least) >= 0:
+            if (self._directed(value) if less else value) >= self.least:
                 end = middle
             else:
                 first = middle + 1
@@ -710,10 +701,12 @@ def _ask_of_measure(
     names: tuple[str, str] | None,
     clusters: Any,
 ) -> MeasureQuestion:
-    measure, *addends = entry.measure(pairs)
+    measure: MeanOfRatios | Linear
+    ratios, *addends = entry.measure(pairs)
     (first, second), n_entries = _by_cluster(clusters, *addends)
-    if isinstance(measure, MeanOfRatios) and len(measure.rows) > 2:
-        measure, first, second = measure.linear(first, second) or (measure, first, second)
+    measure, linear = ratios, ratios.linear(first, second) if len(ratios.rows) > 2 else None
+    if linear is not None:
+        measure, first, second = linear
     lattice = LatticeSum.of(first, second)
     mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
     return MeasureQuestion(

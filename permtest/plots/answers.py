@@ -26,7 +26,6 @@ from permtest.study.document import percent
 if TYPE_CHECKING:
     from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
     from permtest.alternatives.compare import AnswerTable
-    from permtest.result import PermutationTestResult
     from permtest.sequential import EProcess
     from permtest.study.effects import EffectSize
 
