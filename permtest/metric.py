@@ -120,7 +120,7 @@ def metric_test(
     how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(metric, str | Statistic):
         scores = _scores(columns, lookup(metric), pos_label, names)
-        return exact_perm_test(*scores, statistic=metric, rng=rng, axis=None, **how)
+        return exact_perm_test(*scores, statistic=metric, rng=rng, **how)
     if not callable(metric):
         raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
     if pos_label is not None:

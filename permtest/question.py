@@ -4,7 +4,7 @@ Every statistic is a function t of sums X = sum_n g(u_n, v_n), of one g (Eq. 3) 
 (Eq. 12). Under the null hypothesis each entry adds g(u_n, v_n) or g(v_n, u_n), with probability 1/2
 each, so that X has the law of a sum of two-point variables, on a lattice that is laid out as a line
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
-as what was observed (Eq. 2). `ask` and `ask_of_sums` make the question, and `solve` answers it.
+as what was observed (Eq. 2). `ask` makes the question, and `solve` answers it.
 
 The kinds of question differ in t: a difference of sums, a difference of a measure of several sums,
 or a user's function of several sums; `metric` has one more, whose t can only be sampled.
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from inspect import signature
 from math import expm1, inf, log
 from numbers import Real
 from operator import index
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._parallel import progress
-from permtest.integers import IntArray, exact_dot, exact_sum, unscaled
+from permtest.integers import IntArray, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
@@ -75,7 +76,7 @@ from permtest.null.tail import (
     tail_tilted,
 )
 from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
-from permtest.score import Score
+from permtest.score import Score, counted
 from permtest.statistics import Linear, MeanOfRatios, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
@@ -586,15 +587,15 @@ class FunctionQuestion(SeveralSums):
 def ask(
     u: Any,
     v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
+    g: Callable[[Any, Any], Any] | Iterable[Callable[[Any, Any], Any]] | None = None,
+    h: Callable[..., Any] | None = None,
     *,
     statistic: str | Statistic = "sum",
     alternative: str = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
     rounding: float | None = None,
-) -> SumQuestion | MeasureQuestion:
+) -> SumQuestion | MeasureQuestion | FunctionQuestion:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
@@ -603,6 +604,10 @@ def ask(
     clusters = labels_of(u, clusters)
     if entry.measures:
         return _ask_of_measure(entry.pairs(u, v, names), entry, alternative, names, clusters)
+    if g is not None and not callable(g):
+        return _ask_of_sums(u, v, _functions(g), h, names, clusters)
+    if h is not None:
+        _check_h(h, 1)
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is None:
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
@@ -725,21 +730,51 @@ def _ask_of_measure(
     )
 
 
-def ask_of_sums(
+def _functions(g: Any) -> list[Callable[[Any, Any], Any]]:
+    """The functions of a list, every one of which must be one."""
+    if is_unordered(g):
+        raise TypeError(f"g={g!r} must be a function of two entries, or a list of such functions")
+    functions = list(g)
+    if not functions:
+        raise ValueError("g is an empty list; give at least one function of two entries")
+    for i, function in enumerate(functions):
+        if not callable(function):
+            raise TypeError(f"g[{i}] = {function!r} is not a function; give one of two entries")
+    return functions
+
+
+def _check_h(h: Any, size: int) -> None:
+    """Refuse what cannot be called with `size` sums."""
+    sums = counted(size, "sums")
+    if not callable(h):
+        raise TypeError(f"h={h!r} must be a function of {sums}")
+    try:
+        parameters = signature(h)
+    except (TypeError, ValueError):  # some that are compiled do not say what they take
+        return
+    try:
+        parameters.bind(*range(size))
+    except TypeError as error:
+        problem = f"h cannot be called with {sums} ({error})"
+        raise TypeError(f"{problem}; let it take one argument for each g") from None
+
+
+def _ask_of_sums(
     u: Any,
     v: Any,
-    g: Sequence[Callable[[Any, Any], Any]],
-    h: Callable[..., Any],
-    *,
-    names: tuple[str, str] | None = None,
-    clusters: Any = None,
+    g: list[Callable[[Any, Any], Any]],
+    h: Callable[..., Any] | None,
+    names: tuple[str, str] | None,
+    clusters: Any,
 ) -> FunctionQuestion:
     """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
-    functions = list(g) if isinstance(g, Iterable) else [g]
-    if not functions or not all(map(callable, (*functions, h))):
-        raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
-    clusters = labels_of(u, clusters)
-    each = [local_effects(u, v, function) for function in functions]
+    if h is None:
+        raise TypeError(
+            f"h is missing, and a list of g has no other statistic; pass an h of "
+            f"{counted(len(g), 'sums')}, as in Algorithm 5"
+        )
+    _check_h(h, len(g))
+    each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
     columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     (stay, swap), n_entries = _by_cluster(clusters, *columns)
     lattice = LatticeSum.of(stay, swap)

@@ -265,7 +265,7 @@ def test_any_function_of_sums_equals_enumeration(table, weights):
     def h(*x):
         return (sum(w * y for w, y in zip(weights, x, strict=True)) ** 2 + x[0] * x[3]) % 7
 
-    result = pt.exact_perm_test_m(u, v, SUMS, h)
+    result = pt.exact_perm_test(u, v, SUMS, h)
     values = []
     for swaps in product([False, True], repeat=len(u)):
         pairs = [(b, a) if s else (a, b) for a, b, s in zip(u, v, swaps, strict=True)]
@@ -273,6 +273,59 @@ def test_any_function_of_sums_equals_enumeration(table, weights):
     assert result.fraction() == Fraction(sum(x >= values[0] for x in values), len(values))
     assert result.rank <= 2
     assert agrees(result, result.fraction())
+
+
+def first(a, _):
+    return a
+
+
+@pytest.mark.parametrize("test", [pt.exact_perm_test, pt.monte_carlo])
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"g": 3}, TypeError, "g=3 must be a function of two entries, or a list"),
+        ({"g": {first}, "h": abs}, TypeError, "g={.*} must be a function of two entries, or a"),
+        ({"g": [], "h": abs}, ValueError, "g is an empty list; give at least one function"),
+        ({"g": [first, 7], "h": max}, TypeError, r"g\[1\] = 7 is not a function; give one of two"),
+        ({"g": [first, first]}, TypeError, "h is missing, .* pass an h of 2 sums, as in Alg"),
+        ({"g": [first], "h": "f1"}, TypeError, "h='f1' must be a function of 1 sum"),
+        ({"g": [first] * 3, "h": first}, TypeError, r"called with 3 sums \(too many .* for each g"),
+        ({"g": [first], "h": first}, TypeError, r"called with 1 sum \(missing .* for each g"),
+        ({"h": first}, TypeError, r"h cannot be called with 1 sum \(missing"),
+        ({"g": [first, lambda a, b: a / 2], "h": min}, ValueError, r"g\[1\]\(u, v\)\[0\] = 0.5"),
+        ({"g": [first], "h": str}, ValueError, r"h\(1,\) = '1', but h must return a number"),
+        ({"g": [first], "h": abs, "alternative": "less"}, ValueError, "put the direction into h"),
+        ({"g": [first], "h": abs, "statistic": "mean"}, ValueError, "a statistic is a g"),
+        ({"g": [first], "h": abs, "statistic": "f1"}, ValueError, "a g and an h of its own"),
+    ],
+)
+def test_what_is_no_list_of_functions_of_sums_is_refused(test, options, error, message):
+    with pytest.raises(error, match=message):
+        test([1], [2], **options)
+
+
+def test_options_of_scores_do_not_go_with_a_list():
+    for options, message in (
+        ({"axis": 0}, "g and axis cannot be combined"),
+        ({"rounding": 0.5}, "rounding and g cannot be combined"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            pt.exact_perm_test([1], [2], [first], abs, **options)
+
+
+def test_a_list_of_g_has_all_options_of_entries():
+    def gap(x, y):
+        return abs(x - y)
+
+    pairs, docs = pt.Pairs.of([3, 5, 4, 6], [2, 5, 1, 7]), ["a", "a", "b", "b"]
+    how = {"clusters": docs, "g": (g for g in (first, lambda a, b: b)), "h": gap}
+    result = pt.exact_perm_test(pairs, names=("new", "old"), method="integer", **how)
+    assert (result.method, result.names, result.n) == ("integer", ("new", "old"), 2)
+    assert result.pvalue == pt.exact_perm_test(pairs, clusters=docs).pvalue
+    how["g"] = np.array([first, lambda a, b: b])
+    sampled = pt.monte_carlo(pairs, K=4000, rng=0, **how)
+    assert (sampled.sums, sampled.rank) == (result.sums, result.rank) == ((18, 15), 1)
+    assert sampled.pvalue == pytest.approx(result.pvalue, abs=0.05)
 
 
 def f1_difference(a, b, c, d):
@@ -291,7 +344,7 @@ def test_ties_of_floats_are_relative_to_the_values(size):
         return size * (1e-17 if x == 7 else float(x < 0))
 
     assert pt.exact_perm_test(u, v, h=h).pvalue == 0.25
-    assert pt.exact_perm_test_m(u, v, [lambda a, b: a - b], h).pvalue == 0.25
+    assert pt.exact_perm_test(u, v, [lambda a, b: a - b], h).pvalue == 0.25
     assert pt.monte_carlo(u, v, h=h, K=4000, rng=0).pvalue == pytest.approx(0.25, abs=0.05)
     assert pt.exact_perm_test(u, v, h=nothing).pvalue == 1
 
@@ -307,7 +360,7 @@ def test_a_large_joint_law_has_a_window():
     u, v = sentences(5_000, 0.001, seed=8)
     columns = [lambda a, b: int(a[0]), lambda a, b: int(a[1] + a[2])]
     columns += [lambda a, b: int(b[0]), lambda a, b: int(b[1] + b[2])]
-    result = pt.exact_perm_test_m(u, v, columns, lambda *x: abs(f1_difference(*x)))
+    result = pt.exact_perm_test(u, v, columns, lambda *x: abs(f1_difference(*x)))
     exact = pt.exact_perm_test(u, v, statistic="f1")
     assert result.method == "cf"
     assert result.pvalue == pytest.approx(exact.pvalue, rel=max(result.error_bound, 1e-15) * 1.01)
@@ -319,7 +372,7 @@ def test_sums_that_do_not_fit_are_refused_with_their_size():
     u, v = (rng.integers(0, 100, (400, 5)).tolist() for _ in range(2))
     g = [lambda a, b, k=k: a[k] for k in range(5)]
     with pytest.raises(MemoryError, match=r"5 independent sums needs .* cells.*monte_carlo"):
-        pt.exact_perm_test_m(u, v, g, lambda *x: x[0] * x[1] - x[2])
+        pt.exact_perm_test(u, v, g, lambda *x: x[0] * x[1] - x[2])
 
 
 # ---- clusters ----------------------------------------------------------------------------------
@@ -404,11 +457,9 @@ def test_bad_counts_are_refused(u, statistic, message):
     [
         (lambda: pt.exact_perm_test([1], [2], statistic="f0"), "beta=0 must be above 0"),
         (lambda: pt.exact_perm_test([1], [2], clusters={1}), "one label for each"),
-        (lambda: pt.monte_carlo([1], [2], [min], None), "need an h"),
         (lambda: pt.exact_perm_test([1], [2], statistic="f1", h=abs), "leave them out"),
         (lambda: pt.monte_carlo([1], [2], statistic="f1", h=abs), "leave them out"),
         (lambda: pt.exact_perm_test([[1]], [[2]], statistic="mean", axis=1), "axis works for sums"),
-        (lambda: pt.exact_perm_test_m([1], [2], [], max), "g must be functions"),
         (lambda: pt.exact_perm_test(WORDS, statistic="f1"), "these pairs have errors, length"),
         (lambda: pt.exact_perm_test(WORDS), "one score for each entry"),
     ],
@@ -434,7 +485,7 @@ def test_a_result_says_what_it_knows():
 
 def test_the_values_of_a_users_function_are_those_of_the_sums():
     g = [lambda a, b: a[0] - b[0], lambda a, b: a[1] - b[1]]
-    result = pt.exact_perm_test_m(
+    result = pt.exact_perm_test(
         [(3, 1), (2, 0), (4, 2)], [(1, 1), (2, 2), (0, 1)], g, lambda x, y: 3 * x - y**2
     )
     expected = [3 * x - y**2 for x, y in result.null_distribution.support.tolist()]
