@@ -47,7 +47,7 @@ def exact_perm_test(
     rounding: float | None = None,
     rng: RNG = None,
     axis: int | None = None,
-) -> PermutationTestResult | Any:  # a BatchResult with `axis`; callers know which they asked for
+) -> PermutationTestResult | Any:  # with `axis` it is a BatchResult
     """Exact p-value of the paired-permutation test (Alg. 2; of several sums, Alg. 5).
 
     Under the null hypothesis the labels of the two systems mean nothing: each pair of entries
