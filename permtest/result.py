@@ -30,7 +30,6 @@ from permtest.score import Score, as_said, counted
 
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
-    from permtest.sensitivity import SensitivityResult
 
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
@@ -281,7 +280,10 @@ class PermutationTestResult(AsFields):
         """
         from permtest.interval import ConfidenceInterval, shift_interval
 
-        question = self._one_sum("confidence_interval")
+        self._refuse_samples("confidence_interval")
+        question = self._question
+        if question.lattice is not None:
+            raise ValueError(f"confidence_interval is for tests of one sum, not for {self.metric}")
         found = shift_interval(question, confidence_level)
         if not question.ties_doubtful or self.n == 0:
             return found
@@ -289,57 +291,6 @@ class PermutationTestResult(AsFields):
         off = question.slack / (2 * question.scale * (self.n_entries or self.n))
         ends = found.low - off, found.high + off
         return ConfidenceInterval(*ends, confidence_level, found.resolution + off, found.warning)
-
-    def sensitivity(self, gamma: float) -> SensitivityResult:
-        """How large p could be if a bias made signs unfair, within odds of gamma to 1.
-
-        Parameters
-        ----------
-        gamma : float
-            At least 1. With 2, a hidden bias (a judge that prefers the first answer, say) may make
-            it up to twice as likely that a pair favours one system as the other.
-
-        Returns
-        -------
-        SensitivityResult
-            Its ``pvalue`` is an upper bound on p, and p itself for gamma = 1.
-
-        Raises
-        ------
-        ValueError
-            If the statistic is no sum, or p was sampled.
-
-        Notes
-        -----
-        Of one-sided tests some bias attains the bound (Rosenbaum 2002, sec. 4.3); of two-sided ones
-        it is the sum of both sides' bounds. Cost: as of a p-value, about a millisecond.
-
-        Examples
-        --------
-        >>> from permtest import exact_perm_test
-        >>> result = exact_perm_test([1] * 40 + [0] * 10, [0] * 45 + [1] * 5)
-        >>> result.sensitivity(2).pvalue < 0.01, round(result.tipping_gamma(), 2)
-        (True, 3.16)
-        """
-        from permtest.sensitivity import sensitivity
-
-        return sensitivity(self._one_sum("sensitivity"), gamma)
-
-    def tipping_gamma(self, alpha: float = 0.05) -> float | None:
-        """The largest gamma at which the bound of `sensitivity` is at most `alpha`, to four digits.
-
-        None where p itself is above `alpha`.
-        """
-        from permtest.sensitivity import tipping_gamma
-
-        return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
-
-    def _one_sum(self, what: str) -> SumQuestion:
-        """What only tests of one sum have, and only where p was not sampled."""
-        self._refuse_samples(what)
-        if self._question.lattice is not None:
-            raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
-        return self._question
 
     def _refuse_samples(self, what: str) -> None:
         if self._samples is not None:

@@ -32,7 +32,7 @@ LAYERS = [
     {"exact", "margins"},
     {"batch"},
     {"result"},
-    {"interval", "sensitivity"},
+    {"interval"},
     {"question"},
     {"predictions"},
     {"statistics"},
