@@ -3,20 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from permtest.batch import BatchResult
 from permtest.exact import (
     exact_perm_test,
-    exact_perm_test_m,
     monte_carlo,
     perm_test_acc,
     perm_test_F1,
     samples_needed,
 )
 from permtest.null.convolution import convolve_dp, convolve_fft
-from permtest.null.distribution import JointDistribution, LatticeDistribution, pmf
+from permtest.null.distribution import LatticeDistribution, pmf
 from permtest.null.enumeration import enumerate_swaps
 from permtest.pairs import Pairs
-from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.result import PermutationTestResult
 from permtest.score import Score
 from permtest.statistics import STATISTICS, Statistic
 
@@ -40,10 +38,8 @@ __version__ = "1.0.0rc1"
 __all__ = [
     "STATISTICS",
     "AnswerTable",
-    "BatchResult",
     "ConfidenceInterval",
     "EquivalenceResult",
-    "JointDistribution",
     "LatticeDistribution",
     "Leaderboard",
     "MarginTestResult",
@@ -52,7 +48,6 @@ __all__ = [
     "Score",
     "ScoreTable",
     "Statistic",
-    "StructuredTestResult",
     "compare_all",
     "compare_many",
     "convolve_dp",
@@ -61,7 +56,6 @@ __all__ = [
     "enumerate_swaps",
     "equivalence_test",
     "exact_perm_test",
-    "exact_perm_test_m",
     "exact_runs_test",
     "metric_test",
     "monte_carlo",

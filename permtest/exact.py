@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import ceil
 from numbers import Rational
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_count, check_finite, check_level
 from permtest._parallel import RNG, as_generator
-from permtest.batch import BatchResult, exact_perm_test_batch
+from permtest.batch import exact_perm_test_batch
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
-from permtest.question import Question, Solution, ask, ask_of_sums
-from permtest.result import PermutationTestResult, Samples, StructuredTestResult, answer
-from permtest.statistics import Alternative, Statistic, lookup
+from permtest.question import Question, Solution, ask
+from permtest.result import PermutationTestResult, Samples, answer
+from permtest.statistics import Alternative, Statistic
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
 MAX_SAMPLES = 10**8
@@ -29,44 +29,15 @@ SAMPLES = 100_000
 Method: TypeAlias = Literal[
     "auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"
 ]
-
-
-@overload
-def exact_perm_test(
-    u: Any,
-    v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
-    *,
-    statistic: str | Statistic = "sum",
-    alternative: Alternative = "two-sided",
-    method: Method = "auto",
-    names: tuple[str, str] | None = None,
-    clusters: Any = None,
-    rounding: float | None = None,
-    rng: RNG = None,
-    axis: None = None,
-) -> PermutationTestResult: ...
-
-
-@overload
-def exact_perm_test(
-    u: Any,
-    v: Any,
-    *,
-    statistic: str | Statistic = "sum",
-    alternative: Alternative = "two-sided",
-    method: Literal["auto", "tilted"] = "auto",
-    names: tuple[str, str] | None = None,
-    axis: int,
-) -> BatchResult: ...
+#: What an entry adds to the sum, or to each of several sums.
+G: TypeAlias = Callable[[Any, Any], Any] | Iterable[Callable[[Any, Any], Any]] | None
 
 
 def exact_perm_test(
     u: Any,
     v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
+    g: G = None,
+    h: Callable[..., Any] | None = None,
     *,
     statistic: str | Statistic = "sum",
     alternative: Alternative = "two-sided",
@@ -76,8 +47,8 @@ def exact_perm_test(
     rounding: float | None = None,
     rng: RNG = None,
     axis: int | None = None,
-) -> PermutationTestResult | BatchResult:
-    """Exact p-value of the paired-permutation test (Alg. 2).
+) -> PermutationTestResult | Any:  # with `axis` it is a BatchResult
+    """Exact p-value of the paired-permutation test (Alg. 2; of several sums, Alg. 5).
 
     Under the null hypothesis the labels of the two systems mean nothing: each pair of entries
     stays or is swapped with probability 1/2, independently. The p-value is the share of the 2^N
@@ -94,28 +65,30 @@ def exact_perm_test(
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
         `Pairs`.
-    g : callable, optional
+    g : callable, or sequence of m callables, optional
         ``g(u_n, v_n)``, called with single entries, returns the integer that entry n contributes
-        (Eq. 3). Default: the `statistic`.
+        (Eq. 3). A list has one function for each of m sums (Eq. 13, 14), and needs an `h` of as
+        many. Default: the `statistic`.
     h : callable, optional
-        Function of the sum, called with Python integers (fractions where scores have decimals);
-        the test asks how often ``h(S) >= h(observed sum)``. Integers and fractions are compared as
-        they are; a float ties with the observed one if they differ by at most 1e-12 of that one or
-        of the median of ``abs(h)``, the larger of the two. Default: as `alternative` says.
+        Function ``h(S)`` of the sum, or ``h(x_1, ..., x_m)`` of m sums, called with Python integers
+        (fractions where scores have decimals). The test asks how often it is at least as large as
+        for the observed sums, so larger values must be more extreme; for a two-sided test return
+        an absolute value. Integers and fractions are compared as they are; a float ties with the
+        observed one if they differ by at most 1e-12 of that one or of the median of ``abs(h)``,
+        the larger of the two. Of several sums, `h` is called for those that can occur together,
+        but for those that are less likely than rounding noise. Default: as `alternative` says.
     statistic : str or Statistic, default "sum"
         One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy",
         "exact_match", "uas", "las". Of counts, for which `u` and `v` are tables of shape (N, 3)
         with columns tp, fp, fn (or frames that have these columns): "precision", "recall", "f1",
-        "f0.5" and other F-scores, "jaccard" (or "iou"); with a fourth column tn "specificity",
-        "balanced_accuracy" and "mcc". "f1" and "jaccard" also take two columns, tp and incorrect;
-        "wer" takes errors and length, "bleu" the n-grams of length 1 to 4 that match (four
-        columns), those of the system (four columns), its length, and the length of the reference.
-        For counts of several classes, of shape (N, classes, 3): "micro_f1", "macro_f1" and so on.
-        What is compared is the difference of the measures of both systems, ties being decided in
-        exact arithmetic (for "mcc" and "bleu" to fifty digits); "greater" means that the measure
-        of `u` is greater, which for error rates is worse. Where an exact p is out of reach, as for
-        many sums ("macro_f1", "bleu"), it is sampled, and the result says so; of a ratio of two
-        sums there is a bracket if samples would not see a p as small as that.
+        "f0.5" and other F-scores, "jaccard" (or "iou"); with a fourth column tn "specificity" and
+        "balanced_accuracy". "f1" and "jaccard" also take two columns, tp and incorrect; "wer" takes
+        errors and length. For counts of several classes, of shape (N, classes, 3): "micro_f1",
+        "macro_f1" and so on. What is compared is the difference of the measures of both systems,
+        ties being decided in exact arithmetic; "greater" means that the measure of `u` is greater,
+        which for error rates is worse. Where an exact p is out of reach, as for many sums
+        ("macro_f1"), it is sampled, and the result says so; of a ratio of two sums there is a
+        bracket if samples would not see a p as small as that.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` scores higher. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
@@ -128,7 +101,10 @@ def exact_perm_test(
         p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto", the
         default, takes "enumeration" where there are fewer labellings than values of the sum, "dp"
         where so few pairs differ that it rounds nothing, else "tilted", and others only where that
-        would take long, "bracket" last; the result says which, and why.
+        would take long, "bracket" last; the result says which, and why. Of several sums that are
+        no ratio, "auto" enumerates or uses "dp", accurate relative to p, while that takes seconds
+        at most, else "cf", in the box that holds all but 1e-17 of the mass. The accuracy of "cf" is
+        absolute, so small p have a larger `error_bound`, of up to 1e-6.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
     clusters : array_like of shape (N,), optional
@@ -153,27 +129,37 @@ def exact_perm_test(
     -------
     PermutationTestResult
         `statistic`, `pvalue`, `log10_pvalue`, `null_distribution`, `error_bound`, ...; for counts
-        a `StructuredTestResult`. With `axis`
-        a `BatchResult`, which has these as arrays, without the distribution.
+        and for a list of g a `StructuredTestResult`, which also has `sums`, `parts` and `rank`.
+        With `axis` a `BatchResult`, which has these as arrays, without the distribution.
 
     Raises
     ------
     TypeError, ValueError
-        If the scores are not numbers of equal number, or an option is unknown.
+        If the scores are not numbers of equal number, an option is unknown or does not go with
+        others, or `g` or `h` returns something else than it should; the message says for which
+        entry or sums.
     MemoryError
         If a method that needs the whole null distribution is asked for, or an `h` that needs it
-        is given, and it would not fit; the message names its size.
+        is given, and it would not fit; the message names its size. `monte_carlo` takes the same `g`
+        and `h`, and has a sampled p in a second.
     ArithmeticError
         If ``method="fft"`` is asked for a p that is smaller than its noise, which can
         happen only where `h` singles out something else than tails; or ``"tilted"`` where it
-        would take minutes.
+        would take minutes; or if p is too small for the absolute accuracy of "cf", and the joint
+        law of the sums is too large for other methods.
 
     Notes
     -----
     One pass over the scores costs O(N), and with it "tilted" about O(U) for U distinct
     differences, whatever N; "dp" takes O(N' A) time and "fft" O(A log A log U), with N' pairs that
     differ and A the sum of their absolute values.
-    Source: Zmigrod, Vieira and Cotterell (2022), Eq. 2, 3, 7 and Alg. 2.
+
+    Several sums that depend on each other cost nothing: the lattice has as many dimensions as the
+    differences of stay and swap effects have rank, which is two for the four sums of F1 (Eq. 16).
+    Equal differences are counted once, and "cf" keeps only a window of some 18 standard deviations.
+    It takes time O(C log C) for a window of C cells, and C calls of `h`.
+
+    Source: Zmigrod, Vieira and Cotterell (2022), Eq. 2, 3, 7, Alg. 2 and App. B.
 
     Examples
     --------
@@ -185,6 +171,17 @@ def exact_perm_test(
     0.5
     >>> exact_perm_test([[3, 5, 4], [1, 0, 1]], [2, 3, 1], axis=1).pvalue
     array([0.25, 0.5 ])
+
+    Any function of several sums (Alg. 5), here the difference in F1 from four of them:
+
+    >>> from fractions import Fraction
+    >>> u, v = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]       # tp and incorrect
+    >>> g = [lambda a, b: a[0], lambda a, b: a[1], lambda a, b: b[0], lambda a, b: b[1]]
+    >>> def f1(tp, wrong):
+    ...     return Fraction(2 * tp, 2 * tp + wrong) if tp else 0
+    >>> r = exact_perm_test(u, v, g, lambda a, b, c, d: abs(f1(a, b) - f1(c, d)))
+    >>> r.fraction(), r.rank
+    (Fraction(1, 2), 2)
     """
     how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
     how |= {"clusters": clusters, "rounding": rounding}
@@ -195,84 +192,10 @@ def exact_perm_test(
     try:
         return answer(question, method)
     except (TooHard, MemoryError) as error:
-        if method != "auto" or question.lattice is None:
+        if method != "auto" or question.lattice is None or question.h is not None:
             raise
         problem = getattr(error, "problem", None) or str(error)
         return sample(question, SAMPLES, rng, f"an exact p is out of reach: {problem}")
-
-
-def exact_perm_test_m(
-    u: Any,
-    v: Any,
-    g: Sequence[Callable[[Any, Any], Any]],
-    h: Callable[..., Any],
-    *,
-    method: Method = "auto",
-    names: tuple[str, str] | None = None,
-    clusters: Any = None,
-) -> StructuredTestResult:
-    """Exact p-value for any function of several additive integer sums (Alg. 5).
-
-    Parameters
-    ----------
-    u, v : sequence of length N
-        Entries of any kind; rows of an array where there are several counts each.
-    g : sequence of m callables
-        Each ``g_i(u_n, v_n)``, called with single entries, returns an integer (Eq. 13, 14).
-    h : callable
-        ``h(x_1, ..., x_m)``, called with the m sums as Python integers; the test asks how often it
-        is at least as large as for the observed sums, so that larger values must be more extreme;
-        for a two-sided test return an absolute value. It is called for sums that can occur
-        together, but for those that are less likely than rounding noise. Floats tie as in
-        `exact_perm_test`.
-    method : {"auto", "dp", "fft", "cf", "enumeration", "integer"}
-        As in `exact_perm_test`. "auto" enumerates or uses dynamic programming, accurate relative to
-        p, while that takes seconds at most, else the characteristic function of the sums in the
-        box that holds all but 1e-17 of their mass. Its accuracy is absolute, so that small p have a
-        larger `error_bound`, of up to 1e-6.
-    names : tuple of two str, optional
-        What the systems are called.
-    clusters : array_like of shape (N,), optional
-        As in `exact_perm_test`.
-
-    Returns
-    -------
-    StructuredTestResult
-
-    Raises
-    ------
-    TypeError, ValueError
-        If g or h returns something else than it should, naming for which entry or sums.
-    MemoryError
-        If the joint law of the sums does not fit in memory; the message says how many cells it
-        needs. `monte_carlo` takes the same g and h, and has a sampled p in a second.
-    ArithmeticError
-        If p is too small for the absolute accuracy of a joint law of that size.
-
-    Notes
-    -----
-    Sums that depend on each other cost nothing: the lattice has as many dimensions as the
-    differences of stay and swap effects have rank, which is two for the four sums of F1 (Eq. 16).
-    Equal differences are counted once, and only a window of some 18 standard deviations is kept.
-    Time O(C log C) for a window of C cells, and C calls of h.
-    Source: Zmigrod, Vieira and Cotterell (2022), App. B.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from permtest import exact_perm_test_m
-    >>> u, v = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]       # tp and incorrect
-    >>> g = [lambda a, b: a[0], lambda a, b: a[1], lambda a, b: b[0], lambda a, b: b[1]]
-    >>> def f1(tp, wrong):
-    ...     return Fraction(2 * tp, 2 * tp + wrong) if tp else 0
-    >>> r = exact_perm_test_m(u, v, g, lambda a, b, c, d: abs(f1(a, b) - f1(c, d)))
-    >>> r.fraction(), r.rank
-    (Fraction(1, 2), 2)
-    """
-    question = ask_of_sums(u, v, g, h, names=names, clusters=clusters)
-    result = answer(question, method)
-    assert isinstance(result, StructuredTestResult)
-    return result
 
 
 def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
@@ -330,7 +253,7 @@ def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
 def monte_carlo(
     u: Any,
     v: Any = None,
-    g: Callable[[Any, Any], Any] | Sequence[Callable[[Any, Any], Any]] | None = None,
+    g: G = None,
     h: Callable[..., Any] | None = None,
     K: int = 20_000,
     *,
@@ -345,7 +268,7 @@ def monte_carlo(
     Parameters
     ----------
     u, v, g, h
-        As in `exact_perm_test`; or, with a sequence of several g, as in `exact_perm_test_m`.
+        As in `exact_perm_test`.
     K : int, default 20000
         Number of samples, from 1 to 10**8.
     rng : numpy.random.Generator, int or None
@@ -381,13 +304,9 @@ def monte_carlo(
     >>> low < exact_perm_test(u, v).pvalue < high
     True
     """
-    how: dict[str, Any] = {"names": names, "clusters": clusters}
-    if isinstance(g, Sequence):
-        if h is None or lookup(statistic).name != "sum" or alternative != "two-sided":
-            raise ValueError("several g need an h of all their sums, and no statistic or side")
-        return sample(ask_of_sums(u, v, g, h, **how), K, rng, "asked for")
-    how |= {"statistic": statistic, "alternative": alternative}
-    return sample(ask(u, v, g, h, **how), K, rng, "asked for")
+    how: dict[str, Any] = {"statistic": statistic, "alternative": alternative}
+    question = ask(u, v, g, h, names=names, clusters=clusters, **how)
+    return sample(question, K, rng, "asked for")
 
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:

@@ -62,6 +62,8 @@ HALVINGS = 60
 #: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
 #: thumb), unless skewness is within so many of its standard errors in normal samples.
 PER_SQUARED_SKEWNESS, CHANCE = 25, 2.5
+#: So many pairs have to differ where others are equal.
+FEW = 20
 
 NORMAL = NormalDist()
 #: An end that nothing excludes, and by how much it may lie outside.
@@ -187,7 +189,7 @@ def _shift_interval(
         low = _lower_end(lattice, alpha)
     if question.alternative != "greater":
         high = _lower_end(lattice.mirrored(), alpha)
-    warning = symmetry_warning(*question.differences, question.swapped)
+    warning = shift_warning(*question.differences, question.swapped)
     # No shift moves further than a difference of two rounded scores does.
     off = question.slack / (2 * question.scale * question.size * max(lattice.n, 1))
     off = off if question.ties_doubtful else 0.0
@@ -468,15 +470,23 @@ def _quantile(p: Fraction) -> float:
     return NORMAL.inv_cdf(min(max(float(p), UNDERFLOW), 1 - 2**-53))
 
 
-# ---- whether differences look symmetric --------------------------------------------------------
+# ---- whether every pair may be shifted alike ----------------------------------------------------
 
 
-def symmetry_warning(
+def shift_warning(
     values: NDArray[Any], counts: NDArray[np.int64], swapped: str = "pairs"
 ) -> str | None:
-    """What is to be said where few differences look skewed; of distinct ones and their counts."""
-    # ``python -m benchmarks.calibration`` has the coverage of intervals on either side of the rule.
-    n, g1 = int(counts.sum()), skewness(values, counts)
+    """What is to be said where differences look skewed, or are mostly 0; of distinct ones."""
+    # ``python -m benchmarks.calibration`` has the coverage of intervals on either side of the rules.
+    n, zeros = int(counts.sum()), int(counts[values == 0].sum())
+    if 0 < zeros and n - zeros < FEW:
+        return (
+            f"Only {n - zeros:,} of {n:,} {swapped} differ. Intervals for the mean difference and "
+            "tests against a margin shift all of them by the same amount, which is not how equal "
+            f"scores come to differ. With fewer than {FEW} that differ, a 95% interval may cover "
+            "the mean in fewer than 90% of samples."
+        )
+    g1 = skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2
     if n < 3 or n >= needed:
         return None

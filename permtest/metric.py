@@ -50,8 +50,8 @@ def metric_test(
     a, b : array_like of shape (N,)
         What the two systems predict; for a callable also of shape (N, C), such as probabilities.
     metric : str, Statistic or callable
-        A statistic that labels have, such as "accuracy", "f1", "macro_f1" or "mcc": its test is
-        exact. Or a function ``metric(gold, predictions)`` that returns a number, as those of
+        A statistic that labels have, such as "accuracy", "f1" or "macro_f1": its test is exact.
+        Or a function ``metric(gold, predictions)`` that returns a number, as those of
         scikit-learn: its test is sampled.
     K : int, default 2000
         Number of random labellings of a callable, from 1 to 10**8.
@@ -120,7 +120,7 @@ def metric_test(
     how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(metric, str | Statistic):
         scores = _scores(columns, lookup(metric), pos_label, names)
-        return exact_perm_test(*scores, statistic=metric, rng=rng, axis=None, **how)
+        return exact_perm_test(*scores, statistic=metric, rng=rng, **how)
     if not callable(metric):
         raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
     if pos_label is not None:

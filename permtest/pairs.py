@@ -343,7 +343,9 @@ def per_item(pairs: Pairs) -> Pairs:
     return replace(found, u=u, v=v, scale=found.scale * size.numerator, rounding=off)
 
 
-def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArray, IntArray]:
+def local_effects(
+    u: Any, v: Any, g: Callable[[Any, Any], Any], name: str = "g"
+) -> tuple[IntArray, IntArray]:
     """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4)."""
     if isinstance(u, Pairs) and v is None:
         u, v = u.u, u.v
@@ -351,8 +353,8 @@ def local_effects(u: Any, v: Any, g: Callable[[Any, Any], Any]) -> tuple[IntArra
     a, b = _entries(u, "u"), _entries(v, "v")
     if len(a) != len(b):
         raise _unequal(len(a), len(b), ("u", "v"))
-    stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], "g(u, v)")
-    return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], "g(v, u)")
+    stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], f"{name}(u, v)")
+    return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], f"{name}(v, u)")
 
 
 def check_unclustered(pairs: Any) -> None:

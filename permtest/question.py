@@ -4,7 +4,7 @@ Every statistic is a function t of sums X = sum_n g(u_n, v_n), of one g (Eq. 3) 
 (Eq. 12). Under the null hypothesis each entry adds g(u_n, v_n) or g(v_n, u_n), with probability 1/2
 each, so that X has the law of a sum of two-point variables, on a lattice that is laid out as a line
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
-as what was observed (Eq. 2). `ask` and `ask_of_sums` make the question, and `solve` answers it.
+as what was observed (Eq. 2). `ask` makes the question, and `solve` answers it.
 
 The kinds of question differ in t: a difference of sums, a difference of a measure of several sums,
 or a user's function of several sums; `metric` has one more, whose t can only be sampled.
@@ -19,9 +19,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from inspect import signature
 from math import expm1, inf, log
 from numbers import Real
 from operator import index
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._parallel import progress
-from permtest.integers import IntArray, exact_dot, exact_sum, unscaled
+from permtest.integers import IntArray, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
@@ -75,17 +76,8 @@ from permtest.null.tail import (
     tail_tilted,
 )
 from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
-from permtest.score import Score
-from permtest.statistics import (
-    DIGITS,
-    Exact,
-    MeanOfRatios,
-    Measure,
-    Statistic,
-    check_alternative,
-    lookup,
-    subtract,
-)
+from permtest.score import Score, counted
+from permtest.statistics import Linear, MeanOfRatios, Statistic, check_alternative, lookup
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
@@ -452,10 +444,9 @@ class SeveralSums(Question):
 
     def _directed(self, values: Any) -> Any:
         """t, -t for "less", or its magnitude for "two-sided"."""
-        with localcontext(DIGITS):  # decimals would be rounded to the caller's digits
-            if self.alternative == "two-sided":
-                return abs(values)
-            return -values if self.alternative == "less" else values
+        if self.alternative == "two-sided":
+            return abs(values)
+        return -values if self.alternative == "less" else values
 
     def observing(self, observed: Sequence[int]) -> SeveralSums:
         """The same question, had other sums been observed, which must be possible."""
@@ -473,16 +464,16 @@ class SeveralSums(Question):
 class MeasureQuestion(SeveralSums):
     """t is the difference of a measure of two systems; X are the sums of the first one."""
 
-    measure: Measure
+    measure: MeanOfRatios | Linear
     #: Sums of both systems together, which no swap changes.
     both_sums: tuple[int, ...]
     #: The observed difference of the two measures, exactly.
-    gap: Exact = field(init=False)
+    gap: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
         mine, theirs = self._measured(self.observed_sums)
         object.__setattr__(self, "scores", (float(mine), float(theirs)))
-        object.__setattr__(self, "gap", subtract(mine, theirs))
+        object.__setattr__(self, "gap", mine - theirs)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -500,9 +491,10 @@ class MeasureQuestion(SeveralSums):
         return float(self.gap)
 
     @cached_property
-    def least(self) -> Exact:
+    def least(self) -> Fraction:
         """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        return self._directed(self.gap)
+        least: Fraction = self._directed(self.gap)
+        return least
 
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """Differences of the measures."""
@@ -521,18 +513,19 @@ class MeasureQuestion(SeveralSums):
         extreme = np.asarray(values > least, dtype=bool)
         band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
         for i in np.flatnonzero(np.abs(values - least) <= band):
-            extreme[i] = subtract(self._directed(self._difference(sums[i])), self.least) >= 0
+            extreme[i] = self._directed(self._difference(sums[i])) >= self.least
         return extreme
 
-    def _measured(self, sums: Iterable[Any]) -> tuple[Exact, Exact]:
+    def _measured(self, sums: Iterable[Any]) -> tuple[Fraction, Fraction]:
         """The measure of both systems, if these are the sums of the first."""
         mine = [int(x) for x in sums]
         theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
         return self.measure.exact(mine), self.measure.exact(theirs)
 
-    def _difference(self, sums: Iterable[Any]) -> Exact:
+    def _difference(self, sums: Iterable[Any]) -> Fraction:
         """t of the sums of the first system."""
-        return subtract(*self._measured(sums))
+        mine, theirs = self._measured(sums)
+        return mine - theirs
 
     @cached_property
     def staircase(self) -> Staircase | None:
@@ -540,8 +533,7 @@ class MeasureQuestion(SeveralSums):
         measure, both = self.measure, self.both_sums
         if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
             return None
-        least = Fraction(self.least)
-        return Staircase(self.lattice, (both[0], both[1]), measure.whole, least, False)
+        return Staircase(self.lattice, (both[0], both[1]), measure.whole, self.least, False)
 
     @cached_property
     def thresholds(self) -> tuple[int, int] | None:
@@ -549,7 +541,7 @@ class MeasureQuestion(SeveralSums):
         top, less = self.law.top, self.alternative == "less"
         if self.alternative == "two-sided" and self.least == 0:
             return top, top + 1
-        if self.rank != 1 or self.measure.signs is None:
+        if self.rank != 1:
             return super().thresholds
         steps = self.lattice.basis[0].tolist()
         along = {x * sign > 0 for x, sign in zip(steps, self.measure.signs, strict=True) if x}
@@ -561,7 +553,7 @@ class MeasureQuestion(SeveralSums):
             middle = (first + end) // 2
             cell = np.array([middle if rising else top - middle], dtype=object)
             value = self._difference(self.lattice.sums(cell)[0])
-            if subtract(self._directed(value) if less else value, self.least) >= 0:
+            if (self._directed(value) if less else value) >= self.least:
                 end = middle
             else:
                 first = middle + 1
@@ -608,15 +600,15 @@ class FunctionQuestion(SeveralSums):
 def ask(
     u: Any,
     v: Any = None,
-    g: Callable[[Any, Any], Any] | None = None,
-    h: Callable[[Any], Any] | None = None,
+    g: Callable[[Any, Any], Any] | Iterable[Callable[[Any, Any], Any]] | None = None,
+    h: Callable[..., Any] | None = None,
     *,
     statistic: str | Statistic = "sum",
     alternative: str = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
     rounding: float | None = None,
-) -> SumQuestion | MeasureQuestion:
+) -> SumQuestion | MeasureQuestion | FunctionQuestion:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
@@ -625,6 +617,10 @@ def ask(
     clusters = labels_of(u, clusters)
     if entry.measures:
         return _ask_of_measure(entry.pairs(u, v, names), entry, alternative, names, clusters)
+    if g is not None and not callable(g):
+        return _ask_of_sums(u, v, _functions(g), h, names, clusters)
+    if h is not None:
+        _check_h(h, 1)
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is None:
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
@@ -723,10 +719,12 @@ def _ask_of_measure(
     names: tuple[str, str] | None,
     clusters: Any,
 ) -> MeasureQuestion:
-    measure, *addends = entry.measure(pairs)
+    measure: MeanOfRatios | Linear
+    ratios, *addends = entry.measure(pairs)
     (first, second), n_entries = _by_cluster(clusters, *addends)
-    if isinstance(measure, MeanOfRatios) and len(measure.rows) > 2:
-        measure, first, second = measure.linear(first, second) or (measure, first, second)
+    measure, linear = ratios, ratios.linear(first, second) if len(ratios.rows) > 2 else None
+    if linear is not None:
+        measure, first, second = linear
     lattice = LatticeSum.of(first, second)
     mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
     return MeasureQuestion(
@@ -745,21 +743,51 @@ def _ask_of_measure(
     )
 
 
-def ask_of_sums(
+def _functions(g: Any) -> list[Callable[[Any, Any], Any]]:
+    """The functions of a list, every one of which must be one."""
+    if is_unordered(g):
+        raise TypeError(f"g={g!r} must be a function of two entries, or a list of such functions")
+    functions = list(g)
+    if not functions:
+        raise ValueError("g is an empty list; give at least one function of two entries")
+    for i, function in enumerate(functions):
+        if not callable(function):
+            raise TypeError(f"g[{i}] = {function!r} is not a function; give one of two entries")
+    return functions
+
+
+def _check_h(h: Any, size: int) -> None:
+    """Refuse what cannot be called with `size` sums."""
+    sums = counted(size, "sums")
+    if not callable(h):
+        raise TypeError(f"h={h!r} must be a function of {sums}")
+    try:
+        parameters = signature(h)
+    except (TypeError, ValueError):  # some that are compiled do not say what they take
+        return
+    try:
+        parameters.bind(*range(size))
+    except TypeError as error:
+        problem = f"h cannot be called with {sums} ({error})"
+        raise TypeError(f"{problem}; let it take one argument for each g") from None
+
+
+def _ask_of_sums(
     u: Any,
     v: Any,
-    g: Sequence[Callable[[Any, Any], Any]],
-    h: Callable[..., Any],
-    *,
-    names: tuple[str, str] | None = None,
-    clusters: Any = None,
+    g: list[Callable[[Any, Any], Any]],
+    h: Callable[..., Any] | None,
+    names: tuple[str, str] | None,
+    clusters: Any,
 ) -> FunctionQuestion:
     """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
-    functions = list(g) if isinstance(g, Iterable) else [g]
-    if not functions or not all(map(callable, (*functions, h))):
-        raise TypeError("g must be functions of two entries, in a list, and h a function of sums")
-    clusters = labels_of(u, clusters)
-    each = [local_effects(u, v, function) for function in functions]
+    if h is None:
+        raise TypeError(
+            f"h is missing, and a list of g has no other statistic; pass an h of "
+            f"{counted(len(g), 'sums')}, as in Algorithm 5"
+        )
+    _check_h(h, len(g))
+    each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
     columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     (stay, swap), n_entries = _by_cluster(clusters, *columns)
     lattice = LatticeSum.of(stay, swap)
@@ -869,7 +897,7 @@ def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
         }
         lower, upper = question.thresholds
         for name, tail in attempts(law, min(upper, law.top - lower)):
-            yield name, partial(by_tails, tail=tail), reasons[name]
+            yield name, partial(_by_tails, tail=tail), reasons[name]
         yield "bracket", _bracket, "sums have too many possible values for an exact p"
     elif question.lattice is not None:
         yield from _plan_of_several(question)
@@ -902,7 +930,7 @@ def _solve_rounded(question: Question, method: str) -> Solution:
         lower, upper = question.thresholds
         reason = "rounding may decide ties, and there are too many labellings to check each"
         if is_countable(question.law, min(upper, question.law.top - lower)):
-            name, solver = "enumeration", partial(by_tails, tail=tail_counted)
+            name, solver = "enumeration", partial(_by_tails, tail=tail_counted)
     if solver is _bracket:
         return Solution(_bracket(question), "bracket", reason)
     outer, inner = question.around()
@@ -950,7 +978,7 @@ def _counted(question: Question, *, listed: bool = False) -> Probability:
     return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
 
 
-def by_tails(question: Question, tail: Tail) -> Probability:
+def _by_tails(question: Question, tail: Tail) -> Probability:
     """P(T <= lower or T >= upper), both as upper tails."""
     assert question.thresholds is not None, "what needs tails is asked for where there are some"
     law, (lower, upper) = question.law, question.thresholds
@@ -966,7 +994,7 @@ def by_tails(question: Question, tail: Tail) -> Probability:
 
 def _by_tails_or(cells: Solver, tail: Tail, question: Question) -> Probability:
     """From tails, or from `cells` where there are none."""
-    return cells(question) if question.thresholds is None else by_tails(question, tail)
+    return cells(question) if question.thresholds is None else _by_tails(question, tail)
 
 
 def _tilted_cells(question: Question) -> Probability:
@@ -1050,8 +1078,8 @@ def _bracket(question: Question) -> Probability:
     outer, inner = question.around()
     far, near = outer.leeway, inner.leeway
     bracket = cache(partial(tail_bracket, question.law, slack=far))
-    low = by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
-    high = by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
+    low = _by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
+    high = _by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
     if question.slack:
         return _between(_with_observed(question, low), high)
     return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)

@@ -30,7 +30,6 @@ from permtest.score import Score, as_said, counted
 
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
-    from permtest.sensitivity import SensitivityResult
 
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
@@ -248,7 +247,10 @@ class PermutationTestResult(AsFields):
         return answer(self._question.observing(observed), method)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """An exact interval for the mean difference per pair, from all shifts not rejected.
+        """An interval for the mean difference per pair.
+
+        All shifts of every pair that the exact test does not reject; for scores of 0 and 1 without
+        clusters, all differences that Tango's score test does not reject.
 
         Parameters
         ----------
@@ -258,12 +260,12 @@ class PermutationTestResult(AsFields):
         Returns
         -------
         ConfidenceInterval
-            A pair ``low, high``, in scores per pair, with `confidence_level` and `resolution`: by
-            how much the ends were rounded outward at most, 0 where they are exact. Two-sided
-            tests leave half of the error probability on each side; for "greater" `high` is
-            infinite, for "less" `low` is. An end is infinite too where there are too few pairs
-            for any to be excluded. Where the test was told by how much scores were rounded, both
-            ends are moved out by as much as that can matter.
+            A pair ``low, high``, in scores per pair, with `confidence_level`, `method`, `warning`
+            and `resolution`: by how much the ends were rounded outward at most, 0 where they are
+            exact. Two-sided tests leave half of the error probability on each side; for "greater"
+            `high` is infinite (1 for scores of 0 and 1), for "less" `low` is. An end is infinite
+            too where there are too few pairs for any shift to be excluded. Where the test was told
+            by how much scores were rounded, both ends are moved out by as much as that can matter.
 
         Raises
         ------
@@ -272,67 +274,17 @@ class PermutationTestResult(AsFields):
 
         Notes
         -----
-        Assumes that the differences, or those of clusters, are symmetric about a shift that is the
-        same for all pairs; then it covers that shift with at least the stated probability, at any
-        N. Clusters must have one size, as others are shifted by different amounts. Scores of 0 and
-        1 have no such shift: reports and ``permtest compare --json`` have Tango's score interval
-        for these, as ``alternatives.mcnemar(b, c, n=n)`` does. Cost: three to eight p-values for
-        each end, a few milliseconds each.
+        Shifts assume that the differences, or those of clusters, are symmetric about a value that
+        is the same for all pairs. Then the interval covers it with at least the stated probability,
+        at any N. The `warning` says where differences look otherwise: skewed, or mostly 0. Clusters
+        must have one size, as others are shifted by different amounts. Scores of 0 and 1 have no
+        such shift, and Tango's interval is approximate: a 95% interval covers the difference in
+        about 95% of samples (``python -m benchmarks.calibration``). Cost: three to eight p-values
+        for each end, a few milliseconds each; for scores of 0 and 1 a tenth of a millisecond.
         """
         from permtest.interval import interval_of
 
         return interval_of(self._one_sum("confidence_interval"), confidence_level)
-
-    def sensitivity(self, gamma: float) -> SensitivityResult:
-        """How large p could be if a bias made signs unfair, within odds of gamma to 1.
-
-        Parameters
-        ----------
-        gamma : float
-            At least 1. With 2, a hidden bias (a judge that prefers the first answer, say) may make
-            it up to twice as likely that a pair favours one system as the other.
-
-        Returns
-        -------
-        SensitivityResult
-            Its ``pvalue`` is an upper bound on p, and p itself for gamma = 1.
-
-        Raises
-        ------
-        ValueError
-            If the statistic is no sum, or p was sampled.
-
-        Notes
-        -----
-        Of one-sided tests some bias attains the bound (Rosenbaum 2002, sec. 4.3); of two-sided ones
-        it is the sum of both sides' bounds. Cost: as of a p-value, about a millisecond.
-
-        Examples
-        --------
-        >>> from permtest import exact_perm_test
-        >>> result = exact_perm_test([1] * 40 + [0] * 10, [0] * 45 + [1] * 5)
-        >>> result.sensitivity(2).pvalue < 0.01, round(result.tipping_gamma(), 2)
-        (True, 3.16)
-        """
-        from permtest.sensitivity import sensitivity
-
-        return sensitivity(self._one_sum("sensitivity"), gamma)
-
-    def tipping_gamma(self, alpha: float = 0.05) -> float | None:
-        """The largest gamma at which the bound of `sensitivity` is at most `alpha`, to four digits.
-
-        None where p itself is above `alpha`.
-        """
-        from permtest.sensitivity import tipping_gamma
-
-        return tipping_gamma(self._one_sum("tipping_gamma"), alpha)
-
-    def _one_sum(self, what: str) -> SumQuestion:
-        """What only tests of one sum have, and only where p was not sampled."""
-        self._refuse_samples(what)
-        if self._question.lattice is not None:
-            raise ValueError(f"{what} is for tests of one sum, not for {self.metric}")
-        return self._question
 
     def _refuse_samples(self, what: str) -> None:
         if self._samples is not None:

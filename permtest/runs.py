@@ -594,7 +594,7 @@ def _tested(question: _Question, null: Null, names: tuple[str, str], rng: RNG) -
     (first, second), items = map(exact_sum, question.worth), scale * max(n, 1)
     if null == "items":
         pairs, side = Pairs(*question.worth, names, scale=scale), question.alternative
-        swapped = exact_perm_test(pairs, alternative=side, rng=rng, axis=None)
+        swapped = exact_perm_test(pairs, alternative=side, rng=rng)
         found = {name: getattr(swapped, name) for name in SHARED} | {"_swapped": swapped}
     else:
         found = _of_runs(question, rng)

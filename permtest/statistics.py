@@ -2,7 +2,7 @@
 
 The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3), or a function of several such sums
 (Eq. 12). Where an entry has a single score, g is the difference u_n - v_n; where it has counts, the
-sums are those that a `Measure` needs of either system, and h is the difference of the measures.
+sums are those that a measure needs of either system, and h is the difference of the measures.
 `alternative=` supplies the sides; any other g or h is passed to the test itself.
 
 A measure says which counts it needs of every entry, which integers are added up over the entries,
@@ -14,12 +14,11 @@ together as they are, the sums of the first one say everything (App. B).
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
-from math import lcm, prod
+from math import lcm
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -30,61 +29,15 @@ from permtest.integers import IntArray, exact_sum, unscaled, with_room
 from permtest.pairs import Pairs
 from permtest.score import Score
 
-#: A Fraction, or a Decimal, of which two of a kind can be subtracted and compared.
-Exact: TypeAlias = Any
-
-#: Digits of values that are no fractions, and how close two of them count as equal.
-DIGITS, CLOSE = Context(prec=60), Decimal("1e-50")
-
-
-def subtract(a: Exact, b: Exact) -> Exact:
-    """a - b: exactly, or to as many digits as decimals have here; 0 if they are that close."""
-    if isinstance(a, Fraction):
-        return a - b
-    with localcontext(DIGITS):
-        gap = a - b
-        return gap if abs(gap) > CLOSE else Decimal(0)
-
-
 #: Weights that make a mean of ratios one sum are no larger than this, so that sums fit an int64.
 LARGEST_WEIGHT = 2**36
 
 
-class Measure(ABC):
-    """A number that is made of m sums of one system."""
-
-    #: Names of the counts that an entry has, in the order of the columns.
-    columns: tuple[str, ...]
-    #: 1 for sums in which the measure never falls, -1 for those in which it never rises.
-    signs: tuple[int, ...] | None = None
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Names of the m sums."""
-        return self.columns
-
-    def addends(self, counts: IntArray) -> IntArray:
-        """The integers that are added up, of shape (N, m), from counts of shape (N, c)."""
-        return counts
-
-    @abstractmethod
-    def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The measure for sums of shape (M, m), to some roundings."""
-
-    @abstractmethod
-    def exact(self, sums: list[int]) -> Exact:
-        """The measure for m sums."""
-
-    def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
-        """The first entry of one system that cannot be, next to the other one, and why."""
-        del addends, other
-        return None
-
-
 @dataclass(frozen=True, eq=False)
-class MeanOfRatios(Measure):
+class MeanOfRatios:
     """The mean over R ratios, hits / (hits + misses) each, or hits / misses; 0 / 0 is 0."""
 
+    #: Names of the counts that an entry has, in the order of the columns.
     columns: tuple[str, ...]
     #: Weights of the columns in the hits, and in the misses, of every ratio in turn.
     rows: tuple[tuple[int, ...], ...]
@@ -92,8 +45,8 @@ class MeanOfRatios(Measure):
     whole: bool = True
 
     @property
-    def signs(self) -> tuple[int, ...]:  # type: ignore[override]
-        """More hits are never worse, more misses never better."""
+    def signs(self) -> tuple[int, ...]:
+        """1 for sums in which the measure never falls, -1 for those in which it never rises."""
         return (1, -1) * (len(self.rows) // 2)
 
     @property
@@ -128,14 +81,14 @@ class MeanOfRatios(Measure):
         return added
 
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean of the ratios."""
+        """The measure for sums of shape (M, m), to some roundings."""
         hits, rest = sums[:, 0::2], sums[:, 1::2]
         below = hits + rest if self.whole else rest
         ratios = np.where(below == 0, 0.0, hits / np.where(below == 0, 1.0, below))
         return np.asarray(ratios.mean(axis=1))
 
     def exact(self, sums: list[int]) -> Fraction:
-        """The mean of the ratios."""
+        """The measure for m sums."""
         total = Fraction(0)
         for hits, rest in zip(sums[0::2], sums[1::2], strict=True):
             below = hits + rest if self.whole else rest
@@ -143,7 +96,7 @@ class MeanOfRatios(Measure):
         return 2 * total / len(self.rows)
 
     def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
-        """Hits without a denominator, which sums could have too where denominators vary."""
+        """The first entry of one system, next to the `other` one, with hits but no denominator."""
         hits, below = addends[:, 0::2], addends[:, 1::2]
         if self.whole or (below.any() and np.array_equal(below, other[:, 1::2])):
             return None
@@ -157,11 +110,11 @@ class MeanOfRatios(Measure):
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Measure):
+class Linear:
     """One sum over a constant number."""
 
     scale: int
-    columns: tuple[str, ...] = ("score",)
+    parts: tuple[str, ...] = ("score",)
     signs: tuple[int, ...] = (1,)
 
     def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -171,75 +124,6 @@ class Linear(Measure):
     def exact(self, sums: list[int]) -> Fraction:
         """The scaled sum."""
         return Fraction(sums[0], self.scale)
-
-
-@dataclass(frozen=True, eq=False)
-class Matthews(Measure):
-    """Matthews' correlation coefficient of two classes; 0 where a margin is empty."""
-
-    columns = ("tp", "fp", "fn", "tn")
-
-    def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(tp tn - fp fn) / sqrt of the product of the margins."""
-        tp, fp, fn, tn = sums.T
-        root = np.sqrt(tp + fp) * np.sqrt(tp + fn) * np.sqrt(tn + fp) * np.sqrt(tn + fn)
-        safe = np.where(root == 0, 1.0, root)
-        return np.asarray(np.where(root == 0, 0.0, (tp * tn - fp * fn) / safe))
-
-    def exact(self, sums: list[int]) -> Decimal:
-        """The same to 60 digits."""
-        tp, fp, fn, tn = sums
-        margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-        with localcontext(DIGITS):
-            return Decimal(tp * tn - fp * fn) / Decimal(margins).sqrt() if margins else Decimal(0)
-
-
-#: Longest n-grams that BLEU counts.
-ORDERS = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Bleu(Measure):
-    """Corpus BLEU (Papineni et al. 2002), from 0 to 1, without smoothing."""
-
-    columns = (
-        *(f"match_{n}" for n in range(1, ORDERS + 1)),
-        *(f"total_{n}" for n in range(1, ORDERS + 1)),
-        "length",
-        "reference_length",
-    )
-
-    def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Geometric mean of the n-gram precisions, times the brevity penalty."""
-        matches, totals = sums[:, :ORDERS], sums[:, ORDERS : 2 * ORDERS]
-        length, reference = sums[:, -2], sums[:, -1]
-        nothing = (matches <= 0).any(axis=1) | (length <= 0)
-        logs = np.log(np.where(matches <= 0, 1.0, matches) / np.where(totals <= 0, 1.0, totals))
-        penalty = np.minimum(0.0, 1 - reference / np.where(length <= 0, 1.0, length))
-        return np.asarray(np.where(nothing, 0.0, np.exp(logs.mean(axis=1) + penalty)))
-
-    def exact(self, sums: list[int]) -> Decimal:
-        """The same to 60 digits."""
-        matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
-        length, reference = sums[-2:]
-        if min(matches) <= 0 or length <= 0:
-            return Decimal(0)
-        with localcontext(DIGITS):
-            product = Decimal(prod(matches)) / Decimal(prod(totals))
-            penalty = min(Decimal(0), 1 - Decimal(reference) / Decimal(length))
-            return product.sqrt().sqrt() * penalty.exp()
-
-    def problem(self, addends: IntArray, other: IntArray) -> tuple[int, str] | None:
-        """More matches than n-grams."""
-        del other
-        bad = addends[:, :ORDERS] > addends[:, ORDERS : 2 * ORDERS]
-        for n, order in np.argwhere(bad)[:1]:
-            problem = (
-                f"{addends[n, order]} matches among {addends[n, ORDERS + order]} n-grams of order "
-                f"{order + 1}"
-            )
-            return int(n), f"{problem}; there cannot be more matches than n-grams"
-        return None
 
 
 # ---- statistics --------------------------------------------------------------------------------
@@ -269,7 +153,7 @@ class Statistic:
         What one unit of a single score is, for axes and sentences.
     minimum, maximum : int or None
         The smallest and the largest single score that make sense, if there are such.
-    measures : tuple of Measure
+    measures : tuple of MeanOfRatios
         What is computed from counts, such as true positives: one measure for each set of columns
         that will do, the usual one first. Empty where an entry has a single score.
     average : {"micro", "macro"} or None
@@ -294,7 +178,7 @@ class Statistic:
     unit: str = ""
     minimum: int | None = None
     maximum: int | None = None
-    measures: tuple[Measure, ...] = ()
+    measures: tuple[MeanOfRatios, ...] = ()
     average: Average | None = None
     ascending: bool = False
 
@@ -355,7 +239,7 @@ class Statistic:
         known = [m.columns for m in self.measures]
         return Pairs.of_counts(u, v, known, names, classes=self.average is not None)
 
-    def measure(self, pairs: Pairs) -> tuple[Measure, IntArray, IntArray]:
+    def measure(self, pairs: Pairs) -> tuple[MeanOfRatios, IntArray, IntArray]:
         """The measure for the columns of `pairs`, and both systems' addends, of shape (N, m).
 
         Raises ValueError if there is none, naming the columns, or at the first impossible entry.
@@ -380,7 +264,6 @@ class Statistic:
         if self.average == "micro":
             u, v = (with_room(x, x.shape[1]).sum(axis=1) for x in (u, v))
         elif self.average == "macro":
-            assert isinstance(measure, MeanOfRatios)
             measure = _by_class(measure, u.shape[1])
             u, v = u.reshape(len(u), -1), v.reshape(len(v), -1)
         first, second = measure.addends(u), measure.addends(v)
@@ -426,7 +309,7 @@ def _f_score(lead: str, beta: str) -> Statistic:
 
 
 def _averaged(
-    lead: str, name: str, title: str, about: str, measures: tuple[Measure, ...]
+    lead: str, name: str, title: str, about: str, measures: tuple[MeanOfRatios, ...]
 ) -> Statistic:
     """A measure of counts of two classes, or, with a `lead`, of several ones."""
     if not lead:
@@ -480,16 +363,12 @@ _ENTRIES = (
         measures=(MeanOfRatios(CONFUSION, tuple(_weights(x, CONFUSION) for x in RATES)),),
     ),
     Statistic(
-        "mcc", "Matthews' correlation coefficient of two classes", "MCC", measures=(Matthews(),)
-    ),
-    Statistic(
         "wer",
         "errors / length; the lower the better",
         "error rate",
         measures=(MeanOfRatios(("errors", "length"), ((1, 0), (0, 1)), whole=False),),
         ascending=True,
     ),
-    Statistic("bleu", "corpus BLEU, from n-gram counts", "BLEU", measures=(Bleu(),)),
 )
 
 #: The table of statistics.

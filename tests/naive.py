@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from math import cosh, exp, prod
+from math import cosh, exp
 from typing import Any
 
 Law = dict[int, Fraction]
@@ -306,15 +306,6 @@ def runs_pvalue(a, b, alternative="two-sided", worth=None):
     seen = sum((worth(x) - worth(y) for x, y in zip(a, b, strict=True)), Fraction(0))
     h = h_of(alternative)
     return sum((p for x, p in law.items() if h(x) >= h(seen)), Fraction(0))
-
-
-def biased_tail(sizes, t, gamma):
-    """P(sum of sizes with random signs >= t) where each is positive with odds gamma."""
-    up, total = gamma / (1 + gamma), Fraction(0)
-    for signs in product([1, -1], repeat=len(sizes)):
-        if sum(s * x for s, x in zip(signs, sizes, strict=True)) >= t:
-            total += prod((up if s > 0 else 1 - up for s in signs), start=Fraction(1))
-    return total
 
 
 def e_values(d, bets):

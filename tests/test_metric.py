@@ -91,7 +91,10 @@ def test_ties_count_though_functions_round():
 @pytest.mark.parametrize("clusters", [None, DOCUMENTS])
 @pytest.mark.parametrize(
     ("labels", "metric", "positive"),
-    [((GOLD, A, B), name, None) for name in ("accuracy", "f1", "mcc", "macro_f1", "mean")]
+    [
+        ((GOLD, A, B), name, None)
+        for name in ("accuracy", "f1", "balanced_accuracy", "macro_f1", "mean")
+    ]
     + [((TEXTS, X, Y), "recall", "b"), ((TEXTS, X, Y), "macro_f1", None)],
 )
 def test_names_are_tested_as_in_files(labels, metric, positive, clusters):

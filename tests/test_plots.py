@@ -151,11 +151,11 @@ STRUCTURED = {
     "clusters": pt.exact_perm_test(*counts(), statistic="jaccard", clusters=np.arange(40) // 5),
     "two pairs": pt.exact_perm_test(*counts(2), statistic="f1"),
     "sampled": pt.monte_carlo(*counts(), statistic="f1", K=2000, rng=0),
-    "whole": pt.exact_perm_test_m(*ENTRIES, G[:2], lambda a, b: a * a - b),
+    "whole": pt.exact_perm_test(*ENTRIES, G[:2], lambda a, b: a * a - b),
 }
 FLAT = {
-    "one sum": pt.exact_perm_test_m(*ENTRIES, G[:1], abs),
-    "three sums": pt.exact_perm_test_m(*ENTRIES, G, lambda a, b, c: a - b * c),
+    "one sum": pt.exact_perm_test(*ENTRIES, G[:1], abs),
+    "three sums": pt.exact_perm_test(*ENTRIES, G, lambda a, b, c: a - b * c),
     "same": pt.exact_perm_test(counts()[0], counts()[0], statistic="f1"),
     "recall": pt.exact_perm_test(
         [[2, 1, 0], [1, 3, 2]] * 9, [[1, 0, 1], [3, 1, 0]] * 9, statistic="recall"
@@ -269,6 +269,6 @@ def test_the_sketch_of_several_sums():
         result.pvalue, abs=0.05
     )
     h = lambda a, b: 10**400 * (a - b)  # noqa: E731
-    assert "cannot be drawn here" in pt.exact_perm_test_m(*ENTRIES, G[:2], h)._repr_html_()
+    assert "cannot be drawn here" in pt.exact_perm_test(*ENTRIES, G[:2], h)._repr_html_()
     u, v = np.random.default_rng(1).integers(0, 50, (2, 40, 3))
     assert "too long to draw here" in pt.exact_perm_test(u, v, statistic="f1")._repr_html_()

@@ -49,7 +49,6 @@ DRAWN = {
     "effects": lambda: plots.plot_effects(study.effect_sizes(pt.Pairs.of(A, B, ("new", "old")))),
     "power": lambda: plots.plot_power(CURVES),
     "e-process": lambda: plots.plot_e_process(pt.e_process(U, V, names=LONG)),
-    "sensitivity": lambda: plots.plot_sensitivity(pt.exact_perm_test(U, V)),
     "posterior": lambda: plots.plot_posteriors(POSTERIOR, conservative=True),
     "posteriors": lambda: plots.plot_posteriors([POSTERIOR] * 3),
     "difference": lambda: plots.plot_difference(POSTERIOR),

@@ -16,7 +16,6 @@ from permtest.plots import (
     plot_estimation,
     plot_posteriors,
     plot_power,
-    plot_sensitivity,
 )
 from permtest.plots.two_systems import _three_axes as estimation_axes
 from permtest.study import PowerCurve, overview
@@ -244,15 +243,3 @@ def test_an_e_process_is_drawn_beside_the_exact_p_of_each_size():
     assert first == process.first_below(0.05) < 40
     assert ax.get_ylim()[0] < process.pvalue < ax.get_ylim()[1]
     assert lines(plot_e_process(e_process([1, 0], [0, 1])), "first") == []
-
-
-def test_p_is_drawn_against_the_bias_that_could_undo_it():
-    result = exact_perm_test(A + 1, B)
-    ax = plot_sensitivity(result)
-    (bound,), (tipping,) = lines(ax, "bound"), lines(ax, "tipping")
-    assert bound.get_ydata()[0] == pytest.approx(result.pvalue)
-    assert bound.get_xdata()[0] == 1 < tipping.get_xdata()[0] < bound.get_xdata()[-1]
-    assert tipping.get_xdata() == [result.tipping_gamma()]
-    ax = plot_sensitivity(result, gammas=[1, 2])
-    assert lines(ax, "bound")[0].get_ydata()[1] == result.sensitivity(2).pvalue
-    assert lines(plot_sensitivity(exact_perm_test([1, 0], [0, 1])), "tipping") == []

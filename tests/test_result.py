@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from permtest import exact_perm_test, exact_perm_test_m, monte_carlo
+from permtest import exact_perm_test, monte_carlo
 from tests.strategies import alternatives, pairs
 
 U, V = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
@@ -125,6 +125,6 @@ def test_bounds_of_the_bracket_hold_p_between_them():
 def test_a_function_of_two_sums_has_parts_and_no_tilted_tail():
     u, v = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]
     question = u, v, [lambda a, b: a[0], lambda a, b: a[1]], lambda x, y: x * x + y
-    assert exact_perm_test_m(*question).parts == ("g_1", "g_2")
+    assert exact_perm_test(*question).parts == ("g_1", "g_2")
     with pytest.raises(ArithmeticError, match="sums on a line"):
-        exact_perm_test_m(*question, method="tilted")
+        exact_perm_test(*question, method="tilted")

@@ -38,8 +38,10 @@ PARTS = (
 )
 MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
 #: What tests return and nobody imports.
-RESULTS = ("runs.RunsTestResult", "runs.NoiseSplit", "runs.RunsPlan", "sequential.EProcess")
-RESULTS += ("sensitivity.SensitivityResult",)
+RESULTS = (
+    *("batch.BatchResult", "result.StructuredTestResult", "null.distribution.JointDistribution"),
+    *("runs.RunsTestResult", "runs.NoiseSplit", "runs.RunsPlan", "sequential.EProcess"),
+)
 OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leaves to them
 #: Where the published site loads Python from: the release that the tests serve themselves.
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/pyodide.js"
@@ -126,7 +128,7 @@ def reference(module: str) -> str:
     names = set(from_here.__all__) - (set() if first else set(permtest.__all__))
     things = {name: getattr(from_here, name) for name in sorted(names, key=str.lower)}
     for name in RESULTS if first else ():
-        file, _, thing = name.partition(".")
+        file, _, thing = name.rpartition(".")
         things[name] = getattr(import_module(f"permtest.{file}"), thing)
     called = {name: thing for name, thing in things.items() if callable(thing)}
     head = [module, "=" * len(module), f".. automodule:: {module}", f".. currentmodule:: {module}"]

@@ -43,7 +43,7 @@ from permtest.null.distribution import count_values
 from permtest.pairs import Pairs, check_unclustered
 from permtest.question import TIE
 from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, Statistic, lookup, subtract
+from permtest.statistics import Alternative, Statistic, lookup
 
 Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
@@ -212,7 +212,7 @@ def paired_bootstrap(
     u, v : array_like of shape (N,) or (N, columns)
         Scores as in `paired_t`, or counts as `exact_perm_test` takes them for the statistic.
     statistic : str or Statistic, default "sum"
-        One of `STATISTICS` ("sum", "mean", "f1", "bleu", ...).
+        One of `STATISTICS` ("sum", "mean", "f1", "macro_f1", ...).
     K, rng : as in `bootstrap`
     alternative, delta, names : as in `paired_t`
         Of the measure, which for error rates is worse where it is greater.
@@ -299,12 +299,12 @@ def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tu
     if len(pairs) < 2:
         raise ValueError(f"u and v have {len(pairs)} entries, but this test needs 2 or more")
     measure, *both = entry.measure(pairs)
-    observed = [measure.exact([exact_sum(column) for column in x.T]) for x in both]
+    first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
     rows = np.concatenate(both, axis=1).astype(np.float64)
     rows, counts = np.unique(rows, axis=0, return_counts=True)
     gaps = partial(_measured, rows, measure.values, float(delta))
-    tie = max(1.0, *(abs(float(x)) for x in observed))
-    return pairs, gaps, counts, Fraction(1), float(subtract(*observed)), tie
+    tie = max(1.0, abs(float(first)), abs(float(second)))
+    return pairs, gaps, counts, Fraction(1), float(first - second), tie
 
 
 def permutation_mean(

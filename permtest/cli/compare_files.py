@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.method == MONTE_CARLO:
         result = monte_carlo(pairs, **how | ({"K": args.samples} if args.samples else {}))
     else:
-        result = exact_perm_test(pairs, method=args.method, axis=None, **how)
+        result = exact_perm_test(pairs, method=args.method, **how)
     gate = _gate(result, pairs, entry, args) if args.fail_if else {}
     if args.json:
         print(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))

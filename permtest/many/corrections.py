@@ -27,7 +27,7 @@ from permtest.alternatives.answer import rejects
 from permtest.integers import IntArray, largest, roomy
 from permtest.many.table import ScoreTable
 from permtest.question import NEAR, TIE
-from permtest.statistics import Measure
+from permtest.statistics import MeanOfRatios
 
 
 class Correction(NamedTuple):
@@ -305,7 +305,7 @@ def max_t(
     return MaxT(adjusted, listed, size)
 
 
-def _addends(table: ScoreTable) -> tuple[Measure | None, IntArray]:
+def _addends(table: ScoreTable) -> tuple[MeanOfRatios | None, IntArray]:
     """The measure, None for sums, and what is added up, of shape (S, N, m)."""
     folded, entry = table.folded, table.statistic
     if not entry.columns:
@@ -330,7 +330,7 @@ class _Gaps(NamedTuple):
     first: Ints
     second: Ints
     two_sided: bool
-    measure: Measure | None
+    measure: MeanOfRatios | None
     totals: Floats
 
     def under(self, sums: Floats) -> Floats:

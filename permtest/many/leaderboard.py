@@ -34,7 +34,7 @@ from permtest.null.distribution import TABLE
 from permtest.pairs import per_item
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
-from permtest.statistics import Statistic, check_alternative, subtract
+from permtest.statistics import Statistic, check_alternative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -430,7 +430,7 @@ class Leaderboard(AsFields):
         table = self._tables[k]
         total = not table.statistic.columns and self.metric != "mean"
         effects, times = table.effects(i, j), self.n[k] if total else 1
-        gap = float(subtract(*(table.exact_values[x] for x in (i, j))))
+        gap = float(table.exact_values[i] - table.exact_values[j])
         n = effects.size
         return gap, times * float(effects.std(ddof=1)) / sqrt(n) if n > 1 else inf, n
 
@@ -807,7 +807,7 @@ def compare_many(
         values=np.array([[float(x) for x in one] for one in exact]),
         first=first,
         second=second,
-        statistic=np.array([[float(subtract(one[i], one[j])) for i, j in pairs] for one in exact]),
+        statistic=np.array([[float(one[i] - one[j]) for i, j in pairs] for one in exact]),
         **cast("dict[str, Any]", dict.fromkeys(RowTests._fields, np.ones(shape))),
         adjusted=np.ones(shape),
         n=tuple(one.n_items for one in some),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from permtest.integers import IntArray, exact_sum, in_common_units, with_room
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, runs_each
 from permtest.score import Score, counted, tokens
-from permtest.statistics import Exact, Statistic, lookup
+from permtest.statistics import Statistic, lookup
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +249,8 @@ class ScoreTable:
         )
 
     @cached_property
-    def exact_values(self) -> tuple[Exact, ...]:
-        """The statistic of each system: fractions, or decimals of 60 digits."""
+    def exact_values(self) -> tuple[Fraction, ...]:
+        """The statistic of each system."""
         if not self.statistic.columns:
             mean = self.statistic.name == "mean"
             whole = self.scale * (max(self.n_items, 1) if mean else 1)

@@ -84,11 +84,11 @@ class ManyPointSum:
         )
 
     @classmethod
-    def of_coins(cls, widths: Ints, counts: Ints, tails: int = 1, heads: int = 1) -> ManyPointSum:
-        """``counts[k]`` entries move by ``widths[k]``, each with the odds of heads to tails."""
+    def of_coins(cls, widths: Ints, counts: Ints) -> ManyPointSum:
+        """``counts[k]`` entries move by ``widths[k]``, each with probability 1/2."""
         steps = np.stack([0 * widths, widths], axis=1).ravel()
         starts = np.arange(0, steps.size, 2, dtype=np.intp)
-        return cls(steps, [tails, heads] * widths.size, starts, counts)
+        return cls(steps, [1, 1] * widths.size, starts, counts)
 
     @cached_property
     def sizes(self) -> Ints:

@@ -17,7 +17,6 @@ from permtest.plots.answers import (
     plot_effects,
     plot_posteriors,
     plot_power,
-    plot_sensitivity,
 )
 from permtest.plots.boards import plot_pairs, plot_ranking, plot_rankings
 from permtest.plots.null import plot_null, plot_plane
@@ -48,7 +47,6 @@ __all__ = [
     "plot_quantiles",
     "plot_ranking",
     "plot_rankings",
-    "plot_sensitivity",
     "plot_test",
     "plot_unit_sizes",
     "style",

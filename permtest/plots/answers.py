@@ -1,4 +1,4 @@
-"""What tests answer: p and intervals, p over time or with a bias, effects, power, posteriors."""
+"""What tests answer: p and intervals, p over time, effects, power, posteriors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from permtest.study.document import percent
 if TYPE_CHECKING:
     from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
     from permtest.alternatives.compare import AnswerTable
-    from permtest.result import PermutationTestResult
     from permtest.sequential import EProcess
     from permtest.study.effects import EffectSize
 
@@ -283,13 +282,17 @@ def plot_e_process(process: EProcess, *, ax: Axes | None = None) -> Axes:
     exact = process.exact_pvalues([n for n in sizes.tolist() if n])
     anytime, still = roles.CURVES[:2]
     with sheet.canvas(ax) as ax:
-        _p_axis(ax, [*process.pvalues, *exact, ALPHA / 10])
+        ax.set(yscale="log", ylabel="p")
+        lowest = max(min([*process.pvalues, *exact, ALPHA / 10]), LEFTMOST)
+        ax.set_ylim(lowest**1.05, lowest**-0.05)
+        sheet.decades(ax.yaxis)
         items = np.arange(1, process.n + 1)
         look = anytime.line(label="e-process: look whenever you like", gid="anytime")
         shown = ax.plot(items, np.maximum(process.pvalues, LEFTMOST), **look)
         look = still.line(label="exact test: look once", gid="exact", zorder=1.5)
         shown += ax.plot(sizes[-exact.size :], np.maximum(exact, LEFTMOST), **look)
-        shown.append(_level(ax))
+        look = roles.LEVEL.line(label=f"level {ALPHA:g}", gid="level", zorder=1)
+        shown.append(ax.axhline(ALPHA, **look))
         if first is not None:
             ax.plot(first, process.pvalues[first - 1], gid="first", **anytime.dot(ax))
             shown[0].set_label(f"e-process: {ALPHA:g} after {counted(first, 'items')}")
@@ -297,53 +300,6 @@ def plot_e_process(process: EProcess, *, ax: Axes | None = None) -> Axes:
         sheet.counts(ax.xaxis)
         sheet.key(ax, shown)
     return ax
-
-
-def plot_sensitivity(
-    result: PermutationTestResult, *, ax: Axes | None = None, gammas: Sequence[float] | None = None
-) -> Axes:
-    """Draw the upper bound on p against gamma, the odds that a hidden bias may give to a sign.
-
-    Gids: "bound" for the curve, "level" for the line at 0.05, "tipping" for the largest gamma
-    with which p is certainly at most 0.05, if there is one.
-
-    Parameters
-    ----------
-    result : PermutationTestResult
-        Of `exact_perm_test`, for a single sum.
-    ax : matplotlib.axes.Axes, optional
-    gammas : sequence of float, optional
-        From 1 on. Default: 50 of them, well past the one where significance ends.
-    """
-    tipping = result.tipping_gamma(ALPHA)
-    far = 1.5 if tipping is None else max(1 + 1.6 * (tipping - 1), 1.1)
-    xs = np.geomspace(1, far, 50) if gammas is None else np.array(gammas)
-    ps = [result.sensitivity(float(f"{x:.6g}")).pvalue for x in xs]
-    role = roles.CURVES[0]
-    with sheet.canvas(ax) as ax:
-        _p_axis(ax, [*ps, ALPHA / 10])
-        look = role.line(label="largest p under such a bias", gid="bound")
-        shown = [*ax.plot(xs, np.maximum(ps, LEFTMOST), **look), _level(ax)]
-        if tipping is not None and xs[0] <= tipping <= xs[-1]:
-            look = role.dot(ax, linestyle="none", label=f"gamma = {tipping:.3g}", gid="tipping")
-            shown += ax.plot([tipping], [ALPHA], **look)
-        ax.set_xlabel("gamma: how many times as likely a bias makes one sign")
-        sheet.ticks(ax.xaxis)
-        sheet.key(ax, shown)
-    return ax
-
-
-def _p_axis(ax: Axes, ps: Sequence[float]) -> None:
-    """A logarithmic axis of p, with 1 at its top."""
-    ax.set(yscale="log", ylabel="p")
-    lowest = max(min(ps), LEFTMOST)
-    ax.set_ylim(lowest**1.05, lowest**-0.05)
-    sheet.decades(ax.yaxis)
-
-
-def _level(ax: Axes) -> Line2D:
-    """A line at the level of significance."""
-    return ax.axhline(ALPHA, **roles.LEVEL.line(label=f"level {ALPHA:g}", gid="level", zorder=1))
 
 
 # ---- posteriors ----------------------------------------------------------------------------------

@@ -36,16 +36,7 @@ from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs, per_item
 from permtest.result import PermutationTestResult
-from permtest.statistics import (
-    Alternative,
-    Bleu,
-    Matthews,
-    MeanOfRatios,
-    Measure,
-    Statistic,
-    check_alternative,
-    lookup,
-)
+from permtest.statistics import Alternative, MeanOfRatios, Statistic, check_alternative, lookup
 from permtest.study import document as doc
 from permtest.study import sections
 from permtest.study.config import StudyConfig
@@ -145,15 +136,10 @@ def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     return ItemScores(own[0], own[1], worth, lead, rule)
 
 
-def _undefined(measure: Measure, addends: Floats) -> NDArray[np.bool_]:
-    """Where a measure of one item is 0 / 0, or has no logarithm."""
-    if isinstance(measure, MeanOfRatios):
-        hits, rest = addends[:, 0::2], addends[:, 1::2]
-        return np.asarray(((hits + rest if measure.whole else rest) == 0).any(axis=1))
-    if isinstance(measure, Matthews):
-        tp, fp, fn, tn = addends.T
-        return np.asarray((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn) == 0)
-    return np.asarray((addends[:, :4] == 0).any(axis=1) & isinstance(measure, Bleu))
+def _undefined(measure: MeanOfRatios, addends: Floats) -> NDArray[np.bool_]:
+    """Where a measure of one item is 0 / 0."""
+    hits, rest = addends[:, 0::2], addends[:, 1::2]
+    return np.asarray(((hits + rest if measure.whole else rest) == 0).any(axis=1))
 
 
 # ---- the comparison ----------------------------------------------------------------------------
@@ -452,9 +438,7 @@ class Overview(Document):
         """Power of such a test, and the size of another study; None where `problems` says why."""
         pairs, unit, limit = self.pairs, self.unit, inf  # the largest difference that there can be
         if self.statistic.columns:
-            measure = self.statistic.measure(pairs)[0]
-            if not isinstance(measure, MeanOfRatios) or measure.whole:
-                limit = 2.0 if isinstance(measure, Matthews) else 1.0
+            limit = 1.0 if self.statistic.measure(pairs)[0].whole else inf
         elif min(pairs.u.min(), pairs.v.min()) >= 0:
             limit = 1.0 if max(pairs.u.max(), pairs.v.max()) <= pairs.scale else inf
         items = item_scores(self.units, self.statistic) if self.clustered else self.items

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import JointDistribution, LatticeDistribution, convolve_dp, convolve_fft, pmf
+from permtest import LatticeDistribution, convolve_dp, convolve_fft, pmf
+from permtest.null.distribution import JointDistribution
 from tests.strategies import effects
 
 

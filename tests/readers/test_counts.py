@@ -42,7 +42,7 @@ LENGTHS = "utt,a_errors,b_errors,length\nu1,1,2,9\n"
 HEADERS = {
     "by name": (WIDE, {"a": "crf_x", "b": "hmm"}, ([[4, 5, 6]], [[2, 3, 1]])),
     "three of four": (SEVERAL, {}, ([[1, 2, 3]], [[6, 7, 8]])),
-    "all four": (SEVERAL, {"statistic": "mcc"}, ([[1, 2, 3, 4]], [[6, 7, 8, 5]])),
+    "all four": (SEVERAL, {"statistic": "balanced_accuracy"}, ([[1, 2, 3, 4]], [[6, 7, 8, 5]])),
     "those of both": ("a_tp,a_fp,a_fn,a_wrong,b_tp,b_wrong\n1,2,3,5,6,7\n", {},
                       ([[1, 5]], [[6, 7]])),
     "length": (LENGTHS, {"statistic": "wer"}, ([[1, 9]], [[2, 9]])),

@@ -202,7 +202,7 @@ CASES = {
         (X_Y + "1,2,3,4,5,6\n1,-2,3,4,5,6\n", F1, "line 3, column 'x_fp': -2 is below 0"),
         (X_Y + "1,2,3,4,0.5,6\n", F1, "line 2, column 'y_fp': 0.5 is not a whole number"),
         (X_Y + "1,2,many,4,5,6\n", F1, "line 2, column 'x_fn': 'many' is not a number"),
-        (X_Y + "1,2,3,4,5,6\n", {"statistic": "mcc"}, "the counts that MCC needs"),
+        (X_Y + "1,2,3,4,5,6\n", {"statistic": "specificity"}, "the counts that specificity needs"),
         (X_Y + "1,2,3,4,5,6\n", {}, "such as 'f1' (--metric f1)"),
         ("a,b,c,d\n1,2,3,4\n", F1, "the counts that F1 needs", "--a, --b"),
         ("x_tp,x_fp,x_fn,y_tp,y_wrong\n1,2,3,4,5\n", F1, "tp, fp, fn of 'x' and tp, incorrect of"),

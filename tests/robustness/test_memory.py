@@ -44,7 +44,7 @@ JOBS = {
     "convolve_dp": lambda: pt.convolve_dp(laws),
     "convolve_fft": lambda: pt.convolve_fft(laws),
     "enumerate_swaps": lambda: pt.enumerate_swaps(big, zeros),
-    "exact_perm_test_m": lambda: pt.exact_perm_test_m(*counts, sums, lambda *x: sum(x)),
+    "g": lambda: pt.exact_perm_test(*counts, sums, lambda *x: sum(x)),
     "macro_f1": lambda: pt.exact_perm_test(*rows, statistic="macro_f1", method="dp"),
     "monte_carlo": lambda: pt.monte_carlo(*few, K=10**12),
     "bootstrap": lambda: alt.bootstrap(*few, K=10**12),
