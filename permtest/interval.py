@@ -13,9 +13,9 @@ quickly, the simplest fraction near by is tried instead: it is the end if p is a
 before it and above alpha at it. Bounds are taken at fractions that are anything but simple, where
 sums do not pile up. The upper end of an interval is the lower end for -d.
 
-No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too. For
-these the interval has the differences of shares that Tango's score test (1998) does not reject. If b
-items go to the first system alone and c to the second, of n, and the true difference is delta,
+No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
+For these the interval has the differences of shares that Tango's score test (1998) does not reject.
+If b items go to the first system alone and c to the second, of n, and the true difference is delta,
 
     z(delta) = (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))),
 
@@ -193,8 +193,8 @@ def _shift_interval(
     # No shift moves further than a difference of two rounded scores does.
     off = question.slack / (2 * question.scale * question.size * max(lattice.n, 1))
     off = off if question.ties_doubtful else 0.0
-    ends, resolution = (low[0] - off, -high[0] + off), max(low[1], high[1]) + off
-    return ConfidenceInterval(*(x + 0.0 for x in ends), confidence_level, resolution, warning)
+    ends, resolution = (low[0] - off, 0.0 - high[0] + off), max(low[1], high[1]) + off
+    return ConfidenceInterval(*ends, confidence_level, resolution, warning)
 
 
 def _as_float(x: Fraction) -> float:
@@ -477,14 +477,14 @@ def shift_warning(
     values: NDArray[Any], counts: NDArray[np.int64], swapped: str = "pairs"
 ) -> str | None:
     """What is to be said where differences look skewed, or are mostly 0; of distinct ones."""
-    # ``python -m benchmarks.calibration`` has the coverage of intervals on either side of the rules.
+    # ``python -m benchmarks.calibration`` has the coverage on either side of these rules.
     n, zeros = int(counts.sum()), int(counts[values == 0].sum())
-    if 0 < zeros and n - zeros < FEW:
+    if zeros > 0 and n - zeros < FEW:
         return (
             f"Only {n - zeros:,} of {n:,} {swapped} differ. Intervals for the mean difference and "
-            "tests against a margin shift all of them by the same amount, which is not how equal "
-            f"scores come to differ. With fewer than {FEW} that differ, a 95% interval may cover "
-            "the mean in fewer than 90% of samples."
+            "tests against a margin assume that every pair is shifted by the same amount, ties "
+            f"too; with fewer than {FEW} {swapped} that differ, a 95% interval may cover the mean "
+            "in fewer than 90% of samples."
         )
     g1 = skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2

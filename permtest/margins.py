@@ -1,7 +1,9 @@
 """Non-inferiority and equivalence: is one system not worse by a margin, are two as good as equal?
 
 Both turn the usual question around. The null hypothesis is that the systems do differ, by a margin
-that somebody cares about or by more; it is tested by shifting the differences by that margin.
+that somebody cares about or by more. Scores of 0 and 1 are tested by Tango's score test of that
+difference of shares, which is approximate; other scores by the exact test of differences that are
+shifted by the margin.
 """
 
 from __future__ import annotations
@@ -9,48 +11,57 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
+from math import erfc, exp, inf, log, log1p, pi, sqrt
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from permtest._forms import AsFields, said, together
+from permtest._forms import AsSentence, facts, p_text, said, together
 from permtest.integers import unscaled
-from permtest.interval import ConfidenceInterval, shift_interval, symmetry_warning
+from permtest.interval import ConfidenceInterval, interval_of, score_statistic, shift_warning
+from permtest.null.distribution import SMALLEST
 from permtest.pairs import Pairs
 from permtest.question import SumQuestion, ask_of_scores
 from permtest.result import PermutationTestResult, answer
+from permtest.score import counted
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
 Margin: TypeAlias = "int | float | Decimal | Fraction"
 
+#: Beyond this z a normal tail is below what a float64 can hold, and only its logarithm is known.
+FAR = 37.0
+
 
 @dataclass(frozen=True)
-class MarginTestResult(PermutationTestResult):
-    """What a one-sided test against a margin found: a `PermutationTestResult` of shifted scores.
+class MarginTestResult(AsSentence):
+    """What a one-sided test against a margin found.
 
-    Its null distribution is that of the sum of all differences less the margin. Made by
-    `noninferiority_test` and `equivalence_test`.
+    Made by `noninferiority_test` and `equivalence_test`.
 
     Parameters
     ----------
     statistic : float
         The mean difference per pair.
     pvalue, log10_pvalue : float
-        One-sided.
+        One-sided; never 0, the logarithm accurate at any size.
     alternative : str
         "greater": the mean difference exceeds the margin; "less": it falls short of it. Which of
         them says that the first system is not worse depends on whether higher scores are better.
+    margin : float
+        The mean difference per pair that the alternative exceeds or falls short of.
     n : int
         Number of pairs, or of clusters or items if these are swapped as a whole.
     n_informative : int
-        Number of pairs, clusters or items whose difference is not the margin itself.
-    method, method_reason, error_bound, metric, names, totals, n_samples, n_extreme
-    n_entries, scores, reading
-        As in `PermutationTestResult`; `totals`, `n_samples`, `n_extreme` and `scores` are None.
-    margin : float
-        The mean difference per pair that the alternative exceeds or falls short of.
+        Number of pairs, clusters or items whose difference is not the margin itself; for method
+        "score" of those whose scores differ.
+    names : tuple of two str
+        The names of the two systems.
+    method, method_reason : str
+        "score" for scores of 0 and 1, else as in `PermutationTestResult`; and why.
+    error_bound : float or None
+        As in `PermutationTestResult`; None for "score", which is an approximation whose level
+        ``python -m benchmarks.calibration`` measures.
 
     Examples
     --------
@@ -58,65 +69,92 @@ class MarginTestResult(PermutationTestResult):
     >>> result = noninferiority_test([3, 5, 4, 6, 2], [3, 5, 5, 6, 2], margin=1)
     >>> result.alternative, result.margin, result.statistic, result.pvalue
     ('greater', -1.0, -0.2, 0.0625)
+    >>> result = noninferiority_test([1] * 50, [1] * 50, margin=0.05)
+    >>> result.method, round(result.pvalue, 3)
+    ('score', 0.052)
     """
 
-    margin: float = field(kw_only=True)
-    _unshifted: SumQuestion = field(kw_only=True, repr=False, compare=False)
+    statistic: float
+    pvalue: float
+    log10_pvalue: float
+    alternative: str
+    margin: float
+    n: int
+    n_informative: int
+    names: tuple[str, str]
+    method: str
+    method_reason: str
+    error_bound: float | None
+    _question: SumQuestion = field(kw_only=True, repr=False, compare=False)
+    _exact: PermutationTestResult | None = field(kw_only=True, repr=False, compare=False)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
-        """The one-sided exact interval for the mean difference per pair.
+        """The one-sided interval for the mean difference per pair.
 
         Its finite end lies beyond the margin if and only if the p-value is at most
         ``1 - confidence_level``. See `PermutationTestResult.confidence_interval`.
         """
-        return shift_interval(self._unshifted, confidence_level)
+        return interval_of(self._question, confidence_level)
 
     @property
     def warning(self) -> str | None:
-        """A sentence where few differences look skewed: the test assumes that they are not."""
-        return symmetry_warning(*self._unshifted.differences, self.swapped)
+        """A sentence where the differences look unlike a shift of every pair, which is assumed."""
+        if self._exact is None:
+            return None
+        return shift_warning(*self._question.differences, self._question.swapped)
+
+    def fraction(self) -> Fraction:
+        """The exact p-value as a fraction; ValueError for method "score", which has none."""
+        if self._exact is None:
+            raise ValueError("fraction needs an exact p, and that of Tango's score test is not")
+        return self._exact.fraction()
+
+    def pvalue_interval(self) -> tuple[float, float]:
+        """Bounds of p: as of `PermutationTestResult`, or for method "score" p itself, twice."""
+        return (self.pvalue, self.pvalue) if self._exact is None else self._exact.pvalue_interval()
+
+    @property
+    def test_text(self) -> str:
+        """p, and the test that it is of."""
+        sides = f"one-sided ({self.alternative})"
+        p = f"p = {p_text(self.pvalue, self.log10_pvalue)}"
+        if self._exact is None:
+            return f"{p} by Tango's {sides} score test"
+        if self.method == "bracket":
+            return f"p lies {self._exact.bracket_text()} by the {sides} paired-permutation test"
+        return f"{p} by the exact {sides} paired-permutation test"
+
+    @property
+    def pairs_text(self) -> str:
+        """How many pairs, clusters or items there are."""
+        return counted(self.n, "pairs") if self._exact is None else self._exact.size_text()
 
     def __str__(self) -> str:
-        a, b = self.names
-        upward = self.alternative == "greater"
-        worse = "worse" if upward == self.score.higher_is_better else "better"
-        note = f"; {self.score.note}" if self.score.note else ""
-        test = f"{self.sides_text()} paired-permutation test"
-        p = f"p = {self.pvalue_text()} by the exact {test}"
-        if self.method == "bracket":
-            p = f"p lies {self.bracket_text()} by the {test}"
+        (a, b), score = self.names, self._question.score
+        worse = "worse" if (self.alternative == "greater") == score.higher_is_better else "better"
+        note = f"; {score.note}" if score.note else ""
+        margin = _per_pair(abs(self.margin), score.unit or "points")
         return (
-            f"To show that {a} is not {worse} than {b} by {_per_pair(abs(self.margin), self.unit)} "
-            f"or more: {p} (mean difference {self.statistic:.6g} over {self.pairs_text()}{note}). "
+            f"To show that {a} is not {worse} than {b} by {margin} or more: {self.test_text} "
+            f"(mean difference {self.statistic:.6g} over {self.pairs_text}{note}). "
             f"{self.warning or ''}".rstrip()
         )
 
-    @property
-    def difference(self) -> float:
-        """The mean difference per pair."""
-        return float(self.statistic)
-
     def to_dict(self) -> dict[str, Any]:
-        """As of `PermutationTestResult`, and the `warning`."""
-        return super().to_dict() | {"warning": self.warning}
+        """All fields and the `warning`, as plain values."""
+        return super().to_dict() | self._question.score.to_dict() | {"warning": self.warning}
 
     def _repr_html_(self) -> str:
-        return together(super()._repr_html_(), said(self.warning or ""))
-
-    def effect_text(self, *, direction: bool = True) -> str:
-        """The mean difference, and the margin that it is held against."""
         beyond = "less" if self.alternative == "greater" else "more"
-        mean = _per_pair(self.statistic, self.unit)
-        note = f" ({self.score.note})" if direction and self.score.note else ""
-        return f"mean difference {mean}, against {self.margin:.6g} or {beyond}{note}"
-
-    def pairs_text(self) -> str:
-        """How many pairs, clusters or items there are."""
-        return self.size_text()
+        mean = _per_pair(self.statistic, self._question.score.unit or "points")
+        rows = {"effect": f"mean difference {mean}, against {self.margin:.6g} or {beyond}"}
+        rows |= {"p": self.test_text.removeprefix("p = "), "N": self.pairs_text}
+        picture = "" if self._exact is None else self._exact._picture()
+        return together(facts(rows), picture, said(self.warning or ""))
 
 
 @dataclass(frozen=True)
-class EquivalenceResult(AsFields):
+class EquivalenceResult(AsSentence):
     """What two one-sided tests of equivalence found. Made by `equivalence_test`.
 
     Parameters
@@ -166,33 +204,34 @@ class EquivalenceResult(AsFields):
 
     @property
     def warning(self) -> str | None:
-        """A sentence where few differences look skewed: the tests assume that they are not."""
+        """A sentence where the differences look unlike a shift of every pair, which is assumed."""
         return self.lower.warning
 
     def confidence_interval(self, confidence_level: float = 0.90) -> ConfidenceInterval:
-        """The two-sided exact interval for the mean difference per pair.
+        """The two-sided interval for the mean difference per pair.
 
         Parameters
         ----------
         confidence_level : float, default 0.90
-            ``1 - 2 alpha`` for tests of level alpha: an exact interval lies inside of the margins
-            if and only if the p-value is at most alpha.
+            ``1 - 2 alpha`` for tests of level alpha: the interval lies inside of the margins if
+            and only if the p-value is at most alpha.
 
         Returns
         -------
         ConfidenceInterval
         """
-        return shift_interval(self._question, confidence_level)
+        return interval_of(self._question, confidence_level)
 
     def __str__(self) -> str:
-        a, b = self.names
-        low, high = self.margins
-        relation = "is at most" if self.worst.method == "bracket" else "="
+        (a, b), (low, high), worst = self.names, self.margins, self.worst
+        relation = "is at most" if worst.method == "bracket" else "="
+        tests = "exact one-sided paired-permutation tests"
+        tests = "of Tango's one-sided score tests" if worst.method == "score" else tests
+        high_text = _per_pair(high, self._question.score.unit or "points")
         return (
             f"To show that the mean difference of {a} and {b} lies between {low:.6g} and "
-            f"{_per_pair(high, self.lower.unit)}: p {relation} {self.worst.pvalue_text()} by two "
-            f"exact one-sided paired-permutation tests (it is {self.statistic:.6g} over "
-            f"{self.lower.pairs_text()}). {self.warning or ''}".rstrip()
+            f"{high_text}: p {relation} {p_text(worst.pvalue, worst.log10_pvalue)} by two {tests} "
+            f"(it is {self.statistic:.6g} over {worst.pairs_text}). {self.warning or ''}".rstrip()
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -200,10 +239,7 @@ class EquivalenceResult(AsFields):
         return super().to_dict() | {"log10_pvalue": self.log10_pvalue, "warning": self.warning}
 
     def _repr_html_(self) -> str:
-        return together(
-            said(str(self)),
-            *(PermutationTestResult._repr_html_(x) for x in (self.lower, self.upper)),
-        )
+        return together(said(str(self)), *(x._repr_html_() for x in (self.lower, self.upper)))
 
 
 def noninferiority_test(
@@ -214,12 +250,12 @@ def noninferiority_test(
     names: tuple[str, str] | None = None,
     higher_is_better: bool | None = None,
 ) -> MarginTestResult:
-    """Exact test that the first system is not worse than the second by a margin or more.
+    """Test that the first system is not worse than the second by a margin or more.
 
-    The null hypothesis is that it is worse by `margin` per pair: that the differences are symmetric
-    about ``-margin``, or about something lower. A small p speaks for "not worse", which an ordinary
-    test that finds no difference does not. Where lower scores are better, as the `score` of `Pairs`
-    or `higher_is_better` says, it is ``margin``, or something higher.
+    The null hypothesis is that it is worse by `margin` per pair: that the mean difference is
+    ``-margin``, or lower. A small p speaks for "not worse", which an ordinary test that finds no
+    difference does not. Where lower scores are better, as the `score` of `Pairs` or
+    `higher_is_better` says, it is ``margin``, or higher.
 
     Parameters
     ----------
@@ -237,20 +273,23 @@ def noninferiority_test(
     Returns
     -------
     MarginTestResult
-        A `PermutationTestResult` with alternative "greater", or "less" where lower scores are
-        better; `statistic` is the mean difference.
+        With alternative "greater", or "less" where lower scores are better; `statistic` is the
+        mean difference.
 
     Raises
     ------
     TypeError, ValueError
-        If the margin is no positive number, or the scores are not numbers of equal number.
+        If the margin is no positive number (for scores of 0 and 1: none between 0 and 1), or the
+        scores are not numbers of equal number.
 
     Notes
     -----
-    Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
-    Then a test at level alpha rejects a true null with probability alpha at most. Where few
-    differences look skewed, the result has a `warning`. Clusters must have one size. Cost: as
-    `exact_perm_test`, times a few where the denominator of `margin` is large.
+    Scores of 0 and 1, without clusters: Tango's score test (1998) of the difference of shares. It
+    is approximate; ``python -m benchmarks.calibration`` has its level. Other scores: the exact
+    test, which assumes a shift, that differences are symmetric about a value that is the same for all
+    pairs. Then a test at level alpha rejects a true null with probability alpha at most. The result
+    has a `warning` where differences look skewed, or are mostly 0. Clusters must have one size.
+    Cost: as `exact_perm_test`, times a few where the denominator of `margin` is large.
 
     Examples
     --------
@@ -277,7 +316,7 @@ def equivalence_test(
     *,
     names: tuple[str, str] | None = None,
 ) -> EquivalenceResult:
-    """Exact test that two systems differ by less than a margin: two one-sided tests.
+    """Test that two systems differ by less than a margin: two one-sided tests.
 
     The null hypothesis is that the mean difference is `margin` or more in either direction. It is
     rejected where both one-sided tests reject, each at the full level, so that p is the greater of
@@ -307,9 +346,7 @@ def equivalence_test(
 
     Notes
     -----
-    Assumes a shift: that differences are symmetric about a value that is the same for all pairs.
-    Then a test at level alpha rejects a true null with probability alpha at most. Where few
-    differences look skewed, the result has a `warning`. Clusters must have one size.
+    Tests, assumptions and `warning` are those of `noninferiority_test`.
 
     Examples
     --------
@@ -342,10 +379,49 @@ def equivalence_test(
 def against(question: SumQuestion, margin: Fraction) -> MarginTestResult:
     """Test the mean difference against one margin; `question` has the alternative."""
     size = question.n_entries or question.law.n or 1
-    mean = unscaled(question.observed, question.scale * size)
-    own: dict[str, Any] = {"margin": float(margin), "_unshifted": question}
-    own |= {"kind": MarginTestResult, "statistic": float(mean)}
-    return answer(question.shifted(margin), **own)  # type: ignore[return-value]
+    exact, found = None, {}
+    if question.wins is not None:
+        found = _score_test(*question.wins, margin, question.alternative)
+    else:
+        exact = answer(question.shifted(margin))
+        shared = ("pvalue", "log10_pvalue", "n_informative", "method", "method_reason")
+        found = {name: getattr(exact, name) for name in (*shared, "error_bound")}
+    return MarginTestResult(
+        statistic=float(unscaled(question.observed, question.scale * size)),
+        alternative=question.alternative,
+        margin=float(margin),
+        n=question.law.n,
+        names=question.names,
+        _question=question,
+        _exact=exact,
+        **found,
+    )
+
+
+def _score_test(b: int, c: int, n: int, margin: Fraction, alternative: str) -> dict[str, Any]:
+    """Tango's test of b wins and c losses among n."""
+    if abs(margin) >= 1:
+        raise ValueError(
+            f"margin = {float(abs(margin)):g} is out of range: shares of right answers differ by "
+            "less than 1; give a margin between 0 and 1, such as 0.05"
+        )
+    z = score_statistic(b, c, n, float(margin))
+    z = z if alternative == "greater" else -z
+    if z < FAR:
+        p = erfc(z / sqrt(2)) / 2
+        log_p = log(p)
+    else:  # the first terms of Mills' ratio, whose error is below 1e-12 here
+        log_p = -z * z / 2 - log(z * sqrt(2 * pi))
+        log_p += log1p(-(z**-2) + 3 * z**-4 - 15 * z**-6 + 105 * z**-8)
+        p = max(exp(log_p), SMALLEST)
+    return {
+        "pvalue": p,
+        "log10_pvalue": log_p / log(10),
+        "n_informative": b + c,
+        "method": "score",
+        "method_reason": "no shift of every pair turns scores of 0 and 1 into such scores",
+        "error_bound": None,
+    }
 
 
 def _per_pair(lead: float, unit: str) -> str:

@@ -82,6 +82,9 @@ class Pairs:
         What each item belongs to, such as its document. Tests swap whole clusters then.
     rounding : ndarray of shape (2, N), or None
         By how much each score may be off, in scores; None if none is.
+    ties_doubtful : bool
+        Whether scores that are equal may have differed before they were rounded, as `rounded_by`
+        says. Floats that are equal are taken for equal scores.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
     score : Score
@@ -115,6 +118,7 @@ class Pairs:
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     clusters: tuple[str, ...] | None = field(default=None, repr=False)
     rounding: NDArray[np.float64] | None = field(default=None, repr=False)
+    ties_doubtful: bool = field(default=False, repr=False)
     reading: str = field(default="", repr=False)
     score: Score = field(default=Score(), repr=False)
     runs: tuple[Runs, Runs, int] | None = field(default=None, repr=False)
@@ -295,7 +299,7 @@ class Pairs:
             raise ValueError(f"rounding={rounding} must be 0 or more, and finite")
         off = np.full((2, len(self)), float(rounding)) if rounding else None
         reading = f"each score may be off by up to {rounding:g}" if rounding else ""
-        return replace(self, rounding=off, reading=reading)
+        return replace(self, rounding=off, ties_doubtful=rounding > 0, reading=reading)
 
     def in_scores(self, total: int) -> float:
         """A sum of the integers as a sum of scores: divided by `scale`."""

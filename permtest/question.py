@@ -309,7 +309,7 @@ class SumQuestion(Question):
         if self.pairs is None or self.h is not None or self.n_entries is not None or self.slack:
             return None
         u, v = self.pairs.u, self.pairs.v
-        if self.scale != 1 or any(((x != 0) & (x != 1)).any() for x in (u, v)):
+        if self.scale != 1 or len(u) == 0 or any(((x != 0) & (x != 1)).any() for x in (u, v)):
             return None
         return int(np.sum(u > v)), int(np.sum(u < v)), len(u)
 
@@ -626,7 +626,6 @@ def ask(
         pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
         if rounding is not None:
             pairs = pairs.rounded_by(rounding)
-            how["ties_doubtful"] = rounding > 0
         how["names"] = pairs.names if names is None else check_names(names)
         return _ask_of_pairs(pairs, entry, clusters, how)
     effects, n_entries = _by_cluster(clusters, *local_effects(u, v, g))
@@ -704,6 +703,7 @@ def _ask_of_pairs(
         scores=scores,
         scale=scale,
         slack=slack,
+        ties_doubtful=pairs.ties_doubtful,
         reading=pairs.reading,
         n_entries=None if clusters is None else len(pairs.u),
         runs_each=_runs_of(pairs, clusters),

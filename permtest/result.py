@@ -284,7 +284,10 @@ class PermutationTestResult(AsFields):
         """
         from permtest.interval import interval_of
 
-        return interval_of(self._one_sum("confidence_interval"), confidence_level)
+        self._refuse_samples("confidence_interval")
+        if self._question.lattice is not None:
+            raise ValueError(f"confidence_interval is for tests of one sum, not for {self.metric}")
+        return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:
         if self._samples is not None:

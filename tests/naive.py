@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from math import cosh, exp
+from math import cosh, exp, log, sqrt
+from statistics import NormalDist
 from typing import Any
 
 Law = dict[int, Fraction]
@@ -319,3 +320,32 @@ def e_values(d, bets):
         ]
         found.append(sum(totals) / len(bets))
     return found
+
+
+def tango_ends(b: int, c: int, n: int, level: float) -> tuple[float, float]:
+    """Where Tango's score test begins to reject: the likelihood is maximised by a search."""
+
+    def z(delta: float) -> float:
+        def minus_log(q: float) -> float:
+            shares = q + delta, q, 1 - 2 * q - delta
+            parts = zip((b, c, n - b - c), shares, strict=True)
+            return -sum(k * log(max(p, 1e-300)) for k, p in parts if k)
+
+        low, high = max(0.0, -delta), (1 - delta) / 2
+        for _ in range(200):
+            one, other = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, other) if minus_log(one) <= minus_log(other) else (one, high)
+        q = (low + high) / 2
+        variance = n * (2 * q + delta - delta**2)
+        gap = b - c - n * delta
+        return gap / sqrt(variance) if variance > 1e-9 else 1e9 * gap
+
+    limit = NormalDist().inv_cdf((1 + level) / 2)
+    ends = []
+    for sign in (1, -1):
+        inside, outside = (b - c) / n, float(sign)
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if abs(z(middle)) <= limit else (inside, middle)
+        ends.append(inside)
+    return ends[1], ends[0]

@@ -22,6 +22,11 @@ def pairs(kinds: tuple[str, ...] = tuple(SCORES), max_size: int = 10):
     return score.map(lambda rows: ([a for a, _ in rows], [b for _, b in rows]))
 
 
+def graded_pairs(kinds: tuple[str, ...] = tuple(SCORES), max_size: int = 10):
+    """The same, but not all scores are 0 and 1, which have intervals and margins of their own."""
+    return pairs(kinds, max_size).filter(lambda columns: not {*columns[0], *columns[1]} <= {0, 1})
+
+
 def effects(max_size: int = 40, bound: int = 30):
     """Local effects (stay, swap), not antisymmetric."""
     value = st.integers(-bound, bound)

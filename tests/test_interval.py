@@ -2,17 +2,17 @@
 
 import pickle
 from fractions import Fraction
-from math import inf
+from math import comb, inf
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from permtest import exact_perm_test, interval, monte_carlo
+from permtest import Pairs, exact_perm_test, interval, monte_carlo, noninferiority_test
 from permtest.interval import ConfidenceInterval
 from tests import naive
-from tests.strategies import alternatives, pairs
+from tests.strategies import alternatives, graded_pairs
 
 levels = st.sampled_from([0.1, 0.5, 0.75, 0.8, 0.9, 0.9375, 0.95, 0.99])
 decimals = st.decimals(-9, 9, places=2)
@@ -43,7 +43,7 @@ def floats(ends) -> tuple[float, float]:
 TIED = [10**30] * 9 + [2**63], [10**30] * 8 + [-(10**30), -(2**63)]
 
 
-@given(columns=pairs(max_size=10), level=levels, alternative=alternatives)
+@given(columns=graded_pairs(max_size=10), level=levels, alternative=alternatives)
 @example(columns=TIED, level=0.1, alternative="two-sided")
 def test_ends_are_those_of_brute_force(columns, level, alternative):
     found = exact_perm_test(*columns, alternative=alternative).confidence_interval(level)
@@ -52,7 +52,9 @@ def test_ends_are_those_of_brute_force(columns, level, alternative):
     assert found.confidence_level == level
 
 
-@given(columns=pairs(("small", "signed", "binary"), 9), level=st.sampled_from([0.7, 0.8, 0.95]))
+@given(
+    columns=graded_pairs(("small", "signed", "even"), 9), level=st.sampled_from([0.7, 0.8, 0.95])
+)
 def test_ends_without_counting_labellings(columns, level):
     """The way that more pairs go: tilted tails, with rounded p."""
     with pytest.MonkeyPatch.context() as patch:
@@ -69,7 +71,9 @@ def assert_just_outside(found: ConfidenceInterval, exact: tuple[float, float]) -
 
 
 @given(
-    rows=st.lists(st.tuples(decimals, decimals), min_size=6, max_size=10),
+    rows=st.lists(st.tuples(decimals, decimals), min_size=6, max_size=10).filter(
+        lambda rows: not {x for row in rows for x in row} <= {0, 1}
+    ),
     level=st.sampled_from([0.6, 0.8, 0.9]),
     longest=st.sampled_from([0, 10, 100, 1000, 10**5]),
     narrowest=st.sampled_from([1e-6, 1e-3, 0.1, 1.0]),
@@ -158,7 +162,7 @@ def test_many_decimals():
 # ---- what an interval has to be ----------------------------------------------------------------
 
 
-@given(columns=pairs(max_size=9), level=levels, alternative=alternatives)
+@given(columns=graded_pairs(max_size=9), level=levels, alternative=alternatives)
 def test_zero_lies_inside_if_and_only_if_p_exceeds_alpha(columns, level, alternative):
     result = exact_perm_test(*columns, alternative=alternative)
     low, high = result.confidence_interval(level)
@@ -174,9 +178,9 @@ def test_zero_lies_inside_if_and_only_if_p_exceeds_alpha(columns, level, alterna
         ([], [], 0.5, (-inf, inf)),
         ([3], [1], 0.9, (-inf, inf)),
         ([3, 4], [1, 1], 0.4, (2, 3)),
-        ([1] * 4, [0] * 4, 0.9, (-inf, inf)),  # 2^-4 is more than 0.05
-        ([1] * 5, [0] * 5, 0.9, (1, 1)),
-        ([0] * 40, [0] * 40, 0.95, (0, 0)),
+        ([2] * 4, [1] * 4, 0.9, (-inf, inf)),  # 2^-4 is more than 0.05
+        ([2] * 5, [1] * 5, 0.9, (1, 1)),
+        ([2] * 40, [2] * 40, 0.95, (0, 0)),
         ([10**400] * 8, [0] * 8, 0.9, (inf, inf)),
     ],
 )
@@ -185,12 +189,12 @@ def test_few_pairs_and_equal_ones(u, v, level, ends):
 
 
 def test_it_is_the_pair_of_its_ends():
-    found = exact_perm_test([3, 5, 4, 6, 2, 2], [2, 3, 4, 3, 1, 0]).confidence_interval(0.9)
+    found = exact_perm_test([3, 5, 4, 6, 2, 2], [2, 3, 3, 3, 1, 0]).confidence_interval(0.9)
     low, high = found
     assert (found.low, found.high) == found == (low, high)
     again = pickle.loads(pickle.dumps(found))
     assert again == found
-    shown = {"confidence_level": 0.9, "resolution": 0.0, "warning": None}
+    shown = {"confidence_level": 0.9, "resolution": 0.0, "warning": None, "method": "shift"}
     assert vars(again) == vars(found) == shown
 
 
@@ -198,6 +202,90 @@ def test_an_interval_of_few_skewed_differences_has_a_warning():
     found = exact_perm_test([50] + [0] * 29, [1] * 30).confidence_interval()
     assert found.warning.startswith("The differences look skewed: for g1 = 5.2")
     assert pickle.loads(pickle.dumps(found)).warning == found.warning
+
+
+def test_an_interval_of_scores_that_mostly_tie_has_a_warning():
+    few = exact_perm_test([4] * 19 + [3] * 81, [3] * 100).confidence_interval()
+    assert few.warning.startswith("Only 19 of 100 pairs differ.")
+    assert exact_perm_test([4] * 20 + [3] * 80, [3] * 100).confidence_interval().warning is None
+    assert exact_perm_test([4, 5] * 9, [3] * 18).confidence_interval().warning is None  # no ties
+
+
+# ---- scores of 0 and 1 --------------------------------------------------------------------------
+
+#: Wins, losses, items, level, and the ends of Tango's interval.
+SHARES = [
+    (0, 0, 10, 0.9, (-0.212942, 0.212942)),
+    (5, 2, 50, 0.95, (-0.053327, 0.182420)),
+    (10, 0, 10, 0.95, (0.444934, 1.0)),
+]
+
+
+def shares(b: int, c: int, n: int) -> tuple[list[int], list[int]]:
+    return [1] * b + [0] * (n - b), [0] * b + [1] * c + [0] * (n - b - c)
+
+
+@pytest.mark.parametrize(("b", "c", "n", "level", "ends"), SHARES)
+def test_scores_of_0_and_1_have_tangos_interval(b, c, n, level, ends):
+    found = exact_perm_test(*shares(b, c, n)).confidence_interval(level)
+    assert found == pytest.approx(ends, abs=1e-6)
+    assert found == pytest.approx(naive.tango_ends(b, c, n, level), abs=1e-6)
+    assert (found.method, found.warning) == ("score", None)
+    assert exact_perm_test(*shares(b, c, n), alternative="greater").confidence_interval(
+        (1 + level) / 2
+    ) == (found.low, 1.0)
+
+
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 40), st.sampled_from([0.5, 0.95]))
+def test_ends_of_shares_are_where_the_score_test_begins_to_reject(b, c, ties, level):
+    n = b + c + ties
+    if n == 0:
+        return
+    found = exact_perm_test(*shares(b, c, n)).confidence_interval(level)
+    assert found == pytest.approx(naive.tango_ends(b, c, n, level), abs=1e-6)
+    mirrored = exact_perm_test(*shares(b, c, n)[::-1]).confidence_interval(level)
+    assert mirrored == pytest.approx((-found.high, -found.low))
+
+
+def test_intervals_of_few_wins_cover_what_they_say():
+    """By enumeration of all tables; shifts of every pair cover .863 and .802 of the same."""
+    for n, p, q in ((50, 0.04, 0.02), (100, 0.03, 0.0)):
+        covered = 0.0
+        for b in range(12):
+            for c in range(12):
+                chance = comb(n, b) * comb(n - b, c) * p**b * q**c * (1 - p - q) ** (n - b - c)
+                low, high = interval.score_ends(b, c, n, 0.025, "two-sided")
+                covered += chance * (low <= p - q <= high)
+        assert 0.968 < covered < 0.970
+
+
+def test_scores_that_only_look_like_0_and_1_are_shifted():
+    ones, zeros = [1, 1, 0, 1], [0, 1, 0, 0]
+    for test in (
+        exact_perm_test(ones, zeros, clusters=[1, 1, 2, 2]),
+        exact_perm_test(ones, zeros, rounding=0.4),
+        exact_perm_test(ones, zeros, lambda x, y: x - y),
+        exact_perm_test([2, 1, 0, 1], zeros),
+    ):
+        assert test.confidence_interval(0.5).method == "shift"
+
+
+def test_both_ways_to_say_rounding_are_one():
+    pairs = Pairs.of([1, 1, 1], [0, 1, 1]).rounded_by(0.5)
+    stated = exact_perm_test([1, 1, 1], [0, 1, 1], rounding=0.5)
+    assert exact_perm_test(pairs).pvalue_interval() == stated.pvalue_interval()
+    assert stated.pvalue_interval() == pytest.approx((0.25, 1.0))
+    graded, level = [3, 5, 4, 6, 2], 0.8
+    pairs = Pairs.of(graded, [2, 3, 4, 3, 1]).rounded_by(0.1)
+    stated = exact_perm_test(graded, [2, 3, 4, 3, 1], rounding=0.1).confidence_interval(level)
+    exact = exact_perm_test(graded, [2, 3, 4, 3, 1]).confidence_interval(level)
+    assert exact_perm_test(pairs).confidence_interval(level) == stated
+    # Both scores of five pairs may be off by 0.1, which rounded up to whole points is 1.5 in all.
+    assert stated == pytest.approx((exact.low - 0.3, exact.high + 0.3))
+    margin = noninferiority_test(pairs, 1)
+    assert margin.confidence_interval(0.9).low == pytest.approx(stated.low)
+    assert margin.pvalue_interval()[0] < margin.pvalue_interval()[1]
+    assert exact_perm_test(pairs.rounded_by(0)).pvalue == 0.125
 
 
 def test_what_has_no_interval():

@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from math import comb, log, pi, sqrt
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from permtest import Pairs
 from permtest.margins import equivalence_test, noninferiority_test
 from tests import naive
-from tests.strategies import pairs
+from tests.strategies import graded_pairs
 
 U, V = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
 
@@ -38,7 +40,7 @@ def equivalent():
 # ---- against brute force -----------------------------------------------------------------------
 
 
-@given(columns=pairs(max_size=9), margin=margins)
+@given(columns=graded_pairs(max_size=9), margin=margins)
 def test_noninferiority_is_brute_force_on_shifted_differences(columns, margin):
     result = noninferiority_test(*columns, margin)
     exact = naive.shifted_pvalue(differences(*columns), -margin, "greater")
@@ -71,7 +73,7 @@ def test_skewed_clusters_are_called_so():
     assert "Pairs.by_cluster()" in warning
 
 
-@given(columns=pairs(max_size=9), low=margins, high=margins)
+@given(columns=graded_pairs(max_size=9), low=margins, high=margins)
 def test_equivalence_is_the_worse_of_two_brute_forces(columns, low, high):
     result, d = equivalence_test(*columns, (-low, high)), differences(*columns)
     lower, upper = naive.shifted_pvalue(d, -low, "greater"), naive.shifted_pvalue(d, high, "less")
@@ -81,7 +83,7 @@ def test_equivalence_is_the_worse_of_two_brute_forces(columns, low, high):
     assert 10**result.log10_pvalue == pytest.approx(result.pvalue, rel=1e-12)
 
 
-@given(columns=pairs(("small", "signed", "even"), 9), margin=margins, alpha=alphas)
+@given(columns=graded_pairs(("small", "signed", "even"), 9), margin=margins, alpha=alphas)
 def test_intervals_agree_with_the_tests(columns, margin, alpha):
     """Equivalent at level alpha if and only if the 1 - 2 alpha interval is inside the margins."""
     a = Fraction(alpha)
@@ -149,9 +151,66 @@ def test_no_pairs_and_one():
     nothing = equivalence_test([], [], 1)
     assert (nothing.pvalue, nothing.statistic, nothing.n) == (1.0, 0.0, 0)
     assert str(nothing)
-    assert noninferiority_test([1], [0], 1).pvalue == 0.5
-    assert noninferiority_test([0], [1], 1).pvalue == 1.0  # worse by just the margin
-    assert "over 1 pair;" in str(noninferiority_test([1], [0], 1))
+    assert noninferiority_test([3], [2], 1).pvalue == 0.5
+    assert noninferiority_test([2], [3], 1).pvalue == 1.0  # worse by just the margin
+    assert "over 1 pair;" in str(noninferiority_test([3], [2], 1))
+
+
+# ---- scores of 0 and 1 --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "margin", "p"), [(50, 0.05, 0.0524), (10, 0.01, 0.3753)])
+def test_equal_shares_say_little_about_a_margin(n, margin, p):
+    found = noninferiority_test([1] * n, [1] * n, margin)
+    assert found.pvalue == pytest.approx(p, abs=1e-4)
+    assert 10**found.log10_pvalue == pytest.approx(found.pvalue)
+    assert (found.method, found.error_bound, found.n_informative) == ("score", None, 0)
+    assert "by Tango's one-sided (greater) score test" in str(found)
+    assert "two of Tango's one-sided score tests" in str(equivalence_test([1] * n, [1] * n, margin))
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "q", "level"), [(50, 0.02, 0.07, 0.0302), (100, 0, 0.05, 0.0371)]
+)
+def test_the_level_of_a_margin_of_shares_by_enumeration(n, p, q, level):
+    """Shifts of every pair reject .143 and .118 of these, which are worse by just the margin."""
+    rejected = 0.0
+    for b in range(10):
+        for c in range(20):
+            u, v = [1] * b + [0] * (n - b), [0] * b + [1] * c + [0] * (n - b - c)
+            chance = comb(n, b) * comb(n - b, c) * p**b * q**c * (1 - p - q) ** (n - b - c)
+            rejected += chance * (noninferiority_test(u, v, 0.05).pvalue <= 0.05)
+    assert rejected == pytest.approx(level, abs=1e-4)
+
+
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 40), st.integers(1, 99))
+def test_margins_of_shares_agree_with_their_intervals(b, c, ties, hundredths):
+    n = b + c + ties
+    u, v = [1] * b + [0] * (n - b), [0] * b + [1] * c + [0] * (n - b - c)
+    margin = hundredths / 100
+    if n:
+        found = noninferiority_test(u, v, margin)
+        low, p = found.confidence_interval(0.95).low, found.pvalue
+        assert (low > -margin) == (p < 0.05) or abs(p - 0.05) < 1e-6
+
+
+def test_tiny_p_of_shares_have_logarithms():
+    rows = [1] * 10**5
+    z = sqrt(10**5 * 0.5 / 0.5)  # of a margin of a half if all tie
+    found = noninferiority_test(rows, rows, 0.5)
+    assert found.pvalue == 5e-324
+    assert found.log10_pvalue == pytest.approx((-(z**2) / 2 - log(z * sqrt(2 * pi))) / log(10))
+    for wins in (1360, 1380):  # on either side of where floats end
+        found = noninferiority_test([1] * wins, [1] * wins, 0.5)
+        z = sqrt(wins)
+        assert found.log10_pvalue == pytest.approx(float(mpmath.log10(mpmath.ncdf(-z))), rel=1e-12)
+
+
+def test_margins_of_1_are_none_for_shares():
+    with pytest.raises(ValueError, match=r"margin = 1 is out of range.* such as 0\.05"):
+        noninferiority_test([1, 0, 1], [1, 1, 1], 1)
+    with pytest.raises(ValueError, match="fraction needs an exact p"):
+        noninferiority_test([1, 0, 1], [1, 1, 1], 0.5).fraction()
 
 
 # ---- the results -------------------------------------------------------------------------------
@@ -161,19 +220,23 @@ def test_sentences(noninferior, equivalent):
     assert str(noninferior) == (
         "To show that small is not worse than large by 0.5 points per pair or more: p = 0.0938 by "
         "the exact one-sided (greater) paired-permutation test (mean difference 0 over 6 pairs; "
-        "higher is taken as better)."
+        "higher is taken as better). " + noninferior.warning
     )
+    assert noninferior.warning.startswith("Only 2 of 6 pairs differ.")
     assert str(equivalent) == (
         "To show that the mean difference of small and large lies between -1 and 0.5 points per "
-        "pair: p = 0.0938 by two exact one-sided paired-permutation tests (it is 0 over 6 pairs)."
+        "pair: p = 0.0938 by two exact one-sided paired-permutation tests (it is 0 over 6 pairs). "
+        + equivalent.warning
     )
     assert "small is not better than large by 0.5 points per pair or more" in str(equivalent.upper)
     assert "by 1 point per pair or more" in str(equivalent.lower)
 
 
-def test_a_sentence_about_a_bracket(noninferior):
-    rough = replace(noninferior, method="bracket", error_bound=0.5)
-    assert "p lies between 0.0625 and 0.09375" in str(rough)
+def test_a_sentence_about_a_bracket():
+    rough = noninferiority_test(Pairs.of(U, V).rounded_by(0.1), 0.5)
+    low, high = rough.pvalue_interval()
+    assert f"p lies between {low:.6g} and {high:.6g} by the one-sided (greater)" in str(rough)
+    assert low < high
 
 
 def test_dictionaries_and_json(noninferior, equivalent):
