@@ -286,10 +286,10 @@ def noninferiority_test(
     -----
     Scores of 0 and 1, without clusters: Tango's score test (1998) of the difference of shares. It
     is approximate; ``python -m benchmarks.calibration`` has its level. Other scores: the exact
-    test, which assumes a shift, that differences are symmetric about a value that is the same for all
-    pairs. Then a test at level alpha rejects a true null with probability alpha at most. The result
-    has a `warning` where differences look skewed, or are mostly 0. Clusters must have one size.
-    Cost: as `exact_perm_test`, times a few where the denominator of `margin` is large.
+    test, which assumes a shift, that differences are symmetric about a value that is the same for
+    all pairs. Then a test at level alpha rejects a true null with probability alpha at most. The
+    result has a `warning` where differences look skewed, or are mostly 0. Clusters must have one
+    size. Cost: as `exact_perm_test`, times a few where the denominator of `margin` is large.
 
     Examples
     --------
