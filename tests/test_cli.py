@@ -27,9 +27,7 @@ COUNTS = "id,a_tp,a_fp,a_fn,b_tp,b_fp,b_fn,c_tp,c_fp,c_fn\n" + "".join(
     f"i{i},{i % 4},{i % 2},1,{i % 3},1,{i % 2},0,1,2\n" for i in range(12)
 )
 GROUPS = "id,system,score,doc\n" + "".join(
-    f"i{i},{name},{(i * k) % 5},d{i // 3}\n"
-    for i in range(12)
-    for k, name in enumerate("abc", 1)
+    f"i{i},{name},{(i * k) % 5},d{i // 3}\n" for i in range(12) for k, name in enumerate("abc", 1)
 )
 PAIR = "item,new,old\n" + "".join(f"s{i},{3 + i % 3},{2 + i % 2}\n" for i in range(12))
 NEW, OLD = [3 + i % 3 for i in range(12)], [2 + i % 2 for i in range(12)]
