@@ -26,7 +26,6 @@ from benchmarks.data import (
     table_1,
 )
 from benchmarks.report import FIRST, FIRST_F1, Section, cold, duration, seconds, table
-from permtest import many
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)
 GAPS = (1, 3, 10, 30, 100, 300, 1000)
@@ -229,27 +228,19 @@ def floats() -> Section:
     return Section("Scores with all digits of a float", table(head, rows))
 
 
-def related(n: int, runs: int = 8, systems: int = 14, segments: int = 600) -> Section:
-    """Repeated runs, e-processes, and metrics of metrics."""
+def related(n: int, runs: int = 8) -> Section:
+    """Repeated runs, and e-processes."""
     rng = np.random.default_rng(SEED)
     chance = rng.random((n, 1))
     a, b = (1 * (rng.random((n, runs)) < chance + gain) for gain in (0.01, 0.0))
     scored = table_1(n, rng)
-    skill, ease = rng.normal(0, 2, (systems, 1)), rng.normal(0, 12, segments)
-    human, near = (70 + skill + ease + rng.normal(0, 9, (2, systems, segments))).clip(0, 100)
-    human, points = human.round().astype(np.int64), near.round().astype(np.int64)
-    accuracy = partial(many.soft_pairwise_accuracy, human)
-    spa = f"soft_pairwise_accuracy, {systems} systems x {segments} segments, {{}}".format
     jobs: dict[str, Callable[[], Any]] = {
         f"exact_runs_test, {n:,} items x {runs} runs": lambda: pt.exact_runs_test(a, b),
         "the same, items exchangeable": lambda: pt.exact_runs_test(a, b, null="items"),
         f"e_process, N = {n:,}": lambda: pt.e_process(*scored),
-        spa("whole points"): lambda: accuracy(points),
-        spa("four decimals"): lambda: accuracy((near / 100).round(4)),
-        spa("all digits"): lambda: accuracy(near),
     }
     rows = [[name, duration(seconds(job))] for name, job in jobs.items()]
-    return Section("Repeated runs, looking early, metrics", table(["what", "time"], rows))
+    return Section("Repeated runs, and looking early", table(["what", "time"], rows))
 
 
 def fresh() -> Section:

@@ -10,7 +10,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from time import monotonic, perf_counter
 from typing import Any, TypeAlias, TypeVar
 
@@ -76,8 +75,7 @@ def in_parallel(
         return
     import joblib
 
-    # Dask sees no arguments, which it would leave with one worker, and lose with that.
-    calls = (joblib.delayed(partial(_call, function, chunk, shared))() for chunk in chunks[done:])
+    calls = (joblib.delayed(_call)(function, chunk, shared) for chunk in chunks[done:])
     lazily = options or joblib.parallel.get_active_backend()[0].supports_return_generator
     every = joblib.Parallel(return_as="generator" if lazily else "list", **options or {})(calls)
     try:

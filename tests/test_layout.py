@@ -47,7 +47,7 @@ LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 
 SLOW = {"joblib", "numba", "pandas", "scipy"}  # imported inside the functions that need them
 OPTIONAL = {"IPython", "ipywidgets", "jinja2", "matplotlib", "polars", "yaml"} | {
-    *("anywidget", "dask", "distributed", "pyarrow", "sklearn", "statsmodels"),
+    *("anywidget", "pyarrow", "sklearn", "statsmodels"),
 }
 PICTURES = {"app", "course", "plots", "widgets"}  # may import what is optional
 

@@ -1,20 +1,11 @@
-"""The same numbers from threads, from processes, and from a cluster that loses a worker."""
+"""The same numbers from threads and from processes."""
 
-import logging
-import multiprocessing
-import os
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing import forkserver
 
-import dask
 import joblib
 import numpy as np
 import psutil
 import pytest
-from distributed import Client, LocalCluster
 from joblib.externals.loky import get_reusable_executor
 
 import permtest as pt
@@ -216,64 +207,6 @@ def expected() -> dict[str, object]:
 @pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 1), ("threading", 3), ("loky", 2)])
 def test_workers_make_no_difference(backend, n_jobs, study, expected):
     with joblib.parallel_config(backend=backend, n_jobs=n_jobs):
-        assert STUDIES[study]() == expected[study]
-
-
-#: Workers that fork from a process that has imported everything start in a tenth of a second.
-METHOD = {"distributed.worker.multiprocessing-method": "forkserver"}
-PRELOAD = ["distributed", "numba", "permtest.study", "scipy.special", "scipy.stats"]
-OF_CLUSTER = {
-    "n_workers": 3,
-    "threads_per_worker": 1,
-    "host": "127.0.0.1",
-    "dashboard_address": "127.0.0.1:0",
-    "silence_logs": logging.CRITICAL,  # of workers that were killed
-}
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory) -> Iterator[LocalCluster]:
-    """Three processes on this machine, with a client, which joblib's "dask" finds."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOAD)
-    forkserver.ensure_running()
-    folder = str(tmp_path_factory.mktemp("cluster"))
-    with (
-        dask.config.set(METHOD),
-        LocalCluster(processes=True, local_directory=folder, **OF_CLUSTER) as cluster,
-        Client(cluster),
-    ):
-        yield cluster
-
-
-def kill(cluster: LocalCluster) -> None:
-    """Kill a worker, one that is at work if there is any, as `kill -9` does."""
-    busy = {address for address, worker in cluster.scheduler.workers.items() if worker.processing}
-    there = [nanny for nanny in cluster.workers.values() if nanny.pid]
-    victim = max(there, key=lambda nanny: nanny.worker_address in busy)
-    os.kill(victim.pid, signal.SIGKILL)
-
-
-@contextmanager
-def killing(cluster: LocalCluster, after: int) -> Iterator[None]:
-    """Compute by the cluster, and kill a worker as soon as so many results have come from it."""
-    call, dead = joblib.Parallel.__call__, []
-
-    def watched(self, calls):
-        for done, result in enumerate(call(self, calls), start=1):
-            if done == after and not dead:
-                dead.append(kill(cluster))
-            yield result
-
-    with pytest.MonkeyPatch.context() as patch, joblib.parallel_config(backend="dask"):
-        patch.setattr(joblib.Parallel, "__call__", watched)
-        yield
-    assert dead, "no cluster was asked, or for less"
-
-
-@pytest.mark.usefixtures("_small_blocks")
-@pytest.mark.parametrize("study", ["curve", "bootstraps", "boards"])
-def test_a_killed_worker_makes_no_difference(study, cluster, expected):
-    with killing(cluster, after=2):
         assert STUDIES[study]() == expected[study]
 
 

@@ -41,9 +41,7 @@ DRAWN = {
     "estimation, bits": lambda: plots.plot_estimation(
         overview(pt.Pairs.of(*BITS, ("a_model", "b_model")))
     ),
-    "comparison": lambda: plots.plot_comparison(overview(pt.Pairs.of(U, V, ("new", "old")))),
     "histograms": lambda: plots.plot_histograms(study.describe(A, B, names=("new", "old"))),
-    "quantiles": lambda: plots.plot_quantiles(pt.Pairs.of(A, B, LONG)),
     "units": lambda: plots.plot_unit_sizes(study.unit_sizes(U, V)),
     "answers": lambda: plots.plot_answers(pt.compare_all(A, B, names=("new", "old"), rng=0)),
     "effects": lambda: plots.plot_effects(study.effect_sizes(pt.Pairs.of(A, B, ("new", "old")))),
@@ -55,7 +53,6 @@ DRAWN = {
     "ranking": lambda: plots.plot_ranking(pt.compare_many(BOARD)),
     "ranking, baseline": lambda: plots.plot_ranking(pt.compare_many(BOARD, baseline="system_3")),
     "ranking, many": lambda: plots.plot_ranking(pt.compare_many(MANY)),
-    "rankings": lambda: plots.plot_rankings([(pt.compare_many(BOARD), "")] * 2),
     "pairs": lambda: plots.plot_pairs(pt.compare_many(BOARD)),
     "pairs, many": lambda: plots.plot_pairs(pt.compare_many(MANY)),
 }
@@ -129,7 +126,6 @@ def test_axes_of_the_caller_are_used_and_their_number_is_checked():
     for draw, what in (
         (lambda ax: plots.plot_estimation(overview(pt.Pairs.of(U, V)), ax=ax), "3 parts"),
         (lambda ax: plots.plot_posteriors([POSTERIOR] * 3, ax=ax), "3 results"),
-        (lambda ax: plots.plot_ranking(pt.compare_many({"d": BOARD, "e": BOARD}), ax=ax), "2 data"),
     ):
         with pytest.raises(ValueError, match=f"ax has 1 axes, but there are {what}"):
             draw([Figure().subplots()])

@@ -188,7 +188,7 @@ def test_commands_say_which_direction_they_took(command_line, tmp_path, options,
     low, high = found["confidence_interval"]
     assert low <= 9 <= high
     board = json.loads(run("leaderboard", "errors.csv", "--json", *options)[1])
-    assert board["rankings"][0]["systems"][0]["system"] == better
+    assert board["ranking"][0]["system"] == better
     for command in ("report", "study"):
         assert json.loads(run(command, "errors.csv", "--json", *options)[1])["better"] == better
     assert run("compare", "errors.csv", "--fail-if", "worse", *options)[0] == (better == "errors_B")

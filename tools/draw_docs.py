@@ -52,7 +52,7 @@ def draw_bayes() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     "answers": draw_answers,
     "bayes": draw_bayes,
-    "leaderboard": lambda: plot_ranking(pt.compare_many(load("ud_en_ewt_pos", "correct")))[0],
+    "leaderboard": lambda: plot_ranking(pt.compare_many(load("ud_en_ewt_pos", "correct"))),
 }
 
 

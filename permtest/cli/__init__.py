@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[Run, str]] = {
     ),
     "leaderboard": (
         commands.leaderboard,
-        f"what is compared: files --data-set --systems {SCORES} --strata; {READING}; "
+        f"what is compared: files --systems {SCORES}; {READING}; "
         "tests and output: --baseline --alternative=many --correction --alpha "
         "--samples=max-t --seed=hidden --out --json --force --help",
     ),

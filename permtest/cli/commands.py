@@ -10,7 +10,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +31,9 @@ from permtest.cli.inputs import (
 from permtest.integers import exact_sum
 from permtest.pairs import per_item
 from permtest.readers import FORMATS
-from permtest.readers.files import printable
 from permtest.readers.names import IN_FILES
 from permtest.score import counted
 from permtest.statistics import STATISTICS, lookup
-
-if TYPE_CHECKING:
-    from permtest.many import ScoreTable
 
 PACKAGE = Path(permtest.__file__).parent
 
@@ -63,7 +59,7 @@ def leaderboard(args: argparse.Namespace) -> None:
 
     For example:
       permtest leaderboard runs/* --score acc_norm --baseline gpt2
-      permtest leaderboard --data-set news=news.csv --data-set web=web.csv -o leaderboard.html
+      permtest leaderboard results.csv --clusters document -o leaderboard.html
     """
     from permtest.many import compare_many
     from permtest.study.board import BoardDocument
@@ -71,43 +67,13 @@ def leaderboard(args: argparse.Namespace) -> None:
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
     check_out(args, BoardDocument)
-    tables: dict[str, ScoreTable] = {}
-    for name, (some, gold) in _files(args).items():
-        first = next(iter(tables.values())).systems if tables else ()
-        tables[name] = read_table(args, some, gold, first)
+    table = read_table(args)
     how = {name: getattr(args, name) for name in ("baseline", "alternative", "alpha")}
     how |= {"correction": args.correction.replace("-", "_"), "K": args.samples}
-    board = compare_many(tables, rng=args.seed or 0, **how)
-    # Classes may be others elsewhere.
-    by_class = getattr(next(iter(tables.values())).statistic, "average", None) is not None
-    overall = board.overall() if len(tables) > 1 and not by_class else None
-    sources = {name: table.source for name, table in tables.items()}
-    document = BoardDocument(board, overall, sources, seed=args.seed or 0)
+    board = compare_many(table, rng=args.seed or 0, **how)
+    document = BoardDocument(board, table.source, seed=args.seed or 0)
     text = "" if args.json else f"{document}\n\nscore  {direction(board.score)}"
     finish(text, document, args)
-
-
-def _files(args: argparse.Namespace) -> dict[str, tuple[list[str], str | None]]:
-    """Data set -> its files, and what is right there; "" where there is one without a name."""
-    if bool(args.files) == bool(args.data_set):
-        problem = f"{args.files[0]}: no data set has a name for it" if args.files else "no file"
-        raise ValueError(f"{problem}; name files, or all data sets as --data-set NAME=FILE")
-    files: dict[str, list[str]] = {"": args.files} if args.files else {}
-    for head, *more in args.data_set:
-        name, file = printable(head).partition("=")[0], head.partition("=")[2]
-        if not name or not file:
-            raise ValueError(f"--data-set {head}: write NAME=FILE, and further files after it")
-        if name in files:
-            raise ValueError(f"--data-set {name} occurs twice; list its files one after another")
-        files[name] = [file, *more]
-    gold: dict[str, str] = {}
-    for text in args.gold:
-        name, mark, file = text.partition("=")
-        name, file = (name, file) if mark and name in files else ("", text)
-        if name in gold:
-            raise ValueError(f"--gold {text}: there is one already; a data set has one")
-        gold[name] = file
-    return {name: (some, gold.get(name, gold.get(""))) for name, some in files.items()}
 
 
 def report(args: argparse.Namespace) -> None:

@@ -98,7 +98,7 @@ _positive = number(float, "a number above 0", lambda x: 0 < x < inf)
 _seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
 _count = number(int, "a whole number from 1 on", lambda x: x >= 1)
 
-CORRECTIONS = ("holm", "hochberg", "bh", "by", "max-t", "none")
+CORRECTIONS = ("holm", "bh", "max-t", "none")
 FAILURES = ("worse", "not-better")
 HIDDEN = argparse.SUPPRESS  # the help of another option names this one
 
@@ -107,11 +107,10 @@ HIDDEN = argparse.SUPPRESS  # the help of another option names this one
 OPTIONS: dict[str, Any] = {
     "file": ("FILE", "scores of both systems, or of A, with those of B in FILE_B"),
     "file_b": ("FILE_B", HIDDEN),
-    "files": ("FILE", HIDDEN),
+    "files": ("FILE", "scores of all systems in one file, or of one system or several each"),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
     "--a": ("COL", "system A, by its name or the number of its column; --b COL: system B"),
     "--b": ("COL", HIDDEN),
-    "--data-set": ("NAME=FILE", "the file or files of one data set; repeat it for each"),
     "--systems": ("A,B,...", "the systems to compare, by name or number"),
     "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
     "--score": ("NAME", "which score, if files have several for each item"),
@@ -120,7 +119,6 @@ OPTIONS: dict[str, Any] = {
     "--gold": ("GOLD", "the right answers: a file, or a column of a table"),
     "--clusters": ("COL", "groups to swap as a whole, such as documents; or --no-clusters"),
     "--no-clusters": ("", HIDDEN),
-    "--strata": ("COL", "groups with equal weight whatever their size, such as subjects"),
     "--id": ("COL", "the column that identifies items (repeat it for several); or --by-order"),
     "--by-order": ("", HIDDEN),
     "--system-col": ("COL", "the column that names the system of a line; default: system"),
@@ -175,10 +173,9 @@ OPTIONS: dict[str, Any] = {
 MORE: dict[str, dict[str, Any]] = {
     "file_b": {"nargs": "?"},
     "--id": {"action": "append"},
-    "files": {"nargs": "*"},
+    "files": {"nargs": "+"},
     "pilot": {"dest": "file", "nargs": "?"},
     "--by-order": {"action": "store_const", "const": False, "dest": "id"},
-    "--data-set": {"action": "append", "nargs": "+", "default": []},
     "--gold": {"action": "append", "default": []},
     "--help": {"action": "help"},
     "--higher-is-better": {"action": "store_const", "const": True, "dest": "higher_is_better"},
@@ -202,9 +199,7 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic]:
     """The pairs that the arguments speak of, and what is to be tested of them."""
     files = [args.file] if args.file_b is None else [args.file, args.file_b]
     named = None if args.a is None or args.b is None else [args.a, args.b]
-    if len(args.gold) > 1:
-        raise ValueError(f"--gold {args.gold[1]}: there is one already")
-    evaluation, entry, score = _recognised(args, files, (*args.gold, None)[0], named)
+    evaluation, entry, score = _recognised(args, files, named)
     how = {"score": score, "statistic": entry or "sum", "clusters": args.clusters}
     pairs = evaluation.pairs(args.a, args.b, **how)
     if entry is None:
@@ -214,17 +209,13 @@ def read_input(args: argparse.Namespace) -> tuple[Pairs, Statistic]:
     return pairs, entry
 
 
-def read_table(
-    args: argparse.Namespace, files: Sequence[str], gold: str | None, first: Sequence[str]
-) -> ScoreTable:
-    """The scores of many systems on one data set, in the order of the `first` one."""
+def read_table(args: argparse.Namespace) -> ScoreTable:
+    """The scores of many systems."""
     systems: Sequence[str] | None = None
     if args.systems is not None:
         systems = [x.strip() for x in args.systems.split(",")]
-    evaluation, entry, score = _recognised(args, files, gold, systems)
-    if systems is None and first and set(first) == set(evaluation.systems):
-        systems = first
-    how = {"systems": systems, "clusters": args.clusters, "strata": args.strata, "score": score}
+    evaluation, entry, score = _recognised(args, args.files, systems)
+    how = {"systems": systems, "clusters": args.clusters, "score": score}
     return evaluation.table(statistic=entry or "mean", **how)
 
 
@@ -236,11 +227,14 @@ def named_statistic(name: str | None) -> Statistic | None:
 
 
 def _recognised(
-    args: argparse.Namespace, files: Sequence[str], gold: str | None, named: Sequence[str] | None
+    args: argparse.Namespace, files: Sequence[str], named: Sequence[str] | None
 ) -> tuple[Evaluation, Statistic | None, str | None]:
     """What files say, what is to be tested (None: whatever fits single scores), of which score."""
     options = "id system_col repeat missing pos_label thousands same_scale clusters score"
     how = {name: getattr(args, name) for name in options.split()}
+    if len(args.gold) > 1:
+        raise ValueError(f"--gold {args.gold[1]}: there is one already")
+    gold = (*args.gold, None)[0]
     evaluation = recognise(*files, gold=gold, higher_is_better=args.higher_is_better, **how)
     entry, score, names = named_statistic(args.metric), args.score, evaluation.systems
     two = tuple(names if named is None else named)[:2]

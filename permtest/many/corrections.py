@@ -1,4 +1,4 @@
-"""P-values of many comparisons, adjusted so that their number does not mislead; max-T; data sets.
+"""P-values of many comparisons, adjusted so that their number does not mislead; max-T.
 
 An adjusted p-value is the smallest level at which the correction rejects the hypothesis: compare
 it with alpha, whatever the number of tests. Exact p-values of permutation tests are discrete,
@@ -14,16 +14,13 @@ between systems matter, and items that differ alike, up to the sign, need not be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._forms import AsFields, aligned, grid, together
 from permtest._jit import Floats, Ints, compiled_or
 from permtest._parallel import in_parallel, progress, seeds, stream
-from permtest.alternatives.answer import rejects
 from permtest.integers import IntArray, largest, roomy
 from permtest.many.table import ScoreTable
 from permtest.question import NEAR, TIE
@@ -38,18 +35,20 @@ class Correction(NamedTuple):
     holds: str
 
 
-_ANY, _POSITIVE = "whatever the dependence", "if tests are independent or depend positively"
-_SYMMETRIC = "if differences are jointly symmetric, and nearly so if there are many items"
-_FAMILYWISE, _FALSE_DISCOVERIES = "familywise error", "false discovery rate"
-
 #: Corrections for the number of tests by name: what each controls, and when.
 CORRECTIONS = {
-    "holm": Correction("Holm", _FAMILYWISE, _ANY),
-    "hochberg": Correction("Hochberg", _FAMILYWISE, _POSITIVE),
-    "bh": Correction("Benjamini-Hochberg", _FALSE_DISCOVERIES, _POSITIVE),
-    "by": Correction("Benjamini-Yekutieli", _FALSE_DISCOVERIES, _ANY),
-    "max_t": Correction("Westfall-Young max-T", _FAMILYWISE, _SYMMETRIC),
-    "none": Correction("no correction", "error of each test by itself", _ANY),
+    "holm": Correction("Holm", "familywise error", "whatever the dependence"),
+    "bh": Correction(
+        "Benjamini-Hochberg",
+        "false discovery rate",
+        "if tests are independent or depend positively",
+    ),
+    "max_t": Correction(
+        "Westfall-Young max-T",
+        "familywise error",
+        "if differences are jointly symmetric, and nearly so if there are many items",
+    ),
+    "none": Correction("no correction", "error of each test by itself", "whatever the dependence"),
 }
 
 
@@ -68,7 +67,7 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
     ----------
     pvalue : array_like of float
         Of any shape, in (0, 1]; all of them are one family.
-    correction : {"holm", "hochberg", "bh", "by", "none"}, default "holm"
+    correction : {"holm", "bh", "none"}, default "holm"
         As in `CORRECTIONS`; "max_t" needs the scores and is not made here.
 
     Returns
@@ -88,7 +87,7 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
 
     References
     ----------
-    Holm (1979); Hochberg (1988); Benjamini & Hochberg (1995); Benjamini & Yekutieli (2001).
+    Holm (1979); Benjamini & Hochberg (1995).
 
     Examples
     --------
@@ -105,16 +104,12 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
         )
     if correction == "none" or p.size == 0:
         return p
-    if correction in ("bh", "by"):
+    if correction == "bh":
         from scipy.stats import false_discovery_control
 
-        return np.asarray(false_discovery_control(p, axis=None, method=correction)).reshape(p.shape)
+        return np.asarray(false_discovery_control(p, axis=None, method="bh")).reshape(p.shape)
     order = np.argsort(p, axis=None)
-    steps = p.ravel()[order] * np.arange(p.size, 0, -1)
-    if correction == "holm":  # it steps down from the smallest p, Hochberg's up from the largest
-        steps = np.maximum.accumulate(steps)
-    else:
-        steps = np.minimum.accumulate(steps[::-1])[::-1]
+    steps = np.maximum.accumulate(p.ravel()[order] * np.arange(p.size, 0, -1))
     adjusted = np.empty(p.size)
     adjusted[order] = np.minimum(steps, 1.0)
     return adjusted.reshape(p.shape)
@@ -134,99 +129,6 @@ def _as_pvalues(pvalue: Any) -> Floats:
             "has a p of 0; leave out tests without p"
         )
     return p
-
-
-# ---- several data sets -------------------------------------------------------------------------
-
-#: Pairs that are shown; all are in `Replicability.rows`.
-MOST_SHOWN = 20
-HEADER = ("first", "second", "first is better on", "second is better on")
-
-
-@dataclass(frozen=True, eq=False)
-class Replicability(AsFields):
-    """On how many of D data sets the systems of each of P pairs differ, and which way.
-
-    The count is the partial conjunction of Dror, Baumer, Bogomolov and Reichart (2017, after
-    Benjamini and Heller, 2008). p^{u/D}, by Bonferroni D - u + 1 times the u-th smallest p, tests
-    whether a system is better on fewer than u of D data sets, however these depend on each other.
-    If it is better on k, the count exceeds k only where p^{(k+1)/D}, whose hypothesis is true, is
-    at most alpha. That one event has probability alpha at most, so that the count is a lower
-    confidence bound of k, and nothing needs to be corrected for the choice among u = 1 ... D. These
-    are Holm's adjusted p-values in their order: the count is how many data sets Holm's correction
-    names.
-
-    ``print(found)`` lines up the first pairs, and ``found["new", "old"]`` is the part about one
-    pair. `better`, of shape (D, P), is 1 where the first system is better by Holm's correction, -1
-    where the second is, 0 where neither is shown.
-    """
-
-    systems: tuple[str, ...]
-    data_sets: tuple[str, ...]
-    first: Ints
-    second: Ints
-    better: NDArray[np.int8]
-    alpha: float
-
-    def __getitem__(self, pair: tuple[str, str]) -> Replicability:
-        for turn, a, b in ((1, self.first, self.second), (-1, self.second, self.first)):
-            for p, both in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-                if pair == tuple(self.systems[i] for i in both):
-                    better = turn * self.better[:, [p]]
-                    return replace(self, first=a[[p]], second=b[[p]], better=better)
-        raise KeyError(f"{pair!r} have not been compared; there are {', '.join(self.systems)}")
-
-    @property
-    def first_better(self) -> Ints:
-        """On how many data sets, at least, the first system of each pair is better."""
-        return np.asarray((self.better > 0).sum(axis=0), dtype=np.int64)
-
-    @property
-    def second_better(self) -> Ints:
-        """On how many data sets, at least, the second system of each pair is better."""
-        return np.asarray((self.better < 0).sum(axis=0), dtype=np.int64)
-
-    def heading(self) -> str:
-        """What is counted, and how sure it is."""
-        return (
-            f"The number of the {len(self.data_sets)} data sets on which one system is better "
-            f"than the other: at least this many, with an error probability of {self.alpha:.3g} "
-            "for each pair (Bonferroni, however the data sets depend on each other), and which "
-            "ones by Holm's correction"
-        )
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """Both systems of each pair, and on how many and which data sets each is better."""
-        found = []
-        for i, j, better in zip(self.first, self.second, self.better.T, strict=True):
-            both = [[self.data_sets[d] for d in np.flatnonzero(better == x)] for x in (1, -1)]
-            cells = [f"{len(x)}" + f" ({', '.join(x)})" * bool(x) for x in both]
-            found.append((self.systems[i], self.systems[j], *cells))
-        return found
-
-    def __str__(self) -> str:
-        rows = self.rows()
-        more = len(rows) - MOST_SHOWN
-        note = [f"and {more} more pairs, all in rows()"] if more > 0 else []
-        return "\n".join([f"{self.heading()}.", "", aligned([HEADER, *rows[:MOST_SHOWN]]), *note])
-
-    def _repr_html_(self) -> str:
-        return together(grid(HEADER, self.rows()[:MOST_SHOWN], self.heading()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields and both counts as plain numbers, strings and lists."""
-        counts = {"first_better": self.first_better, "second_better": self.second_better}
-        return super().to_dict() | {name: x.tolist() for name, x in counts.items()}
-
-
-def named_by_holm(greater: Floats, less: Floats, alpha: float) -> NDArray[np.int8]:
-    """On which data sets the first (1) or second (-1) system is better, from p of either, (D, P).
-
-    Half of `alpha` is for each direction.
-    """
-    adjusted = [np.apply_along_axis(adjusted_pvalues, 0, p) for p in (greater, less)]
-    first, second = (rejects(p, alpha / 2).astype(np.int8) for p in adjusted)
-    return np.asarray(first - second)
 
 
 # ---- max-T -------------------------------------------------------------------------------------

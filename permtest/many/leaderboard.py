@@ -1,4 +1,4 @@
-"""Many systems at once: all pairs, or all against one, on one or several data sets."""
+"""Many systems at once: all pairs, or all against one."""
 
 from __future__ import annotations
 
@@ -21,15 +21,8 @@ from permtest.alternatives.counts import score_interval
 from permtest.alternatives.plan import check_aim, observed_effect, units_needed
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
-from permtest.many.corrections import (
-    CORRECTIONS,
-    Replicability,
-    adjusted_pvalues,
-    check_correction,
-    max_t,
-    named_by_holm,
-)
-from permtest.many.table import ScoreTable, tables_of
+from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
+from permtest.many.table import ScoreTable, table_of
 from permtest.null.distribution import TABLE
 from permtest.pairs import per_item
 from permtest.result import PermutationTestResult
@@ -39,7 +32,7 @@ from permtest.statistics import Statistic, check_alternative
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Pairs of systems, times data sets, at most; each takes some hundred bytes.
+#: Pairs of systems at most; each takes some hundred bytes.
 MOST_TESTS = 10**7
 #: Scores that are compared in a block, and pairs that are in it at most, and at least; pairs in a
 #: block of scores that no kernel counts, such as decimals with many digits.
@@ -55,29 +48,28 @@ NAMED, SHOWN = 12, 50
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard(AsFields):
-    """All pairs of S systems, or all against one, on D data sets: P exact tests each.
+    """All pairs of S systems, or all against one: P exact tests.
 
     Made by `compare_many`. ``print(board)`` says who leads and who is tied with whom;
-    ``board["news"]`` is the board of one data set, ``board.result(a, b)`` the whole result of one
-    pair, ``board.ranking()`` has all systems and ``board.to_frame()`` all pairs. Methods that
-    speak of one data set take its name as `data_set`, and need it where there are several.
+    ``board.result(a, b)`` is the whole result of one pair, ``board.ranking()`` has all systems and
+    ``board.to_frame()`` all pairs.
 
     Parameters
     ----------
-    systems, data_sets : tuples of S and of D str
-        What they are called; "" is a data set without a name.
-    values : ndarray of shape (D, S)
+    systems : tuple of S str
+        What they are called.
+    values : ndarray of shape (S,)
         What each system scores: its mean, its F1, ...
     first, second : ndarray of shape (P,)
         Numbers of the systems of each pair.
-    statistic : ndarray of shape (D, P)
+    statistic : ndarray of shape (P,)
         By how much the first system scores more than the second.
-    pvalue, log10_pvalue, error_bound, n_informative, method : ndarray of shape (D, P)
+    pvalue, log10_pvalue, error_bound, n_informative, method : ndarray of shape (P,)
         As in `PermutationTestResult`, of each test by itself.
-    adjusted : ndarray of shape (D, P)
+    adjusted : ndarray of shape (P,)
         P-values that allow for the number of tests, by `correction`.
-    n : tuple of D int
-        Numbers of items.
+    n : int
+        Number of items.
     metric : str
         Name of the statistic.
     alternative, correction, alpha, baseline, K
@@ -86,8 +78,8 @@ class Leaderboard(AsFields):
         Whether lower is better.
     seed : int
         What random labellings start from.
-    sampled : tuple of D bool
-        Whether the adjusted p-values of a data set come from random labellings.
+    sampled : bool
+        Whether the adjusted p-values come from random labellings.
 
     Examples
     --------
@@ -103,7 +95,6 @@ class Leaderboard(AsFields):
     """
 
     systems: tuple[str, ...]
-    data_sets: tuple[str, ...]
     values: Floats
     first: Ints
     second: Ints
@@ -114,7 +105,7 @@ class Leaderboard(AsFields):
     n_informative: Ints
     method: NDArray[np.object_]
     adjusted: Floats
-    n: tuple[int, ...]
+    n: int
     metric: str
     alternative: str
     correction: str
@@ -123,9 +114,8 @@ class Leaderboard(AsFields):
     K: int
     ascending: bool
     seed: int
-    sampled: tuple[bool, ...]
-    _tables: tuple[ScoreTable, ...] = field(kw_only=True, repr=False)
-    _numbers: tuple[int, ...] = field(kw_only=True, repr=False)
+    sampled: bool
+    _table: ScoreTable = field(kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         for values in vars(self).values():
@@ -136,89 +126,79 @@ class Leaderboard(AsFields):
         """Number of tests."""
         return int(self.pvalue.size)
 
-    def __getitem__(self, data_set: str) -> Leaderboard:
-        k, parts = self._data_set(data_set), {}
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            whole = name in ("_tables", "_numbers", "n", "sampled", "data_sets")
-            if whole or getattr(value, "ndim", 0) == 2:
-                parts[name] = value[k : k + 1]
-        return replace(self, **parts)
-
     @property
     def score(self) -> Score:
         """The score, whether higher is better, and how permtest knows."""
-        return self._tables[0].compared
+        return self._table.compared
 
     @property
-    def n_clusters(self) -> tuple[int | None, ...]:
-        """How many clusters are swapped on each data set; None where items are."""
-        return tuple(x.folded.n_items if x.clusters is not None else None for x in self._tables)
+    def n_clusters(self) -> int | None:
+        """How many clusters are swapped; None where items are."""
+        return self._table.folded.n_items if self._table.clusters is not None else None
 
-    def unit(self, data_set: str | None = None) -> str:
-        """What is swapped on a data set: "items", of one or several runs each, or "clusters"."""
-        k = self._data_set(data_set)
-        clustered = self.n_clusters[k] is not None and not self._tables[k].runs_each
+    @property
+    def unit(self) -> str:
+        """What is swapped: "items", of one or several runs each, or "clusters"."""
+        clustered = self.n_clusters is not None and not self._table.runs_each
         return "clusters" if clustered else "items"
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """Which pairs differ at level `alpha`, after correction; of shape (D, P)."""
+        """Which pairs differ at level `alpha`, after correction; of shape (P,)."""
         return np.asarray(rejects(self.adjusted, self.alpha))
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """Pairs that other random labellings could decide differently; of shape (D, P).
+        """Pairs that other random labellings could decide differently; of shape (P,).
 
         Their adjusted p is sampled, and no more than 2.6 standard errors from `alpha`. A larger
         `K` decides them.
         """
         near = UNSURE * (self.alpha * (1 - self.alpha) / self.K) ** 0.5
-        sampled = np.array(self.sampled, dtype=bool)[:, np.newaxis]
-        return np.asarray(sampled & (np.abs(self.adjusted - self.alpha) <= near))
+        return np.asarray(self.sampled & (np.abs(self.adjusted - self.alpha) <= near))
 
-    # ---- one data set
+    # ---- ranks
 
     @cached_property
     def _codes(self) -> Ints:
-        """Numbers that are the larger the better a system is, from exact values; (D, S)."""
-        codes = []
-        for table in self._tables:
-            ranks = {value: code for code, value in enumerate(sorted(set(table.exact_values)))}
-            codes.append([ranks[value] for value in table.exact_values])
+        """Numbers that are the larger the better a system is, from exact values; (S,)."""
+        values = self._table.exact_values
+        ranks = {value: code for code, value in enumerate(sorted(set(values)))}
+        codes = [ranks[value] for value in values]
         return np.array(codes, dtype=np.int64) * (-1 if self.ascending else 1)
 
     @cached_property
     def _better(self) -> NDArray[np.bool_]:
-        """Whether the system of a row differs from that of the column, and is better; (D, S, S)."""
-        lead = self._codes[:, self.first] - self._codes[:, self.second]
-        better = np.zeros((len(self.data_sets), *(len(self.systems),) * 2), dtype=bool)
-        better[:, self.first, self.second] = self.differs & (lead > 0)
-        better[:, self.second, self.first] = self.differs & (lead < 0)
+        """Whether the system of a row differs from that of the column, and is better; (S, S)."""
+        lead = self._codes[self.first] - self._codes[self.second]
+        better = np.zeros((len(self.systems),) * 2, dtype=bool)
+        better[self.first, self.second] = self.differs & (lead > 0)
+        better[self.second, self.first] = self.differs & (lead < 0)
         return better
 
-    def _ranked(self, data_set: str | None) -> int:
-        """The number of a data set that has ranks."""
+    def _check_ranked(self) -> None:
+        """ValueError if systems are compared with a baseline alone, and have no ranks."""
         if self.baseline is not None:
             raise ValueError(
                 f"this board compares systems only with {self.baseline!r}, which does not rank "
                 "the others; compare all pairs, without a baseline"
             )
-        return self._data_set(data_set)
 
-    def _order(self, data_set: str | None) -> Ints:
-        return np.argsort(-self._codes[self._data_set(data_set)], kind="stable")
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(-self._codes, kind="stable")
 
-    def order(self, data_set: str | None = None) -> list[str]:
+    def order(self) -> list[str]:
         """The systems from the best to the worst, by their values."""
-        return [self.systems[i] for i in self._order(data_set)]
+        return [self.systems[i] for i in self._order]
 
-    def places(self, data_set: str | None = None) -> Ints:
+    def places(self) -> Ints:
         """Ranks by the values, 1 for the best; systems with equal values share the better rank."""
-        codes = self._codes[self._ranked(data_set)]
+        self._check_ranked()
+        codes = self._codes
         return np.asarray(1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right"))
 
-    def rank_ranges(self, data_set: str | None = None) -> Ints:
+    def rank_ranges(self) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
 
         A system is behind those that differ from it and are better, and before those that differ
@@ -228,27 +208,28 @@ class Leaderboard(AsFields):
         1 - alpha at least no pair of equally good systems moves a range; errors of direction,
         where the worse of two systems comes out as the better one, are not counted in that.
         """
-        better = self._better[self._ranked(data_set)]
+        self._check_ranked()
+        better = self._better
         return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
 
-    def tied_with_best(self, data_set: str | None = None) -> tuple[str, ...]:
+    def tied_with_best(self) -> tuple[str, ...]:
         """The best system and those that do not differ from it, best first.
 
         Such a system may still be behind another one that it does differ from, so that the best
         rank of its range is not 1.
         """
-        best = self.places(data_set) == 1
-        beaten = self._better[self._data_set(data_set)][best].any(axis=0)
-        return tuple(self.systems[i] for i in self._order(data_set) if not beaten[i])
+        beaten = self._better[self.places() == 1].any(axis=0)
+        return tuple(self.systems[i] for i in self._order if not beaten[i])
 
-    def groups(self, data_set: str | None = None) -> list[tuple[str, ...]]:
+    def groups(self) -> list[tuple[str, ...]]:
         """Longest runs of the ranking in which no two systems differ, best first.
 
         A run of one system is none. Two runs may overlap: A may not differ from B, nor B from C,
         and yet A from C.
         """
-        order = self._order(data_set)
-        differ = np.triu(self._better[self._ranked(data_set)][np.ix_(order, order)], 1)
+        self._check_ranked()
+        order = self._order
+        differ = np.triu(self._better[np.ix_(order, order)], 1)
         # The last one before each system that it differs from; -1 if there is none.
         last = np.where(differ, np.arange(order.size)[:, None], -1).max(axis=0, initial=-1)
         runs, stop = [], 0
@@ -260,14 +241,13 @@ class Leaderboard(AsFields):
                 runs.append(tuple(self.systems[i] for i in order[start:stop]))
         return runs
 
-    def matrix(self, what: str = "adjusted", data_set: str | None = None) -> NDArray[Any]:
+    def matrix(self, what: str = "adjusted") -> NDArray[Any]:
         """One of the arrays as a square: row i, column j is the pair of systems i and j.
 
         Parameters
         ----------
         what : str, default "adjusted"
             "adjusted", "pvalue", "log10_pvalue", "statistic", "n_informative" or "error_bound".
-        data_set : str, optional
 
         Returns
         -------
@@ -276,20 +256,19 @@ class Leaderboard(AsFields):
         """
         known = ("adjusted", "pvalue", "log10_pvalue", "statistic", "n_informative", "error_bound")
         check_option("what", what, known)
-        found = np.asarray(getattr(self, what))[self._data_set(data_set)]
+        found = np.asarray(getattr(self, what))
         square = np.full((len(self.systems),) * 2, np.nan)
         square[self.first, self.second] = found
         square[self.second, self.first] = -found if what == "statistic" else found
         return square
 
-    def result(self, a: str, b: str, data_set: str | None = None) -> PermutationTestResult:
+    def result(self, a: str, b: str) -> PermutationTestResult:
         """The whole result of one pair, made anew from the scores.
 
         Parameters
         ----------
         a, b : str
             Two systems; "greater" means that `a` scores more.
-        data_set : str, optional
 
         Returns
         -------
@@ -303,29 +282,21 @@ class Leaderboard(AsFields):
                 raise ValueError(f"there is no system {name!r}; there are {known}")
         if a == b:
             raise ValueError(f"a and b are both {a!r}; name two systems")
-        i, j, k = self.systems.index(a), self.systems.index(b), self._data_set(data_set)
+        i, j = self.systems.index(a), self.systems.index(b)
         sides = np.stack([self.first, self.second])
         pair = np.flatnonzero((sides == i).any(axis=0) & (sides == j).any(axis=0))
-        seed = self._seed(k) + pair.tolist()
-        return _test(self._tables[k], i, j, self.alternative, seed)
+        return _test(self._table, i, j, self.alternative, self._seed + pair.tolist())
 
-    def _seed(self, k: int) -> list[int]:
-        """What the random numbers of the tests on data set k start from, but for the pair."""
-        return [self.seed, 1, self._numbers[k]]
-
-    def _data_set(self, name: str | None) -> int:
-        if name is None and len(self.data_sets) == 1:
-            return 0
-        if name is None or name not in self.data_sets:
-            choice = ", ".join(map(repr, self.data_sets))
-            raise ValueError(f"data_set={name!r} must be one of {choice}")
-        return self.data_sets.index(name)
+    @property
+    def _seed(self) -> list[int]:
+        """What the random numbers of the tests start from, but for the pair."""
+        return [self.seed, 1, 0]
 
     # ---- how far behind
 
-    def _beside(self, data_set: str | None) -> tuple[Ints, Ints]:
+    def _beside(self) -> tuple[Ints, Ints]:
         """Beside whom each system stands: the best, and the one before it; or the baseline."""
-        order = self._order(data_set)
+        order = self._order
         head = order[0] if self.baseline is None else self.systems.index(self.baseline)
         lead = np.full(order.size, head)
         before = lead.copy()
@@ -333,14 +304,13 @@ class Leaderboard(AsFields):
             before[order[1:]] = order[:-1]
         return lead, before
 
-    def separating_n(self, power: float = 0.8, data_set: str | None = None) -> Floats:
+    def separating_n(self, power: float = 0.8) -> Floats:
         """How many units would separate each system from the one before it, or from the baseline.
 
         Parameters
         ----------
         power : float, default 0.8
             The probability of finding the difference: above the level of one pair, below 1.
-        data_set : str, optional
 
         Returns
         -------
@@ -357,15 +327,15 @@ class Leaderboard(AsFields):
         of 0 and 1, numbers above 10 000, and all of more than 12 systems, are approximate, which
         is quicker: by `permtest.study.sample_size_mcnemar`.
         """
-        k, (_, before) = self._data_set(data_set), self._beside(data_set)
+        _, before = self._beside()
         level = self.alpha / (1 if self.correction == "none" else self.first.size)
         how: dict[str, Any] = {"power": power, "alpha": level, "alternative": self.alternative}
         check_aim(**how)
         how["most"] = FEW_ITEMS * (len(self.systems) <= FEW_SYSTEMS)
-        found, table = np.full(len(self.systems), nan), self._tables[k]
+        found, table = np.full(len(self.systems), nan), self._table
         for i, j in enumerate(before.tolist()):
             if i != j:
-                gap, error, units = self._error(k, i, j)
+                gap, error, units = self._error(i, j)
                 side = {"greater": gap > 0, "less": gap < 0}.get(self.alternative, gap != 0)
                 found[i] = inf if error or not side else fewest_units(level, self.alternative)
                 if side and 0 < error < inf:
@@ -376,12 +346,8 @@ class Leaderboard(AsFields):
                         found[i] = units_needed(of, **how)
         return found
 
-    def intervals(self, data_set: str | None = None) -> Floats:
+    def intervals(self) -> Floats:
         """Intervals for the difference of each system from the best one, or from the baseline.
-
-        Parameters
-        ----------
-        data_set : str, optional
 
         Returns
         -------
@@ -397,16 +363,16 @@ class Leaderboard(AsFields):
         is approximate. Except for Tango's, the ends are infinite where there are too few units for
         p to reach `alpha`.
         """
-        k, (lead, _) = self._data_set(data_set), self._beside(data_set)
+        lead, _ = self._beside()
         found = np.full((len(self.systems), 2), nan)
         for i, j in enumerate(lead.tolist()):
             if i != j:
-                found[i] = self._interval(k, i, j)
+                found[i] = self._interval(i, j)
         return found
 
-    def _interval(self, k: int, i: int, j: int) -> tuple[float, float]:
+    def _interval(self, i: int, j: int) -> tuple[float, float]:
         """The exact one where that is quick, or else Student's."""
-        table, level = self._tables[k], round(1 - self.alpha, 12)
+        table, level = self._table, round(1 - self.alpha, 12)
         if len(self.systems) <= FEW_SYSTEMS and not table.statistic.columns:
             pairs = table.pairs(i, j)
             ends = score_interval(pairs, self.alternative)
@@ -415,150 +381,102 @@ class Leaderboard(AsFields):
                     how: dict[str, Any] = {"statistic": "mean", "alternative": self.alternative}
                     ends = exact_perm_test(per_item(pairs), **how).confidence_interval
                 low, high = ends(level)
-                times = 1 if self.metric == "mean" else self.n[k]
+                times = 1 if self.metric == "mean" else self.n
                 return low * times, high * times
         from scipy.special import stdtrit
 
-        gap, error, units = self._error(k, i, j)
+        gap, error, units = self._error(i, j)
         tail = self.alpha / (2 if self.alternative == "two-sided" else 1)
         few = units < max(fewest_units(self.alpha, self.alternative), 2)
         reach = inf if few else -float(stdtrit(units - 1, tail)) * error
         return one_sided(self.alternative, gap - reach, gap + reach)
 
-    def _error(self, k: int, i: int, j: int) -> tuple[float, float, int]:
+    def _error(self, i: int, j: int) -> tuple[float, float, int]:
         """The difference of two systems, its standard error, and how many units there are."""
-        table = self._tables[k]
+        table = self._table
         total = not table.statistic.columns and self.metric != "mean"
-        effects, times = table.effects(i, j), self.n[k] if total else 1
+        effects, times = table.effects(i, j), self.n if total else 1
         gap = float(table.exact_values[i] - table.exact_values[j])
         n = effects.size
         return gap, times * float(effects.std(ddof=1)) / sqrt(n) if n > 1 else inf, n
 
-    # ---- other corrections, several data sets
+    # ---- other corrections
 
     def corrected(self, correction: str) -> Leaderboard:
         """The same tests with another correction.
 
         Parameters
         ----------
-        correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}
+        correction : {"holm", "bh", "max_t", "none"}
 
         Returns
         -------
         Leaderboard
         """
         check_correction(correction)
-        adjusted, sampled = np.empty_like(self.pvalue), [False] * len(self.data_sets)
-        for k, (table, p) in enumerate(zip(self._tables, self.pvalue, strict=True)):
-            if correction != "max_t":
-                adjusted[k] = adjusted_pvalues(p, correction)
-                continue
-            rng = np.random.default_rng([self.seed, 2, self._numbers[k]])
+        if correction != "max_t":
+            adjusted, sampled = adjusted_pvalues(self.pvalue, correction), False
+        else:
+            rng = np.random.default_rng([self.seed, 2])
             how: dict[str, Any] = {"alternative": self.alternative, "K": self.K, "rng": rng}
-            found = max_t(table, self.first, self.second, **how)
+            found = max_t(self._table, self.first, self.second, **how)
             # What was sampled could fall below p, which is exact.
-            adjusted[k], sampled[k] = np.maximum(found.adjusted, p), not found.exact
-        return replace(self, adjusted=adjusted, correction=correction, sampled=tuple(sampled))
-
-    def overall(self) -> Leaderboard:
-        """The board of all data sets together, by exact tests as well.
-
-        For "mean", the statistic is the mean over the data sets of their means: each counts alike,
-        however many items it has. Sums and measures of counts are of all items together.
-
-        Returns
-        -------
-        Leaderboard
-            Of one data set, called "all data sets".
-        """
-        names = "baseline alternative correction alpha K"
-        how = {name: getattr(self, name) for name in names.split()}
-        joined = {"all data sets": ScoreTable.joined(self._tables)}
-        return compare_many(joined, **how, rng=self.seed)
-
-    def replicability(self, *, alpha: float | None = None) -> Replicability:
-        """Count and name the data sets on which one system of each pair is better than the other.
-
-        Parameters
-        ----------
-        alpha : float, optional
-            Level for each pair by itself. Default: that of the board over the number of pairs,
-            so that all statements hold together.
-
-        Returns
-        -------
-        Replicability
-        """
-        if len(self.data_sets) < 2:
-            raise ValueError("replicability needs two data sets or more, but this board has one")
-        level = self.alpha / self.first.size if alpha is None else alpha
-        check_level(level)
-        sides = ("less", "greater") if self.ascending else ("greater", "less")
-        first, second = (_solve(self, side).pvalue for side in sides)
-        better = named_by_holm(first, second, level)
-        return Replicability(self.systems, self.data_sets, self.first, self.second, better, level)
+            adjusted, sampled = np.maximum(found.adjusted, self.pvalue), not found.exact
+        return replace(self, adjusted=adjusted, correction=correction, sampled=sampled)
 
     # ---- tables and sentences
 
     def to_frame(self) -> pd.DataFrame:
-        """All tests as a pandas DataFrame, one row for each pair and data set."""
+        """All tests as a pandas DataFrame, one row for each pair."""
         import pandas as pd
 
-        size, number = self.first.size, len(self.data_sets)
         names = np.array(self.systems, dtype=object)
         found = {
-            "data_set": np.repeat(np.array(self.data_sets, dtype=object), size),
-            "first": np.tile(names[self.first], number),
-            "second": np.tile(names[self.second], number),
-            "difference": self.statistic.ravel(),
+            "first": names[self.first],
+            "second": names[self.second],
+            "difference": self.statistic,
         }
         columns = "pvalue log10_pvalue adjusted differs undecided n_informative error_bound method"
-        return pd.DataFrame(found | {x: getattr(self, x).ravel() for x in columns.split()})
+        return pd.DataFrame(found | {x: getattr(self, x) for x in columns.split()})
 
-    def standings(self, data_set: str | None = None) -> list[dict[str, Any]]:
-        """The rows of `ranking` for one data set, the best first, as plain values."""
-        return self._standings[self.data_sets[self._data_set(data_set)]]
+    def standings(self) -> list[dict[str, Any]]:
+        """The rows of `ranking`, the best first, as plain values."""
+        return self._standings
 
     @cached_property
-    def _standings(self) -> dict[str, list[dict[str, Any]]]:
-        return {name: self._standing(name) for name in self.data_sets}
-
-    def _standing(self, name: str) -> list[dict[str, Any]]:
-        k, (lead, before) = self._data_set(name), self._beside(name)
+    def _standings(self) -> list[dict[str, Any]]:
+        lead, before = self._beside()
         found: dict[str, Any] = {"system": np.array(self.systems, dtype=object)}
-        found["value"] = self.values[k]
+        found["value"] = self.values
         if self.baseline is None:
-            low, high = self.rank_ranges(name).T
-            found |= {"rank": self.places(name), "rank_low": low, "rank_high": high}
-            found["tied_with_best"] = np.isin(self.systems, self.tied_with_best(name))
+            low, high = self.rank_ranges().T
+            found |= {"rank": self.places(), "rank_low": low, "rank_high": high}
+            found["tied_with_best"] = np.isin(self.systems, self.tied_with_best())
         for what, key, itself in (
             ("statistic", "difference", 0.0),
             ("pvalue", "pvalue", 1.0),
             ("adjusted", "adjusted", 1.0),
         ):
-            square = self.matrix(what, name)
+            square = self.matrix(what)
             np.fill_diagonal(square, itself)
             found[key] = square[range(lead.size), lead]
             if self.baseline is None and itself:
                 found[f"{key}_before"] = square[range(lead.size), before]
         if self.baseline is not None:
             found["differs"] = rejects(found["adjusted"], self.alpha)
-        found["low"], found["high"] = self.intervals(name).T
-        found["separating_n"] = self.separating_n(data_set=name)
-        scores = self._tables[k].scores.reshape(len(self.systems), self.n[k], -1)
+        found["low"], found["high"] = self.intervals().T
+        found["separating_n"] = self.separating_n()
+        scores = self._table.scores.reshape(len(self.systems), self.n, -1)
         alike = [(scores[i] == scores[j]).all(axis=1) for i, j in enumerate(before)]
         found["same"] = [float(x.mean()) for x in alike]
-        right = (scores == self._tables[k].scale)[:, :, 0]
+        right = (scores == self._table.scale)[:, :, 0]
         if (right | (scores[:, :, 0] == 0)).all() and scores.shape[2] == 1:
             found["both_right"] = [float((x & y).mean()) for x, y in zip(alike, right, strict=True)]
         columns = {key: np.asarray(x).tolist() for key, x in found.items()}
-        return [
-            {"data_set": name} | {key: column[i] for key, column in columns.items()}
-            for i in self._order(name).tolist()
-        ]
+        return [{key: x[i] for key, x in columns.items()} for i in self._order.tolist()]
 
     def ranking(self) -> pd.DataFrame:
-        """All systems as a pandas DataFrame, those of each data set from the best to the worst.
+        """All systems as a pandas DataFrame, from the best to the worst.
 
         Besides values and ranks: the `difference` from the best system, with the interval from
         `low` to `high` and its p-values; the p-values of the system before it, how many units would
@@ -568,42 +486,40 @@ class Leaderboard(AsFields):
         """
         import pandas as pd
 
-        return pd.DataFrame([row for rows in self._standings.values() for row in rows])
+        return pd.DataFrame(self._standings)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, arrays as nested lists, in plain numbers and strings; None for no number."""
         return super().to_dict() | self.score.to_dict()
 
-    def sentence(self, data_set: str | None = None) -> str:
-        """Say who leads on a data set, how many pairs differ, and how many depend on the seed."""
-        k = self._data_set(data_set)
-        name, differ, total = self.data_sets[k], int(self.differs[k].sum()), self.first.size
+    def sentence(self) -> str:
+        """Say who leads, how many pairs differ, and how many depend on the seed."""
+        differ, total = int(self.differs.sum()), self.first.size
         s, base = "s" * (1 in (differ, total)), self.baseline
         of_all = [counted(total, x) for x in ("pairs", "systems")]
         if base is None:
-            share = f"{self._lead(name)}. {differ} of {of_all[0]} differ{s}"
+            share = f"{self._lead()}. {differ} of {of_all[0]} differ{s}"
         elif self.alternative == "two-sided":
             share = f"{differ} of {of_all[0]} differ{s} from {base}"
         else:
             more = "more" if self.alternative == "greater" else "less"
             share = f"{differ} of {of_all[1]} score{s} {more} than {base}"
-        over, clusters = counted(self.n[k], "items"), self.n_clusters[k]
+        over, clusters = counted(self.n, "items"), self.n_clusters
         if clusters is not None:
-            runs = self._tables[k].runs_each
+            runs = self._table.runs_each
             over = f"{counted(clusters, 'items')}, {runs}" if runs else over
-            over += f" in {counted(clusters, 'clusters')}" * (not runs and clusters < self.n[k])
-        close = int(self.undecided[k].sum())
+            over += f" in {counted(clusters, 'clusters')}" * (not runs and clusters < self.n)
+        close = int(self.undecided.sum())
         are = f" {counted(close, 'pairs')} {'is' if close == 1 else 'are'} too close to call"
         return (
-            f"{name}: " * bool(name)
-            + f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}), "
+            f"{share} at a level of {self.alpha:g} ({CORRECTIONS[self.correction].title}), "
             + f"over {over}."
             + f"{are} with K = {self.K}." * (close > 0)
         )
 
-    def _lead(self, name: str) -> str:
+    def _lead(self) -> str:
         """Who leads, and who is tied with that."""
-        tied, order, top = self.tied_with_best(name), self.order(name), self.places(name) == 1
+        tied, order, top = self.tied_with_best(), self.order(), self.places() == 1
         best = order[: int(top.sum())]
         rest = [x for x in tied if x not in best]
         first, others = (
@@ -631,9 +547,9 @@ class Leaderboard(AsFields):
                     head += f", too large by a share of at most {most:.1g}, because scores have "
                     head += "many digits; with fewer digits it is exact"
                 head += "."
-        return "\n".join([head, *map(self.sentence, self.data_sets)])
+        return f"{head}\n{self.sentence()}"
 
-    def letters(self, data_set: str | None = None) -> dict[str, str]:
+    def letters(self) -> dict[str, str]:
         """A letter for each of `groups` that a system is in; of more than three first and last.
 
         Systems that share a letter are not significantly different: the compact letter display.
@@ -643,17 +559,17 @@ class Leaderboard(AsFields):
             return (letter(number // 26 - 1) if number > 25 else "") + chr(97 + number % 26)
 
         own: dict[str, list[str]] = {}
-        for number, group in enumerate(self.groups(data_set)):
+        for number, group in enumerate(self.groups()):
             for system in group:
                 own.setdefault(system, []).append(letter(number))
         few = {name for name, x in own.items() if len(x) < 4 and len(x[-1]) == 1}
         return {name: "".join(x) if name in few else f"{x[0]}-{x[-1]}" for name, x in own.items()}
 
-    def cells(self, data_set: str | None = None) -> list[dict[str, str]]:
+    def cells(self) -> list[dict[str, str]]:
         """`standings` as text: one string for each heading, "" if there is nothing to show."""
-        alike = {} if self.baseline else self.letters(data_set)
+        alike = {} if self.baseline else self.letters()
         interval, found = f"{100 * (1 - self.alpha):.6g}% interval", []
-        for row in self.standings(data_set):
+        for row in self.standings():
             itself = isnan(row["low"])
 
             def text(key: str, form: str, row: Any = row, itself: bool = itself) -> str:
@@ -680,7 +596,7 @@ class Leaderboard(AsFields):
             else:
                 cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
             n = text("separating_n", ",.0f")
-            cells[f"{self.unit(data_set)} to separate"] = "never" if n == "inf" else n
+            cells[f"{self.unit} to separate"] = "never" if n == "inf" else n
             cells["same"] = text("same", ".1%")
             if "both_right" in row:
                 cells["both right"] = text("both_right", ".1%")
@@ -688,13 +604,10 @@ class Leaderboard(AsFields):
         return found
 
     def _repr_html_(self) -> str:
-        parts = []
-        for name in self.data_sets:
-            rows = self.cells(name)
-            some = [[*row.values()] for row in rows[:SHOWN]]
-            parts.append(grid([*rows[0]], some, self.sentence(name)))
-            if len(rows) > SHOWN:
-                parts.append(said(f"{len(rows) - SHOWN} more systems are in ranking()."))
+        rows = self.cells()
+        parts = [grid([*rows[0]], [[*row.values()] for row in rows[:SHOWN]], self.sentence())]
+        if len(rows) > SHOWN:
+            parts.append(said(f"{len(rows) - SHOWN} more systems are in ranking()."))
         return together(*parts)
 
 
@@ -706,7 +619,6 @@ def compare_many(
     baseline: str | None = None,
     alternative: str = "two-sided",
     clusters: Any = None,
-    strata: Any = None,
     correction: str = "holm",
     alpha: float = 0.05,
     ascending: bool | None = None,
@@ -719,8 +631,7 @@ def compare_many(
     ----------
     table : data frame, mapping, or ScoreTable
         A column for each system: scores of shape (N,), or counts of shape (N, c) for a statistic
-        of counts. Or a mapping of data sets to such tables, of the same systems; or what
-        `permtest.read_many` returns.
+        of counts. Or what `permtest.read_many` returns.
     statistic : str or Statistic, optional
         As in `exact_perm_test`. Default: "mean", or that of the ScoreTable.
     systems : sequence of str, optional
@@ -731,14 +642,11 @@ def compare_many(
         One-sided only with a baseline; "greater": the others score more than it.
     clusters : str or array_like of shape (N,), optional
         What each item belongs to, such as its document, or the prompt that several epochs are of:
-        whole clusters are swapped. Labels, or the name of a column, as for several data sets.
-    strata : str or array_like of shape (N,), optional
-        Groups of items that count alike, however many items they have, as in a mean over subjects
-        or languages. Given as `clusters` are; only for "mean".
-    correction : {"holm", "hochberg", "bh", "by", "max_t", "none"}, default "holm"
-        How p-values allow for the number of tests on a data set. "holm" and, under conditions that
-        `CORRECTIONS` names, "hochberg" and "max_t" control the familywise error; "by" and, under
-        such conditions, "bh" the false discovery rate.
+        whole clusters are swapped. Labels, or the name of a column.
+    correction : {"holm", "bh", "max_t", "none"}, default "holm"
+        How p-values allow for the number of tests. "holm" and, under conditions that `CORRECTIONS`
+        names, "max_t" control the familywise error; "bh", under such conditions, the false
+        discovery rate.
     alpha : float, default 0.05
         Pairs differ if their adjusted p is at most that.
     ascending : bool, optional
@@ -767,8 +675,8 @@ def compare_many(
     correct tokens; 100 systems have 4 950 pairs. Ratios of counts such as F1 take milliseconds a
     pair, and scores of many decimals, whose p has bounds only (`method` "bracket"), up to seconds:
     round them to as many digits as matter. Pairs are computed by all
-    processors, or, within ``joblib.parallel_config(...)``, by the workers of that backend, such as
-    a dask cluster; results do not depend on their number.
+    processors, or, within ``joblib.parallel_config(...)``, by the workers of that backend; results
+    do not depend on their number.
 
     Examples
     --------
@@ -777,7 +685,7 @@ def compare_many(
     ...     "old": [2, 3, 4, 3, 1, 0, 2, 3], "new": [3, 5, 4, 6, 2, 2, 3, 5],
     ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
     >>> board.pvalue.tolist(), board.adjusted.tolist()
-    ([[0.015625, 1.0, 0.015625]], [[0.046875, 1.0, 0.046875]])
+    ([0.015625, 1.0, 0.015625], [0.046875, 1.0, 0.046875])
     >>> print(board.sentence())
     new leads alone. 2 of 3 pairs differ at a level of 0.05 (Holm), over 8 items.
     """
@@ -791,45 +699,39 @@ def compare_many(
             f"alternative={alternative!r} needs to know which system of a pair should be "
             "better; name a baseline, or leave alternative out"
         )
-    tables = tables_of(
-        table, statistic=statistic, systems=systems, clusters=clusters, strata=strata
-    )
-    score = next((x.score for x in tables.values() if x.score.basis != "assumed"), Score())
-    score = score.stated(None if ascending is None else not ascending)
-    some = tuple(replace(one, score=score) for one in tables.values())
+    some = table_of(table, statistic=statistic, systems=systems, clusters=clusters)
+    score = Score() if some.score.basis == "assumed" else some.score
+    some = replace(some, score=score.stated(None if ascending is None else not ascending))
     baseline = None if baseline is None else str(baseline)
-    first, second = _pairings(some[0].systems, baseline, len(some))
-    shape, exact = (len(some), first.size), [one.exact_values for one in some]
-    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    first, second = _pairings(some.systems, baseline)
+    exact, pairs = some.exact_values, zip(first.tolist(), second.tolist(), strict=True)
     board = Leaderboard(
-        systems=some[0].systems,
-        data_sets=tuple(tables),
-        values=np.array([[float(x) for x in one] for one in exact]),
+        systems=some.systems,
+        values=np.array([float(x) for x in exact]),
         first=first,
         second=second,
-        statistic=np.array([[float(one[i] - one[j]) for i, j in pairs] for one in exact]),
-        **cast("dict[str, Any]", dict.fromkeys(RowTests._fields, np.ones(shape))),
-        adjusted=np.ones(shape),
-        n=tuple(one.n_items for one in some),
-        metric=some[0].statistic.name,
+        statistic=np.array([float(exact[i] - exact[j]) for i, j in pairs]),
+        **cast("dict[str, Any]", dict.fromkeys(RowTests._fields, np.ones(first.size))),
+        adjusted=np.ones(first.size),
+        n=some.n_items,
+        metric=some.statistic.name,
         alternative=alternative,
         correction="none",
         alpha=float(alpha),
         baseline=baseline,
-        ascending=not some[0].compared.higher_is_better,
+        ascending=not some.compared.higher_is_better,
         K=K,
         seed=int(as_generator(rng).integers(2**63)),
-        sampled=(False,) * len(some),
-        _tables=some,
-        _numbers=tuple(range(len(some))),
+        sampled=False,
+        _table=some,
     )
-    return replace(board, **_solve(board, alternative)._asdict()).corrected(correction)
+    return replace(board, **_solve(board)._asdict()).corrected(correction)
 
 
-def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) -> tuple[Ints, Ints]:
+def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Ints]:
     """Numbers of the systems of all pairs, or of all against one; MemoryError if too many."""
     size = len(systems)
-    number = (size * (size - 1) // 2 if baseline is None else size - 1) * data_sets
+    number = size * (size - 1) // 2 if baseline is None else size - 1
     if number > MOST_TESTS:
         raise MemoryError(
             f"{number:,} tests are more than {MOST_TESTS:,}; compare all systems with a "
@@ -844,22 +746,19 @@ def _pairings(systems: tuple[str, ...], baseline: str | None, data_sets: int) ->
     return np.delete(np.arange(size), where), np.full(size - 1, where)
 
 
-def _solve(board: Leaderboard, alternative: str) -> RowTests:
-    """The tests of all pairs on all data sets, of shape (D, P)."""
-    found = []
-    for k, whole in enumerate(board._tables):
-        table = replace(whole.folded, ids=None, source={})  # what workers need
-        scores, sums = table.scores, not table.statistic.columns
-        counted = sums and scores.dtype == np.int64 and table.rounding is None
-        # The blocks do not depend on who computes them. They are smaller where a pair takes longer.
-        step = FEW if sums else LEAST
-        if counted and np.ptp(scores, axis=0).max() < TABLE:
-            step = max(min(SCORES // scores.shape[1], MOST), LEAST)
-        pairs = board.first, board.second
-        alone = partial(_test_number, table, *pairs, alternative, board._seed(k))
-        how: dict[str, Any] = {"alternative": alternative, "alone": alone, "step": step}
-        found.append(compare_rows(scores if counted else None, *pairs, **how))
-    return RowTests(*map(np.stack, zip(*found, strict=True)))
+def _solve(board: Leaderboard) -> RowTests:
+    """The tests of all pairs, of shape (P,)."""
+    table = replace(board._table.folded, ids=None, source={})  # what workers need
+    scores, sums = table.scores, not table.statistic.columns
+    counted = sums and scores.dtype == np.int64 and table.rounding is None
+    # The blocks do not depend on who computes them. They are smaller where a pair takes longer.
+    step = FEW if sums else LEAST
+    if counted and np.ptp(scores, axis=0).max() < TABLE:
+        step = max(min(SCORES // scores.shape[1], MOST), LEAST)
+    pairs = board.first, board.second
+    alone = partial(_test_number, table, *pairs, board.alternative, board._seed)
+    how: dict[str, Any] = {"alternative": board.alternative, "alone": alone, "step": step}
+    return compare_rows(scores if counted else None, *pairs, **how)
 
 
 def _test(

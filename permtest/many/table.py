@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest.integers import IntArray, exact_sum, in_common_units, with_room
+from permtest.integers import IntArray, exact_sum, in_common_units
 from permtest.pairs import Pairs, add_up, check_aligned, cluster_numbers, runs_each
 from permtest.score import Score, counted, tokens
 from permtest.statistics import Statistic, lookup
@@ -55,7 +54,7 @@ class ScoreTable:
     >>> table.systems, table.n_items
     (('new', 'old'), 4)
     >>> compare_many(table).values
-    array([[0.75, 0.25]])
+    array([0.75, 0.25])
     """
 
     systems: tuple[str, ...]
@@ -91,8 +90,6 @@ class ScoreTable:
         statistic: str | Statistic = "mean",
         systems: Sequence[str] | None = None,
         clusters: Any = None,
-        strata: Any = None,
-        name: str = "table",
     ) -> ScoreTable:
         """Validate a table.
 
@@ -100,10 +97,8 @@ class ScoreTable:
         ----------
         table : data frame, or mapping of str to array_like
             A column for each system, of N scores; for counts an array of shape (N, c).
-        statistic, systems, clusters, strata
+        statistic, systems, clusters
             As in `compare_many`.
-        name : str
-            How error messages call `table`.
 
         Returns
         -------
@@ -116,22 +111,18 @@ class ScoreTable:
             have, or columns differ in length; the message names system, row and value.
         """
         entry = lookup(statistic)
-        labels = {"clusters": clusters, "strata": strata}
-        columns = _columns(table, systems, [x for x in labels.values() if isinstance(x, str)], name)
-        of_kind = _of_counts if entry.columns else _of_scores
-        found = of_kind(columns, entry, name)
+        columns = _columns(table, systems, clusters)
+        found = (_of_counts if entry.columns else _of_scores)(columns, entry)
         if found.n_items == 0:
-            raise ValueError(f"{name} has no items; a comparison needs one at least")
+            raise ValueError("table has no items; a comparison needs one at least")
+        if clusters is None:
+            return found
+        if isinstance(clusters, str):
+            clusters = _column(table, clusters, f"clusters={clusters!r} is no column of table")
         first, head = next(iter(columns.items()))
-        for key, given in labels.items():
-            if isinstance(given, str):
-                labels[key] = _column(table, given, f"{key}={given!r} is no column of {name}")
-            check_aligned(head, labels[key], (f"{name}[{first!r}]", key))
-        if clusters is not None:
-            cluster_numbers(labels["clusters"], found.n_items)
-            listed = np.asarray(labels["clusters"], dtype=object).tolist()
-            found = replace(found, clusters=tuple(listed))
-        return found if strata is None else found.stratified(labels["strata"])
+        check_aligned(head, clusters, (f"table[{first!r}]", "clusters"))
+        cluster_numbers(clusters, found.n_items)
+        return replace(found, clusters=tuple(np.asarray(clusters, dtype=object).tolist()))
 
     @property
     def n_items(self) -> int:
@@ -160,73 +151,6 @@ class ScoreTable:
         off = None if self.rounding is None else [add_up(row, numbers) for row in self.rounding]
         rounding = None if off is None else np.stack(off)
         return replace(self, scores=scores, clusters=None, ids=None, rounding=rounding)
-
-    def stratified(self, strata: Any) -> ScoreTable:
-        """The table of weighted scores, whose mean is the mean over strata of their means."""
-        if self.statistic.name != "mean":
-            raise ValueError(
-                f"strata are averaged, but statistic={self.statistic.name!r} cannot be; use "
-                "statistic='mean'"
-            )
-        numbers = cluster_numbers(strata, self.n_items, "strata")
-        sizes = np.bincount(numbers)
-        weights = [Fraction(self.n_items, sizes.size * size) for size in sizes.tolist()]
-        common = lcm(*(weight.denominator for weight in weights))
-        whole = [int(weight * common) for weight in weights]
-        shared = gcd(common, *whole)
-        factors = np.array([x // shared for x in whole], dtype=object)[numbers]
-        scores = with_room(self.scores, max(factors.tolist(), default=1))
-        if scores.dtype != object:
-            factors = factors.astype(np.int64)
-        off = self.rounding
-        if off is not None:
-            off = off * np.array([float(weight) for weight in weights])[numbers]
-        scale = self.scale * (common // shared)
-        return replace(self, scores=scores * factors, scale=scale, rounding=off)
-
-    @classmethod
-    def joined(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        """All items of several tables of the same systems and statistic in one.
-
-        For "mean", every table counts alike, however many items it has: the statistic is the mean
-        of their means. Others are of the sums of all items. Clusters of different tables differ.
-        """
-        average = getattr(tables[0].statistic, "average", None)
-        if average is not None:
-            raise ValueError(
-                f"statistic={tables[0].statistic.name!r} counts classes, which may differ "
-                "between data sets; put all items into one table, with counts for every class"
-            )
-        for k, table in enumerate(tables):
-            shape, other = table.scores.shape[2:], tables[0].scores.shape[2:]
-            if shape != other:
-                raise ValueError(
-                    f"data set {k + 1} has counts of shape {shape} for each item, but the first "
-                    f"{other}; give all data sets the same columns"
-                )
-        scale = lcm(*(table.scale for table in tables))
-        parts = [with_room(x.scores, scale // x.scale) * (scale // x.scale) for x in tables]
-        labels = [
-            (k, i if table.clusters is None else ("cluster", table.clusters[i]))
-            for k, table in enumerate(tables)
-            for i in range(table.n_items)
-        ]
-        clustered = any(table.clusters is not None for table in tables)
-        runs = all(table.runs_each for table in tables)
-        off = [np.zeros(x.scores.shape[:2]) if x.rounding is None else x.rounding for x in tables]
-        found = replace(
-            tables[0],
-            scores=np.concatenate(parts, axis=1),
-            scale=scale,
-            clusters=tuple(labels) if clustered else None,
-            ids=None,
-            source={"runs": True} if runs else {},
-            rounding=None if all(x.rounding is None for x in tables) else np.concatenate(off, 1),
-            reading="; ".join(dict.fromkeys(x.reading for x in tables if x.reading)),
-        )
-        if found.statistic.name != "mean":
-            return found
-        return found.stratified(np.repeat(np.arange(len(tables)), [x.n_items for x in tables]))
 
     def pairs(self, i: int, j: int) -> Pairs:
         """Two systems, as `exact_perm_test` takes them."""
@@ -295,36 +219,35 @@ def _column(table: Any, name: Any, problem: str) -> Any:
     return table[name]
 
 
-def _columns(
-    table: Any, systems: Sequence[str] | None, besides: Sequence[str], name: str
-) -> dict[str, Any]:
+def _columns(table: Any, systems: Sequence[str] | None, clusters: Any) -> dict[str, Any]:
     """The columns of the systems by their names."""
     if not hasattr(table, "keys") and not hasattr(table, "columns"):
         raise TypeError(
-            f"{name} must be a data frame with a column for each system, or a mapping of names to "
+            "table must be a data frame with a column for each system, or a mapping of names to "
             f"scores, not {type(table).__name__}"
         )
     if isinstance(systems, str):
         raise TypeError(f"systems={systems!r} must be a list of names")
     there = _names(table)
+    besides = [clusters] if isinstance(clusters, str) else []
     chosen = [x for x in there if x not in besides] if systems is None else list(systems)
     odd = [x for x in chosen if not NO_SYSTEM.isdisjoint(tokens(str(x)))]
     if systems is None and hasattr(table, "columns") and 0 < len(odd) < len(chosen):
         raise ValueError(
-            f"{name} has a column {odd[0]!r}, which does not look like a system; name the "
+            f"table has a column {odd[0]!r}, which does not look like a system; name the "
             "systems (systems=[...]), or leave the column out"
         )
-    found = {str(x): _column(table, x, f"{name} has no system {x!r}") for x in chosen}
+    found = {str(x): _column(table, x, f"table has no system {x!r}") for x in chosen}
     if len(found) != len(chosen) or len(set(there)) != len(there):
-        raise ValueError(f"{name} has several systems with the same name; names must differ")
+        raise ValueError("table has several systems with the same name; names must differ")
     if len(chosen) < 2:
         number = counted(len(chosen), "systems")
-        raise ValueError(f"{name} has {number}, but a comparison needs two or more")
+        raise ValueError(f"table has {number}, but a comparison needs two or more")
     return found
 
 
-def _of_scores(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
-    labels = [f"{name}[{system!r}]" for system in columns]
+def _of_scores(columns: Mapping[str, Any], entry: Any) -> ScoreTable:
+    labels = [f"table[{system!r}]" for system in columns]
     found = in_common_units(list(columns.values()), labels)
     head, scale = next(iter(columns.values())), found.scale
     for label, column, row in zip(labels, columns.values(), found.columns, strict=True):
@@ -346,7 +269,7 @@ def _of_scores(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
     )
 
 
-def _of_counts(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
+def _of_counts(columns: Mapping[str, Any], entry: Any) -> ScoreTable:
     found, (first, second, *_) = [], columns
     for system, column in columns.items():
         other = second if system == first else first
@@ -354,64 +277,22 @@ def _of_counts(columns: Mapping[str, Any], entry: Any, name: str) -> ScoreTable:
             pairs = entry.pairs(column, columns[other], None)
             entry.measure(pairs)
         except (TypeError, ValueError) as error:
-            names = f"u is {name}[{system!r}], v is {name}[{other!r}]"
+            names = f"u is table[{system!r}], v is table[{other!r}]"
             raise type(error)(f"{error} ({names})") from None
         found.append(pairs.u)
     return ScoreTable(tuple(columns), np.stack(found), entry)
 
 
-# ---- several data sets -------------------------------------------------------------------------
-
-
-def tables_of(table: Any, *, statistic: Any, **options: Any) -> dict[str, ScoreTable]:
-    """The table of each data set, "" being the name of one alone; options as in `compare_many`."""
-    if not isinstance(table, Mapping) or not any(_is_table(x, statistic) for x in table.values()):
-        return {"": _table(table, statistic, options, "table")}
-    found: dict[str, ScoreTable] = {}
-    for name, one in table.items():
-        if not _is_table(one, statistic):
-            kind = type(one).__name__
-            raise TypeError(f"table[{name!r}] must be a table, as others are, not {kind}")
-        found[str(name)] = _table(one, statistic, options, f"table[{name!r}]")
-    _check_alike(found)
-    return found
-
-
-def _check_alike(tables: Mapping[str, ScoreTable]) -> None:
-    """Refuse data sets that have other systems, or another statistic, than the first."""
-    first, head = next(iter(tables.items()))
-    for name, one in tables.items():
-        if one.systems != head.systems:
-            raise ValueError(
-                f"data set {name!r} has the systems {', '.join(one.systems)}, but {first!r} "
-                f"{', '.join(head.systems)}; choose the same ones in the same order: systems=[...]"
-            )
-        if repr(one.statistic) != repr(head.statistic):
-            raise ValueError(
-                f"data set {name!r} is compared by {one.statistic.name!r}, but {first!r} by "
-                f"{head.statistic.name!r} or a variant of it; make all tables with one statistic"
-            )
-
-
-def _is_table(value: Any, statistic: Any) -> bool:
-    """Whether it is a data set, and neither a column nor the counts of one system."""
-    frame = hasattr(value, "columns") and getattr(value, "ndim", 2) == 2
-    if not frame and not isinstance(value, Mapping):
-        return isinstance(value, ScoreTable)
-    measures = getattr(None if statistic is None else lookup(statistic), "measures", ())
-    names = {str(x).lower() for x in _names(value)}
-    return not any(set(measure.columns) <= names for measure in measures)
-
-
-def _table(table: Any, statistic: Any, options: Mapping[str, Any], name: str) -> ScoreTable:
+def table_of(table: Any, *, statistic: Any, **options: Any) -> ScoreTable:
+    """A `ScoreTable` as it is, or one of another table; options as in `compare_many`."""
     if not isinstance(table, ScoreTable):
-        return ScoreTable.of(table, statistic=statistic or "mean", name=name, **options)
+        return ScoreTable.of(table, statistic=statistic or "mean", **options)
     given = [key for key, value in options.items() if value is not None]
     if statistic is not None and repr(lookup(statistic)) != repr(table.statistic):
         given.append("statistic")
     if given:
         raise ValueError(
-            f"{name} is a ScoreTable, which has {' and '.join(given)} of its own; leave them out, "
+            f"table is a ScoreTable, which has {' and '.join(given)} of its own; leave them out, "
             "or give them when the table is made"
         )
     return table

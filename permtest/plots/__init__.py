@@ -18,22 +18,14 @@ from permtest.plots.answers import (
     plot_posteriors,
     plot_power,
 )
-from permtest.plots.boards import plot_pairs, plot_ranking, plot_rankings
+from permtest.plots.boards import plot_pairs, plot_ranking
 from permtest.plots.null import plot_null, plot_plane
 from permtest.plots.sheet import STYLE, style
-from permtest.plots.two_systems import (
-    plot_comparison,
-    plot_estimation,
-    plot_histograms,
-    plot_quantiles,
-    plot_test,
-    plot_unit_sizes,
-)
+from permtest.plots.two_systems import plot_estimation, plot_histograms, plot_unit_sizes
 
 __all__ = [
     "STYLE",
     "plot_answers",
-    "plot_comparison",
     "plot_difference",
     "plot_e_process",
     "plot_effects",
@@ -44,10 +36,7 @@ __all__ = [
     "plot_plane",
     "plot_posteriors",
     "plot_power",
-    "plot_quantiles",
     "plot_ranking",
-    "plot_rankings",
-    "plot_test",
     "plot_unit_sizes",
     "style",
 ]

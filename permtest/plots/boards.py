@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from permtest.many.leaderboard import Leaderboard
 
 NAME = 28  # letters of a name
-PANELS, MOST = 13, 30  # data sets in one picture, and systems that are drawn of each
+MOST = 30  # systems that are drawn
 LANES = 90.0  # points that bars beside each other take at most
 LARGE = 10**7  # from here on numbers are written with an exponent
 TINY = 1e-300  # smaller p-values may have been rounded to the smallest number there is
@@ -34,10 +34,9 @@ LEGIBLE = 6.0  # points; smaller letters are left out
 
 def _readable(board: Leaderboard) -> Leaderboard:
     """The same with names that can be seen, are not too long, and differ."""
-    systems, data_sets = sheet.distinct(board.systems, NAME), board.data_sets
-    data_sets = data_sets if data_sets == ("",) else sheet.distinct(data_sets, NAME)
+    systems = sheet.distinct(board.systems, NAME)
     baseline = board.baseline and systems[board.systems.index(board.baseline)]
-    return replace(board, systems=systems, data_sets=data_sets, baseline=baseline)
+    return replace(board, systems=systems, baseline=baseline)
 
 
 def _measure(board: Leaderboard) -> str:
@@ -77,9 +76,7 @@ class Row(NamedTuple):
     note: str
 
 
-def plot_ranking(
-    board: Leaderboard, data_set: str | None = None, *, ax: Axes | Sequence[Axes] | None = None
-) -> tuple[Axes, ...]:
+def plot_ranking(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
     """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
     Filled circles and bold names are systems tied with the best (gid "tied"), or that differ from
@@ -91,10 +88,7 @@ def plot_ranking(
     ----------
     board : Leaderboard
         Of `compare_many`.
-    data_set : str, optional
-        Which one to draw. Default: all, below each other.
-    ax : matplotlib.axes.Axes or sequence of them, optional
-        One for each data set.
+    ax : matplotlib.axes.Axes, optional
 
     Examples
     --------
@@ -102,45 +96,18 @@ def plot_ranking(
     >>> board = pt.compare_many({
     ...     "old": [2, 3, 4, 3, 1, 0, 2, 3], "new": [3, 5, 4, 6, 2, 2, 3, 5],
     ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
-    >>> (ax,) = pt.plots.plot_ranking(board)
+    >>> ax = pt.plots.plot_ranking(board)
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
     ['rank 1', 'rank 2 to 3', 'rank 2 to 3']
     """
-    if data_set is not None:
-        board.order(data_set)  # refuses what is none
-    names = board.data_sets if data_set is None else (data_set,)
-    return plot_rankings([(board, name) for name in names], ax=ax)
+    rows = min(len(board.systems), MOST)
+    with sheet.canvas(ax, (sheet.WIDE, sheet.height_of_rows(rows) + 0.7)) as ax:
+        _draw_ranking(ax, _readable(board))
+    return ax
 
 
-def plot_rankings(
-    rankings: Sequence[tuple[Leaderboard, str]], *, ax: Axes | Sequence[Axes] | None = None
-) -> tuple[Axes, ...]:
-    """Draw the rankings of several boards below each other.
-
-    Parameters
-    ----------
-    rankings : sequence of (Leaderboard, str)
-        Boards, each with the name of one of its data sets; at most 13.
-    ax : matplotlib.axes.Axes or sequence of them, optional
-        One for each ranking.
-    """
-    panels = len(rankings)
-    if panels > PANELS:
-        raise ValueError(
-            f"there are {panels} rankings, but one picture shows at most {PANELS}; choose a "
-            "data set with data_set=..., or write a page (.html)"
-        )
-    rows = min(max(len(board.systems) for board, _ in rankings), MOST)
-    size = (sheet.WIDE, panels * (sheet.height_of_rows(rows) + 0.7))
-    with sheet.canvas(ax, size, lambda figure: figure.subplots(panels, squeeze=False)[:, 0]) as ax:
-        axes = sheet.check_axes(ax, panels, "data sets")
-        for place, (board, name) in zip(axes, rankings, strict=True):
-            _draw_ranking(place, _readable(board), board.data_sets.index(name))
-    return axes
-
-
-def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
-    every, zero, name = _rows(board, k), board.baseline is not None, board.data_sets[k]
+def _draw_ranking(ax: Axes, board: Leaderboard) -> None:
+    every, zero = _rows(board), board.baseline is not None
     rows = every[:MOST]
     sheet.name_rows(ax, [row.name for row in rows], [row.marked for row in rows])
     places = [row.place for row in rows]
@@ -151,7 +118,7 @@ def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
         ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
         verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
         words, gids = (f"shown to {verb}", f"not shown to {verb}"), ("differs", "same")
-    away = 14 + (0.0 if zero else _draw_groups(ax, board.groups(name), rows))
+    away = 14 + (0.0 if zero else _draw_groups(ax, board.groups(), rows))
     looks: dict[bool | None, dict[str, Any]] = {
         True: roles.HOLDS.dot(ax, gid=gids[0]),
         False: roles.BROKEN.dot(ax, gid=gids[1]),
@@ -174,23 +141,22 @@ def _draw_ranking(ax: Axes, board: Leaderboard, k: int) -> None:
     if away > 14:
         bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
         handles.append(sheet.dot("no two of them differ", color=roles.ink(), **bar))
-    sheet.key(ax, handles, board.sentence(name), fontweight="normal")
+    sheet.key(ax, handles, board.sentence(), fontweight="normal")
 
 
-def _rows(board: Leaderboard, k: int) -> list[Row]:
+def _rows(board: Leaderboard) -> list[Row]:
     """All systems; marked are those tied with the best, or that differ from the baseline."""
-    name, found = board.data_sets[k], []
-    beside = board.baseline is not None
-    tied, ranks = ((), ()) if beside else (board.tied_with_best(name), board.rank_ranges(name))
-    for system in board.order(name):
+    found, beside = [], board.baseline is not None
+    tied, ranks = ((), ()) if beside else (board.tied_with_best(), board.rank_ranges())
+    for system in board.order():
         i = board.systems.index(system)
         if not beside:
             note = "rank " + " to ".join(map(str, sorted({*ranks[i].tolist()})))
-            found.append(Row(system, float(board.values[k, i]), system in tied, note))
+            found.append(Row(system, float(board.values[i]), system in tied, note))
         elif system == board.baseline:
             found.append(Row(system, 0.0, None, "baseline"))
         else:
-            pair = k, int(np.flatnonzero(board.first == i)[0])
+            pair = int(np.flatnonzero(board.first == i)[0])
             p = p_text(float(board.adjusted[pair]), board.alpha)
             note = f"p {p}" if p[0] in "<>" else f"p = {p}"
             found.append(Row(system, float(board.statistic[pair]), bool(board.differs[pair]), note))
@@ -217,7 +183,7 @@ def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], rows: Sequence[Row])
     return step * len(lanes)
 
 
-def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_pairs(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
     """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
 
     Below the diagonal are differences, row minus column, the darker the larger; above it adjusted
@@ -228,8 +194,6 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
     ----------
     board : Leaderboard
         Of `compare_many`, of all pairs.
-    data_set : str, optional
-        Needed where there are several.
     ax : matplotlib.axes.Axes, optional
     """
     if board.baseline is not None:
@@ -237,13 +201,11 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
             f"this board compares systems only with {board.baseline!r}, and not all pairs; draw "
             "it with plot_ranking"
         )
-    places = board.places(data_set)
-    k = 0 if data_set is None else board.data_sets.index(data_set)
     board = _readable(board)
-    name, size = board.data_sets[k], len(board.systems)
-    order = [board.systems.index(system) for system in board.order(name)]
+    places, size = board.places(), len(board.systems)
+    order = [board.systems.index(system) for system in board.order()]
     square = np.ix_(order, order)
-    p, difference = (board.matrix(what, name)[square] for what in ("adjusted", "statistic"))
+    p, difference = (board.matrix(what)[square] for what in ("adjusted", "statistic"))
     inches = (min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0))
     with sheet.canvas(ax, inches) as ax:
         colours, handles = _colours(p, difference, board.alpha)
@@ -257,14 +219,14 @@ def plot_pairs(board: Leaderboard, data_set: str | None = None, *, ax: Axes | No
         ax.tick_params(which="both", length=0)
         font = min(0.85 / 8 * sheet.letters(ax) * sheet.font() / size, sheet.font())
         if size <= FEW and font >= LEGIBLE:
-            values = numbers(board.values[k, order].tolist())
+            values = numbers(board.values[order].tolist())
             _write_pairs(ax, colours, p, difference, values, board.alpha, font)
             handles[0].set_hatch("///")
         title = CORRECTIONS[board.correction].title
         what = f"Below the diagonal: row minus column, {_measure(board)}; above it: p ({title})"
         sheet.literal(ax.xaxis.label, f"rank. {what}", ax)
         ax.set_ylabel("rank, system")
-        sheet.key(ax, handles, board.sentence(name), 3, fontweight="normal")
+        sheet.key(ax, handles, board.sentence(), 3, fontweight="normal")
     return ax
 
 

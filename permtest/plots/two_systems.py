@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import floor, isfinite, log10
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,15 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch, Patch
 from numpy.typing import NDArray
 
-from permtest.alternatives.answer import PairedSample
-from permtest.exact import exact_perm_test, monte_carlo
-from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
-from permtest.plots.null import plot_null, plot_plane
-from permtest.result import PermutationTestResult, StructuredTestResult
 from permtest.study.document import percent
-from permtest.study.overview import Overview, item_scores
-from permtest.study.sections import is_long
+from permtest.study.overview import Overview
 
 if TYPE_CHECKING:
     from permtest.study.describe import Description, UnitSizes
@@ -34,8 +28,7 @@ FEW = 40  # items that are joined by a line each
 BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its middle
 NAME = 20  # letters of a system's name
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
-DROPS, POINTS = 300, 1000  # items of a raincloud and of a Q-Q plot; of more, so many are drawn
-ROUNDED_CELLS, SAMPLES = 10**5, 20_000  # about as many cells, or labellings, where a law is long
+DROPS = 300  # items of a raincloud; of more, so many are drawn
 
 
 # ---- the comparison ------------------------------------------------------------------------------
@@ -73,64 +66,10 @@ def plot_estimation(
     return scores, differences, mean
 
 
-def plot_comparison(found: Overview) -> tuple[Axes, ...]:
-    """Draw the estimation plot above the null distribution, in a new figure.
-
-    The axes are those of `plot_estimation`, and that of `plot_test`.
-
-    Parameters
-    ----------
-    found : Overview
-        Of `permtest.study.overview`.
-    """
-    with sheet.canvas(None, (sheet.WIDE, HIGH + 4.4), partial(_three_axes, fourth=4.0)) as axes:
-        plot_estimation(found, ax=axes[:3])
-        plot_test(found, ax=axes[3])
-    return tuple(axes)
-
-
-def _three_axes(figure: Figure, fourth: float = 0.0) -> tuple[Axes, ...]:
-    """Scores on the left, differences above their mean; below all, a fourth one of this height."""
-    heights = [3.0, 1.0, *([fourth] if fourth else [])]
-    grid = figure.add_gridspec(len(heights), 2, width_ratios=(4, 6), height_ratios=heights)
-    places = (grid[:2, 0], grid[0, 1], grid[1, 1], *([grid[2, :]] if fourth else []))
-    return tuple(figure.add_subplot(place) for place in places)
-
-
-def plot_test(found: Overview, *, ax: Axes | None = None) -> Axes:
-    """Draw the null distribution of an overview; of two sums, the plane that they span.
-
-    A law that is too long to be drawn is that of rounded differences, or of random labellings; p in
-    the picture is that of the law in it.
-
-    The axes look like those of `plot_null` or `plot_plane`.
-
-    Parameters
-    ----------
-    found : Overview
-        Of `permtest.study.overview`.
-    ax : matplotlib.axes.Axes, optional
-    """
-    result = drawable(found)
-    plane = isinstance(result, StructuredTestResult) and result.rank == len(result.parts) == 2
-    if isinstance(result, StructuredTestResult) and plane and result.n_samples is None:
-        return plot_plane(result, ax=ax)
-    return plot_null(result, ax=ax)
-
-
-def drawable(found: Overview) -> PermutationTestResult:
-    """The exact test, or one like it whose null distribution is not too long."""
-    how: dict[str, Any] = {"statistic": found.statistic, "alternative": found.alternative}
-    if not is_long(found.exact):
-        return found.exact
-    if isinstance(found.exact, StructuredTestResult):
-        return monte_carlo(found.pairs, K=SAMPLES, rng=found.seed, **how)
-    worth = item_scores(found.units, found.statistic).worth - found.delta
-    digits = floor(log10(ROUNDED_CELLS / float(np.abs(worth).sum())))
-    cells = [int(x) * 10 ** max(-digits, 0) for x in np.rint(worth * 10.0**digits)]
-    u = np.array(cells, dtype=object)
-    coarse = Pairs(u, 0 * u, found.names, scale=10 ** max(digits, 0))
-    return exact_perm_test(coarse, statistic="mean", alternative=found.alternative)
+def _three_axes(figure: Figure) -> tuple[Axes, ...]:
+    """Scores on the left, differences above their mean."""
+    grid = figure.add_gridspec(2, 2, width_ratios=(4, 6), height_ratios=(3, 1))
+    return tuple(figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1]))
 
 
 def _draw_scores(ax: Axes, found: Overview, kinds: Kinds) -> None:
@@ -248,7 +187,7 @@ def _draw_clouds(ax: Axes, names: Sequence[str], a: Floats, b: Floats, kinds: Ki
         tick: dict[str, Any] = {"marker": "|", "markersize": 9, "markeredgewidth": 2.5}
         ax.plot([middle], [side * 0.55], color=white, gid="median", **tick)
         ax.plot([x.mean()], [side * 0.55], gid="mean", **role.dot(ax, markeredgecolor="w"))
-        chosen = np.sort(x)[_spread(x.size, DROPS)]
+        chosen = np.sort(x)[np.linspace(0, x.size - 1, min(x.size, DROPS)).astype(np.int64)]
         away = moved.uniform(-0.16, 0.16, chosen.size) * (not joined)
         dots: dict[str, Any] = {"linestyle": "none", "markersize": 5 if joined else 3}
         dots |= {"alpha": 0.7, "markeredgewidth": 0, "gid": "rain"}
@@ -306,37 +245,6 @@ def plot_histograms(
     return axes[0], axes[1], axes[2]
 
 
-def plot_quantiles(pairs: Pairs, *, ax: Axes | None = None) -> Axes:
-    """Draw the quantiles of the differences against those of a normal law (a Q-Q plot).
-
-    Gids: "differences" for the points, of which there are at most a thousand; "normal" for
-    the line on which they would lie, with the mean and the standard deviation of the data.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Single scores.
-    ax : matplotlib.axes.Axes, optional
-    """
-    from scipy.special import ndtri
-
-    with sheet.canvas(ax) as ax:
-        differences = np.sort(PairedSample(pairs).differences)
-        chosen = _spread(differences.size, POINTS)
-        normal = ndtri((chosen + 0.5) / differences.size)
-        dots = roles.HOLDS.dot(ax, linestyle="none", markersize=5, gid="differences")
-        shown = ax.plot(normal, differences[chosen], label="observed", **dots)
-        ends = np.array(ax.get_xlim())
-        expected = differences.mean() + differences.std() * ends
-        look = roles.EQUAL.line(label="a normal law with this mean and standard deviation")
-        shown += ax.plot(ends, expected, zorder=1, gid="normal", **look)
-        a, b = sheet.distinct(pairs.names, NAME)
-        ax.set(xlim=ends, xlabel="standard normal quantile")
-        sheet.literal(ax.yaxis.label, f"{a} minus {b}", 36)
-        sheet.key(ax, shown)
-    return ax
-
-
 def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
     """Draw the standard deviation of the differences of units, for units of several sizes.
 
@@ -362,11 +270,6 @@ def plot_unit_sizes(found: UnitSizes, *, ax: Axes | None = None) -> Axes:
         ax.set(xlabel="items in a unit", ylabel="sd of unit differences")
         sheet.key(ax, shown if stable.any() else shown[:1])
     return ax
-
-
-def _spread(size: int, most: int) -> NDArray[np.int64]:
-    """At most so many ranks of `size`, evenly spread."""
-    return np.unique(np.linspace(0, size - 1, min(size, most)).astype(np.int64))
 
 
 def _edges(values: Floats, centred: bool = False) -> Floats:

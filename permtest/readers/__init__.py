@@ -177,13 +177,11 @@ def read_many(
     score: str | None = None,
     statistic: str | Statistic = "mean",
     clusters: Column | bool | None = None,
-    strata: Column | None = None,
     **options: Any,
 ) -> ScoreTable:
-    r"""Read the scores, or the counts, of many systems on the items of one data set.
+    r"""Read the scores, or the counts, of many systems on the same items.
 
-    The formats are those of `read`, and so are the ways in which items are paired. Several data
-    sets are several calls: ``compare_many({"news": read_many(...), "web": read_many(...)})``.
+    The formats are those of `read`, and so are the ways in which items are paired.
 
     Parameters
     ----------
@@ -199,8 +197,6 @@ def read_many(
         What the scores are for, as in `compare_many`.
     clusters : str or int, optional
         As in `read`.
-    strata : str or int, optional
-        Groups of items that count alike, however many items they have, named as `clusters` are.
     **options
         As in `read`.
 
@@ -237,8 +233,7 @@ def read_many(
     """
     entry = lookup(statistic)
     evaluation = recognise(*paths, gold=gold, clusters=clusters, score=score, **options)
-    how: dict[str, Any] = {"score": score, "statistic": entry, "clusters": clusters}
-    return evaluation.table(systems, strata=strata, **how)
+    return evaluation.table(systems, score=score, statistic=entry, clusters=clusters)
 
 
 def recognise(

@@ -264,7 +264,6 @@ class Evaluation:
         score: str | None = None,
         statistic: str | Statistic = "mean",
         clusters: Any = None,
-        strata: Any = None,
     ) -> ScoreTable:
         """Two systems or more, as `permtest.read_many` says."""
         from permtest.many.table import ScoreTable  # more than two systems have to load
@@ -281,10 +280,10 @@ class Evaluation:
         if len(some) < 2:
             raise self._too_few(some, entry, "name columns as systems (--systems)")
         names, measure = tuple(one.system for one in some), self._measure(some, score, entry)
-        chosen, grouping = self._on_items(some, measure, entry, clusters, strata)
+        chosen, grouping = self._on_items(some, measure, entry, clusters)
         check_memory("all systems together", 30 * sum(np.size(x) for x in chosen.numbers))
         group, source = chosen.group(grouping), chosen.source(self.format.name, grouping)
-        source |= {"strata": strata, "n_clusters": None if group is None else len(set(group))}
+        source["n_clusters"] = None if group is None else len(set(group))
         source["no_systems"] = [] if systems is not None else self._no_systems(some)
         source["read"] = describe(source, self.format.title)
         if chosen.columns:
@@ -294,9 +293,7 @@ class Evaluation:
             scores, scale, reading = np.stack(units.columns), units.scale, units.reading
             off = None if units.rounding is None else np.stack(units.rounding)
         where = (chosen.ids, source, off, reading, self._kind(chosen))
-        found = ScoreTable(names, scores, entry, scale, group, *where)
-        stratum = chosen.group(None if strata is None else self._grouping(some, strata))
-        return found if stratum is None else found.stratified(stratum)
+        return ScoreTable(names, scores, entry, scale, group, *where)
 
     def _compared(self, a: Any, b: Any, entry: Statistic) -> Systems:
         if (a is None) != (b is None):
@@ -558,12 +555,11 @@ class Evaluation:
         name: str,
         entry: Statistic,
         clusters: Any,
-        strata: Any = None,
         *,
         strict: bool = False,
     ) -> tuple[_Chosen, str | None]:
         """The items of systems with their numbers, and the grouping that is swapped as a whole."""
-        if self._has_unequal_runs(some, name, entry, clusters, strata):
+        if self._has_unequal_runs(some, name, entry, clusters):
             return self._of_runs(some, name, entry), self._above_items(some, clusters)
         return self._chosen(some, name, entry, strict=strict), self._grouping(some, clusters)
 
@@ -624,9 +620,7 @@ class Evaluation:
             _check_scales(chosen.systems, [[x for x in own if x is not None] for own in cells])
         return cells
 
-    def _has_unequal_runs(
-        self, some: Systems, name: str, entry: Statistic, clusters: Any, strata: Any = None
-    ) -> bool:
+    def _has_unequal_runs(self, some: Systems, name: str, entry: Statistic, clusters: Any) -> bool:
         """Whether systems have other runs of the items that all have."""
         keys = [one.items or one.ids or () for one in some]
         known = {one.items_by if one.items else one.paired_by for one in some}
@@ -645,12 +639,10 @@ class Evaluation:
         gone = gone and any(_is_missing(x) for one in some for x in one.scores[name])
         if not shared or name in some[0].counts or not (apart or gone):
             return False
-        groups = self._above_items(some, clusters), strata and self._grouping(some, strata)
-        return all(
+        group = self._above_items(some, clusters)
+        return group is None or all(
             len({*zip(own, one.clusters[group], strict=True)}) == len({*own})
             for one, own in zip(some, keys, strict=True)
-            for group in groups
-            if group is not None
         )
 
     def _above_items(self, some: Systems, clusters: Any) -> str | None:
@@ -1209,9 +1201,8 @@ def describe(source: Mapping[str, Any], title: str) -> str:
         text += "; most items are left out, so this is only a part of the data"
     clusters = source.get("n_clusters")
     number = f" ({counted(clusters, 'clusters')})" if clusters and not runs else ""
-    for key, what in (("clusters", f"swapped together{number}"), ("strata", "averaged first")):
-        if source.get(key) is not None:
-            text += f"; {entries} of one {shown(str(source[key]))} are {what}"
+    if source.get("clusters") is not None:
+        text += f"; {entries} of one {shown(str(source['clusters']))} are swapped together{number}"
     columns = ", ".join(source.get("no_systems", ()))
     files, more = {one["file"] for one in source["files"]}, []
     notes = [f"columns not treated as systems: {columns}"] * bool(columns) + source["notes"]

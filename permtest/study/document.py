@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from itertools import chain
 from math import inf, isfinite
 from textwrap import fill, wrap
 from typing import Any
@@ -107,7 +106,7 @@ class Document(AsJson):
     formats: tuple[str, ...] = FORMATS
     further_formats: tuple[str, ...] = ()
     stem: str = "report"
-    sources: Mapping[str, Mapping[str, Any]]  # what readers recorded of each data set
+    source: Mapping[str, Any]  # what readers recorded
 
     @property
     @abstractmethod
@@ -162,8 +161,7 @@ class Document(AsJson):
         parts = [[tables[0].head], *(table.rows for table in tables)]
         lines = ["\n".join(f"    {' & '.join(map(tex, x))} \\\\" for x in rows) for rows in parts]
         body, columns = "\n    \\midrule\n".join(lines), "l" + "r" * (len(tables[0].head) - 1)
-        files = [(*one.get("files", ()), one.get("gold")) for one in self.sources.values()]
-        read = filter(None, chain(*files))
+        read = filter(None, [*self.source.get("files", ()), self.source.get("gold")])
         origin = (f"% {legible(x['file'], VALUE)}, SHA-256 {x['sha256']}\n" for x in read)
         return (
             "".join(origin) + "% needs \\usepackage{booktabs}\n\\begin{table}\n  \\centering\n"

@@ -531,10 +531,10 @@ class Overview(Document):
             keys += "curve power repeat cite"
         return {key: partial(getattr(sections, key), self) for key in keys.split()}
 
-    @cached_property
-    def sources(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
+    @property
+    def source(self) -> Mapping[str, Any]:  # type: ignore[override]
         """What the reader recorded of the scores."""
-        return {"": self.pairs.source}
+        return self.pairs.source
 
     @property
     def attachments(self) -> Mapping[str, str]:
@@ -543,8 +543,8 @@ class Overview(Document):
 
     @property
     def picture(self) -> Figure:
-        """Scores and differences above the null distribution."""
-        return Figure("plot_comparison", (self,), sections.ESTIMATION)
+        """Scores and differences."""
+        return Figure("plot_estimation", (self,), sections.ESTIMATION)
 
     @property
     def paper_tables(self) -> tuple[Table, ...]:

@@ -28,7 +28,7 @@ MOST_ROWS, SIZES = 60, 12
 #: The measures of the same counts that stand beside each other.
 MEASURES = ("precision", "recall", "f1")
 
-#: A null distribution with more cells is not drawn as it is.
+#: A null distribution with more cells is not drawn.
 MOST_CELLS = 5 * 10**6
 
 ESTIMATION = (
@@ -143,7 +143,7 @@ def _columns(found: Any) -> dict[str, list[str]]:
 
 def test(found: Any) -> Section:
     """p, and how it was computed."""
-    exact, drawn, note = found.exact, found.exact.n_samples is not None, ""
+    exact, drawn = found.exact, found.exact.n_samples is not None
     bracket = exact.method == "bracket"
     how = "estimated by sampling" if drawn else "computed exactly"
     rows = [
@@ -158,9 +158,8 @@ def test(found: Any) -> Section:
         rows.append(("95% interval of p", "{:.4g} to {:.4g}".format(*exact.pvalue_interval())))
     else:
         rows.append(("error bound", f"{exact.error_bound:.2g} of p, relative"))
-        more = ", drawn from random labellings or rounded differences because it is very long"
-        note = more * is_long(exact)
-    alt = f"Null distribution of the test{note}; {found.p_text}"
+    alt = f"Null distribution of the test; {found.p_text}"
+    long = exact.n_cells > MOST_CELLS
     extreme = {"greater": "at least as large", "less": "at most as large"}
     return Section(
         key="test",
@@ -170,17 +169,13 @@ def test(found: Any) -> Section:
         f"difference {extreme.get(found.alternative, 'at least as far from zero')} as the "
         f"observed one, {'enclosed in bounds' if bracket else how}. {exact}",
         tables=(Table(("", "found"), tuple(rows)),),
-        figure=Figure("plot_test", (found,), alt),
+        figure=None if long else Figure("plot_null", (exact,), alt),
         limits="p says how surprising such a difference would be between equal systems. It does "
         "not say how probable it is that they are equal, or how large the difference is. "
         f"The test assumes that the {found.unit} are independent of each other.",
+        problem="The null distribution is too long to be drawn." * long,
         data={"exact": exact.to_dict()},
     )
-
-
-def is_long(exact: Any) -> bool:
-    """Whether the null distribution is too long to be drawn as it is."""
-    return bool(exact.n_cells > MOST_CELLS)
 
 
 def items(found: Any) -> Section:
@@ -545,7 +540,6 @@ def assumptions(found: Any) -> Section:
     """Whether differences look normal and symmetric."""
     seen = found.description
     normal = {True: "look normal", False: "do not look normal", None: "are too few to tell"}
-    alt = "Quantiles of the differences against those of a normal law (Q-Q plot)"
     return Section(
         key="assumptions",
         heading="Assumptions",
@@ -553,10 +547,9 @@ def assumptions(found: Any) -> Section:
         f"and are {seen.shape} (skewness {seen.difference.skewness:.3g}). The exact test needs "
         "neither; t-tests need nearly normal means, and intervals of shifts nearly symmetric "
         "differences.",
-        figure=Figure("plot_quantiles", (found.units,), alt),
         limits="A test of normality misses departures in few units and finds any departure in "
-        f"many; the figure says more. No table can show that the {found.unit} are "
-        "independent of each other.",
+        "many; the histogram of the differences says more. No table can show that the "
+        f"{found.unit} are independent of each other.",
     )
 
 

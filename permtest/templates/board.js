@@ -1,7 +1,8 @@
-// Sorts and searches the rankings of a leaderboard. Without it the page shows all rows.
+// Sorts and searches the ranking of a leaderboard. Without it the page shows all rows.
 "use strict";
 
-for (const table of document.querySelectorAll("table.sortable")) {
+{
+  const table = document.querySelector("table.sortable");
   const rows = [...table.querySelectorAll("tbody tr")];
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];

@@ -80,7 +80,7 @@ class LeaderboardExplorer(Explorer):
         )
         return f"Scores and ranks of {new + 1} systems", (
             f"With {gains:,} more and {losses:,} fewer right than {base}, new has "
-            f"{round(board.values[0, new] * size):,} of {size:,} right, and both agree on "
+            f"{round(board.values[new] * size):,} of {size:,} right, and both agree on "
             f"{1 - (gains + losses) / size:.1%} of the items: {_rank(board, new)}; against {base} "
             f"p = {p}, adjusted for {len(board)} tests {adjusted}. {board.sentence()}"
         )

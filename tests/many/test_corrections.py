@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 from permtest.many.corrections import adjusted_pvalues
 
 SMALLEST = 5e-324
-MADE = ["holm", "hochberg", "bh", "by", "none"]
+MADE = ["holm", "bh", "none"]
 
 floats = st.lists(st.floats(SMALLEST, 1, allow_subnormal=True), max_size=30)
 
@@ -25,10 +25,7 @@ def test_nothing_gets_smaller_or_changes_its_order(correction, p):
     assert len(set(zip(p, found, strict=True))) == len(set(p)), "equal ones stay equal"
 
 
-@pytest.mark.parametrize(
-    ("correction", "peer"),
-    [("holm", "holm"), ("hochberg", "simes-hochberg"), ("bh", "fdr_bh"), ("by", "fdr_by")],
-)
+@pytest.mark.parametrize(("correction", "peer"), [("holm", "holm"), ("bh", "fdr_bh")])
 def test_statsmodels_finds_the_same(correction, peer):
     p = np.random.default_rng(0).random(5000) ** 4
     p[:100] = SMALLEST

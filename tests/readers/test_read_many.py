@@ -27,10 +27,10 @@ def assert_like_read(table, statistic, *paths, **options):
         pairs = read(*paths, a=a, b=b, statistic=statistic, **options)
         assert (pairs.ids, pairs.clusters) == (table.ids, table.clusters)
         one = exact_perm_test(pairs, statistic=statistic, rng=0)
-        assert board.statistic[0, p] == pytest.approx(one.statistic, rel=1e-12)
+        assert board.statistic[p] == pytest.approx(one.statistic, rel=1e-12)
         if one.n_samples is None:
-            assert board.pvalue[0, p] == pytest.approx(one.pvalue, rel=1e-11)
-        assert board.n_informative[0, p] == one.n_informative
+            assert board.pvalue[p] == pytest.approx(one.pvalue, rel=1e-11)
+        assert board.n_informative[p] == one.n_informative
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_classes_that_few_systems_predict():
     pairs = read(file(text), gold="gold", statistic="macro_f1", a="a", b="b")
     assert table.scores[:2, :, 1:3].tolist() == [pairs.u.tolist(), pairs.v.tolist()]
     wanted = exact_perm_test(pairs, statistic="macro_f1").pvalue
-    assert compare_many(table).pvalue[0, 0] == pytest.approx(wanted, rel=1e-12)
+    assert compare_many(table).pvalue[0] == pytest.approx(wanted, rel=1e-12)
 
 
 GAPS = "id,system,score,doc\ni1,a,1,x\ni2,a,2,x\ni3,a,3,y\ni4,a,,y\ni5,b,5,y\ni3,b,3,y\n"
@@ -113,31 +113,11 @@ def test_epochs_are_swapped_together_if_any_system_has_them():
     assert (table.scale, table.source["left_out"]) == (2, 0)
     assert "4 of m0, 4 of m1, 8 of m2: an item scores the mean" in table.source["read"]
     pairs = read(logs[0], logs[2])
-    assert compare_many(table).pvalue[0, 2] == exact_perm_test(pairs, statistic="mean").pvalue
+    assert compare_many(table).pvalue[2] == exact_perm_test(pairs, statistic="mean").pvalue
     assert read_many(*logs[:3], clusters=False).clusters is None
     whole = read_many(*logs[2:])
     assert whole.clusters == ("q0", "q1", "q2", "q3") * 2
     assert compare_many(whole).n_informative.max() <= 4
-
-
-STRATA = [(1, "x", 1, 0, 0), (2, "x", 0, 0, 1), (3, "x", 1, 0, 1), (4, "y", 1, 1, 0)]
-WIDE = "id,subject,a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in STRATA)
-LONG = "id,subject,system,score\n" + "".join(
-    f"{i},{s},{name},{x}\n" for i, s, *c in STRATA for name, x in zip("abc", c, strict=True)
-)
-
-
-@pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
-def test_strata_count_alike(text):
-    table = read_many(file(text), strata="subject")
-    means = [(Fraction(2, 3) + 1) / 2, Fraction(1, 2), Fraction(1, 3)]
-    assert list(table.exact_values) == means
-    assert "items of one 'subject' are averaged first" in table.source["read"]
-    with pytest.raises(ValueError, match="strata are averaged"):
-        read_many(file(text), strata="subject", statistic="sum")
-    assert_refused(lambda: read_many(file(text), strata="topic"), "'topic'")
-    broken = LONG.replace("1,x,c", "1,y,c")
-    assert_refused(lambda: read_many(file(broken), strata="subject"), "belongs to subject 'y'")
 
 
 def test_lines_that_repeat_items_are_swapped_with_them():
@@ -151,8 +131,6 @@ def test_lines_that_repeat_items_are_swapped_with_them():
         uneven = read_many(file(EPOCHS[: EPOCHS.rindex("q1")]), **options).source["read"]
         assert "2 items, 3 runs" in uneven
         assert [x.count("with more runs weigh more") for x in (said, uneven)] == [0, 1]
-    strata = read_many(file(EPOCHS), clusters="id", strata="category")
-    assert list(strata.exact_values) == [Fraction(3, 4), Fraction(1, 4), Fraction(3, 4)]
 
 
 EPOCHS = "id,category,epoch,s0,s1,s2\nq0,x,1,1,0,1\nq0,x,2,1,0,0\nq1,y,1,1,1,1\nq1,y,2,0,0,1\n"

@@ -212,7 +212,7 @@ def test_the_board_is_that_of_the_function():
         notes = [note.get_text() for note in parts(e, "note")]
         assert sum(note.startswith("rank") for note in notes) == 1
         marks = [x for x in e._axes[0].lines if x.get_gid() in ("tied", "behind")]
-        assert [x.get_xdata()[0] for x in marks] == sorted(board.values[0], reverse=True)
+        assert [x.get_xdata()[0] for x in marks] == sorted(board.values, reverse=True)
     (band,) = parts(e, "new")
     assert band.get_y() < e.board.order().index("new") < band.get_y() + band.get_height()
 
