@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZipFile
 
 try:
     import ipywidgets as widgets
@@ -47,7 +47,7 @@ TITLES = {
     "effects": "effect size",
     "curve": "power with other numbers of items",
     "power": "power, and the next study",
-    "repeat": "how to repeat this",
+    "options": "the options of the study",
     "cite": "how to cite this",
 }
 
@@ -266,11 +266,10 @@ def _section(found: Overview, key: str, evaluation: Evaluation) -> str:
 def _files(found: Overview) -> str:
     """Links that hold the files themselves, so that nobody has to be asked for them."""
     files = report_files(found, stem=STEM)
-    files |= {name: text.encode() for name, text in found.attachments.items()}
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
-        for name, data in files.items():  # without a date: the same report makes the same bytes
-            archive.writestr(ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, ZIP_DEFLATED)
+        for name, data in files.items():
+            archive.writestr(name, data)
     alone = {name: data for name, data in files.items() if not name.startswith(f"{STEM}-")}
     links = "".join(
         f"<li><a download='{name}' href='data:{guess_type(name)[0] or 'text/plain'};base64,"
