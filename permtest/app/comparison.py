@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 try:
     import ipywidgets as widgets
@@ -268,8 +268,8 @@ def _files(found: Overview) -> str:
     files = report_files(found, stem=STEM)
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
+        for name, data in files.items():  # without a date: the same report makes the same bytes
+            archive.writestr(ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, ZIP_DEFLATED)
     alone = {name: data for name, data in files.items() if not name.startswith(f"{STEM}-")}
     links = "".join(
         f"<li><a download='{name}' href='data:{guess_type(name)[0] or 'text/plain'};base64,"

@@ -19,7 +19,7 @@ __all__ = ["report_files", "write_report"]
 def report_files(
     document: Document, formats: Iterable[str] | None = None, *, stem: str | None = None
 ) -> dict[str, bytes]:
-    """A document as files in memory.
+    """A document as files in memory; the same document makes the same bytes.
 
     Parameters
     ----------
