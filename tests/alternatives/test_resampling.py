@@ -193,7 +193,7 @@ def test_bad_arguments_are_named(test, u, v, options, message):
 # ---- the exact test -----------------------------------------------------------------------------
 
 
-def of_mean(u, v, names=None, **options):
+def of_mean(u, v, names=("a", "b"), **options):
     return randomisation(Pairs.of(u, v, names), **options)
 
 
