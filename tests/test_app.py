@@ -109,7 +109,6 @@ def test_what_may_be_a_code_is_taken_as_written_where_a_person_says_so():
     assert "if it is a score, say so (tick Take scores as written)" in app.sentence.value
     app.choices.as_written.value = True
     assert app.found.difference == 99 / 4
-    assert "codes.csv --same-scale" in app.found["repeat"].code
     app.files.load([File("codes.csv", b"id,a,b\n1,1,0\n2,99,1\n3,0,1\n")], None)
     assert app.found is None
 
@@ -129,7 +128,7 @@ def test_a_score_is_asked_for_where_there_are_several():
 def test_sections_are_those_of_the_report_and_made_when_they_are_opened():
     app = app_of(("scores.csv", WIDE))
     folds = app.folds
-    study = {"units", "assumptions", "recommendation", "curve", "repeat"}
+    study = {"units", "assumptions", "recommendation", "curve", "options"}
     assert study | {"test", "items", "answers", "effects", "power", "cite"} <= {*folds}
     assert "answers" not in vars(app.found)
     folds["answers"].button.click()
@@ -263,7 +262,7 @@ def test_the_report_is_made_when_it_is_asked_for(monkeypatch):
     links = re.findall(r"<a download='([^']+)' href='data:([^;]+);base64,([^']*)'", fold.body.value)
     files = {name: b64decode(data) for name, _, data in links}
     formats = ["html", "md", "tex", "json", "png", "svg"]
-    assert list(files) == [*(f"{STEM}.{ending}" for ending in formats), "study.yml", f"{STEM}.zip"]
+    assert list(files) == [*(f"{STEM}.{ending}" for ending in formats), f"{STEM}.zip"]
     quick = report_files(app.found, ["tex", "json"], stem=STEM)
     assert {name: files[name] for name in quick} == quick
     with ZipFile(io.BytesIO(files.pop(f"{STEM}.zip"))) as archive:

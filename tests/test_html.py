@@ -27,10 +27,6 @@ NAMELESS = (
 PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
 
 
-def draw(rng, experiments, n):
-    return rng.integers(9, size=(2, experiments, n))
-
-
 RESULTS = [
     pt.exact_perm_test(NEW, OLD, **NAMED),
     pt.exact_perm_test(NEW, OLD, alternative="greater", **NAMED),
@@ -56,7 +52,6 @@ RESULTS = [
     study.overview(PAIRS)["test"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
     study.recommend(NEW, OLD, **NAMED),
-    study.rejection_rates({NAMES[0]: lambda a, b: 0.5}, draw, n=4, experiments=2, rng=0),
     study.run_study(NEW, OLD, QUICK, names=NAMES),
     study.unit_sizes(NEW * 4, OLD * 4, rng=0),
 ]

@@ -13,7 +13,8 @@ from permtest import _parallel
 from permtest import alternatives as alt
 from permtest._parallel import as_generator, seeds, stream
 from permtest.many import leaderboard
-from permtest.study import power_curve, rejection_rates
+from permtest.study import power_curve
+from permtest.study.power import measured_rates
 from tests.robustness.processes import check
 
 RNG = np.random.default_rng(5)
@@ -141,10 +142,6 @@ A, B = RNG.integers(0, 12, (2, 300))
 REAL = RNG.normal(0.05, 1, 500)
 
 
-def poisson(rng, experiments, n):
-    return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
-
-
 def curve() -> object:
     by_name = power_curve(A, B, sizes=6, experiments=1500, rng=1)
     tests = {"test": lambda u, v: float(abs(u.sum() - v.sum()) < 12)}
@@ -152,12 +149,8 @@ def curve() -> object:
 
 
 def rates() -> object:
-    tests = {
-        "exact": "exact",
-        "bootstrap": "bootstrap_mean",
-        "mine": lambda u, v: u.sum() % 20 / 20,
-    }
-    return rejection_rates(tests, poisson, n=20, experiments=2000, rng=3, K=100)
+    tests = ["exact", "bootstrap_mean", "paired_t", "sign"]
+    return measured_rates(A - B, 1, tests, samples=2000)
 
 
 def bootstraps() -> object:

@@ -54,7 +54,7 @@ def exact(measure: str, alternative: Any) -> float:
 
 def quick() -> list[Figure]:
     """What a correlation does, the example, and its p by counts and by swaps."""
-    factors = [alt.inflation(r12) for r12 in (0.38, 0.5, 0.8)]
+    factors = [1 / sqrt(1 - r12) for r12 in (0.38, 0.5, 0.8)]
     what = "factor on s_d if r12 = 0.38, 0.50, 0.80 is taken for 0"
     return [rounded("Sec. 2.1", what, "1.27, 1.41, 2.24", *factors), *example(), *precision(),
             *map(trials, SAMPLED)]  # fmt: skip

@@ -14,19 +14,15 @@ from permtest.alternatives.bayes import (
     posterior,
 )
 from permtest.alternatives.compare import AnswerTable, compare_all
-from permtest.alternatives.counts import chi_squared, fisher_exact, mcnemar, two_proportion_z
+from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
 from permtest.alternatives.folds import (
     BlockRegularizedCV,
-    block_3x2_t,
     block_weight,
     corrected_resampled_t,
-    five_by_two_f,
-    five_by_two_t,
-    kfold_t,
 )
-from permtest.alternatives.parametric import independent_t, inflation, paired_t
+from permtest.alternatives.parametric import independent_t, paired_t
 from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
-from permtest.alternatives.resampling import bootstrap, paired_bootstrap, permutation_mean
+from permtest.alternatives.resampling import bootstrap, paired_bootstrap
 
 __all__ = [
     "AlternativeResult",
@@ -36,22 +32,15 @@ __all__ = [
     "DifferencePosterior",
     "MetricPosterior",
     "bayes_test",
-    "block_3x2_t",
     "block_weight",
     "bootstrap",
     "chi_squared",
     "compare_all",
     "corrected_resampled_t",
-    "fisher_exact",
-    "five_by_two_f",
-    "five_by_two_t",
     "independent_t",
-    "inflation",
-    "kfold_t",
     "mcnemar",
     "paired_bootstrap",
     "paired_t",
-    "permutation_mean",
     "permutation_median",
     "posterior",
     "sign",

@@ -69,7 +69,6 @@ SAMPLE = Assumption(
     f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand for all that there could be",
 )
 COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
-FOLDS = Assumption("independent folds", "folds do not depend on each other")
 EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
 CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test assumes")
 
@@ -92,7 +91,6 @@ MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median di
 PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
 T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
 DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
-INDEPENDENT, CORRELATED = ((x, EQUAL_FOLDS, NORMAL) for x in (FOLDS, CORRELATED_FOLDS))
 
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
@@ -106,7 +104,7 @@ ROWS = {
     "wilcoxon": Row(
         "Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC), "wilcoxon_r"
     ),
-    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "win_loss"),
+    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "hodges_lehmann"),
     "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, "cohen_d"),
     "bootstrap_median": Row(
         "bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "hodges_lehmann"
@@ -120,27 +118,24 @@ ROWS = {
     "independent_z": Row(
         "z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE), "cohen_d"
     ),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "odds_ratio"),
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "risk_difference"),
     "mcnemar_midp": Row(
-        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "odds_ratio"
+        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "risk_difference"
     ),
     "mcnemar_chi2": Row(
         "McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "risk_difference"
     ),
-    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "cohen_h"),
-    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "cohen_h"),
+    "two_proportion_z": Row(
+        "z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "risk_difference"
+    ),
+    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "risk_difference"),
     "chi_squared_yates": Row(
-        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "cohen_h"
+        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "risk_difference"
     ),
     "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED),
-    "fisher_exact": Row(
-        "Fisher's exact test", "odds ratio", PROPORTIONS, "exact", (ITEMS, SYSTEMS)
+    "corrected_resampled_t": Row(
+        "corrected resampled t-test", "t", MEAN, T, (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL)
     ),
-    "kfold_t": Row("K-fold CV t-test", "t", MEAN, T, INDEPENDENT),
-    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, CORRELATED),
-    "five_by_two_t": Row("5 x 2 CV t-test", "t", "difference in the first fold", T, INDEPENDENT),
-    "five_by_two_f": Row("combined 5 x 2 CV F-test", "F", MEAN, "F distribution", INDEPENDENT),
-    "block_3x2_t": Row("blocked 3 x 2 CV t-test", "t", MEAN, T, CORRELATED),
 }
 TITLES = {name: row.title for name, row in ROWS.items() if row.effect}
 OF_COUNTS = tuple(TITLES)[-6:]

@@ -53,7 +53,7 @@ Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
 #: What makes each test, and of what: scores, or resamples of them; how many items are right for
 #: one system alone; how many are right of how many; or a table of these.
 TESTS: dict[str, tuple[Job, str]] = {
-    "exact": (resampling.permutation_mean, "scores"),
+    "exact": (resampling.randomisation, "scores"),
     "permutation_median": (ranks.permutation_median, "scores"),
     "paired_t": (parametric.paired_t, "scores"),
     "normal_z": (parametric.normal_z, "scores"),

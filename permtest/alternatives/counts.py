@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, sqrt
+from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -23,7 +23,7 @@ from permtest.alternatives.answer import (
     result_of,
     tail_level,
 )
-from permtest.alternatives.parametric import around, normal_pvalue, normal_quantile
+from permtest.alternatives.parametric import normal_pvalue, normal_quantile
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative
 
@@ -36,8 +36,6 @@ SHARES = -1.0, 1.0
 #: To what part of the range of a difference its interval is found.
 FINE = 2**50
 
-#: Which interval for a difference of proportions.
-ProportionInterval: TypeAlias = Literal["newcombe", "wald"]
 
 # ---- paired --------------------------------------------------------------------------------------
 
@@ -48,7 +46,6 @@ def mcnemar(
     *,
     method: McNemarMethod = "exact",
     n: int | None = None,
-    interval: Literal["score", "wald"] = "score",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -65,8 +62,6 @@ def mcnemar(
     n : int, optional
         Number of items, for the difference of the accuracies. Without it the estimate is the
         difference of the shares of b and c among the b + c items that tell.
-    interval : {"score", "wald"}
-        With `n`: that of Tango (1998), or the textbook one, which is too short for few items.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
     names : as in `paired_t`
@@ -74,8 +69,8 @@ def mcnemar(
     Returns
     -------
     AlternativeResult
-        With `n`, Tango's interval excludes 0 where the p of "chi2" is small. Without, the interval
-        takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
+        With `n`, the interval is Tango's (1998), which excludes 0 where the p of "chi2" is small.
+        Without, it takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
 
     Notes
     -----
@@ -89,7 +84,6 @@ def mcnemar(
     (0.04138946533203125, 0.026604)
     """
     check_option("method", method, get_args(McNemarMethod))
-    check_option("interval", interval, ("score", "wald"))
     b, c = count(b, "b"), count(c, "c")
     size = b + c if n is None else count(n, "n")
     if size < b + c:
@@ -98,9 +92,6 @@ def mcnemar(
     ends: Any = partial(score_ends, b, c, size)
     if n is None:
         ends = partial(_conditional, b, c, method)
-    elif interval == "wald":
-        error = sqrt(max(b + c - (b - c) ** 2 / size, 0.0)) / size if size else inf
-        ends = partial(around, (b - c) / max(size, 1), error, inf)
     return result_of(
         "mcnemar" if method == "exact" else f"mcnemar_{method}",
         alternative=alternative,
@@ -210,7 +201,6 @@ def two_proportion_z(
     n2: int,
     *,
     pooled: bool = True,
-    interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -222,14 +212,13 @@ def two_proportion_z(
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
     pooled : bool, default True
         Whether the standard error is that of one common proportion.
-    interval : {"newcombe", "wald"}
-        For the difference: Newcombe's, of Wilson intervals for both, or the textbook one.
     alternative, names : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
-        `details` has both proportions.
+        The interval of the difference is Newcombe's, of Wilson intervals for both proportions,
+        which `details` has.
 
     Raises
     ------
@@ -263,14 +252,13 @@ def two_proportion_z(
     z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
     found = {"alternative": alternative, "names": names, "statistic": z}
     found["pvalue"] = float(normal_pvalue(z, alternative))
-    return _unpaired("two_proportion_z", (x1, n1, x2, n2), interval, **found)
+    return _unpaired("two_proportion_z", (x1, n1, x2, n2), **found)
 
 
 def chi_squared(
     table: Any,
     *,
     correction: bool = False,
-    interval: ProportionInterval = "newcombe",
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -282,13 +270,13 @@ def chi_squared(
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     correction : bool, default False
         Whether to apply Yates' continuity correction, which makes p larger, as a rule too large.
-    interval, alternative, names : as in `two_proportion_z`
+    alternative, names : as in `two_proportion_z`
         One-sided tests take the signed root of chi-squared.
 
     Returns
     -------
     AlternativeResult
-        Its estimate is the difference of the shares of the first kind.
+        Its estimate is the difference of the shares of the first kind, with Newcombe's interval.
 
     Raises
     ------
@@ -315,36 +303,7 @@ def chi_squared(
     found = {"alternative": alternative, "names": names, "statistic": root**2}
     found["pvalue"] = float(normal_pvalue(root, alternative))
     test = "chi_squared_yates" if correction else "chi_squared"
-    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), interval, **found)
-
-
-def fisher_exact(
-    table: Any, *, alternative: Alternative = "two-sided", names: Names = None
-) -> AlternativeResult:
-    """Fisher's exact test of a 2x2 table, which assumes that its rows are independent.
-
-    Parameters
-    ----------
-    table, alternative, names : as in `chi_squared`
-        Two-sided: tables that are at most as likely count, as in SciPy and R.
-
-    Returns
-    -------
-    AlternativeResult
-        SciPy's ``fisher_exact``. The interval is Newcombe's.
-
-    Examples
-    --------
-    >>> from permtest import alternatives as alt
-    >>> round(alt.fisher_exact([[85, 15], [75, 25]]).pvalue, 6)
-    0.11088
-    """
-    from scipy import stats
-
-    (x1, y1), (x2, y2) = cells = _cells(table)
-    ratio, p = stats.fisher_exact(cells, alternative)
-    found = {"alternative": alternative, "names": names, "statistic": float(ratio), "pvalue": p}
-    return _unpaired("fisher_exact", (x1, x1 + y1, x2, x2 + y2), "newcombe", **found)
+    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), **found)
 
 
 def _cells(table: Any) -> list[list[int]]:
@@ -359,20 +318,14 @@ def _cells(table: Any) -> list[list[int]]:
     return cells
 
 
-def _unpaired(
-    test: str, counts: tuple[int, int, int, int], interval: str, **found: Any
-) -> AlternativeResult:
+def _unpaired(test: str, counts: tuple[int, int, int, int], **found: Any) -> AlternativeResult:
     """A test of x1 of n1 items against x2 of n2."""
-    check_option("interval", interval, get_args(ProportionInterval))
     x1, n1, x2, n2 = counts
     p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    ends: Any = partial(_newcombe, (p1, n1), (p2, n2))
-    if interval == "wald":
-        error = sqrt(p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2)
-        ends = partial(around, p1 - p2, error, inf)
     least = min(n1, n2) * min(common, 1 - common)
     details = {"p1": p1, "p2": p2, "least_expected": least}
     found |= {"n": n1 + n2, "estimate": p1 - p2, "details": details}
+    ends = partial(_newcombe, (p1, n1), (p2, n2))
     return result_of(test, ends=ends, limits=SHARES, **found)
 
 

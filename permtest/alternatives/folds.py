@@ -1,4 +1,4 @@
-"""Folds of a cross-validation: counts, what these are worth, tests of scores, and making folds."""
+"""Folds of a cross-validation: counts, what these are worth, a test of scores, and making folds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import AlternativeResult, Names, PairedSample, result_of
+from permtest.alternatives.answer import AlternativeResult, Names, PairedSample
 from permtest.alternatives.parametric import student
 from permtest.integers import plain_array
 from permtest.pairs import cluster_numbers
@@ -196,41 +196,7 @@ def as_weight(weight: float | None, n_folds: int) -> float:
     return block_weight(n_folds // 2) if n_folds > 1 else 1.0
 
 
-# ---- tests of scores ---------------------------------------------------------------------------
-
-
-def kfold_t(
-    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
-) -> AlternativeResult:
-    """Student's t-test of the scores of K folds, which it assumes to be independent.
-
-    They are not: training sets of K-fold cross-validation share most of their items. Differences
-    then correlate, and the standard error is too small; see `corrected_resampled_t`.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (K,)
-        Scores of both models on the same K folds, K >= 2.
-    alternative, delta, names : as in `paired_t`
-
-    Returns
-    -------
-    AlternativeResult
-        `details` has df, the variance of the differences, and the standard error of their mean.
-
-    Notes
-    -----
-    `paired_t` of folds, with its errors; cost O(K). Source: Dietterich (1998), sec. 3; Daelemans
-    and Hoste (2002).
-
-    Examples
-    --------
-    >>> from permtest.alternatives import kfold_t
-    >>> round(kfold_t([85, 87, 84, 90, 88], [84, 85, 84, 87, 87]).pvalue, 4)
-    0.0516
-    """
-    sample = _sample(a, b, delta, names, (None,))
-    return _student("kfold_t", sample, alternative, 1 / sample.n, correlation=0.0)
+# ---- a test of scores --------------------------------------------------------------------------
 
 
 def corrected_resampled_t(
@@ -245,7 +211,9 @@ def corrected_resampled_t(
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + n_test / n_train) s^2``, where independent folds would have ``s^2 / J``.
+    ``(1 / J + n_test / n_train) s^2``, where independent folds would have ``s^2 / J``. That is what
+    `paired_t` takes it for: given scores of folds, it is the t-test of K-fold cross-validation,
+    whose standard error is too small, as training sets share most of their items.
 
     Parameters
     ----------
@@ -254,17 +222,18 @@ def corrected_resampled_t(
         Or of J random splits, in one row, with `test_train_ratio`.
     test_train_ratio : float, optional
         n_test / n_train, above 0: 1 / 9 where a tenth is tested on. Default: 1 / (K - 1).
-    alternative, delta, names : as in `kfold_t`
+    alternative, delta, names : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
-        `details` as in `kfold_t`, and the ratio and the correlation of folds that it amounts to.
+        `details` has df, the standard error of the mean difference, the variance of the
+        differences, the ratio, and the correlation of folds that it amounts to.
 
     Notes
     -----
     Exact for normal differences that all correlate by n_test / (n_test + n_train), which is a rule
-    of thumb. Cost and errors as in `kfold_t`. Source: Nadeau and Bengio (2003); repetitions:
+    of thumb. Errors as in `paired_t`; cost O(J). Source: Nadeau and Bengio (2003); repetitions:
     Bouckaert and Frank (2004).
 
     Examples
@@ -273,167 +242,20 @@ def corrected_resampled_t(
     >>> round(corrected_resampled_t([85, 87, 84, 90, 88], [84, 85, 84, 87, 87]).pvalue, 4)
     0.1412
     """
-    shape = plain_array(a, "a").shape
-    sample = _sample(a, b, delta, names, (None,) if len(shape) == 1 else (None, None))
-    ratio = 1 / max(shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
-    check_above_zero(ratio, "test_train_ratio")
-    more = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    return _student("corrected_resampled_t", sample, alternative, 1 / sample.n + ratio, **more)
-
-
-def five_by_two_t(
-    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
-) -> AlternativeResult:
-    """t-test of five repetitions of 2-fold cross-validation, by the difference of the first fold.
-
-    It is divided by the root of the mean of the five partitions' variances.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (5, 2)
-        Scores of both models on the same folds, one partition a row.
-    alternative, delta, names : as in `kfold_t`
-
-    Returns
-    -------
-    AlternativeResult
-        Estimate and interval of the first difference. `details` has df (5) and the mean variance.
-
-    Notes
-    -----
-    The answer depends on which fold is the first, and the law is approximate: partitions are of
-    the same items, and a difference is not independent of its own partition's variance. Cost and
-    errors as in `kfold_t`. Source: Dietterich (1998), sec. 3.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import five_by_two_t
-    >>> a = [[85, 87], [84, 90], [88, 86], [85, 88], [87, 86]]
-    >>> b = [[82, 85], [84, 87], [87, 84], [83, 84], [84, 85]]
-    >>> round(five_by_two_t(a, b).pvalue, 4)
-    0.0815
-    """
-    sample = _sample(a, b, delta, names, (5, 2))
-    variance, estimate = _variance_of_partitions(sample), float(sample.differences[0])
-    found = estimate, estimate - float(sample.delta), sqrt(variance), 5
-    details = {"variance": variance}
-    return student("five_by_two_t", alternative, *found, sample=sample, details=details)
-
-
-def five_by_two_f(a: Any, b: Any, *, delta: float = 0, names: Names = None) -> AlternativeResult:
-    """F-test of five repetitions of 2-fold cross-validation, by all ten differences; two-sided.
-
-    The sum of the ten squared differences over twice the sum of the five partitions' variances.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (5, 2)
-        Scores of both models on the same folds, one partition a row.
-    delta, names : as in `kfold_t`
-
-    Returns
-    -------
-    AlternativeResult
-        `details` has both degrees of freedom (10 and 5) and the mean of the five variances.
-
-    Notes
-    -----
-    As approximate as `five_by_two_t`, but the order of folds does not matter. It has no interval:
-    where partitions differ much, every `delta` is rejected. Cost and errors as in `kfold_t`.
-    Source: Alpaydin (1999).
-
-    Examples
-    --------
-    >>> from permtest.alternatives import five_by_two_f
-    >>> a = [[85, 87], [84, 90], [88, 86], [85, 88], [87, 86]]
-    >>> b = [[82, 85], [84, 87], [87, 84], [83, 84], [84, 85]]
-    >>> round(five_by_two_f(a, b).pvalue, 4)
-    0.1185
-    """
-    from scipy.special import fdtrc
-
-    sample = _sample(a, b, delta, names, (5, 2))
-    variance = _variance_of_partitions(sample)
-    f = float(np.sum((sample.differences - float(sample.delta)) ** 2)) / (10 * variance)
-    return result_of(
-        "five_by_two_f",
-        sample=sample,
-        alternative="two-sided",
-        statistic=f,
-        pvalue=float(fdtrc(10, 5, f)),
-        estimate=sample.mean,
-        details={"df1": 10, "df2": 5, "variance": variance},
-    )
-
-
-def block_3x2_t(
-    a: Any, b: Any, *, alternative: Alternative = "two-sided", delta: float = 0, names: Names = None
-) -> AlternativeResult:
-    """t-test of blocked 3 x 2 cross-validation, by the mean of all six differences.
-
-    Parameters
-    ----------
-    a, b : array_like of shape (3, 2)
-        Scores of both models on the same folds, one partition a row.
-    alternative, delta, names : as in `kfold_t`
-
-    Returns
-    -------
-    AlternativeResult
-        `details` as in `kfold_t`.
-
-    Notes
-    -----
-    With the sum SS of squared deviations of the differences from their mean, SS / 6 is an unbiased
-    variance of the mean, and the test exact, if the differences are normal and all correlate by
-    0.4. Simulations find correlations of 0 to 1/2 within a partition and of 1/4 to 1/2 between
-    them; larger ones make the test reject too often. Cost and errors are as in `kfold_t`.
-
-    Source: Wang, Wang, Jia and Li (2014), whose authors' programs have ``mean / sqrt(SS / 6)``
-    with 5 degrees of freedom. The formula as printed was not compared.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import block_3x2_t
-    >>> a, b = [[85, 87], [84, 90], [88, 86]], [[82, 85], [84, 87], [87, 84]]
-    >>> round(block_3x2_t(a, b).pvalue, 4)
-    0.1465
-    """
-    sample = _sample(a, b, delta, names, (3, 2))
-    return _student("block_3x2_t", sample, alternative, 5 / 6, correlation=0.4)
-
-
-def _sample(
-    a: Any, b: Any, delta: float, names: Names, shape: tuple[int | None, ...]
-) -> PairedSample:
-    """The scores of both models in one row, if they have that shape, with any length for None."""
     first, second = plain_array(a, "a"), plain_array(b, "b")
-    fits = first.shape == second.shape and first.ndim == len(shape) and first.size > 1
-    if not fits or any(n not in (None, m) for n, m in zip(shape, first.shape, strict=True)):
-        wanted = ", ".join("K" if n is None else str(n) for n in shape)
+    if first.shape != second.shape or first.ndim not in (1, 2) or first.size < 2:
         raise ValueError(
             f"a has shape {first.shape} and b {second.shape}, but this test takes scores of both "
-            f"models on the same folds, ({wanted}), K >= 2"
+            "models on the same folds, (K,) or (r, K), two or more"
         )
-    return PairedSample.of(first.ravel(), second.ravel(), delta, names)
-
-
-def _variance_of_partitions(sample: PairedSample) -> float:
-    """The mean of the five variances."""
-    if np.array_equal(sample.gaps[0::2], sample.gaps[1::2]):
-        raise ValueError("both differences of each partition are equal; use exact_perm_test")
-    between = sample.differences[0::2] - sample.differences[1::2]
-    return float(between @ between) / 10
-
-
-def _student(
-    test: str, sample: PairedSample, alternative: str, share: float, **details: float
-) -> AlternativeResult:
-    """The t-test of the mean difference, which has this share of the differences' variance."""
+    sample = PairedSample.of(first.ravel(), second.ravel(), delta, names)
+    ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
+    check_above_zero(ratio, "test_train_ratio")
     sample.refuse_constant("a t-test")
-    found = sample.mean, sample.lead, sample.deviation * sqrt(share), sample.n - 1
+    found = sample.mean, sample.lead, sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
+    details = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
     details["variance"] = sample.deviation**2
-    return student(test, alternative, *found, sample=sample, details=details)
+    return student("corrected_resampled_t", alternative, *found, sample=sample, details=details)
 
 
 # ---- block-regularised cross-validation ---------------------------------------------------------

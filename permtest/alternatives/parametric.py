@@ -44,7 +44,8 @@ def paired_t(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, N >= 2; or one `Pairs`.
+        Scores of both systems on the same items, N >= 2; or one `Pairs`. Scores of the K folds of
+        a cross-validation are no independent items: see `corrected_resampled_t`.
     alternative : {"two-sided", "greater", "less"}
         "greater": `a` scores higher.
     delta : float, default 0.0
@@ -90,8 +91,9 @@ def independent_t(
 ) -> AlternativeResult:
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
-    Scores of two systems on the same items hardly ever are: the standard error is then too large
-    by the factor that `inflation` gives.
+    Scores of two systems on the same items hardly ever are: with a correlation r12 the standard
+    error is too large by 1 / sqrt(1 - r12), if both vary equally. `compare_all` returns r12 and
+    that factor as `correlation` and `inflation`.
 
     Parameters
     ----------
@@ -179,35 +181,6 @@ def normal_z(
     test = "independent_z" if correlation == 0 else "normal_z"
     found = sample.mean, sample.lead, error, inf
     return student(test, alternative, *found, sample=sample, details=details)
-
-
-def inflation(correlation: float) -> float:
-    """The factor by which assuming independence inflates a standard deviation (Yeh, sec. 2.1).
-
-    Parameters
-    ----------
-    correlation : float
-        r12 of two systems whose standard deviations are equal; below 1.
-
-    Returns
-    -------
-    float
-        ``1 / sqrt(1 - r12)``.
-
-    Raises
-    ------
-    ValueError
-        If `correlation` is not in [-1, 1).
-
-    Examples
-    --------
-    >>> from permtest.alternatives import inflation
-    >>> [round(inflation(r), 2) for r in (0.38, 0.5, 0.8)]
-    [1.27, 1.41, 2.24]
-    """
-    if not -1 <= correlation < 1:
-        raise ValueError(f"correlation must lie in [-1, 1), got {correlation}")
-    return 1 / sqrt(1 - correlation)
 
 
 # ---- p and quantiles, for one number or for arrays -----------------------------------------------

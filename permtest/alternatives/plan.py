@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import asin, ceil, inf, log, sqrt
+from math import ceil, inf, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -16,7 +16,6 @@ from permtest._checks import (
     check_count,
     check_finite,
     check_level,
-    check_option,
     check_share,
 )
 from permtest.alternatives.answer import fewest_units
@@ -144,87 +143,6 @@ def minimum_detectable_effect(
 # ---- scores of 0 and 1 ---------------------------------------------------------------------------
 
 
-def sample_size_proportions(
-    p1: float,
-    p2: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-    method: str = "pooled",
-) -> int:
-    """How many items each of two systems needs, if they are tested on different items.
-
-    A normal approximation. On the same items they need fewer as a rule: `sample_size_mcnemar`.
-
-    Parameters
-    ----------
-    p1, p2 : float
-        The true accuracies, different, in [0, 1].
-    power, alpha, alternative
-        As in `sample_size`.
-    method : {"pooled", "cohen_h"}, default "pooled"
-        The z test with the pooled variance, or the test of the difference of arcsines.
-
-    Examples
-    --------
-    >>> from permtest.study import sample_size_proportions
-    >>> sample_size_proportions(0.85, 0.8), sample_size_proportions(0.85, 0.8, method="cohen_h")
-    (906, 903)
-    """
-    p1, p2 = check_share(p1, "p1"), check_share(p2, "p2")
-    check_aim(power, alpha, alternative, **{"p1 - p2": p1 - p2})
-    check_option("method", method, ("pooled", "cohen_h"))
-    gap, mean = p1 - p2, (p1 + p2) / 2
-    null, true = sqrt(2 * mean * (1 - mean)), sqrt(p1 * (1 - p1) + p2 * (1 - p2))
-    if method == "cohen_h":
-        gap, null, true = 2 * asin(sqrt(p1)) - 2 * asin(sqrt(p2)), sqrt(2), sqrt(2)
-    return _normal_size(gap, null, true, power, alpha, alternative)
-
-
-def sample_size_mcnemar(
-    p_b: float,
-    p_c: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    alternative: str = "two-sided",
-) -> int:
-    """How many items McNemar's test needs, if two systems are tested on the same items.
-
-    The normal approximation of Connor (1987), for the test without a correction; the exact test
-    needs a few items more: `exact_power_n`.
-
-    Parameters
-    ----------
-    p_b, p_c : float
-        Shares of all items that the first system alone, and the second alone, gets right; different
-        ones.
-    power, alpha, alternative
-        As in `sample_size`.
-
-    Examples
-    --------
-    >>> from permtest.study import sample_size_mcnemar
-    >>> sample_size_mcnemar(0.06, 0.03)
-    783
-    """
-    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
-    check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
-    true = sqrt(max(both - gap * gap, 0.0))
-    return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
-
-
-def _normal_size(
-    gap: float, null: float, true: float, power: float, alpha: float, alternative: str
-) -> int:
-    """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
-    quantile = NormalDist().inv_cdf
-    z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    root = (z * null + quantile(power) * true) / gap
-    return _smallest(lambda size: size >= root * root, 1)
-
-
 def exact_power(
     p_b: float, p_c: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
@@ -232,8 +150,8 @@ def exact_power(
 
     Parameters
     ----------
-    p_b, p_c
-        As in `sample_size_mcnemar`, but they may be equal.
+    p_b, p_c : float
+        Shares of all items that the first system alone, and the second alone, gets right.
     n : int
         Number of items, up to 10^9.
     alpha, alternative
@@ -251,7 +169,7 @@ def exact_power(
     >>> round(exact_power(0.15, 0.1, 1000), 4)
     0.8763
     """
-    size = check_count(n, "n", most=10**9, why="sample_size_mcnemar is as good as exact there")
+    size = check_count(n, "n", most=10**9, why=f"{_by_t('power_t(n, ', p_b, p_c)} is as good there")
     return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
 
 
@@ -284,7 +202,8 @@ def exact_power_n(
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
-            raise ValueError(f"it takes more than {MOST_EXACT:,} items; see sample_size_mcnemar")
+            near = _by_t("sample_size(", p_b, p_c)
+            raise ValueError(f"it takes more than {MOST_EXACT:,} items; {near} is as good there")
         return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
     crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
@@ -302,6 +221,12 @@ def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
     if both > 1 + 1e-12:
         raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
     return min(both, 1.0), p_b / both if both else 0.5
+
+
+def _by_t(call: str, p_b: float, p_c: float) -> str:
+    """A call with the mean and the deviation of differences of 0 and 1."""
+    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
+    return f"{call}{gap:.6g}, {sqrt(max(both - gap * gap, 0.0)):.6g})"
 
 
 def _powers(
@@ -416,13 +341,31 @@ def units_needed(
 ) -> int:
     """The fewest units with this power, and a p that can reject; approximate above `most`."""
     how = {**of, "power": power, "alpha": alpha, "alternative": alternative}
-    size: Callable[..., int] = sample_size_mcnemar if "p_b" in of else sample_size
+    size: Callable[..., int] = _mcnemar_size if "p_b" in of else sample_size
     if "p_b" in of and most and (most == inf or size(**how) <= most):
         size = exact_power_n
     return max(size(**how), fewest_units(alpha, alternative))
 
 
+def _mcnemar_size(p_b: float, p_c: float, *, power: float, alpha: float, alternative: str) -> int:
+    """How many items McNemar's test without a correction needs: Connor's (1987) approximation."""
+    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
+    check_aim(power, alpha, alternative, **{"p_b - p_c": gap})
+    true = sqrt(max(both - gap * gap, 0.0))
+    return _normal_size(gap, sqrt(both), true, power, alpha, alternative)
+
+
 # ---- what all of them need -----------------------------------------------------------------------
+
+
+def _normal_size(
+    gap: float, null: float, true: float, power: float, alpha: float, alternative: str
+) -> int:
+    """n where a normal mean is found, whose deviation is `null` without a gap, and `true` with."""
+    quantile = NormalDist().inv_cdf
+    z = -quantile(alpha / 2 if alternative == "two-sided" else alpha)
+    root = (z * null + quantile(power) * true) / gap
+    return _smallest(lambda size: size >= root * root, 1)
 
 
 def _smallest(enough: Any, least: int) -> int:

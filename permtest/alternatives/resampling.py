@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import partial
 from math import copysign, gcd, inf, isfinite
 from operator import index
-from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -49,7 +48,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 
 #: How an interval is made of resamples.
-Interval: TypeAlias = Literal["studentised", "percentile", "basic", "bca"]
+Interval: TypeAlias = Literal["studentised", "percentile"]
 
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
@@ -59,8 +58,6 @@ AT_ONCE, LEAST = 2**18, 2**15
 
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
-
-NORMAL = NormalDist()
 
 
 def bootstrap(
@@ -86,13 +83,12 @@ def bootstrap(
         As in `paired_t`; the differences must not all be the same.
     statistic : {"mean", "median"}, default "mean"
         Of the differences a - b.
-    interval : {"studentised", "percentile", "basic", "bca"}, optional
-        Which interval is inverted. "percentile", the default for the median: quantiles of the
-        resampled estimates. "basic": those, mirrored at the estimate, which is what resampling
-        from centred differences gives. For the mean also "studentised", its default, which holds
-        its level best where differences are skewed: the estimate, less quantiles of
+    interval : {"studentised", "percentile"}, optional
+        Which interval is inverted. "percentile", all that there is for the median: quantiles of
+        the resampled estimates. "studentised", the default for the mean, which holds its level
+        better where differences are skewed: the estimate, less quantiles of
         ``t* = (resampled - estimate) / its standard error`` times the standard error of the
-        estimate; and "bca": percentiles, corrected for bias and for acceleration.
+        estimate.
     K : int, default 10000
         Number of resamples, from 1 to 10**7.
     rng : numpy.random.Generator, int or None
@@ -118,10 +114,7 @@ def bootstrap(
     -----
     A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
     pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
-    mean least often by the studentised interval, most often by the basic one.
-
-    The p of "bca" solves the formula of its ends for the level; as it extrapolates the law of the
-    resamples, it is not let below 1 / (K + 1). Its acceleration is that of the jackknife.
+    mean less often by the studentised interval.
 
     In resamples that consist of one value, t* is infinite, or 0 at the estimate itself. Where
     differences take few values, there can be so many that an end of the studentised interval is
@@ -149,7 +142,7 @@ def bootstrap(
     check_option("statistic", statistic, ("mean", "median"))
     of_mean, size = statistic == "mean", check_resamples(K)
     kind = interval or ("studentised" if of_mean else "percentile")
-    check_option("interval", kind, get_args(Interval) if of_mean else ("percentile", "basic"))
+    check_option("interval", kind, get_args(Interval) if of_mean else ("percentile",))
     sample = PairedSample.of(a, b, delta, names, least=2)
     values, counts, unit = _grouped(sample)
     if values.size < 2:
@@ -169,18 +162,13 @@ def bootstrap(
             t = np.where(gap == 0, 0.0, gap / drawn[1])
         pivots = replace(pivots, values=np.sort(theta - error * t))
         details["constant"] = int(np.count_nonzero(drawn[1] == 0))
-    elif kind == "basic":
-        pivots = replace(pivots, values=2 * theta - pivots.values[::-1])
-    elif kind == "bca":
-        details |= _bca(values, counts, theta, drawn[0])
-        pivots = replace(pivots, bias=details["bias"], acceleration=details["acceleration"])
     estimate = float(sample.delta + Fraction(theta) * step)
     test, t_value = f"bootstrap_{statistic}", theta / error if error else copysign(inf, theta)
     return result_of(
         test,
         sample=sample,
         alternative=alternative,
-        title=f"{kind.replace('bca', 'bias-corrected and accelerated')} {TITLES[test]}",
+        title=f"{kind} {TITLES[test]}",
         statistic=t_value if kind == "studentised" else estimate,
         statistic_name="t" if kind == "studentised" else statistic,
         pvalue=pivots.pvalue(alternative),
@@ -307,59 +295,31 @@ def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tu
     return pairs, gaps, counts, Fraction(1), float(first - second), tie
 
 
-def permutation_mean(
-    a: Any,
-    b: Any = None,
+def randomisation(
+    pairs: Pairs,
+    statistic: Any = "mean",
     *,
     alternative: Alternative = "two-sided",
     delta: float | Fraction = 0.0,
-    names: Names = None,
+    rng: RNG = None,
 ) -> AlternativeResult:
-    """The exact paired-permutation test of the mean difference, among its alternatives.
+    """The exact permutation test in the form of the others; sampled if no exact p is in reach.
 
-    `exact_perm_test` in the form of all the others, and against any `delta`.
-
-    Parameters
-    ----------
-    a, b, alternative, delta, names : as in `paired_t`
-        N >= 1, and the signs of what differences exceed `delta` by are exchanged.
-
-    Returns
-    -------
-    AlternativeResult
-        The statistic is the sum of the differences less `delta`; the interval is that of all
-        shifts not rejected. The `details` have `method` and `error_bound` of `exact_perm_test`;
-        where scores have so many digits that it brackets p, `method` is "upper bound".
-
-    Examples
-    --------
-    >>> from permtest.alternatives import permutation_mean
-    >>> u, v = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
-    >>> r = permutation_mean(u, v, delta=-0.5, alternative="greater")
-    >>> r.estimate, r.pvalue
-    (0.0, 0.09375)
+    Of single scores it tests the mean difference against `delta`, by the signs of what differences
+    exceed `delta` by, and its interval is that of all shifts that are not rejected.
     """
-    sample = PairedSample.of(a, b, delta, names)
-    found = exact_perm_test(sample.steps, np.zeros_like(sample.steps), alternative=alternative)
-    return _as_alternative(
-        found,
-        sample=sample,
-        statistic=float(Fraction(exact_sum(sample.steps), sample.scale)),
-        estimate=sample.mean,
-        assumptions=(sample.symmetry, ITEMS),
-        _interval=partial(_shifts, sample.pairs, alternative),
-    )
-
-
-def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> ConfidenceInterval:
-    return exact_perm_test(pairs, alternative=alternative).confidence_interval(confidence_level)
-
-
-def randomisation(
-    pairs: Pairs, statistic: Any, *, alternative: Alternative, rng: RNG = None
-) -> AlternativeResult:
-    """The exact permutation test of a measure of counts; sampled if an exact p is out of reach."""
     entry = lookup(statistic)
+    if not entry.columns:
+        sample = PairedSample.of(pairs, delta=delta)
+        steps = sample.steps
+        return _as_alternative(
+            exact_perm_test(steps, np.zeros_like(steps), alternative=alternative, rng=rng),
+            sample=sample,
+            statistic=float(Fraction(exact_sum(steps), sample.scale)),
+            estimate=sample.mean,
+            assumptions=(sample.symmetry, ITEMS),
+            _interval=partial(_shifts, pairs, alternative),
+        )
     found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
     title = entry.title or entry.name
     return _as_alternative(
@@ -373,6 +333,10 @@ def randomisation(
         estimate_name=f"{title} difference",
         assumptions=(LABELS, ITEMS),
     )
+
+
+def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> ConfidenceInterval:
+    return exact_perm_test(pairs, alternative=alternative).confidence_interval(confidence_level)
 
 
 def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeResult:
@@ -448,19 +412,6 @@ def _measured(
     return np.asarray(values(first) - values(second) - delta)
 
 
-def _bca(values: Floats, counts: Counts, theta: float, drawn: Floats) -> dict[str, float]:
-    """Where the mean lies among the resampled ones, and a sixth of the skewness of the jackknife.
-
-    Ties are counted by half.
-    """
-    share = np.count_nonzero(drawn < theta) + (np.count_nonzero(drawn == theta) + 1) / 2
-    rest = values - theta / counts.sum()
-    rest /= np.abs(rest).max() or 1.0
-    squares = counts @ rest**2
-    acceleration = float(counts @ rest**3 / (6 * squares**1.5)) if squares else 0.0
-    return {"bias": NORMAL.inv_cdf(share / (drawn.size + 1)), "acceleration": acceleration}
-
-
 def resampled(
     values: Callable[[Counts], Floats], counts: Counts, size: int, rng: np.random.Generator
 ) -> Floats:
@@ -506,47 +457,32 @@ def _drawn(rng: np.random.Generator, m: int, counts: Counts, labels: Counts | No
 class Pivots:
     """K ascending numbers: the ends of an interval are the m-th smallest and the m-th largest.
 
-    Percentile: the resampled estimates x themselves. Basic: 2 estimate - x. Studentised:
-    estimate - standard error * t*. A difference is rejected from below if fewer than m of them
-    are as small as it, which is all that p needs. They are less `delta`, in units of `unit`; what
-    is no further from 0 than `tie` counts as 0. `bias` and `acceleration` make the BCa interval.
+    Percentile: the resampled estimates themselves. Studentised: estimate - standard error * t*. A
+    difference is rejected from below if fewer than m of them are as small as it, which is all that
+    p needs. They are less `delta`, in units of `unit`; what is no further from 0 than `tie` counts
+    as 0.
     """
 
     values: Floats
     unit: Fraction
     delta: Fraction
     tie: float = 0.0
-    bias: float = 0.0
-    acceleration: float = 0.0
 
     def pvalue(self, alternative: str) -> float:
         """The level at which the interval just leaves out `delta`."""
         below = int(np.searchsorted(self.values, -self.tie))
         up_to = int(np.searchsorted(self.values, self.tie, "right"))
-        greater, less = self.tail(up_to, 1), self.tail(self.values.size - below, -1)
+        greater, less = self.tail(up_to), self.tail(self.values.size - below)
         return float(by_sides(alternative, greater, less))
 
-    def tail(self, count: int, side: int) -> float:
-        """One-sided p of a difference that `count` values do not exceed (-1: fall below)."""
-        size = self.values.size
-        share = (count + 1) / (size + 1)
-        if self.bias == self.acceleration == 0:
-            return share
-        bias, acceleration = side * self.bias, side * self.acceleration
-        x = NORMAL.inv_cdf(min(share, 1 - 2**-53)) - bias
-        slope = 1 + acceleration * x
-        y = x / slope if slope > 0 else (inf if x > 0 else -inf)
-        return max(NORMAL.cdf(y - bias), 1 / (size + 1))
+    def tail(self, count: int) -> float:
+        """One-sided p of a difference that `count` values do not exceed, or do not fall below."""
+        return (count + 1) / (self.values.size + 1)
 
     def ends(self, tail: float) -> tuple[float, float]:
         """The smallest and the largest difference, in scores, whose one-sided p exceeds `tail`."""
-        size = self.values.size
-        low = first(lambda count: self.tail(count, 1) > tail, 0, size + 1)
-        high = first(lambda count: self.tail(count, -1) > tail, 0, size + 1)
-        return (
-            self.score(self.values[min(low, size) - 1]) if low else -inf,
-            self.score(self.values[max(size - high, 0)]) if high else inf,
-        )
+        m = first(lambda count: self.tail(count) > tail, 0, self.values.size)
+        return (self.score(self.values[m - 1]), self.score(self.values[-m])) if m else (-inf, inf)
 
     def score(self, value: float) -> float:
         """What a value is in scores."""

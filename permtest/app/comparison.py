@@ -47,7 +47,7 @@ TITLES = {
     "effects": "effect size",
     "curve": "power with other numbers of items",
     "power": "power, and the next study",
-    "repeat": "how to repeat this",
+    "options": "the options of the study",
     "cite": "how to cite this",
 }
 
@@ -266,7 +266,6 @@ def _section(found: Overview, key: str, evaluation: Evaluation) -> str:
 def _files(found: Overview) -> str:
     """Links that hold the files themselves, so that nobody has to be asked for them."""
     files = report_files(found, stem=STEM)
-    files |= {name: text.encode() for name, text in found.attachments.items()}
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for name, data in files.items():  # without a date: the same report makes the same bytes

@@ -325,7 +325,7 @@ class Leaderboard(AsFields):
         plan`` says of a pilot with these scores, at the level of one pair: `alpha` over the number
         of tests, as if corrected by Bonferroni, or `alpha` itself without a correction. For scores
         of 0 and 1, numbers above 10 000, and all of more than 12 systems, are approximate, which
-        is quicker: by `permtest.study.sample_size_mcnemar`.
+        is quicker: by Connor's (1987) formula for McNemar's test.
         """
         _, before = self._beside()
         level = self.alpha / (1 if self.correction == "none" else self.first.size)

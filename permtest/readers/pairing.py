@@ -251,7 +251,6 @@ class Evaluation:
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         source = chosen.source(self.format.name, grouping)
-        source |= {"same_scale": True} if self.how.same_scale else {}
         rest = self._no_systems(two, numbers=True)
         source["no_systems"] = [x for x in rest if a is None or x.lower() in ROLES["gold"]]
         group, kind = chosen.group(grouping), self._kind(chosen)

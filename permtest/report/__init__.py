@@ -80,7 +80,7 @@ def write_report(
         As in `report_files`.
     path : str or path-like
         A file, whose suffix is one of the formats of `report_files`. Or a folder, which is made
-        if there is none: all formats but .parquet, and of a study ``study.yml``, which repeats it.
+        if there is none: all formats but .parquet.
     overwrite : bool, default False
         Whether files that exist may be replaced.
 
@@ -110,8 +110,6 @@ def write_report(
     """
     place, stem, formats = destination(document, path, overwrite=overwrite)
     files = report_files(document, formats, stem=stem)
-    if place == Path(path):
-        files |= {name: text.encode() for name, text in document.attachments.items()}
     _check_free(place, files, overwrite)
     place.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():  # under another name first, so that none is half written

@@ -6,9 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from inspect import cleandoc
 from pathlib import Path
-from textwrap import fill
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -25,7 +23,7 @@ class StudyConfig:
     Parameters
     ----------
     seed : int
-        Of everything random: the same seed, the same report.
+        Of everything random.
     a, b : str, int or None
         Columns of the systems, by name, or by number from 1.
     higher_is_better : bool or None
@@ -128,7 +126,7 @@ class StudyConfig:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> StudyConfig:
-        """The configuration in a YAML file such as `to_yaml` writes; else a ValueError says why."""
+        """The configuration in a YAML file; a ValueError says why if there is none in it."""
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
             values = yaml.safe_load(Path(path).read_text("utf-8-sig"))
@@ -141,17 +139,6 @@ class StudyConfig:
     def to_dict(self) -> dict[str, Any]:
         """All options as plain values, which `from_dict` takes back."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()}
-
-    def to_yaml(self) -> str:
-        """All options as YAML below what they mean, which `from_yaml` reads back."""
-        yaml = optional("yaml", needed_by="a configuration", extra="study")
-        meaning = cleandoc(str(self.__doc__)).partition("----\n")[2].partition("\n\nRaises")[0]
-        known = f"Tests are {', '.join(TITLES)}; power is simulated of {', '.join(TESTS)}."
-        text = "A study of two systems: permtest study FILE --config THIS_FILE\n\n"
-        text += f"{meaning.replace('None', 'null')}\n\n{fill(known, 96)}"
-        comment = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
-        values = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=1e9)
-        return f"{comment}\n\n{values}"
 
 
 def _check(value: Any, name: str, kind: Any) -> None:

@@ -133,11 +133,6 @@ class Document(AsJson):
         """The table for a paper: parts with the same columns, and a rule between them."""
 
     @property
-    def attachments(self) -> Mapping[str, str]:
-        """Name -> text of further files that a folder gets."""
-        return {}
-
-    @property
     def sections(self) -> tuple[Section, ...]:
         """What there is to say, in the order in which it is worth reading."""
         return tuple(make() for make in self.parts.values())

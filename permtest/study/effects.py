@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import asin, atanh, inf, pi, sqrt, tanh
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_count, check_level
+from permtest._checks import check_level
 from permtest._forms import AsSentence
 from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
 from permtest.alternatives.counts import mcnemar, wilson
@@ -35,11 +35,7 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
     "hedges_g": ("Hedges' g", "noncentral t distribution", STANDARDISED),
     "wilcoxon_r": ("Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION),
     "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES),
-    "win_loss": ("Win-loss difference", "Tango's score interval", SHARES),
     "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
-    "odds_ratio": ("Odds ratio", "Clopper-Pearson interval", "odds; 1 where systems are equal"),
-    "cohen_h": ("Cohen's h", "normal approximation of arcsines", STANDARDISED),
-    "phi": ("phi", "normal approximation of atanh(phi)", CORRELATION),
 }
 
 WORDS = ("less than small", "small", "medium", "large")
@@ -61,7 +57,7 @@ class EffectSize(AsSentence):
     name : str
         Of the function that computed it, such as "cohen_d".
     value : float
-        Above 0, or an odds ratio above 1, where the first system scores higher.
+        Above 0 where the first system scores higher.
     n : int
         Number of pairs.
     names : tuple of two str
@@ -146,19 +142,18 @@ def effect_sizes(
 
     Notes
     -----
-    For scores of 0 and 1 the risk difference, the odds ratio and h; for others d, g, the
-    Hodges-Lehmann estimate, r and the win-loss difference. What is not defined is left out.
+    For scores of 0 and 1 the risk difference; for others d, g, the Hodges-Lehmann estimate and r.
+    What is not defined is left out.
 
     Examples
     --------
     >>> from permtest.study import effect_sizes
     >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
-    {'risk_difference': 0.25, 'odds_ratio': 2.0, 'cohen_h': 0.524}
+    {'risk_difference': 0.25}
     """
-    binary: tuple[Callable[..., EffectSize], ...] = (risk_difference, odds_ratio, cohen_h)
-    graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r, win_loss)
     sample, found = checked_sample(a, b, names), []
-    for effect in binary if sample.is_binary else graded:
+    graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
+    for effect in (risk_difference,) if sample.is_binary else graded:
         try:
             found.append(effect(sample.pairs))
         except ValueError:  # there is none for these scores
@@ -361,28 +356,7 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 
 
-# ---- wins, and right and wrong answers ----------------------------------------------------------
-
-
-def win_loss(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """How much more often the first system wins than loses: P(A > B) - P(B > A).
-
-    Parameters
-    ----------
-    a, b, names
-        As in `cohen_d`; a single pair is enough.
-
-    Examples
-    --------
-    >>> from permtest.study import win_loss
-    >>> print(win_loss([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]))
-    Win-loss difference of a over b 0.4, 95% interval -0.3493 to 0.8264 (n = 5).
-    """
-    sample = PairedSample.of(a, b, names=names)
-    n, wins, losses = sample.n, int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    details = {"wins": wins, "losses": losses, "ties": n - wins - losses}
-    interval = mcnemar(wins, losses, n=n).confidence_interval
-    return EffectSize("win_loss", (wins - losses) / n, n, sample.names, details, interval)
+# ---- right and wrong answers --------------------------------------------------------------------
 
 
 def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -416,137 +390,6 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
     interval = mcnemar(b, c, n=n).confidence_interval
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
-
-
-def odds_ratio(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
-    """b / c: how many items the first system alone gets right for each that only the second does.
-
-    Parameters
-    ----------
-    a, b, names
-        As in `risk_difference`; one item at least is right for one system alone.
-
-    Notes
-    -----
-    It is the conditional odds ratio of McNemar's test, infinite where c = 0. The interval, Clopper
-    and Pearson's for b among b + c, excludes 1 only where the exact test rejects.
-
-    Examples
-    --------
-    >>> from permtest.study import odds_ratio
-    >>> odds_ratio([1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 1, 0]).value
-    2.0
-    """
-    sample, (_, b, c, _) = _answers(a, b, names)
-    if b + c == 0:
-        raise ValueError("a and b are equal in every pair, so there is no odds ratio")
-    value, test = b / c if c else inf, mcnemar(b, c)  # which compares shares of b + c
-
-    def interval(confidence_level: float) -> tuple[float, ...]:
-        ends = test.confidence_interval(confidence_level)
-        return tuple((1 + end) / (1 - end) if end < 1 else inf for end in ends)
-
-    return EffectSize("odds_ratio", value, sample.n, sample.names, {"b": b, "c": c}, interval)
-
-
-def cohen_h(
-    a: Any,
-    b: Any = None,
-    x2: int | None = None,
-    n2: int | None = None,
-    *,
-    names: tuple[str, str] | None = None,
-) -> EffectSize:
-    """Cohen's h: the difference of two shares of right answers, on the arcsine scale.
-
-    Parameters
-    ----------
-    a, b
-        As in `risk_difference`: both systems answered the same items. Or, of systems that were
-        tested on different items, how many answers of the first are right, and how many it gave.
-    x2, n2 : int, optional
-        The same two numbers of the second system, where systems have different items.
-    names : tuple of two str, optional
-        The names of the two systems.
-
-    Notes
-    -----
-    h = 2 asin(sqrt(p1)) - 2 asin(sqrt(p2)), with a normal interval. Its variance for pairs is
-    (2 - 2 r12) / n, with r12 the correlation of the answers, for which their four numbers are taken
-    one half larger than they are, so that it is defined and below 1; for different items it is
-    1 / n1 + 1 / n2.
-
-    Examples
-    --------
-    >>> from permtest.study import cohen_h
-    >>> round(cohen_h([1, 1, 0, 0, 1], [0, 1, 0, 1, 0]).value, 4)
-    0.4027
-    >>> round(cohen_h(85, 100, 75, 100).value, 4)
-    0.2518
-    """
-    details = {}
-    if x2 is None:
-        sample, (both, b, c, neither) = _answers(a, b, names)
-        n, names, shares = sample.n, sample.names, ((both + b) / sample.n, (both + c) / sample.n)
-        details["r12"] = _correlation(both + 0.5, b + 0.5, c + 0.5, neither + 0.5)
-        error = sqrt((2 - 2 * details["r12"]) / n)
-    else:
-        n1, n2 = check_count(b, "n1"), check_count(n2, "n2")
-        x1, x2 = check_count(a, "x1", least=0, most=n1), check_count(x2, "x2", least=0, most=n2)
-        n, names, shares = n1 + n2, names or ("a", "b"), (x1 / n1, x2 / n2)
-        error = sqrt(1 / n1 + 1 / n2)
-    value = 2 * asin(sqrt(shares[0])) - 2 * asin(sqrt(shares[1]))
-    details |= {"p1": shares[0], "p2": shares[1], "standard_error": error}
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        half = error * normal_quantile(tail_level("two-sided", confidence_level))
-        return max(value - half, -pi), min(value + half, pi)
-
-    return EffectSize("cohen_h", value, n, names, details, interval)
-
-
-def phi(table: Any, *, names: tuple[str, str] = ("a", "b")) -> EffectSize:
-    """Phi: the correlation in a table of two by two counts.
-
-    Parameters
-    ----------
-    table : array_like of shape (2, 2)
-        Counts: a row for each system, and columns of right and wrong answers.
-    names : tuple of two str, default ("a", "b")
-        What the rows are called.
-
-    Notes
-    -----
-    The interval is normal on the scale of atanh(phi), with the large-sample variance of phi
-    (Bishop, Fienberg and Holland 1975, sec. 11.3), one half added to each cell if one is 0.
-
-    Examples
-    --------
-    >>> from permtest.study import phi
-    >>> phi([[85, 15], [75, 25]]).value
-    0.125
-    """
-    cells = np.asarray(table)
-    if cells.shape != (2, 2):
-        raise ValueError(f"table has shape {cells.shape}, but must be two by two")
-    counts = [check_count(x, f"table{divmod(i, 2)}", least=0) for i, x in enumerate(cells.flat)]
-    if 0 in (*cells.sum(axis=0), *cells.sum(axis=1)):
-        raise ValueError("table has an empty row or column, so there is no correlation")
-    value, n = _correlation(*counts), sum(counts)
-    p, q, r, s = (x + 0.5 * (0 in counts) for x in counts)
-    centre = _correlation(p, q, r, s)
-    tilts = [(x - y) / sqrt(x * y) for x, y in ((p + q, r + s), (p + r, q + s))]
-    variance = 1 - centre**2 + centre * (1 + centre**2 / 2) * tilts[0] * tilts[1]
-    variance -= 0.75 * centre**2 * (tilts[0] ** 2 + tilts[1] ** 2)
-    error = sqrt(max(variance, 0.0) / (p + q + r + s))
-
-    def interval(confidence_level: float) -> tuple[float, float]:
-        reach = normal_quantile(tail_level("two-sided", confidence_level)) * error
-        low, high = (tanh(atanh(centre) + side * reach / (1 - centre**2)) for side in (-1, 1))
-        return min(low, value), max(high, value)
-
-    details = {"chi_squared": n * value**2, "standard_error": error}
-    return EffectSize("phi", value, n, names, details, interval)
 
 
 def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:

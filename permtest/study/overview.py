@@ -1,6 +1,6 @@
 """Everything about one comparison: the exact test first, then what surrounds it.
 
-`overview` compares items as they are; `run_study` follows a configuration, and can be repeated.
+`overview` compares items as they are; `run_study` follows a configuration.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from permtest.alternatives.answer import (
 from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_all, verdict
 from permtest.alternatives.counts import score_interval
 from permtest.alternatives.plan import Outlook, outlook
-from permtest.alternatives.resampling import permutation_mean, randomisation
+from permtest.alternatives.resampling import randomisation
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
@@ -381,7 +381,7 @@ class Overview(Document):
         order = ["exact", *(test for test in chosen if test != "exact")]
         found = {first.test: first}
         if self._is_slow and first.test != "exact":  # without its interval
-            made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
+            made = randomisation(self.units, alternative=self.alternative, delta=self.delta)
             found["exact"] = Answer("exact", made, None, ())
         elif self.exact.n_samples is not None:  # with the same random labellings
             drawn = randomisation(self.units, **self._how)
@@ -435,7 +435,7 @@ class Overview(Document):
 
     @cached_property
     def power(self) -> Outlook | None:
-        """Power of such a test, and the size of another study; None where `problems` says why."""
+        """What another study needs, and the power of this one; None where its section says why."""
         pairs, unit, limit = self.pairs, self.unit, inf  # the largest difference that there can be
         if self.statistic.columns:
             limit = 1.0 if self.statistic.measure(pairs)[0].whole else inf
@@ -525,21 +525,16 @@ class Overview(Document):
         answers = "answers" + " measures" * spans
         keys = f"finding test items {answers} effects power data cite"
         if self.config is not None and self.pairs.columns:
-            keys = f"finding data test items {answers} power repeat cite"
+            keys = f"finding data test items {answers} power options cite"
         elif self.config is not None:
             keys = "finding data units assumptions recommendation test items answers effects "
-            keys += "curve power repeat cite"
+            keys += "curve power options cite"
         return {key: partial(getattr(sections, key), self) for key in keys.split()}
 
     @property
     def source(self) -> Mapping[str, Any]:  # type: ignore[override]
         """What the reader recorded of the scores."""
         return self.pairs.source
-
-    @property
-    def attachments(self) -> Mapping[str, str]:
-        """The configuration that repeats a study."""
-        return {} if self.config is None else {"study.yml": self.config.to_yaml()}
 
     @property
     def picture(self) -> Figure:
@@ -600,7 +595,7 @@ class Overview(Document):
     def _first(self) -> tuple[Answer, str]:
         """The test whose interval is shown, and where the interval comes from."""
         if (shares := score_interval(self.pairs, self.alternative)) is not None:
-            made = permutation_mean(self.units, alternative=self.alternative, delta=self.delta)
+            made = randomisation(self.units, alternative=self.alternative, delta=self.delta)
             sample, level = PairedSample(self.units), self.confidence_level
             checks = tuple(Check(x, *verdict(x, sample)) for x in made.assumptions)
             ends = ConfidenceInterval(*shares(level), level)

@@ -30,9 +30,8 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.counts import mcnemar_pvalue, wilson
 from permtest.alternatives.parametric import normal_pvalue, t_pvalue
-from permtest.alternatives.resampling import check_resamples
 from permtest.batch import exact_perm_test_batch
-from permtest.integers import IntArray, in_common_units, plain_array, roomy
+from permtest.integers import IntArray, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
@@ -47,8 +46,8 @@ TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *MCNEMAR)
 AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 50
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
-#: cells to a standard deviation, or in rows to their mean magnitude, but no more to the largest.
-SMALL, PER_DEVIATION, PER_MAGNITUDE, FINEST = 100, 8, 16, 1000
+#: cells to a standard deviation, but no more to the largest.
+SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
 
 #: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
 MOST_RANKED, RESAMPLES = 50, 399
@@ -144,7 +143,10 @@ def power_curve(
     a, b : array_like of shape (N,)
         Scores of both systems on the same items; or one `Pairs`, and None.
     test : str or callable, default "exact"
-        As in `pvalues`.
+        One of "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean" (studentised),
+        "sign", "wilcoxon" and "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar",
+        "mcnemar_midp" and "mcnemar_chi2". Or a function of two rows that returns p, or a result
+        with `pvalue`: any of `alternatives`.
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
         sizes themselves, up to ten million.
@@ -200,13 +202,14 @@ def power_curve(
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
     chosen, origin = _sizes(sizes, sample.n), seeds(as_generator(rng))
-    found: list[RejectionRates] = []
+    power: list[float] = []
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
         generator = stream(origin, size)
-        found.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how))
-    power, intervals = zip(*((x[name], x.intervals[name]) for x in found), strict=True)
+        power.insert(0, _rejection_rates({name: test}, draw, n=size, rng=generator, **how)[name])
+    intervals = tuple(wilson(share, experiments) for share in power)
     asked = {"test": name, "method": method, "delta": mean, **how}
-    return PowerCurve(tuple(chosen), power, intervals, rounded=unit * (test == "exact"), **asked)
+    rounded = unit * (test == "exact")
+    return PowerCurve(tuple(chosen), tuple(power), intervals, rounded=rounded, **asked)
 
 
 def _sizes(sizes: Any, n: int) -> list[int]:
@@ -229,132 +232,53 @@ def _normal(
     return np.rint(d).astype(np.int64) if rounded else d, np.zeros((size, n), np.int64)
 
 
-@dataclass(frozen=True)
-class RejectionRates(AsSentence):
-    """How often each test rejected, in the same data sets; ``found["exact"]`` is one rate.
-
-    Parameters
-    ----------
-    rates, intervals : mapping
-        By test the share of the data sets with p at most `alpha`, and its Wilson 95% interval.
-    alpha, n, experiments, alternative
-        What `rejection_rates` was asked for.
-
-    Examples
-    --------
-    >>> from permtest.study import rejection_rates
-    >>> def draw(rng, experiments, n):
-    ...     return rng.integers(0, 2, (experiments, n)), rng.integers(0, 2, (experiments, n))
-    >>> rejection_rates(["sign"], draw, n=20, experiments=200, rng=0)["sign"] < 0.1
-    True
-    """
-
-    rates: Mapping[str, float]
-    intervals: Mapping[str, tuple[float, float]]
-    alpha: float
-    n: int
-    experiments: int
-    alternative: str
-
-    def __getitem__(self, test: str) -> float:
-        return self.rates[test]
-
-    @property
-    def too_often(self) -> tuple[str, ...]:
-        """Tests that reject more often than `alpha`, by more than chance explains."""
-        return tuple(test for test, (low, _) in self.intervals.items() if low > self.alpha)
-
-    def __str__(self) -> str:
-        shares = ", ".join(f"{test} {rate:.4f}" for test, rate in self.rates.items())
-        return (
-            f"Share of {self.experiments} data sets of {self.n} pairs with p <= {self.alpha:g} "
-            f"({self.alternative}): {shares}."
-        )
-
-
-def rejection_rates(
-    tests: Sequence[str] | Mapping[str, Test],
+def _rejection_rates(
+    tests: Mapping[str, Test],
     draw: Draw,
     *,
     n: int,
-    experiments: int = 2000,
-    alpha: float = 0.05,
+    experiments: int,
+    alpha: float,
     alternative: str = "two-sided",
-    rng: RNG = None,
+    rng: RNG,
     K: int = 1000,
-) -> RejectionRates:
-    """How often each of several tests rejects, in the same simulated data sets.
+) -> dict[str, float]:
+    """The share of simulated data sets of n pairs that each test rejects, all in the same ones.
 
-    Where the null hypothesis is true in the data that `draw` makes, this is the error rate of a
-    test, which should be at most `alpha`; elsewhere it is its power.
-
-    Parameters
-    ----------
-    tests : sequence of str, or mapping of str to test
-        Tests as `pvalues` takes them; a mapping gives functions a name.
-    draw : callable
-        ``draw(rng, experiments, n)`` returns scores of both systems, two arrays of shape
-        (experiments, n).
-    n : int
-        Number of pairs in each data set, up to ten million.
-    experiments : int, default 2000
-        Number of data sets, up to a million, drawn a thousand at a time, or fewer; within
-        ``joblib.parallel_config`` by its workers, with the same rates.
-    alpha, alternative, rng
-        As in `power_curve`.
-    K : int, default 1000
-        Number of resamples of the bootstrap.
-
-    Examples
-    --------
-    >>> from permtest.study import rejection_rates
-    >>> def equals(rng, experiments, n):
-    ...     return rng.poisson(4, (experiments, n)), rng.poisson(4, (experiments, n))
-    >>> rejection_rates(["exact", "sign"], equals, n=20, rng=0).too_often
-    ()
+    ``draw(rng, experiments, n)`` returns scores of both systems, of shape (experiments, n); it is
+    asked for up to a thousand data sets at a time, which the workers of joblib share.
     """
-    if isinstance(tests, str):
-        raise TypeError(f"tests={tests!r} must be a list of names")
-    named = dict(tests) if isinstance(tests, Mapping) else {str(test): test for test in tests}
     check_level(alpha)
     check_alternative(alternative)
     why = "their shares are as good as exact by then; ask for fewer"
     total = check_count(experiments, "experiments", most=10**6, why=why)
     law = draw if isinstance(draw, _Resampling) else None
-    alone = law if [*named.values()] == ["exact"] else None  # so that no rows have to be drawn
+    alone = law if [*tests.values()] == ["exact"] else None  # so that no rows have to be drawn
     check_count(n, "n", most=10**7, why="power_t and exact_power have formulas")
-    for test in named.values():
+    for test in tests.values():
         if not callable(test):
             check_option("test", test, TESTS)
     width = alone.values.size if alone else n
-    each = max(min(AT_ONCE // width, SLOW if any(map(callable, named.values())) else PART), 1)
-    samples, origin = check_resamples(K), seeds(as_generator(rng))
+    each = max(min(AT_ONCE // width, SLOW if any(map(callable, tests.values())) else PART), 1)
+    origin = seeds(as_generator(rng))
 
     def rejected(start: int) -> list[int]:
         size, generator = min(each, total - start), stream(origin, start)
         rows = () if alone else draw(generator, size, n)
-        for shape in map(np.shape, rows):
-            if shape != (size, n):
-                raise ValueError(
-                    f"draw(rng, {size}, {n}) returned an array of shape {shape}, but both must "
-                    f"have shape {(size, n)}"
-                )
-        how: dict[str, Any] = {"alternative": alternative, "rng": generator, "K": samples}
+        how: dict[str, Any] = {"alternative": alternative, "rng": generator, "K": K}
         return [
             law.rejected(generator, size, n, alpha, alternative)
             if law and test == "exact"
-            else int(rejects(pvalues(test, *rows, **how), alpha).sum())
-            for test in named.values()
+            else int(rejects(_pvalues(test, *rows, **how), alpha).sum())
+            for test in tests.values()
         ]
 
-    if {"exact", "wilcoxon"}.intersection(test for test in named.values() if not callable(test)):
+    if {"exact", "wilcoxon"}.intersection(test for test in tests.values() if not callable(test)):
         compile_kernels()  # once, before several threads do
     starts = range(0, total, each)
     rows = in_parallel(rejected, starts, threads=False)
     found = np.sum([*progress(rows, total=len(starts), what="tests")], axis=0)
-    rates = {test: float(x) / total for test, x in zip(named, found, strict=True)}
-    intervals = {test: wilson(rate, total) for test, rate in rates.items()}
-    return RejectionRates(rates, intervals, alpha, n, experiments, alternative)
+    return {test: float(x) / total for test, x in zip(tests, found, strict=True)}
 
 
 def measured_rates(
@@ -375,7 +299,7 @@ def measured_rates(
 
     def rates(chosen: dict[str, str], d: Any, unit: int, delta: Any) -> Mapping[str, float]:
         draw = _Resampling.of(np.maximum(d, 0), np.maximum(-d, 0), unit, delta)
-        return rejection_rates(chosen, draw, **how).rates if chosen else {}
+        return _rejection_rates(chosen, draw, **how) if chosen else {}
 
     level = {**rates(swapped, coins, 1, None), **rates(named, steps, scale, zero)}
     power = rates(named | swapped, steps, scale, None)
@@ -449,107 +373,42 @@ class _Resampling:
         return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))
 
 
-def pvalues(
+def _pvalues(
     test: Test,
-    a: Any,
-    b: Any,
+    a: NDArray[Any],
+    b: NDArray[Any],
     *,
-    alternative: str = "two-sided",
+    alternative: str,
     rng: RNG = None,
     K: int = 1000,
 ) -> Floats:
-    """The p-value of each of many data sets.
+    """p of each data set, one a row; for "exact", scores have to be integers.
 
-    Parameters
-    ----------
-    test : str or callable
-        "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean", "sign", "wilcoxon",
-        "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar", "mcnemar_midp" and
-        "mcnemar_chi2". Or a function of two rows that returns p, or a result with `pvalue`: any of
-        `alternatives`.
-    a, b : array_like of shape (experiments, n)
-        Scores of the two systems, a data set in each row.
-    alternative, rng, K
-        As in `rejection_rates`.
-
-    Returns
-    -------
-    ndarray of shape (experiments,)
-        In (0, 1]: 5e-324 or 1 for tests that divide by the spread of a row, if it has none.
-
-    Notes
-    -----
-    "exact" takes integers, decimals and fractions as they are. Other scores, such as draws from a
-    continuous law, are rounded row by row to multiples of a 16th of the mean magnitude of the
-    differences, or of a thousandth of the largest: p is then exact for the rounded scores. The
-    rounding does not look at signs, so that the level of the test holds.
-
-    "bootstrap_mean" is studentised; all data sets share their K resamples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from permtest.study import pvalues
-    >>> a, b = np.array([[3, 5, 4, 6, 2], [1, 0, 1, 1, 1]]), np.array([2, 3, 4, 3, 1])
-    >>> pvalues("exact", a, np.stack([b, [0, 0, 0, 0, 1]])).tolist()
-    [0.125, 0.25]
+    5e-324 or 1 for tests that divide by the spread of a row, if it has none. The bootstrap is
+    studentised, and all data sets share its K resamples.
     """
-    check_alternative(alternative)
-    first, second = (_as_rows(x, name) for x, name in ((a, "a"), (b, "b")))
-    if first.shape != second.shape:
-        raise ValueError(f"a has shape {first.shape} and b {second.shape}; they must be alike")
     if callable(test):
-        p = np.empty(len(first))
-        results = progress(map(test, first, second), total=len(first), what="tests")
+        p = np.empty(len(a))
+        results = progress(map(test, a, b), total=len(a), what="tests")
         for i, found in enumerate(results):
             p[i] = getattr(found, "pvalue", found)
             if not 0 <= p[i] <= 1:
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
-    check_option("test", test, TESTS)
-    for name, scores in (("a", first), ("b", second)) if test in MCNEMAR else ():
+    for name, scores in (("a", a), ("b", b)) if test in MCNEMAR else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
     if test == "exact":
-        p = _exact(_lattice(first, second), alternative)
+        p = _exact(a - b, alternative)
     else:
-        d, how = _rounded(first, second), (check_resamples(K), as_generator(rng))
-        p = _of_rows(test, d, alternative, *how, second)
+        p = _of_rows(test, _rounded(a, b), alternative, K, as_generator(rng), b)
     return np.clip(p, SMALLEST, 1.0)
-
-
-def _as_rows(scores: Any, name: str) -> NDArray[Any]:
-    """An array of finite numbers in two dimensions."""
-    x = plain_array(scores, name)
-    if x.ndim != 2 or x.shape[1] == 0:
-        raise ValueError(f"{name} has shape {x.shape}, but a data set in each row is needed")
-    if x.size > 5 * 10**7:
-        raise ValueError(f"{name} has {x.size:,} scores, more than 50,000,000; test some rows")
-    try:
-        wrong = np.argwhere(~np.isfinite(x if x.dtype.kind in "biuf" else x.astype(float)))
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be an array of numbers, not of {x.dtype}") from None
-    for i, j in wrong[:1]:
-        raise ValueError(f"{name}[{i}, {j}] = {x[i, j]} is not finite; leave such pairs out")
-    return x
 
 
 def _exact(steps: NDArray[Any], alternative: str) -> Floats:
     """p of the exact test of each row of integers."""
     zeros = np.zeros((1, steps.shape[1]), dtype=np.int64)
     return exact_perm_test_batch(steps, zeros, axis=1, alternative=alternative).pvalue
-
-
-def _lattice(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Rows of differences as integers, rounded row by row where they are none (see `pvalues`)."""
-    found = in_common_units([a.ravel(), b.ravel()], "ab")
-    if found.rounding is None:
-        u, v = map(roomy, found.columns)
-        return (u - v).reshape(a.shape)
-    size = np.abs(d := _rounded(a, b))
-    mean, largest = size.mean(axis=1, keepdims=True), size.max(axis=1, keepdims=True)
-    unit = np.maximum(mean / PER_MAGNITUDE, largest / FINEST)
-    return np.rint(d / np.where(unit > 0, unit, 1.0)).astype(np.int64)
 
 
 def _rounded(a: NDArray[Any], b: Any) -> NDArray[Any]:

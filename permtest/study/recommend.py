@@ -19,11 +19,11 @@ from permtest.alternatives.answer import (
     interval_text,
 )
 from permtest.alternatives.compare import FEW, verdict
+from permtest.alternatives.counts import mcnemar
 from permtest.result import clopper_pearson
 from permtest.score import counted
 from permtest.study.describe import Description, checked_sample, describe
 from permtest.study.document import InSection, Section, Table
-from permtest.study.effects import win_loss
 
 LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 
@@ -313,12 +313,13 @@ class _Case:
         zeros, (a, b) = self.found.n_zeros, self.found.names
         if zeros == self.n:
             return NON_PREFERRED, "no pair differs, so p is 1"
-        effect = win_loss(self.sample.pairs)
-        ends = interval_text(effect.confidence_interval(), 3)
+        wins, losses = (int((side * self.sample.gaps > 0).sum()) for side in (1, -1))
+        found = mcnemar(wins, losses, n=self.n)
+        ends = interval_text(found.confidence_interval(), 3)
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
         text = (
             f"asks who wins more often, whatever the margin: P({a} > {b}) - P({b} > {a}) is "
-            f"{effect.value:.3g} ({ends}){ties}{self.reach}"
+            f"{found.estimate:.3g} ({ends}){ties}{self.reach}"
         )
         return NON_PREFERRED if self.found.symmetric else RECOMMENDED, text
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from platform import python_version
-from shlex import join
 from typing import Any
 
 import numpy as np
@@ -355,28 +353,23 @@ def effects(found: Any) -> Section:
 
 
 def power(found: Any) -> Section:
-    """The power of the test, and the size that another study needs."""
-    plan, problem, heading = found.power, found.problem("power"), "Power, and the next study"
+    """The size that another study needs; in a study also the power of its test."""
+    plan, problem, heading = found.power, found.problem("power"), "The next study"
+    if found.config is not None:
+        heading = "Power, and the next study"
     if plan is None:
         return Section("power", heading, "", problem=problem, data={"power": None})
     share, t = percent(plan.target), "paired t-test, for nearly normal means"
-    binary = plan.method.startswith("exact")
-    computed = "exact, for scores of 0 and 1" if binary else t
-    chance, method, rates = plan.power, computed, getattr(found.recommendation, "rates", {})
-    apart = ""
-    # The number that stands beside the exact test among the other tests, where there is one.
-    if "exact" in rates and found.alternative == "two-sided" and not found.delta:
-        drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
-        if binary:
-            apart = f" This power is exact; those in the table of other tests come from {drawn}."
-        elif plan.power > 0:
-            chance, method = rates["exact"][1], f"exact test of {drawn}"
-            apart = " This power is simulated, as in the table of other tests; the t-test formula "
-            apart += f"behind the other numbers puts it at {plan.power:.3f}."
-    if plan.n < fewest_units(found.alpha, found.alternative):
-        method = f"too few {found.unit} for a p of {number(found.alpha)}"
-    text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
-    rows = [(f"power with {doc.how_many(plan.n, found.unit)}", text, method)]
+    computed = "exact, for scores of 0 and 1" if plan.method.startswith("exact") else t
+    rows, apart, facts, limits = [], "", vars(plan), ""
+    if found.config is None:
+        facts = {key: value for key, value in facts.items() if key != "power"}
+    else:
+        chance, method, apart = _power_seen(found, computed)
+        text = "above 0.999" if method == computed and 0.9995 <= chance < 1 else f"{chance:.3f}"
+        rows.append((f"power with {doc.how_many(plan.n, found.unit)}", text, method))
+        facts = facts | {"power": chance, "power_method": method}
+        limits = "Power computed from the same scores as p adds nothing to p; use it for planning. "
     if plan.detectable is not None:
         what = f"smallest difference detectable with {share} power at n = {plan.n:,}"
         rows.append((what, number(abs(plan.detectable * found.per_unit)), t))
@@ -385,17 +378,37 @@ def power(found: Any) -> Section:
         least = plan.needed == fewest_units(found.alpha, found.alternative)
         why = f"with fewer, p is above {number(found.alpha)}" if least else computed
         rows.append((what, f"{plan.needed:,}", why))
+    limits += (
+        "Significant differences tend to be overestimated: plan for the smallest that matters."
+    )
     return Section(
         key="power",
         heading=heading,
         sentence=f"Power is how often a test at the level {number(found.alpha)} finds a difference "
         f"between systems like these.{apart}",
-        tables=(Table(("", "value", "method"), tuple(rows)),),
-        limits="Power computed from the same scores as p adds nothing to p; use it for planning. "
-        "Significant differences tend to be overestimated: plan for the smallest that matters.",
+        tables=(Table(("", "value", "method"), tuple(rows)),) if rows else (),
+        limits=limits,
         problem=problem,
-        data={"power": vars(plan) | {"power": chance, "power_method": method}},
+        data={"power": facts},
     )
+
+
+def _power_seen(found: Any, computed: str) -> tuple[float, str, str]:
+    """The power of a study's test, how it was computed, and what tells it from others."""
+    plan, rates = found.power, getattr(found.recommendation, "rates", {})
+    chance, method, apart = plan.power, computed, ""
+    # The number that stands beside the exact test among the other tests, where there is one.
+    if "exact" in rates and found.alternative == "two-sided" and not found.delta:
+        drawn = f"{found.recommendation.samples:,} samples drawn from these differences"
+        if plan.method.startswith("exact"):
+            apart = f" This power is exact; those in the table of other tests come from {drawn}."
+        elif plan.power > 0:
+            chance, method = rates["exact"][1], f"exact test of {drawn}"
+            apart = " This power is simulated, as in the table of other tests; the t-test formula "
+            apart += f"behind the other numbers puts it at {plan.power:.3f}."
+    if plan.n < fewest_units(found.alpha, found.alternative):
+        method = f"too few {found.unit} for a p of {number(found.alpha)}"
+    return chance, method, apart
 
 
 def curve(found: Any) -> Section:
@@ -561,32 +574,19 @@ def recommendation(found: Any) -> Section:
     return replace(section, heading="Recommended tests", limits=limits, data=data)
 
 
-# ---- the same again ----------------------------------------------------------------------------
+# ---- what to know of it ------------------------------------------------------------------------
 
 
-def repeat(found: Any) -> Section:
-    """The options, the versions, and a digest of the scores."""
-    made, pairs = computed_with("python", "numpy", "scipy", "numba"), found.items_read
+def options(found: Any) -> Section:
+    """What the study was asked for."""
     config = found.config.to_dict()
-    options = tuple((k, "null" if x is None else doc.plain(x)) for k, x in config.items())
-    scores = pairs.scale, pairs.u.tolist(), pairs.v.tolist(), pairs.clusters
-    digest = sha256(repr(scores).encode()).hexdigest()
-    source = pairs.source
-    words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
-    words += ["--clusters", source["clusters"]] if source.get("clusters") else []
-    words += ["--same-scale"] if source.get("same_scale") else []
-    provenance = {**source, "scores_sha256": digest, "versions": made}
+    rows = tuple((k, "null" if x is None else doc.plain(x)) for k, x in config.items())
     return Section(
-        key="repeat",
-        heading="How to repeat this",
-        sentence="The same scores, options and versions give the same report, byte for byte. Save "
-        "these options as study.yml:",
-        tables=(
-            Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
-            Table(("option", "value"), options, "Options"),
-        ),
-        code=f"permtest study {join(map(str, words))} --config study.yml --out report",
-        data={"config": config, "provenance": provenance},
+        key="options",
+        heading="Options",
+        sentence="This study was made with the following options, as a configuration names them.",
+        tables=(Table(("option", "value"), rows),),
+        data={"config": config},
     )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from permtest.alternatives import independent_t, paired_t, permutation_mean
+from permtest.alternatives import independent_t, paired_t
 from permtest.alternatives.answer import PairedSample, one_sided, tail_level
+from permtest.alternatives.resampling import randomisation
 from permtest.plots import roles, sheet
 from permtest.plots.sheet import digits
 from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
@@ -66,7 +67,7 @@ class AssumptionsExplorer(Explorer):
     def _compute(self) -> tuple[str, str]:
         n, (a, b) = self.n.value, self._names
         self.sample = sample = PairedSample.of(*self._scores(), names=self._names, least=2)
-        self.exact, self.paired = permutation_mean(sample.pairs), paired_t(sample.pairs)
+        self.exact, self.paired = randomisation(sample.pairs), paired_t(sample.pairs)
         self.independent = independent_t(sample.a, sample.b, names=self._names)
         spread, believed = (
             float(result.details["standard_error"]) * sqrt(n)

@@ -24,19 +24,15 @@ def found(result):
     return result.statistic, result.pvalue
 
 
-@pytest.mark.parametrize(
-    ("numbers", "exact", "chi2", "edwards", "midp", "wald"), known.MCNEMAR, ids=str
-)
-def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp, wald):
+@pytest.mark.parametrize(("numbers", "exact", "chi2", "edwards", "midp"), known.MCNEMAR, ids=str)
+def test_mcnemar_has_the_known_answers(numbers, exact, chi2, edwards, midp):
     b, c, n = numbers
     assert alt.mcnemar(b, c).pvalue == exactly(exact[0])
     assert alt.mcnemar(b, c, alternative="greater").pvalue == exactly(exact[1])
     assert found(alt.mcnemar(b, c, method="chi2")) == exactly(chi2)
     assert found(alt.mcnemar(b, c, method="chi2-corrected")) == exactly(edwards)
     assert alt.mcnemar(b, c, method="midp").pvalue == exactly(midp)
-    result = alt.mcnemar(np.int8(b), float(c), n=n, interval="wald")
-    assert result.estimate == (b - c) / n
-    assert result.confidence_interval() == pytest.approx(wald, rel=1e-12, abs=1e-15)
+    assert alt.mcnemar(np.int8(b), float(c), n=n).estimate == (b - c) / n
 
 
 @given(counts, counts)
@@ -71,13 +67,9 @@ def test_conditional_interval_excludes_0_where_p_is_small(b, c, level):
 
 
 @pytest.mark.parametrize(
-    ("numbers", "pooled", "unpooled", "yates", "fisher", "wald", "newcombe"),
-    known.PROPORTIONS,
-    ids=str,
+    ("numbers", "pooled", "unpooled", "yates", "newcombe"), known.PROPORTIONS, ids=str
 )
-def test_proportions_have_the_known_answers(
-    numbers, pooled, unpooled, yates, fisher, wald, newcombe
-):
+def test_proportions_have_the_known_answers(numbers, pooled, unpooled, yates, newcombe):
     x1, n1, x2, n2 = numbers
     table = [[x1, n1 - x1], [x2, n2 - x2]]
     assert found(alt.two_proportion_z(*numbers)) == exactly(pooled)
@@ -86,8 +78,6 @@ def test_proportions_have_the_known_answers(
     assert found(result) == exactly((pooled[0] ** 2, pooled[1]))
     assert found(corrected) == exactly(yates)
     assert result.confidence_interval() == exactly(newcombe)
-    assert alt.chi_squared(table, interval="wald").confidence_interval() == exactly(wald)
-    assert alt.fisher_exact(table).pvalue == exactly(fisher)
 
 
 two_by_two = st.tuples(*[st.integers(0, 40)] * 4).filter(lambda t: t[0] + t[1] and t[2] + t[3])

@@ -5,6 +5,7 @@ import math
 import sys
 from dataclasses import replace
 from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.alternatives.plan import outlook, sample_size_mcnemar
+from permtest.alternatives.plan import outlook
 
 RNG = np.random.default_rng(11)
 SIZE = 400
@@ -123,9 +124,11 @@ def test_separating_n_is_what_a_report_and_a_plan_say(correction, times):
         gaps = times * (TABLE[before] - TABLE[name])
         assert found[name] == outlook(gaps, alpha=level, target=0.9).needed
     assert math.isnan(found["good"])
-    rough = sample_size_mcnemar(0.0102, 0.01)
     ones = {"a": [1] * 51 + [0] * 4949, "b": [0] * 51 + [1] * 50 + [0] * 4899}
-    assert pt.compare_many(ones).separating_n()[1] == rough
+    # Connor's formula for shares of 0.0102 and 0.01 of all items.
+    both, gap, (z, power) = 0.0202, 0.0002, map(NormalDist().inv_cdf, (0.975, 0.8))
+    rough = ((z * both**0.5 + power * (both - gap**2) ** 0.5) / gap) ** 2
+    assert pt.compare_many(ones).separating_n()[1] == math.ceil(rough)
 
 
 def test_equal_systems_are_never_separated_and_few_items_never_do():

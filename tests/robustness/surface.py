@@ -39,7 +39,6 @@ TESTS: dict[str, Test] = {
     "noninferiority": lambda u, v: pt.noninferiority_test(u, v, margin=1),
     "equivalence": lambda u, v: pt.equivalence_test(u, v, margin=1),
     "compare_many": lambda u, v: pt.compare_many({"u": u, "v": v}),
-    "permutation_mean": alt.permutation_mean,
     "permutation_median": alt.permutation_median,
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,

@@ -28,11 +28,7 @@ few = rng.integers(0, 9, (2, 50))
 rows = rng.integers(0, 90, (2, 50, 5, 3))
 counts = rng.integers(0, 10**4, (2, 50, 4))
 sums = [lambda a, b, i=i: int(a[i] - b[i]) for i in range(4)]
-zero = np.broadcast_to(0, (10**9, 5))
 laws = [pt.pmf(0, 2**24 + 1), pt.pmf(0, 2**24 + 3)]
-
-def draw(rng, n):
-    return rng.random(n), rng.random(n)
 
 JOBS = {
     "null_distribution": lambda: pt.exact_perm_test(big, zeros).null_distribution,
@@ -51,8 +47,6 @@ JOBS = {
     "paired_bootstrap": lambda: alt.paired_bootstrap(*few, K=10**12),
     "experiments": lambda: study.power_curve(*few, experiments=10**12),
     "sizes": lambda: study.power_curve(*few, sizes=[10**12]),
-    "rejection_rates": lambda: study.rejection_rates(["paired_t"], draw, n=10**12),
-    "pvalues": lambda: study.pvalues("sign", np.broadcast_to(1, (10**9, 5)), zero),
     "sample_data": lambda: study.sample_data(next(iter(study.SAMPLES)), 10**12),
     "compare_many": lambda: pt.compare_many({str(i): few[0][:2] for i in range(5000)}),
     "max_t": lambda: pt.compare_many({"a": few[0], "b": few[1]}, correction="max_t", K=10**12),
