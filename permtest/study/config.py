@@ -147,7 +147,7 @@ class StudyConfig:
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         meaning = cleandoc(str(self.__doc__)).partition("----\n")[2].partition("\n\nRaises")[0]
         known = f"Tests are {', '.join(TITLES)}; power is simulated of {', '.join(TESTS)}."
-        text = "A study of two systems: permtest study FILE --config THIS_FILE\n\n"
+        text = "A study of two systems: permtest report FILE --config THIS_FILE\n\n"
         text += f"{meaning.replace('None', 'null')}\n\n{fill(known, 96)}"
         comment = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
         values = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=1e9)

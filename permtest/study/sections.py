@@ -581,7 +581,6 @@ def repeat(found: Any) -> Section:
     source = pairs.source
     words = [one["file"] for one in source.get("files", ())] or [source.get("file", "FILE")]
     words += ["--clusters", source["clusters"]] if source.get("clusters") else []
-    words += ["--same-scale"] if source.get("same_scale") else []
     provenance = {**source, "scores_sha256": digest, "versions": made}
     return Section(
         key="repeat",
@@ -592,7 +591,7 @@ def repeat(found: Any) -> Section:
             Table(("", "value"), (*made.items(), ("scores, SHA-256", digest)), "What computed"),
             Table(("option", "value"), options, "Options"),
         ),
-        code=f"permtest study {join(map(str, words))} --config study.yml --out report",
+        code=f"permtest report {join(map(str, words))} --config study.yml --out report",
         data={"config": config, "provenance": provenance},
     )
 
