@@ -106,7 +106,7 @@ class Item:
     """What a record says about an item; values may be any JSON."""
 
     place: str
-    ids: Mapping[str, str | None]  # the best first, which the others tell apart; none: the order
+    ids: Mapping[str, str | None]  # the best first, which the others tell apart
     scores: Iterable[tuple[str, Any]]
     system: str = ""  # default: the folder
     repeat: str = ""  # what tells repeats of an item apart, behind its id
@@ -132,7 +132,7 @@ class Harness(Format):
     agree: str = ""
     text: str = ""
     note: Callable[[Row], str] = lambda _: ""  # of what stands beside all records
-    grouped: str = ""  # the grouping that is swapped together; by id, where items do not say it
+    grouped: str = ""  # what the items of one id are called, which are swapped together
     runs: bool = False  # whether the records of a group are runs of one item, alike but for luck
     merge: bool = False  # whether records of an item may repeat its scores
     #: The items in records, where that does not say it.
