@@ -36,8 +36,9 @@ def run(args: argparse.Namespace) -> int:
 
     permtest compare FILE [FILE_B] [options]
 
-    Is system A better than system B on the same items, or could it be luck? Reads the scores of
-    both and runs the exact paired-permutation test; permtest formats says what is read.
+    Is system A better than system B on the same items, or could it be luck? Runs the exact
+    paired-permutation test. A FILE is a table of scores, counts or predictions, or what an
+    evaluation tool wrote.
 
     For example:
       permtest compare results.csv --a new --b old
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         )
     how: dict[str, Any] = {"statistic": entry, "alternative": args.alternative, "rng": args.seed}
     if args.method == MONTE_CARLO:
-        result = monte_carlo(pairs, **how | ({"K": args.samples} if args.samples else {}))
+        result = monte_carlo(pairs, **how)
     else:
         result = exact_perm_test(pairs, method=args.method, **how)
     gate = _gate(result, pairs, entry, args) if args.fail_if else {}
@@ -72,16 +73,16 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what would be ignored, or could not be decided, before a file is opened."""
     margin, null = f"--margin {args.margin or 0:g}", f"--null {args.null} cannot be combined with"
-    sampled = args.method == MONTE_CARLO
     problems = {
-        f"--samples needs --method {MONTE_CARLO}": args.samples is not None and not sampled,
         f"{null} --fail-if {args.fail_if}; leave one out": args.null and args.fail_if,
         f"{null} --method {args.method}; leave one out": args.null and args.method != "auto",
         f"{margin} needs --fail-if": args.margin is not None and args.fail_if is None,
         f"{margin} is tested one-sided, at half the level; leave --alternative out": (
             args.margin and args.alternative != "two-sided"
         ),
-        f"{margin} is tested exactly; leave --method out": args.margin and sampled,
+        f"{margin} is tested exactly; leave --method out": (
+            args.margin and args.method == MONTE_CARLO
+        ),
     }
     for problem, holds in problems.items():
         if holds:
@@ -172,7 +173,7 @@ def _gate(
     low, high = p.pvalue_interval()
     sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
     if shown and rejects(low, level) and not rejects(high, level):
-        more = "; draw more --samples" if p.n_samples else ""
+        more = "; draw more samples in Python: monte_carlo(..., K=...)" if p.n_samples else ""
         raise ValueError(
             f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}, and the level "
             f"is {level:g}{more}"
