@@ -32,7 +32,7 @@ OTHERWISE = "choose another name, or add --force"
 NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
 NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
-EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many"}
+EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "frames"}
 
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
 

@@ -186,8 +186,7 @@ def read_many(
     Parameters
     ----------
     *paths : str, path-like, buffer, data frame or records
-        All systems, or files of one system or several each, of one format; or the folders that a
-        harness wrote.
+        All systems, in one file or in several of one format; or the folders that a harness wrote.
     systems : sequence of str or int, optional
         Two systems or more, by name or number, in the order wanted. Default: all; of a table with
         columns for systems those that look alike, as `read` says.
