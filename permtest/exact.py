@@ -67,16 +67,16 @@ def exact_perm_test(
         `Pairs`.
     g : callable, or sequence of m callables, optional
         ``g(u_n, v_n)``, called with single entries, returns the integer that entry n contributes
-        (Eq. 3). A list has one function for each of m sums (Eq. 13, 14), and needs an `h` of as
-        many. Default: the `statistic`.
+        (Eq. 3). A list has one function for each of m sums (Eq. 13, 14), and needs an `h` that
+        takes all of them. Default: the `statistic`.
     h : callable, optional
         Function ``h(S)`` of the sum, or ``h(x_1, ..., x_m)`` of m sums, called with Python integers
         (fractions where scores have decimals). The test asks how often it is at least as large as
         for the observed sums, so larger values must be more extreme; for a two-sided test return
         an absolute value. Integers and fractions are compared as they are; a float ties with the
         observed one if they differ by at most 1e-12 of that one or of the median of ``abs(h)``,
-        the larger of the two. Of several sums, `h` is called for those that can occur together,
-        but for those that are less likely than rounding noise. Default: as `alternative` says.
+        the larger of the two. Of several sums, `h` is called for all that can occur together,
+        except those less likely than rounding noise. Default: as `alternative` says.
     statistic : str or Statistic, default "sum"
         One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy",
         "exact_match", "uas", "las". Of counts, for which `u` and `v` are tables of shape (N, 3)
@@ -101,10 +101,10 @@ def exact_perm_test(
         p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto", the
         default, takes "enumeration" where there are fewer labellings than values of the sum, "dp"
         where so few pairs differ that it rounds nothing, else "tilted", and others only where that
-        would take long, "bracket" last; the result says which, and why. Of several sums that are
-        no ratio, "auto" enumerates or uses "dp", accurate relative to p, while that takes seconds
-        at most, else "cf", in the box that holds all but 1e-17 of the mass. The accuracy of "cf" is
-        absolute, so small p have a larger `error_bound`, of up to 1e-6.
+        would take long, "bracket" last; the result says which, and why. With several
+        sums that form no ratio, "auto" enumerates or uses "dp", accurate relative to p, if that
+        takes seconds at most, or else "cf", in the box that holds all but 1e-17 of the mass. The
+        accuracy of "cf" is absolute, so a small p has a larger `error_bound`, up to 1e-6.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
     clusters : array_like of shape (N,), optional

@@ -258,22 +258,6 @@ def hits_and_misses(metric: str, tp: Any, fp: Any, fn: Any, tn: Any = 0) -> tupl
     }[metric]
 
 
-def ahead(upper: tuple[Any, Any], lower: tuple[Any, Any], margin: Any = 0, gain: int = 1) -> Any:
-    """P(X > Y + margin) for gain Z / (gain Z + 1 - Z) of two Beta variables, by mpmath."""
-    from mpmath import beta, betainc, mpf, quad
-
-    margin = mpf(margin)
-
-    def integrand(t: Any) -> Any:
-        (a, b), (c, d) = lower, upper
-        below, above = t + gain * (1 - t), t + margin + gain * (1 - t - margin)
-        z, cut = t / below, (t + margin) / above
-        law = z ** (a - 1) * (1 - z) ** (b - 1) / beta(a, b) * gain / below**2
-        return law * betainc(c, d, cut, 1, regularized=True)
-
-    return quad(integrand, [0, (1 - margin) / 2, 0.7 * (1 - margin), 1 - margin])
-
-
 def fold_weight(m: int) -> Any:
     """The average of 1 / (1 + rho1 + 2 (m - 1) rho2) over both correlations, by mpmath."""
     from mpmath import mpf, quad

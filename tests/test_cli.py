@@ -394,8 +394,8 @@ def test_a_report_repeats_itself(run, printed, folder):
     told = printed("report", "pair.csv", *options).partition("\nwrote ")[2].split()
     names = sorted(path.name for path in (folder / "x").iterdir())
     assert sorted(Path(path).name for path in told) == names
-    assert {"report.html", "report.md", "study.yml"} <= set(names)
-    printed("report", "pair.csv", "--config", "x/study.yml", "--out", "y")
+    assert {"report.html", "report.md", "report.json"} <= set(names)
+    printed("report", "pair.csv", *options[:-1], "y")
     assert sorted(path.name for path in (folder / "y").iterdir()) == names
     for name in names:
         assert (folder / "x" / name).read_bytes() == (folder / "y" / name).read_bytes(), name

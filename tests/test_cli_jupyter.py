@@ -18,6 +18,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from queue import Empty
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import nbformat
@@ -141,6 +142,13 @@ def app(folder) -> Iterator[str]:
         yield address
 
 
+async def end(connection: Any) -> None:
+    """Close a connection, and wait until the other side has closed it too."""
+    connection.close()
+    while await connection.read_message() is not None:
+        pass
+
+
 def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
     """Status, headers and text; redirections are not followed."""
     server = urlsplit(url).netloc
@@ -214,7 +222,7 @@ def test_no_other_origin_gets_a_socket_even_with_the_token(app):
     cookie = page[1]["Set-Cookie"].partition(";")[0]
 
     async def connect(url: str, **headers: str) -> None:
-        (await websocket_connect(HTTPRequest(url, headers=headers))).close()
+        await end(await websocket_connect(HTTPRequest(url, headers=headers)))
 
     asyncio.run(connect(f"{where}?{token}", Origin=address.rpartition("/")[0].rpartition("/")[0]))
     for origin in ("https://example.org", "http://127.0.0.1:1", "null"):
@@ -265,7 +273,7 @@ def test_large_files_come_through_and_kernels_that_nobody_looks_at_end(app):
             assert time.monotonic() < deadline
             await asyncio.sleep(0.2)
         assert await asyncio.to_thread(there, kernel)
-        connection.close()
+        await end(connection)
 
     asyncio.run(look())
 

@@ -211,9 +211,9 @@ def corrected_resampled_t(
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + n_test / n_train) s^2``, where independent folds would have ``s^2 / J``. That is what
-    `paired_t` takes it for: given scores of folds, it is the t-test of K-fold cross-validation,
-    whose standard error is too small, as training sets share most of their items.
+    ``(1 / J + n_test / n_train) s^2``, where independent folds would have ``s^2 / J``. `paired_t`
+    assumes the latter: of the scores of folds it is the K-fold cross-validated t-test, whose
+    standard error is too small because training sets share most of their items.
 
     Parameters
     ----------

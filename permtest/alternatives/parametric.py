@@ -44,8 +44,8 @@ def paired_t(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, N >= 2; or one `Pairs`. Scores of the K folds of
-        a cross-validation are no independent items: see `corrected_resampled_t`.
+        Scores of both systems on the same items, N >= 2; or one `Pairs`. The scores of the folds
+        of a cross-validation are not independent items; see `corrected_resampled_t`.
     alternative : {"two-sided", "greater", "less"}
         "greater": `a` scores higher.
     delta : float, default 0.0

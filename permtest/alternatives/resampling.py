@@ -305,8 +305,8 @@ def randomisation(
 ) -> AlternativeResult:
     """The exact permutation test in the form of the others; sampled if no exact p is in reach.
 
-    Of single scores it tests the mean difference against `delta`, by the signs of what differences
-    exceed `delta` by, and its interval is that of all shifts that are not rejected.
+    Of single scores it tests the mean difference against `delta`, by the signs of the differences
+    less `delta`; its interval has all shifts that are not rejected.
     """
     entry = lookup(statistic)
     if not entry.columns:

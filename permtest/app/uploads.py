@@ -179,7 +179,7 @@ def _recognised(files: Sequence[File], gold: File | str | None) -> tuple[Evaluat
         chosen = "These are the right answers: choose the files of the systems."
         return None, chosen if isinstance(gold, File) else ""
     kind = format_of(files[0])
-    if kind.gold == "required" and gold is None:
+    if kind.needs_gold and gold is None:
         return None, f"These are {kind.title}: choose the file of right answers."
     try:
         evaluation = recognise(*files, gold=gold)

@@ -64,11 +64,11 @@ def report(args: argparse.Namespace) -> None:
     permtest report FILE [FILE_B] [options]
 
     Compares two systems by the exact test, and says what there is to say about the difference: its
-    interval, the items behind it, other tests side by side, effect size, power, and what to cite.
-    A report ends in .html, .md, .tex, .json, .png or .svg. With --config it is a planned study: it
-    also describes the scores, recommends tests and simulates their power, as the YAML file says
-    (unit_size: 15, power_experiments: 500, ...). Its options are those of
-    permtest.study.StudyConfig, whose help explains them.
+    interval, the items behind it, other tests side by side, effect sizes, how many items the next
+    study needs, and what to cite. A report ends in .html, .md, .tex, .json, .png or .svg. With
+    --config it becomes a study: it also describes the scores, recommends tests and simulates their
+    power. The YAML file has its options (unit_size: 15, power_experiments: 500, ...), which the
+    help of permtest.study.StudyConfig explains.
 
     For example:
       permtest report results.csv --a new --b old -o report.html

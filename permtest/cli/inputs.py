@@ -32,7 +32,7 @@ OTHERWISE = "choose another name, or add --force"
 NEEDS: dict[str, list[str]] = {"parquet": ["pyarrow"]}
 NEEDS |= {kind: ["matplotlib"] for kind in ("png", "svg")}
 NEEDS |= {kind: ["jinja2", "matplotlib"] for kind in ("html", "md")}
-EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "many"}
+EXTRAS = {"jinja2": "study", "matplotlib": "plot", "pyarrow": "frames"}
 
 Run: TypeAlias = Callable[[argparse.Namespace], int | None]
 
@@ -106,7 +106,7 @@ HIDDEN = argparse.SUPPRESS  # the help of another option names this one
 OPTIONS: dict[str, Any] = {
     "file": ("FILE", "scores of both systems, or of A, with those of B in FILE_B"),
     "file_b": ("FILE_B", HIDDEN),
-    "files": ("FILE", "scores of all systems in one file, or of one system or several each"),
+    "files": ("FILE", "scores of all systems, in one file or in several"),
     "pilot": ("FILE", "scores of a pilot, as permtest compare reads them"),
     "--a": ("COL", "system A, by its name or the number of its column; --b COL: system B"),
     "--b": ("COL", HIDDEN),

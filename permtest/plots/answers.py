@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from permtest.study.effects import EffectSize
 
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
-ALPHA = 0.05  # the level of significance that is marked
-SIZES = 200  # at which the exact test is made beside an e-process
 BROAD = 4  # times as wide as the others an interval may be without leaving the axes
 KINDS = {
     True: ("met", roles.HOLDS, "assumptions met or unknown"),

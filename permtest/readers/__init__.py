@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 TABLE = Format("table", "a table")
 LONG = Format("long", "a table with a line for each item and system")
 ONE_SYSTEM = Format("one_system", "a file for each system")
-PREDICTIONS = Format("predictions", "predictions beside the right labels", "optional")
+PREDICTIONS = Format("predictions", "predictions beside the right labels")
 
 #: What a file is recognised as by its content, in the order of trying; a table is what remains.
 BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
@@ -186,8 +186,7 @@ def read_many(
     Parameters
     ----------
     *paths : str, path-like, buffer, data frame or records
-        All systems, or files of one system or several each, of one format; or the folders that a
-        harness wrote.
+        All systems, in one file or in several of one format; or the folders that a harness wrote.
     systems : sequence of str or int, optional
         Two systems or more, by name or number, in the order wanted. Default: all; of a table with
         columns for systems those that look alike, as `read` says.
@@ -362,7 +361,7 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
             raise ReadError.at(file.path, f"{problem} format")
     if kind is TABLE:
         return _of_tables(list(map(table_of, files)), gold, how)
-    if (kind.gold == "none" and gold is not None) or (kind.gold == "required" and gold is None):
+    if kind.needs_gold == (gold is None):
         problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
         scored = f"{kind.title} hold scores; leave gold (--gold) out"
         raise ReadError.at(files[0].path, problem if gold is None else scored)

@@ -91,7 +91,7 @@ class Annotated(Format):
     """A format of annotated text, of which gold is an example."""
 
     kind: type[Any]  # of sentences
-    gold: str = "required"
+    needs_gold: bool = True
 
     def recognises(self, file: File) -> bool:
         """Whether the file begins as one with such sentences does."""

@@ -62,7 +62,7 @@ PROBLEMS = {
     "missing": "{} is a missing score; score the item for both systems, or remove its line",
     "long": f"{{}} has more than {MAX_DIGITS} digits; use a coarser unit",
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
-    "text": "{} is not a number; write digits without separators of thousands, with a point for "
+    "text": "{} is not a number; write digits without thousands separators, with a point for "
     "decimals and - as minus",
     "label": "{} is not a number; write the score, or leave the cell empty (null in JSON) and say "
     "what becomes of such items (--missing drop, --missing zero), or, if these are predicted "

@@ -88,7 +88,7 @@ class Row:
         """An id or a name that must be there."""
         value = self.get(path, str)
         if value is None:
-            raise self.error(f"{shown(path.rpartition('|')[2])} is missing; {REMEDY}")
+            raise self.error(f"{shown(path)} is missing; {REMEDY}")
         return str(value)
 
     def rows(self, path: str) -> Iterator[Row]:
@@ -127,7 +127,7 @@ class Harness(Format):
     records: str = ""  # the list of records, where they are neither lines nor a list
     ids: str = ""  # the best first, which the others tell apart
     scores: Callable[[Row], Iterable[tuple[str, Any]]] = lambda _: ()
-    system: str = ""  # in the record, or in what stands beside all of them
+    system: str = ""  # in what stands beside all records
     repeat: Callable[[Row], str] = lambda _: ""
     agree: str = ""
     text: str = ""
@@ -198,10 +198,8 @@ class Harness(Format):
         def last(path: str) -> str:
             return path.partition("|")[0].rpartition(".")[2]
 
+        system = log.get(self.system, str) or "" if self.system else ""
         for row in rows:
-            system = ""
-            if self.system:
-                system = log.get(self.system, str) or "" if log.values else row.need(self.system)
             yield Item(
                 row.place,
                 {last(path): row.get(path, str) for path in self.ids.split()},
@@ -252,18 +250,18 @@ def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
         yield record
 
 
-def short(value: Any, width: int = 300) -> str:
+def short(value: Any) -> str:
     """A value as text on one line, without its middle if it is long; of messages the last."""
     last = value[-1] if isinstance(value, list) and value else value
     last = last.get("content", value) if isinstance(last, dict) else last
     text = printable(" ".join(text_of(last).split()))
-    return text if len(text) <= width else f"{text[: width // 2]} ... {text[-width // 3 :]}"
+    return text if len(text) <= 300 else f"{text[:150]} ... {text[-100:]}"
 
 
-def later(key: str, row: Row, path: str = "") -> str:
-    """What is added to an id for each repeat but the one that is numbered 1, or not at all."""
-    number = row.get(path or key, str)
-    return "" if number in (None, "1") else f" ({key} {number})"
+def later(row: Row, path: str = "epoch") -> str:
+    """What is added to an id for each epoch but the one that is numbered 1, or not at all."""
+    number = row.get(path, str)
+    return "" if number in (None, "1") else f" (epoch {number})"
 
 
 def _folder(file: File) -> str:
@@ -427,7 +425,7 @@ INSPECT = Harness(
     ids="id",
     scores=_values,
     system="eval.model",
-    repeat=partial(later, "epoch"),
+    repeat=later,
     agree="target",
     text="input",
     note=_unfinished,
@@ -486,7 +484,7 @@ def _instances(rows: Rows) -> Iterator[Item]:
             {name: row.get(name, str) for name in ("sample_hash", "sample_id")},
             [(name + end, row.get(f"evaluation.{name}")) for name in ("score", "is_correct")],
             row.need("model_id"),
-            later("epoch", row, "metadata.epoch"),
+            later(row, "metadata.epoch"),
             agree={"reference": row.get("input.reference")},
             text=short(row.get("input.raw")),
         )

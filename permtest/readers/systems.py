@@ -24,7 +24,7 @@ class Format:
 
     name: str  # in a word
     title: str  # what it is called in sentences
-    gold: str = "none"  # or "optional", "required": whether another file says what would be right
+    needs_gold: bool = False  # whether another file has to say what would be right
 
     def recognises(self, file: File) -> bool:
         """Whether a file is of this format by its content; quick, and never fails."""

@@ -372,7 +372,7 @@ def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
 
 def _of_arrow(file: File) -> Table:
     name = "parquet" if file.data.startswith(b"PAR1") else "feather"
-    arrow = optional(f"pyarrow.{name}", needed_by=f"{file.path}, a {name} file,", extra="many")
+    arrow = optional(f"pyarrow.{name}", needed_by=f"{file.path}, a {name} file,", extra="frames")
     with reading(file.path, f"is a damaged {name} file"):
         if name == "feather":
             table = arrow.read_table(BytesIO(file.data))

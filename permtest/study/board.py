@@ -143,7 +143,7 @@ class BoardDocument(Document):
         if board.correction == "max_t" or "monte_carlo" in board.method:
             key = "random numbers start from" if self.seed is None else "seed"
             rows[key] = str(board.seed if self.seed is None else self.seed)
-        rows |= computed_with()
+        rows["permtest"] = computed_with()["permtest"]
         files = [
             (file["file"], counted(len(file["systems"]), "systems"), file["sha256"])
             for file in self.source.get("files", ())

@@ -379,32 +379,20 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    sample, (both, b, c, neither) = _answers(a, b, names)
-    n = sample.n
+    sample = PairedSample.of(a, b, names=names)
+    if not sample.is_binary:
+        raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
+    n, u, v = sample.n, sample.pairs.u, sample.pairs.v
+    b, c, both = (int(x.sum()) for x in (u > v, v > u, u & v))
+    neither = n - both - b - c
     p, q = (both + b) / n, (both + c) / n
     (low, high), (under, over) = wilson(p, n), wilson(q, n)
-    r = _correlation(both, b, c, neither, n / 2)
+    # The correlation of the answers, with a correction where it is above 0.
+    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
+    r = (max(gap - n / 2, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
     down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
     up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
     details = {"p1": p, "p2": q, "b": b, "c": c}
     details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
     interval = mcnemar(b, c, n=n).confidence_interval
     return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
-
-
-def _correlation(both: float, b: float, c: float, neither: float, less: float = 0.0) -> float:
-    """Of answers in a table, with its numerator `less` a correction where that is above 0."""
-    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
-    return (max(gap - less, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
-
-
-def _answers(
-    a: Any, b: Any, names: tuple[str, str] | None
-) -> tuple[PairedSample, tuple[int, int, int, int]]:
-    """Scores of 0 and 1, and how many items both, a alone, b alone and neither get right."""
-    sample = PairedSample.of(a, b, names=names)
-    u, v = sample.pairs.u, sample.pairs.v
-    if not sample.is_binary:
-        raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
-    only_u, only_v, both = (int(x.sum()) for x in (u > v, v > u, u & v))
-    return sample, (both, only_u, only_v, sample.n - both - only_u - only_v)

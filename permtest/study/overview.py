@@ -560,7 +560,7 @@ class Overview(Document):
         facts = {name: doc.strict(getattr(self, name)) for name in plain}
         n_items = len(self.units if self.pairs.runs_each else self.pairs)
         facts |= {"n_items": n_items, "n_units": len(self.units)}
-        return facts | super().to_dict() | {"versions": sections.computed_with("numpy", "python")}
+        return facts | super().to_dict() | {"versions": sections.computed_with()}
 
     # ---- helpers
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import version
-from importlib.util import find_spec
 from platform import python_version
 from typing import Any
 
@@ -59,11 +57,10 @@ BIBTEX = f"""\
 """
 
 
-def computed_with(*others: str) -> dict[str, str]:
-    """The versions of this package, of others where they are there, and of Python."""
-    found = {"permtest": str(import_module("permtest").__version__)}
-    there = [x for x in others if x == "python" or find_spec(x)]
-    return found | {x: python_version() if x == "python" else version(x) for x in there}
+def computed_with() -> dict[str, str]:
+    """The versions of this package, of NumPy, and of Python."""
+    own = str(import_module("permtest").__version__)
+    return {"permtest": own, "numpy": np.__version__, "python": python_version()}
 
 
 # ---- the test ----------------------------------------------------------------------------------
@@ -574,7 +571,7 @@ def recommendation(found: Any) -> Section:
     return replace(section, heading="Recommended tests", limits=limits, data=data)
 
 
-# ---- what to know of it ------------------------------------------------------------------------
+# ---- options and citation -----------------------------------------------------------------------
 
 
 def options(found: Any) -> Section:
@@ -592,7 +589,7 @@ def options(found: Any) -> Section:
 
 def cite(found: Any) -> Section:
     """What to cite, and what computed this."""
-    made = computed_with("numpy", "python")
+    made = computed_with()
     citation = (
         f"Ran Zmigrod, Tim Vieira and Ryan Cotterell. 2022. {PAPER}. In {VENUE}, pages 4894-4902. "
         f"The permtest developers. {SOFTWARE}, version {made['permtest']}. {HOME}."

@@ -17,10 +17,8 @@ from tests.alternatives.known import FOLDS_A, FOLDS_B
 
 A, B = [90, 10, 20], [95, 9, 15]
 METRICS = ("precision", "recall", "f1")
-TAILS = [1e-12, 1e-3, 0.025, 0.5, 0.975, 1 - 1e-3]
 counts = st.sampled_from([0, 1, 3, 30, 400]).flatmap(lambda top: st.integers(0, top))
 cells = st.tuples(counts, counts, counts)
-priors = st.sampled_from([0.5, 1.0, 2.0])
 
 
 def close(got, expected):

@@ -49,7 +49,7 @@ CASES = {
         ("a,b\n3,2\n5,-4\n", {"statistic": "accuracy"}, "line 3, column 'b': -4 is"),
         ("a,b\n0.1,1\n", {"statistic": "accuracy"}, "line 2, column 'a': 0.1 is not a wh"),
         ('id,A,B\n1,"1,005",998\n2,998,"1,200"\n', {}, "line 2, column 'A'", "'1,005' is not a",
-         "without separators of thousands"),
+         "without thousands separators"),
         (two("1,998 2,1005", '1,998 2,"1,005"', "id,score"), {}, "b.csv, line 3", "'1,005'"),
         ("id\tA\tB\n1\t1,5\t2\n2\t3\t4,25\n", {}, "line 2, column 'A'", "'1,5' is not a number"),
         ("id,A,B\n1,.5,.7\n2,timeout,.3\n3,.1,.2\n", {}, "line 3, column 'A': 'timeout' is not",

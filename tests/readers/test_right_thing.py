@@ -5,7 +5,6 @@ Each case is a file of a kind that people have. It is answered right, and what i
 
 import io
 import json
-from fractions import Fraction
 from functools import partial
 
 import pytest
@@ -14,8 +13,6 @@ from permtest import read_many
 from permtest.readers import File, describe, read
 from tests.readers.test_refused import two
 from tests.readers.texts import assert_refused, columns, exact, file, files
-
-HALF = Fraction(1, 2)
 
 
 def said(pairs):
@@ -349,7 +346,7 @@ def test_words_that_an_option_does_not_know():
         read(file("id,A,B\n1,1,0\n"), missing="skip")
 
 
-# ---- predictions ---------------------------------------------------------------------
+# ---- predictions ---------------------------------------------------------------------------------
 
 
 def test_labels_that_differ_in_case_or_blanks():

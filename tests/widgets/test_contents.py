@@ -22,9 +22,7 @@ from permtest.widgets import (
 )
 from permtest.widgets.explore_systems import MEASURES
 from tests import naive, strategies
-from tests.widgets.test_explorers import COUNTS, RIGHT, SCORES, A, B
-
-TABLE = pt.ScoreTable.of(RIGHT)
+from tests.widgets.test_explorers import COUNTS, SCORES, A, B
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +35,8 @@ def parts(e, gid):
     return [x for ax in e._axes for x in ax.get_children() if x.get_gid() == gid]
 
 
-def part(e, gid, which=0):
-    return parts(e, gid)[which]
+def part(e, gid):
+    return parts(e, gid)[0]
 
 
 # ---- two systems ---------------------------------------------------------------------------------

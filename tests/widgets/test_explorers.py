@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-import permtest as pt
 from permtest import widgets as w
 from permtest.widgets import frame
 
@@ -23,12 +22,6 @@ COUNTS = [
 ]
 A = RNG.integers(0, 9, 90)
 B = np.clip(A + RNG.integers(-3, 3, 90), 0, 9)
-HARD = RNG.random(200)
-RIGHT = {
-    name: (share + RNG.normal(0, 0.15, 200) > HARD).astype(int)
-    for name, share in (("weak", 0.3), ("good", 0.7), ("better", 0.78), ("middle", 0.5))
-}
-LAWS = [pt.pmf(int(d), -int(d)) for d in (-1, -3, -1, -1, 3, -2, 0, 2, 1, 4, 1, -1)]
 
 #: What makes each explorer, and where its controls are put; those that are dragged come first.
 CASES = {
