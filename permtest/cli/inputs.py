@@ -138,8 +138,9 @@ OPTIONS: dict[str, Any] = {
     "--null": (
         "WHAT",
         "repeated runs: what is exchangeable if H0 holds: %(choices)s",
-        ("runs", "items"),
+        ("items", "runs", "systems"),
     ),
+    "--paired-runs": ("", "--null systems: runs of one name share a seed and are swapped as pairs"),
     "--samples": ("K", "samples of monte_carlo, from --seed N; default: 20000", _count),
     "--baseline": ("NAME", "compare all others only with it"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", CORRECTIONS, "holm"),
