@@ -464,7 +464,7 @@ class RunsTestResult(AsSentence):
     >>> result.statistic, result.fraction(), result.about
     (1.3333333333333333, Fraction(1, 4), 'these runs on new items')
     >>> result.under("runs").fraction(), result.under("systems").fraction()
-    (Fraction(22, 125), Fraction(1, 5))
+    (Fraction(22, 125), Fraction(1, 10))
     """
 
     statistic: float
@@ -559,7 +559,10 @@ class RunsTestResult(AsSentence):
         return self._question.law.distribution(self._question.common)
 
     def fraction(self) -> Fraction:
-        """The exact p-value as a fraction; MemoryError if its integers would not fit."""
+        """The exact p-value as a fraction; MemoryError if its integers would not fit.
+
+        ArithmeticError for "systems" if there are too many ways to deal the runs.
+        """
         if self._swapped is not None:
             return self._swapped.fraction()
         if self._whole is not None:
@@ -821,7 +824,7 @@ def exact_runs_test(
     >>> round(exact_runs_test(a, b, null="runs").pvalue, 6)
     0.1
 
-    Three trained systems against three, which two items cannot tell apart:
+    Three trained systems against three others cannot have a smaller p than this, two-sided:
 
     >>> a, b = [[5, 6, 4], [8, 7, 8]], [[3, 4, 4], [7, 6, 7]]
     >>> exact_runs_test(a, b, null="systems").smallest_pvalue

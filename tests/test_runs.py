@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import claims_runs
+from benchmarks.claims_runs import World
 from permtest import Pairs, exact_perm_test, exact_runs_test, read
 from permtest.cli import main
 from permtest.readers import File
@@ -304,7 +306,8 @@ def test_plans_spend_the_budget_where_it_helps_most():
     cheap = found.plan(2000)
     assert (cheap.items, cheap.runs) == (1000, 1)  # new items cost nothing
     assert str(cheap).startswith("1,000 items with one run by each system cost 2,000; the standard")
-    assert cheap.standard_error == pytest.approx((2 / 1000) ** 0.5, rel=0.1)
+    assert f"difference is then at most about {cheap.standard_error:.3g}." in str(cheap)
+    assert (2 / 1000) ** 0.5 < cheap.standard_error < 1.1 * (2 / 1000) ** 0.5
     assert found.plan(2000, most_items=100).runs == 10
     assert found.plan(2000, item_cost=50).runs > 1
 
@@ -482,6 +485,31 @@ def test_answers_say_whom_they_are_about_and_what_p_could_be(null, about):
     }
     assert said.get(null, "The answer") in str(found)
     assert ("cannot be below" in str(found)) == (found.smallest_pvalue > 0.05)
+
+
+SEEDS, ITEMS = (
+    World("seeds", 500, (5, 5), claims_runs.WHOLE, seeds=0.2),
+    World("items", 200, (8, 8), claims_runs.NEW, strong_points=2.0),
+)
+
+
+@pytest.mark.parametrize("world", [SEEDS, ITEMS], ids=["seeds", "items"])
+def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world):
+    """At most 5 %, with three standard errors of the simulation; others are far above that."""
+    sets = 150
+    found = claims_runs.rejected(world, sets, np.random.default_rng(12))
+    limit = 0.05 + 3 * (0.05 * 0.95 / sets) ** 0.5
+    assert all(found[name] <= limit for name in world.valid), found
+    wrong = ("items", "runs") if world is SEEDS else ("runs", "systems")
+    assert all(found[name] > 2 * limit for name in wrong), found
+
+
+def test_the_simulation_notices_a_test_that_does_not_hold():
+    worlds = (SEEDS._replace(valid=("systems", "items")), SEEDS._replace(runs=(2, 3), valid=()))
+    section = claims_runs.section(40, worlds)
+    (failure,) = section.failures
+    assert " of items, more than 0.05" in failure
+    assert "500 x 2 + 3" in str(section)
 
 
 @pytest.mark.parametrize("k", [3, 4])
