@@ -137,10 +137,10 @@ OPTIONS: dict[str, Any] = {
     "--method": ("HOW", "%(choices)s", ("auto", *METHODS, MONTE_CARLO), "auto"),
     "--null": (
         "WHAT",
-        "repeated runs: what is exchangeable if H0 holds: %(choices)s",
+        "repeated runs: exchange %(choices)s (--paired-runs: in pairs)",
         ("items", "runs", "systems"),
     ),
-    "--paired-runs": ("", "--null systems: runs of one name share a seed and are swapped as pairs"),
+    "--paired-runs": ("", HIDDEN),
     "--samples": ("K", "samples of monte_carlo, from --seed N; default: 20000", _count),
     "--baseline": ("NAME", "compare all others only with it"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", CORRECTIONS, "holm"),
