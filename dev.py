@@ -56,12 +56,13 @@ BESIDE = "wheel"
 
 TOOLS = {
     "app": ["-m", "permtest", "app"],
-    "lab": ["-m", "permtest", "lab"],
+    "lab": ["-m", "jupyterlab", "--allow-root", f"--ServerApp.root_dir={ROOT / 'notebooks'}"],
     "bench": ["-m", "benchmarks"],
     "cover": [str(ROOT / "tools" / "cover.py")],
     "notebooks": [str(ROOT / "tools" / "run_notebooks.py")],
     "site": [str(ROOT / "tools" / "build_site.py")],
 }
+TOOLS["lab"] += ["--LabApp.default_url=/lab/tree/01-are-they-different.ipynb"]
 EXTRAS = {"app": "lab", "lab": "lab", "bench": "bench", "cover": "dev", "notebooks": "dev"}
 EXTRAS |= {"site": "site"}
 

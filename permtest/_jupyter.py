@@ -27,9 +27,6 @@ from typing import Any
 #: Bytes that may come from a page at once, and those of one file; Jupyter's own limit is 10 MB.
 UPLOAD_LIMIT, FILE_LIMIT = 2**28, 10**8
 
-#: For Tornado, which both servers are made of.
-SOCKETS = {"websocket_max_message_size": UPLOAD_LIMIT}
-
 SLICE = 0.25  # seconds
 IDLE = 60  # seconds
 PATIENCE = 5  # times as long a kernel waits for its page, which a busy machine may take to load
@@ -51,11 +48,11 @@ POLICY = (
 )
 
 
-def notebooks_folder(package: Path = PACKAGE) -> Path:
-    """The notebooks and their data: beside the package in a checkout, else within it."""
-    beside = package.parent / "notebooks"
-    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
-    return beside if checkout else package / "notebooks"
+def notebooks_folder() -> Path:
+    """The page's notebook and all data: beside the package in a checkout, else within it."""
+    beside = PACKAGE.parent / "notebooks"
+    checkout = beside.is_dir() and (PACKAGE.parent / "pyproject.toml").is_file()
+    return beside if checkout else PACKAGE / "notebooks"
 
 
 async def _get_msg_in_slices(channel: Any, timeout: float | None = None) -> dict[str, Any]:
@@ -161,7 +158,8 @@ def _settings(port: int, base: str, token: str, idle: int) -> Any:
 
     identity, kernels = _classes(base)
     headers = {"Content-Security-Policy": POLICY.format(port=port)}
-    sockets = SOCKETS | {"ws_ping_interval": PING, "ws_ping_timeout": PING}
+    sockets = {"websocket_max_message_size": UPLOAD_LIMIT}
+    sockets |= {"ws_ping_interval": PING, "ws_ping_timeout": PING}
     config = Config()
     config.Voila = Config(
         ip="127.0.0.1",

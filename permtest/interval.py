@@ -6,12 +6,14 @@ pairs, the empty one included, whose mean difference is at most delta: with I th
     p(delta) = P(sum of d_n over I <= delta |I|),   every subset I having probability 2^-N.
 
 So p rises with delta, in steps, and only at means of subsets (Hartigan's typical values, 1969):
-fractions with denominators up to N. The lower end of an interval is the step at which p exceeds
-the level. A saddlepoint approximation says where that is, to a ten-thousandth of a standard error
-from a hundred pairs on. Two p-values on either side, for which bounds do, prove it. Where p is had
-quickly, the simplest fraction near by is tried instead: it is the end if p is at most alpha just
-before it and above alpha at it. Bounds are taken at fractions that are anything but simple, where
-sums do not pile up. The upper end of an interval is the lower end for -d.
+fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
+of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
+step at which p exceeds the level. A saddlepoint approximation says where that is, to a
+ten-thousandth of a standard error from a hundred pairs on. Two p-values on either side, for which
+bounds do, prove it. Where p is had quickly, the simplest fraction near by is tried instead: it is
+the end if p is at most alpha just before it and above alpha at it. Bounds are taken at fractions
+that are anything but simple, where sums do not pile up. The upper end of an interval is the lower
+end for -d.
 
 No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
 For these the interval has the differences of shares that Tango's score test (1998) does not reject.
@@ -41,7 +43,7 @@ from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
 from permtest.null.tail import tail_dp, tail_tilted
-from permtest.question import SumQuestion
+from permtest.question import Differences, SumQuestion
 
 #: Labellings of so many pairs are counted, in some milliseconds; of so many ends are always exact.
 MAX_COUNTED, MAX_EXACT = 36, 30
@@ -155,7 +157,9 @@ def score_statistic(b: int, c: int, n: int, delta: float) -> float:
     return copysign(inf, gap) if gap else 0.0
 
 
-def score_ends(b: int, c: int, n: int, tail: float, alternative: str) -> tuple[float, float]:
+def score_ends(
+    b: int, c: int, n: int, tail: float, alternative: str = "two-sided"
+) -> tuple[float, float]:
     """The differences of shares with z within the quantile of `tail`, on either side or on one."""
     z = -NORMAL.inv_cdf(tail)
 
@@ -189,9 +193,9 @@ def _shift_interval(
         low = _lower_end(lattice, alpha)
     if question.alternative != "greater":
         high = _lower_end(lattice.mirrored(), alpha)
-    warning = shift_warning(*question.differences, question.swapped)
+    warning = shift_warning(question.differences, question.swapped)
     # No shift moves further than a difference of two rounded scores does.
-    off = question.slack / (2 * question.scale * question.size * max(lattice.n, 1))
+    off = question.slack / (2 * question.scale * max(question.n_entries or lattice.n, 1))
     off = off if question.ties_doubtful else 0.0
     ends, resolution = (low[0] - off, 0.0 - high[0] + off), max(low[1], high[1]) + off
     return ConfidenceInterval(*ends, confidence_level, resolution, warning)
@@ -209,52 +213,76 @@ def _as_float(x: Fraction) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Lattice:
-    """Differences as ``origin + unit * steps``; steps are distinct, ascending, and start at 0."""
+    """Differences as ``origin * sizes + unit * steps``; each step is a whole number from 0 on.
+
+    Sizes are those of clusters, and 1 of pairs; `top` is the largest step for each pair in it.
+    """
 
     n: int
     origin: Fraction
     unit: Fraction
     steps: IntArray
+    sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
+    top: Fraction
 
     @classmethod
     def of(cls, question: SumQuestion) -> _Lattice:
-        values, counts = question.differences
-        numbers = [int(d) for d in values]
-        first = numbers[0] if numbers else 0
-        unit = gcd(*(d - first for d in numbers)) or 1
-        steps = [(d - first) // unit for d in numbers]
+        values, sizes, counts = question.differences
+        common = int(np.gcd.reduce(sizes)) if sizes.size else 1
+        return cls._of(values, sizes // common, counts, Fraction(1, question.scale * common))
+
+    @classmethod
+    def _of(
+        cls, values: IntArray, sizes: NDArray[np.int64], counts: NDArray[np.int64], scale: Fraction
+    ) -> _Lattice:
+        """Of whole numbers, which times `scale` are differences."""
+        rows = [*zip(map(int, values), sizes.tolist(), strict=True)]
+        first = min((Fraction(d, size) for d, size in rows), default=Fraction(0))
+        a, b = first.as_integer_ratio()
+        above = [b * d - a * size for d, size in rows]
+        unit = gcd(*above) or 1
+        steps = [d // unit for d in above]
         kind = np.int64 if max(steps, default=0) < 2**61 else object
-        scale = question.scale * question.size
-        origin, step = Fraction(first, scale), Fraction(unit, scale)
-        return cls(question.law.n, origin, step, np.array(steps, dtype=kind), counts)
+        found = np.array(steps, dtype=kind), sizes, counts
+        top = max((Fraction(d, size) for d, (_, size) in zip(steps, rows, strict=True)), default=0)
+        n = int(counts.sum())
+        return cls(n, first * scale, Fraction(unit, b) * scale, *found, Fraction(top))
 
     @property
-    def top(self) -> int:
-        return int(self.steps[-1])
+    def longest(self) -> int:
+        """The largest step of all."""
+        return max(map(int, self.steps))
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are, in units of the common size of all clusters."""
+        return int(self.sizes @ self.counts)
 
     def mirrored(self) -> _Lattice:
         """The negative differences."""
         if self.n == 0:
             return self
-        steps, counts = (self.top - self.steps)[::-1], self.counts[::-1]
-        return replace(self, origin=-self.score(Fraction(self.top)), steps=steps, counts=counts)
+        a, b = self.top.as_integer_ratio()
+        down = a * self.sizes.astype(object) - b * self.steps.astype(object)
+        found = self._of(down, self.sizes, self.counts, self.unit / b)
+        return replace(found, origin=-self.score(self.top))
 
     def score(self, shift: Fraction) -> Fraction:
         return self.origin + self.unit * shift
 
     def expected(self, z: float) -> tuple[float, float]:
         """About where p has this normal quantile, and in what length p rises by one, of `top`."""
-        shares = np.array([int(s) / self.top for s in self.steps])
-        mean = float(shares @ self.counts) / self.n
-        variance = float((shares - mean) ** 2 @ self.counts) / self.n
+        shares = np.array([int(s) / self.top for s in self.steps], dtype=np.float64)
+        mean = float(shares @ self.counts) / self.n_pairs
+        spread = float((shares - mean * self.sizes) ** 2 @ self.counts) / self.n
         # The normal approximation, whose variance at the end is about the end.
-        error = sqrt(variance / max(self.n - z * z, 1.0))
+        error = sqrt(spread / max(self.n - z * z, 1.0)) * self.n / self.n_pairs
         near, last, slope = mean + z * error, mean, error
         z_last = 0.0
         for _ in range(4):
             near = min(max(near, 0.0), 1.0)
-            found = _saddlepoint(shares - near, self.counts)
+            found = _saddlepoint(shares - near * self.sizes, self.counts)
             if not (isfinite(found) and (near - last) * (found - z_last) > 0):
                 break
             slope = (near - last) / (found - z_last)
@@ -264,8 +292,9 @@ class _Lattice:
     def law(self, shift: Fraction) -> tuple[TwoPointSum, int]:
         """A law and the cell from which on its tail is p; that beyond is p just below the shift."""
         a, b = shift.as_integer_ratio()
-        fits = max(b * self.top, abs(a)) < 2**62
-        moved = b * (self.steps if fits else self.steps.astype(object)) - a
+        fits = max(b * self.longest, abs(a) * int(self.sizes.max())) < 2**62
+        kind = np.int64 if fits else object
+        moved = b * self.steps.astype(kind) - a * self.sizes.astype(kind)
         law = from_widths(self.n, *add_counts(np.abs(moved), self.counts))
         ahead = moved > 0
         # Swapped pairs sum to <= 0: as many behind the shift swap, and ahead of it stay, as that.
@@ -351,7 +380,7 @@ class _Search:
     def __init__(self, lattice: _Lattice, alpha: Fraction) -> None:
         """p is 2^-N below all differences, and 1 at the largest."""
         self.lattice, self.alpha, self.z = lattice, alpha, _quantile(alpha)
-        self.low, self.high = Fraction(-1), Fraction(lattice.top)
+        self.low, self.high = Fraction(-1), lattice.top
         near, error = lattice.expected(self.z)
         self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
         self.reach, self.slow = self.error / 50, 0
@@ -362,16 +391,16 @@ class _Search:
             self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_EXACT else 10**4)
         else:  # bounds take long where a lattice has few steps in a standard error
             coarse = loose * lattice.n < 0.7
-            self.hard = (LONGEST if coarse else LONG) // lattice.top + 1
+            self.hard = (LONGEST if coarse else LONG) // lattice.longest + 1
 
     def run(self) -> Fraction | None:
         """The end, if it can be told from all other fractions."""
         n = self.lattice.n
         for _ in range(MOST):
-            if simplest(self.low, self.high).denominator > n:
+            if simplest(self.low, self.high).denominator > self.lattice.n_pairs:
                 return self.high
             gap, shift = self.high - self.low, simplest(*self.window())
-            long = n > MAX_EXACT and shift.denominator * self.lattice.top > LONG
+            long = n > MAX_EXACT and shift.denominator * self.lattice.longest > LONG
             if gap <= self.tolerance and long:
                 break
             if shift.denominator < self.hard:
@@ -423,7 +452,7 @@ class _Search:
         if not self.low < first < last < self.high:
             gap = self.high - self.low
             first, last = self.low + gap / 3, self.high - gap / 3
-        shift = generic(first, last) if self.lattice.top < 2**30 else simplest(first, last)
+        shift = generic(first, last) if self.lattice.longest < 2**30 else simplest(first, last)
         away = float(abs(shift - self.near) / self.error)
         hazard = NORMAL.pdf(self.z) / NORMAL.cdf(-abs(self.z))
         width = min(max(1.3 * away * hazard, NARROWEST), 1e-2)
@@ -473,12 +502,11 @@ def _quantile(p: Fraction) -> float:
 # ---- whether every pair may be shifted alike ----------------------------------------------------
 
 
-def shift_warning(
-    values: NDArray[Any], counts: NDArray[np.int64], swapped: str = "pairs"
-) -> str | None:
-    """What is to be said where differences look skewed, or are mostly 0; of distinct ones."""
+def shift_warning(differences: Differences, swapped: str = "pairs") -> str | None:
+    """What is to be said where differences look skewed, or are mostly 0."""
     # ``python -m benchmarks.calibration`` has the coverage on either side of these rules.
-    n, zeros = int(counts.sum()), int(counts[values == 0].sum())
+    values, _, counts = differences
+    n, zeros = differences.n, int(counts[values == 0].sum())
     if zeros > 0 and n - zeros < FEW:
         return (
             f"Only {n - zeros:,} of {n:,} {swapped} differ. Intervals for the mean difference and "
@@ -506,9 +534,10 @@ def shift_warning(
 
 def skewness(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
     """g1 = m3 / m2^(3/2); 0 if all values are equal."""
-    if values.size < 2:
+    low = int(min(values, default=0))
+    room = int(max(values, default=0)) - low
+    if room == 0:
         return 0.0
-    low, room = int(values[0]), int(values[-1]) - int(values[0])
     shares, weights = np.array([(int(d) - low) / room for d in values]), counts / counts.sum()
     centred = shares - shares @ weights
     return float(centred**3 @ weights / (centred**2 @ weights) ** 1.5)

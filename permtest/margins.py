@@ -101,7 +101,7 @@ class MarginTestResult(AsSentence):
         """A sentence where the differences look unlike a shift of every pair, which is assumed."""
         if self._exact is None:
             return None
-        return shift_warning(*self._question.differences, self._question.swapped)
+        return shift_warning(self._question.differences, self._question.swapped)
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; ValueError for method "score", which has none."""
@@ -288,8 +288,8 @@ def noninferiority_test(
     is approximate; ``python -m benchmarks.calibration`` has its level. Other scores: the exact
     test, which assumes a shift, that differences are symmetric about a value that is the same for
     all pairs. Then a test at level alpha rejects a true null with probability alpha at most. The
-    result has a `warning` where differences look skewed, or are mostly 0. Clusters must have one
-    size. Cost: as `exact_perm_test`, times a few where the denominator of `margin` is large.
+    result has a `warning` where differences look skewed, or are mostly 0. In clusters every pair is
+    shifted. Cost: as `exact_perm_test`, times a few where the denominator of `margin` is large.
 
     Examples
     --------

@@ -15,7 +15,6 @@ order in which they pay, each with the reason that a result gives for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -314,56 +313,68 @@ class SumQuestion(Question):
         return int(np.sum(u > v)), int(np.sum(u < v)), len(u)
 
     @cached_property
-    def differences(self) -> tuple[IntArray, NDArray[np.int64]]:
-        """Distinct values of g(u_n, v_n), ascending, times `scale`, and how often each occurs.
-
-        Of clusters they are sums, which a shift of every pair moves by `size` times as much.
-        """
+    def differences(self) -> Differences:
+        """The values of g(u_n, v_n) that are shifted: of pairs, or sums of clusters."""
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
-        own = () if self.clusters is None else cluster_numbers(self.clusters, self.n_entries or 0)
-        if len({*Counter(map(int, own)).values()}) > 1:
-            raise ValueError(
-                "there is no exact interval with clusters of different sizes, because a shift of "
-                "every pair moves them by different amounts; test the sums, or the means, of the "
-                "clusters as scores of their own"
-            )
         if self.units is not None:
-            values, counts = count_values(self.units.differences())
+            values = self.units.differences()
         else:
             assert self.effects is not None
-            stay, swap = self.effects
-            for i in np.flatnonzero(stay != -swap)[:1]:
+            values, swap = self.effects
+            for i in np.flatnonzero(values != -swap)[:1]:
                 raise ValueError(
-                    f"g is not antisymmetric: entry {i} has g(u, v) = {stay[i]} and g(v, u) = "
+                    f"g is not antisymmetric: entry {i} has g(u, v) = {values[i]} and g(v, u) = "
                     f"{swap[i]}, so a mean difference cannot be shifted"
                 )
-            values, counts = count_values(stay)
-        sums = exact_dot(values, counts), -exact_dot(abs(values), counts)
-        if sums != (self.observed, self.law.offset):
+        sizes = np.ones(values.size, dtype=np.int64)
+        if self.clusters is not None:
+            sizes = np.bincount(cluster_numbers(self.clusters, self.n_entries or 0))
+        found = Differences.of(values, sizes)
+        if exact_dot(found.values, found.counts) != self.observed:
             raise ValueError("the scores were changed after the test; test them again")
-        return values, counts
-
-    @property
-    def size(self) -> int:
-        """How many pairs each cluster has, where all have as many; 1 without clusters."""
-        return self.n_entries // self.law.n if self.n_entries else 1
+        return found
 
     def shifted(self, shift: Fraction) -> SumQuestion:
         """The test of the null that differences are symmetric about `shift`, in scores."""
-        values, counts = self.differences
-        a, b = (shift * self.scale * self.size).as_integer_ratio()
-        moved = np.array([b * int(d) - a for d in values], dtype=object)
-        offset = -exact_dot(np.abs(moved), counts)
+        d = self.differences
+        a, b = (shift * self.scale).as_integer_ratio()
+        moved = b * d.values.astype(object) - a * d.sizes.astype(object)
+        offset = -exact_dot(np.abs(moved), d.counts)
         return replace(
             self,
-            law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), counts), offset),
-            observed=exact_dot(moved, counts),
+            law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), d.counts), offset),
+            observed=exact_dot(moved, d.counts),
             scale=self.scale * b,
             slack=self.slack * b,
             totals=None,
             scores=None,
         )
+
+
+class Differences(NamedTuple):
+    """Distinct differences, times the scale, with how many entries each has and how often it is."""
+
+    values: IntArray
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: IntArray, sizes: NDArray[np.int64]) -> Differences:
+        """Of all units, sorted by size, then by value."""
+        parts = []
+        for size in np.unique(sizes).tolist():
+            distinct, counts = count_values(values[sizes == size])
+            parts.append((distinct, np.full(distinct.size, size), counts))
+        if not parts:
+            return cls(values, sizes, sizes)
+        found = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+        return cls(found[0], found[1], found[2])
+
+    @property
+    def n(self) -> int:
+        """How many units there are."""
+        return int(self.counts.sum())
 
 
 def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import prod
+from math import ldexp, log10, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,14 @@ from permtest import _forms
 from permtest._checks import TooHard, check_level
 from permtest._forms import AsFields, p_text, plain
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
-from permtest.null.distribution import MAX_CELLS, UNDERFLOW, JointDistribution, LatticeDistribution
+from permtest.null.distribution import (
+    MAX_CELLS,
+    SMALLEST,
+    UNDERFLOW,
+    JointDistribution,
+    LatticeDistribution,
+    attainable,
+)
 from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
 from permtest.question import (
@@ -23,6 +30,7 @@ from permtest.question import (
     SeveralSums,
     Solution,
     SumQuestion,
+    at_least,
     count_extreme,
     solve,
 )
@@ -34,6 +42,9 @@ if TYPE_CHECKING:  # what only their methods need, which import it
 #: A notebook draws a distribution of no more cells, or of points where each value of a measure is
 #: computed, or a user's function called: more would take seconds, and nobody asked for them.
 MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
+
+#: A p above this is not called small; with so many units that differ some p is below it.
+ALPHA, FEW = 0.05, 12
 
 #: Cell updates that take about a second; with fewer informative entries than the latter no
 #: probability is below 2^-1000.
@@ -211,6 +222,45 @@ class PermutationTestResult(AsFields):
         """The name of the better system, by its scores alone; None where they tie, or have none."""
         return self.score.better(self.names, self.difference or 0)
 
+    @cached_property
+    def smallest_pvalue(self) -> float | None:
+        """The p of the most extreme labelling: the smallest that these data could have shown.
+
+        Of a sum it is 2^-n_informative, or twice that two-sided. Of a function of sums all values
+        are looked at; None where there are too many of them.
+        """
+        if self._question.lattice is None and self._question.h is None:
+            sides = 2 if self.alternative == "two-sided" and self.n_informative else 1
+            return max(ldexp(sides, -self.n_informative), SMALLEST)
+        if self._samples is not None or self.n_cells > MOST_CALLS:
+            return None
+        return min(self.at(sums).pvalue for sums in self._most_extreme())
+
+    def _most_extreme(self) -> list[Any]:
+        """The sums for which t is as extreme as it can be."""
+        question = self._question
+        cells = np.arange(question.law.top + 1)[attainable(question.law)]
+        values = [question._value(question.law.offset + question.law.unit * int(c)) for c in cells]
+        best = cells[at_least(values, max(values))][0]
+        return [question.in_scores(question.law.offset + question.law.unit * int(best))]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know beside p: that it cannot be small, or that a system does not vary."""
+        found, pairs = [], getattr(self._question, "pairs", None)
+        if self.n_informative <= FEW and self.n_samples is None:
+            least = self.smallest_pvalue
+            if least is not None and least > ALPHA and self.n_informative:
+                number, p = counted(self.n_informative, self.swapped), p_text(least, log10(least))
+                differ = "differs" if self.n_informative == 1 else "differ"
+                found.append(f"With {number} that {differ}, p cannot be below {p}.")
+        if pairs is not None and len(pairs) > 1:
+            for name, scores in zip(self.names, (pairs.u, pairs.v), strict=True):
+                if scores.ndim == 1 and scores.min() == scores.max():
+                    score = as_said(pairs.in_scores(int(scores[0])))
+                    found.append(f"{name} scores {score} on every item.")
+        return tuple(found)
+
     def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
         """The same test, had another sum been observed.
 
@@ -270,15 +320,15 @@ class PermutationTestResult(AsFields):
         Raises
         ------
         ValueError
-            If the statistic is no sum of differences, p was sampled, or clusters differ in size.
+            If the statistic is no sum of differences, or p was sampled.
 
         Notes
         -----
         Shifts assume that the differences, or those of clusters, are symmetric about a value that
         is the same for all pairs. Then the interval covers it with at least the stated probability,
-        at any N. The `warning` says where differences look otherwise: skewed, or mostly 0. Clusters
-        must have one size, as others are shifted by different amounts. Scores of 0 and 1 have no
-        such shift, and Tango's interval is approximate: a 95% interval covers the difference in
+        at any N. The `warning` says where differences look otherwise: skewed, or mostly 0. In
+        clusters every pair is shifted, whatever their sizes. Scores of 0 and 1 have no such shift,
+        and Tango's interval is approximate: a 95% interval covers the difference in
         about 95% of samples (``python -m benchmarks.calibration``). Cost: three to eight p-values
         for each end, a few milliseconds each; for scores of 0 and 1 a tenth of a millisecond.
         """
@@ -342,7 +392,7 @@ class PermutationTestResult(AsFields):
         return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
     def __str__(self) -> str:
-        return self.sentence()
+        return " ".join([self.sentence(), *self.notes])
 
     def sentence(self, *, direction: bool = True) -> str:
         """What ``print(result)`` shows; it can leave out which direction is better."""
@@ -433,7 +483,8 @@ class PermutationTestResult(AsFields):
     def to_dict(self) -> dict[str, Any]:
         """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""
         found = {"better": self.better, "difference": plain(self.difference)}
-        found["pvalue_interval"] = list(self.pvalue_interval())
+        found |= {"pvalue_interval": list(self.pvalue_interval()), "notes": list(self.notes)}
+        found["smallest_pvalue"] = self.smallest_pvalue
         return super().to_dict() | self.score.to_dict() | found
 
     def _repr_html_(self) -> str:
@@ -448,7 +499,9 @@ class PermutationTestResult(AsFields):
         rows = {"effect": self.effect_text(), "p": f"{p} ({self.sides_text()}; {how})"}
         rows |= {"N": self.pairs_text()}
         rows |= {"reading": self.reading} if self.reading else {}
-        return _forms.together(_forms.facts(rows), self._picture())
+        return _forms.together(
+            _forms.facts(rows), self._picture(), _forms.said(" ".join(self.notes))
+        )
 
     def _picture(self) -> str:
         """The null distribution in bars, where that takes a moment only."""
@@ -527,6 +580,13 @@ class StructuredTestResult(PermutationTestResult):
         some = box.above_noise()
         points, pmf = lattice.at(box.coordinates(some)), box.cells.reshape(-1)[some]
         return JointDistribution(points, pmf, question.parts, box.noise)
+
+    def _most_extreme(self) -> list[Any]:
+        law, values = self.null_distribution, self.null_values
+        directed = abs(values) if self.alternative == "two-sided" else values
+        directed = -values if self.alternative == "less" else directed
+        best = directed >= directed.max() - 1e-9 * abs(directed).max()
+        return [tuple(int(x) for x in sums) for sums in law.support[best]]
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:

@@ -87,30 +87,37 @@ def count_pvalue(u: Sequence[int], v: Sequence[int], h: Callable[[int], Any] = a
 
 
 def shifted_pvalue(
-    differences: Sequence[Fraction | int], shift: Fraction | int, alternative: str = "greater"
+    differences: Sequence[Fraction | int],
+    shift: Fraction | int,
+    alternative: str = "greater",
+    sizes: Sequence[int] | None = None,
 ) -> Fraction:
-    """The same share for differences less `shift`, whose signs are exchanged one by one."""
+    """The same share for differences less `shift` a pair, whose signs are exchanged one by one."""
     sums = [Fraction(0)]
-    for d in differences:
-        sums = [s + sign * (d - shift) for sign in (1, -1) for s in sums]
+    for d, size in zip(differences, sizes or [1] * len(differences), strict=True):
+        sums = [s + sign * (d - size * shift) for sign in (1, -1) for s in sums]
     h = h_of(alternative)
     return Fraction(sum(h(s) >= h(sums[0]) for s in sums), len(sums))
 
 
-def typical_values(differences: Sequence[Fraction | int]) -> list[Fraction]:
+def typical_values(
+    differences: Sequence[Fraction | int], sizes: Sequence[int] | None = None
+) -> list[Fraction]:
     """Means over all subsets of the differences but the empty one, ascending."""
     subsets = [(Fraction(0), 0)]
-    for d in differences:
-        subsets += [(total + d, size + 1) for total, size in subsets]
-    return sorted(total / size for total, size in subsets if size)
+    for d, size in zip(differences, sizes or [1] * len(differences), strict=True):
+        subsets += [(s + d, n + size) for s, n in subsets]
+    return sorted(s / n for s, n in subsets if n)
 
 
-def lower_end(differences: Sequence[Fraction | int], alpha: Fraction) -> Fraction | None:
+def lower_end(
+    differences: Sequence[Fraction | int], alpha: Fraction, sizes: Sequence[int] | None = None
+) -> Fraction | None:
     """The smallest shift that a one-sided test ("greater") does not reject; None: any."""
     n_labellings = 2 ** len(differences)
     if Fraction(1, n_labellings) > alpha:
         return None
-    values = typical_values(differences)
+    values = typical_values(differences, sizes)
     return next(x for i, x in enumerate(values) if Fraction(2 + i, n_labellings) > alpha)
 
 

@@ -104,15 +104,6 @@ def test_every_control_changes_the_answer():
     assert app.found.names == ("ours", "old")
 
 
-def test_what_may_be_a_code_is_taken_as_written_where_a_person_says_so():
-    app = app_of(("codes.csv", b"id,a,b\n1,1,0\n2,0,1\n3,99,1\n4,1,0\n"))
-    assert "if it is a score, say so (tick Take scores as written)" in app.sentence.value
-    app.choices.as_written.value = True
-    assert app.found.difference == 99 / 4
-    app.files.load([File("codes.csv", b"id,a,b\n1,1,0\n2,99,1\n3,0,1\n")], None)
-    assert app.found is None
-
-
 def test_a_score_is_asked_for_where_there_are_several():
     rows = (b"q%d,%d,%d\n" % (i, i % 2, i % 3) for i in range(9))
     text = b"id,bleu,chrf\n" + b"".join(rows)

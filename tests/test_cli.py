@@ -14,9 +14,8 @@ import pytest
 import permtest
 from permtest import cli, compare_many, read_many
 from permtest.cli import compare_files
-from permtest.readers import FORMATS
 from permtest.statistics import lookup
-from permtest.study import StudyConfig, exact_power_n, overview, power_t, sample_size
+from permtest.study import exact_power_n, overview, power_t, sample_size
 
 TAGGERS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "ud_en_ewt_pos.csv"
 
@@ -144,14 +143,14 @@ def test_options_reach_the_test(answer, options):
 
 
 def test_monte_carlo_is_reproducible(answer, run):
-    options = ("pair.csv", "--method", "monte_carlo", "--samples", 500, "--seed", 7)
+    options = ("pair.csv", "--method", "monte_carlo", "--seed", 7)
     found = answer(*options)
     assert found == answer(*options)
-    assert found["pvalue"] == permtest.monte_carlo(NEW, OLD, K=500, rng=7).pvalue
-    assert (found["n_samples"], found["seed"], found["error_bound"]) == (500, 7, None)
+    assert found["pvalue"] == permtest.monte_carlo(NEW, OLD, rng=7).pvalue
+    assert (found["n_samples"], found["seed"], found["error_bound"]) == (20_000, 7, None)
     out = run("compare", *options)[1]
     assert "\n95% interval   " in out
-    assert "(500 samples)" in out
+    assert "(20000 samples)" in out
 
 
 # ---- counts ------------------------------------------------------------------------------------
@@ -218,12 +217,12 @@ def test_json_says_what_the_gate_decided(run, argv, failed, margin_pvalue):
 def test_a_gate_of_a_sampled_p_needs_its_whole_interval(run, folder):
     (folder / "near.csv").write_text("a,b\n" + "1,0\n" * 6 + "1,1\n", encoding="utf-8")  # p = 1/32
     near = ("compare", "near.csv", "--fail-if", "not-better")
-    sampled = (*near, "--method", "monte_carlo", "--seed", 0, "--samples")
-    code, out, err = run(*sampled, 20)
+    sampled = (*near, "--method", "monte_carlo", "--seed", 0)
+    code, out, err = run(*sampled, "--alpha", 0.03125)
     assert (code, out) == (2, "")
     assert "--fail-if cannot be decided: p lies between" in err
-    assert "draw more --samples" in err
-    assert run(*sampled, 5000)[0] == 0
+    assert "; draw more samples in Python: monte_carlo(..., K=...)" in err
+    assert run(*sampled)[0] == 0
     assert run(*near, "--alpha", 0.03125)[0] == 0
 
 
@@ -312,13 +311,11 @@ def test_every_pair_is_that_of_compare(run, board, argv, systems):
 
 
 def test_json_is_one_object_with_all_there_is(board):
-    found = board(
-        "scores.csv", "--correction", "max-t", "--samples", 500, "--seed", 3, "--alpha", 0.1
-    )
-    assert (found["correction"], found["K"], found["alpha"]) == ("max_t", 500, 0.1)
+    found = board("scores.csv", "--correction", "max-t", "--seed", 3, "--alpha", 0.1)
+    assert (found["correction"], found["K"], found["alpha"]) == ("max_t", 10_000, 0.1)
     assert [row["system"] for row in found["ranking"]] == ["new", "old", "base"]
     assert found["source"]["no_systems"] == ["id", "n_words"]
-    wanted = compare_many(read_many("scores.csv"), correction="max_t", K=500, rng=3)
+    wanted = compare_many(read_many("scores.csv"), correction="max_t", rng=3)
     assert found["adjusted"] == wanted.adjusted.tolist()
 
 
@@ -332,7 +329,7 @@ def test_options_of_a_leaderboard(printed, board):
     assert (best["system"], best["rank"]) == ("base", 1)
 
 
-@pytest.mark.parametrize("argv", ["leaderboard none.csv -o x.html", "study none.csv --out x"])
+@pytest.mark.parametrize("argv", ["leaderboard none.csv -o x.html", "report none.csv --out x"])
 def test_what_is_missing_is_said_at_once(run, monkeypatch, argv):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     code, _, err = run(*argv.split())
@@ -394,27 +391,26 @@ def test_a_report_has_the_checksums_of_both_files(printed, folder):
 
 def test_a_report_repeats_itself(run, printed, folder):
     options = ("--a", "old", "--b", "new", "--seed", 3, "--config", "quick.yml", "--out", "x")
-    told = printed("study", "pair.csv", *options).partition("\nwrote ")[2].split()
+    told = printed("report", "pair.csv", *options).partition("\nwrote ")[2].split()
     names = sorted(path.name for path in (folder / "x").iterdir())
     assert sorted(Path(path).name for path in told) == names
     assert {"report.html", "report.md", "study.yml"} <= set(names)
-    printed("study", "pair.csv", "--config", "x/study.yml", "--out", "y")
+    printed("report", "pair.csv", "--config", "x/study.yml", "--out", "y")
     assert sorted(path.name for path in (folder / "y").iterdir()) == names
     for name in names:
         assert (folder / "x" / name).read_bytes() == (folder / "y" / name).read_bytes(), name
-    assert "the file exists" in run("study", "pair.csv", "--config", "quick.yml", "--out", "x")[2]
+    assert "the file exists" in run("report", "pair.csv", "--config", "quick.yml", "--out", "x")[2]
 
 
-def test_write_config(run, printed):
-    options = ("study", "pair.csv", "--a", "old", "--b", "new", "--seed", 3)
-    assert "study.yml" in printed(*options, "--write-config", "study.yml")
-    found = StudyConfig.from_yaml("study.yml")
-    assert (found.seed, found.a, found.b) == (3, "old", "new")
-    code, out, err = run("study", "pair.csv", "--write-config", "study.yml")
-    assert (code, out) == (2, "")
-    assert "study.yml: the file exists; choose another name, or add --force" in err
-    printed("study", "pair.csv", "--write-config", "study.yml", "--force")
-    assert StudyConfig.from_yaml("study.yml") == StudyConfig()
+def test_the_command_line_wins_over_a_configuration(printed, folder):
+    (folder / "one.yml").write_text("alternative: less\nalpha: 0.2\nseed: 4\n", encoding="utf-8")
+    options = ("report", "pair.csv", "--config", "one.yml", "--json")
+    found = json.loads(printed(*options))
+    assert (found["alternative"], found["alpha"], found["seed"]) == ("less", 0.2, 4)
+    found = json.loads(printed(*options, "--alternative", "greater", "--alpha", 0.1, "--seed", 5))
+    assert (found["alternative"], found["alpha"], found["seed"]) == ("greater", 0.1, 5)
+    found = json.loads(printed("report", "pair.csv", "--json"))
+    assert (found["alternative"], found["alpha"], found["seed"]) == ("two-sided", 0.05, 0)
 
 
 # ---- plan ----------------------------------------------------------------------------------------
@@ -523,16 +519,6 @@ def test_a_plan_of_a_pilot(printed, folder):
     assert (whole["n"], sample_size(fmean(sums), stdev(sums))) == (6, 4), "2 / 2^5 is above 0.05"
 
 
-# ---- formats -------------------------------------------------------------------------------------
-
-
-def test_formats(printed):
-    lines = printed("formats").splitlines()
-    assert [line.split()[0] for line in lines[: len(FORMATS)]] == list(FORMATS)
-    assert max(map(len, lines)) <= 100
-    assert any(line.startswith("  specificity, balanced_accuracy: tp, ") for line in lines)
-
-
 # ---- what is refused -----------------------------------------------------------------------------
 
 #: What comes before a file is read is said of x.csv, which is not there.
@@ -542,8 +528,6 @@ BAD = {
     "compara pair.csv": "invalid choice: 'compara' (choose from",
     "compare x.csv --alfa 1": "unrecognized arguments: --alfa 1 (did you mean '--alpha'",
     "compare x.csv --clusters a --no-clusters": "not allowed with",
-    "compare x.csv --method monte_carlo --samples 0": "0 is not a whole number from 1 on",
-    "compare x.csv --samples 9": "--samples needs --method monte_carlo",
     "compare x.csv --seed -1": "--seed: -1 is not a whole number from 0 on",
     "compare x.csv --margin 1": "--margin 1 needs --fail-if",
     "compare x.csv --fail-if worse --margin -1": "--margin: -1 is not a number from 0 on",
@@ -565,10 +549,9 @@ BAD = {
     "report x.csv -o there.tex": "--out there.tex: the file exists; choose another name, or add",
     "report x.csv -o a.pdf": "--out a.pdf: a report ends in .html",
     "report pair.csv --alpha 5": "--alpha: 5 is not a number between 0 and 1",
-    "study pair.csv --config none.yml": "none.yml: ",
-    "study pair.csv --config bad.yml": "unit_sise: there is no such option",
-    "study pair.csv --write-config x --out y": "leave out --out",
-    "study pair.csv --out quick": "this is a file; name a folder",
+    "report pair.csv --config none.yml": "none.yml: ",
+    "report pair.csv --config bad.yml": "unit_sise: there is no such option",
+    "report pair.csv --config quick.yml --out quick": "this is a file; name a folder",
     "plan": "name --delta and --sigma, or --shares, or the files of a pilot",
     "plan --delta 1": "--sigma is missing",
     "plan --delta 1 --sigma 0": "--sigma: 0 is not a number above 0",

@@ -1,4 +1,4 @@
-"""`permtest lab` and `permtest app`, and the cure for kernels whose messages are missed."""
+"""`permtest app`, and the cure for kernels whose messages are missed."""
 
 import asyncio
 import json
@@ -27,81 +27,22 @@ from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from permtest import _jupyter
+from permtest.app import bundled
 from permtest.cli import commands
+from permtest.course import load
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 
 
-# ---- the notebooks -----------------------------------------------------------------------------
+# ---- the command -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def opened(monkeypatch):
-    """What JupyterLab is told instead of being started."""
-    told = []
-    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", told.append)
-    return told
-
-
-@pytest.fixture
-def installed(monkeypatch, tmp_path_factory):
-    """The package as a wheel has it: the notebooks within, and no checkout around."""
-    package = tmp_path_factory.mktemp("site-packages") / "permtest"
-    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
-    shutil.copytree(ROOT / "notebooks", package.parent / wheel["force-include"]["notebooks"])
-    monkeypatch.setattr(commands, "PACKAGE", package)
-    return package
-
-
-def test_a_checkout_opens_its_own_notebooks(command_line, opened):
-    port = _jupyter.choose_port(0)
-    assert command_line("lab", "--notebook", "06", "--port", port) == (0, "", "")
-    (options,) = opened
-    assert f"--ServerApp.root_dir={ROOT / 'notebooks'}" in options
-    assert "--LabApp.default_url=/lab/tree/06-f1-and-friends.ipynb" in options
-    assert {"--ip=127.0.0.1", f"--port={port}"} <= set(options)
-    assert list(Path.cwd().iterdir()) == []
-
-
-@pytest.mark.usefixtures("installed")
-def test_an_installed_package_copies_its_notebooks_and_overwrites_nothing(command_line, opened):
-    folder = Path.cwd() / "permtest-notebooks"
-    (folder / "data").mkdir(parents=True)
-    mine = [folder / "02-monte-carlo.ipynb", folder / "data" / "README.md"]
-    for path in mine:
-        path.write_text("mine", encoding="utf-8")
-    outside = Path("outside")
-    (folder / "03-dynamic-programming.ipynb").symlink_to(outside.absolute())
-    code, out, err = command_line("lab", "--no-browser")
-    assert (code, err) == (0, "")
-    assert str(folder) in out
-    assert f"--ServerApp.root_dir={folder}" in opened[0]
-    assert "--LabApp.default_url=/lab/tree/01-are-they-different.ipynb" in opened[0]
-    assert "--no-browser" in opened[0]
-    assert [path.read_text(encoding="utf-8") for path in mine] == ["mine", "mine"]
-    assert not outside.exists()
-    for name in ("10-bayes.ipynb", "data/ud_en_ewt_pos.csv"):
-        assert (folder / name).read_bytes() == (ROOT / "notebooks" / name).read_bytes()
-
-
-@pytest.mark.usefixtures("installed")
-def test_notebooks_that_cannot_be_opened(command_line, opened):
-    for name, said in (("77", "is none"), ("0", "could be several")):
-        code, _, err = command_line("lab", "--notebook", name)
-        assert code == 2
-        assert f"--notebook {name}: this {said}; choose one of 0" in err
-    Path("permtest-notebooks").write_text("1,2\n", encoding="utf-8")
-    code, out, err = command_line("lab")
-    assert (code, out, opened) == (2, "", [])
-    assert "permtest-notebooks: this is a file; move it, or go to another folder" in err
-
-
-@pytest.mark.parametrize(("command", "module"), [("lab", "jupyterlab"), ("app", "voila")])
-def test_without_the_extra(command_line, monkeypatch, command, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    said = f"permtest {command} needs {module}: pip install 'permtest[lab]'\n"
-    assert command_line(command) == (2, "", f"permtest {command}: error: {said}")
+def test_without_the_extra(command_line, monkeypatch):
+    monkeypatch.setitem(sys.modules, "voila", None)
+    said = "permtest app needs voila: pip install 'permtest[lab]'\n"
+    assert command_line("app") == (2, "", f"permtest app: error: {said}")
 
 
 def test_a_port_that_is_taken_or_none(command_line):
@@ -109,28 +50,36 @@ def test_a_port_that_is_taken_or_none(command_line):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        code, _, err = command_line("lab", "--port", port)
+        code, _, err = command_line("app", "--port", port)
     assert code == 2
-    assert err.startswith(f"permtest lab: error: --port {port}: ")
+    assert err.startswith(f"permtest app: error: --port {port}: ")
     assert err.endswith("; choose another, or leave it out\n")
     said = "--port 65536: a port is a number from 1 to 65535"
-    assert said in command_line("lab", "--port", 65536)[2]
+    assert said in command_line("app", "--port", 65536)[2]
 
 
-# ---- the app -----------------------------------------------------------------------------------
-
-
-def test_the_app_is_the_notebook_that_comes_with_the_package(command_line, installed, monkeypatch):
+def test_the_app_is_the_notebook_that_comes_with_the_package(command_line, monkeypatch, tmp_path):
     served = []
     monkeypatch.setattr(commands, "serve", lambda *args, **named: served.append((*args, named)))
+    package = tmp_path / "site-packages" / "permtest"  # as a wheel has it, without a checkout
+    for source, target in WHEEL["force-include"].items():
+        inside = package.parent / target
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copyfile
+        copy(ROOT / source, inside)
+    monkeypatch.setattr(_jupyter, "PACKAGE", package)
     assert command_line("app", "--port", 8123, "--no-browser") == (0, "starting the page\n", "")
-    path = installed / "notebooks" / "12-your-own-data.ipynb"
+    path = package / "notebooks" / "12-your-own-data.ipynb"
     assert served == [(path, {"port": 8123, "browser": False})]
+    assert bundled("own_taggers.csv") == path.parent / "data" / "own_taggers.csv"
+    assert len(load("ud_en_ewt_pos")) == 2077
     shutil.rmtree(path.parent)
     code, _, err = command_line("app")
     assert (code, err.count("\n")) == (2, 1)
     assert "install permtest again" in err
 
+
+# ---- the app -----------------------------------------------------------------------------------
 
 WIDGETS = """
 import ipywidgets as w

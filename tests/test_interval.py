@@ -64,6 +64,40 @@ def test_ends_without_counting_labellings(columns, level):
     assert found == floats(brute_force(*columns, level))
 
 
+@given(columns=graded_pairs(max_size=12), level=levels, data=st.data())
+def test_every_pair_of_a_cluster_is_shifted(columns, level, data):
+    d = differences(*columns)
+    labels = st.lists(st.integers(0, 6), min_size=len(d), max_size=len(d))
+    clusters = data.draw(labels)
+    names = list(dict.fromkeys(clusters))
+    sizes = [clusters.count(x) for x in names]
+    sums = [sum(one for one, c in zip(d, clusters, strict=True) if c == x) for x in names]
+    found = exact_perm_test(*columns, clusters=clusters).confidence_interval(level)
+    alpha = (1 - Fraction(str(level))) / 2
+    low, high = (naive.lower_end([sign * x for x in sums], alpha, sizes) for sign in (1, -1))
+    assert found == floats((low, None if high is None else -high))
+    assert found.resolution == 0
+
+
+def test_many_clusters_of_many_sizes():
+    """The ends of all shifts of the pairs, not of the sums over the mean size of clusters."""
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(60), rng.integers(1, 9, 60))
+    u, v = rng.integers(0, 9, (2, clusters.size))
+    low, high = exact_perm_test(u, v, clusters=clusters).confidence_interval()
+    for end, alternative, sign in ((low, "greater", 1), (high, "less", -1)):
+        inside, outside = (
+            exact_perm_test(
+                (u - Fraction(end - sign * x).limit_denominator(10**6)).tolist(),
+                v.tolist(),
+                clusters=clusters,
+                alternative=alternative,
+            ).pvalue_interval()
+            for x in (-1e-3, 1e-3)
+        )
+        assert outside[1] < 0.025 < inside[0]
+
+
 def assert_just_outside(found: ConfidenceInterval, exact: tuple[float, float]) -> None:
     slack = 1e-12 * (1 + max(abs(x) for x in (*exact, 0) if abs(x) != inf))
     assert exact[0] - found.resolution - slack <= found.low <= exact[0]

@@ -49,21 +49,20 @@ def test_noninferiority_is_brute_force_on_shifted_differences(columns, margin):
     assert result.alternative == "greater"
 
 
-def test_clusters_of_one_size_are_shifted_as_their_pairs_are():
-    docs = "aabbcc"
+@pytest.mark.parametrize("docs", ["aabbcc", "abbccc"])
+def test_clusters_are_shifted_as_their_pairs_are(docs):
     clustered = replace(Pairs.of(U, V), clusters=tuple(docs))
-    sums = [sum(d for d, c in zip(differences(U, V), docs, strict=True) if c == x) for x in "abc"]
-    result, exact = noninferiority_test(clustered, 0.5), [Fraction(x, 2) for x in sums]
-    assert result.fraction() == naive.shifted_pvalue(exact, Fraction(-1, 2), "greater")
+    d, sizes = differences(U, V), [docs.count(x) for x in "abc"]
+    sums = [sum(one for one, c in zip(d, docs, strict=True) if c == x) for x in "abc"]
+    result, equivalent = noninferiority_test(clustered, 0.5), equivalence_test(clustered, 0.5)
+    half = Fraction(1, 2)
+    assert result.fraction() == naive.shifted_pvalue(sums, -half, "greater", sizes)
+    assert equivalent.upper.fraction() == naive.shifted_pvalue(sums, half, "less", sizes)
     assert result.statistic == 0
     assert "over 6 pairs in 3 clusters" in str(result)
-    assert "over 6 pairs in 3 clusters" in str(equivalence_test(clustered, 0.5))
-    same = noninferiority_test(exact, [0] * 3, 0.5)
-    assert result.confidence_interval(0.8) == same.confidence_interval(0.8)
-    uneven = replace(clustered, clusters=tuple("abbccc"))
-    for test in (noninferiority_test, equivalence_test):
-        with pytest.raises(ValueError, match="clusters of different sizes"):
-            test(uneven, 0.5)
+    assert "over 6 pairs in 3 clusters" in str(equivalent)
+    low = naive.lower_end(sums, Fraction(1, 5), sizes)
+    assert result.confidence_interval(0.8).low == float(low)
 
 
 def test_skewed_clusters_are_called_so():

@@ -46,7 +46,6 @@ DRAWN = {
     "answers": lambda: plots.plot_answers(pt.compare_all(A, B, names=("new", "old"), rng=0)),
     "effects": lambda: plots.plot_effects(study.effect_sizes(pt.Pairs.of(A, B, ("new", "old")))),
     "power": lambda: plots.plot_power(CURVES),
-    "e-process": lambda: plots.plot_e_process(pt.e_process(U, V, names=LONG)),
     "posterior": lambda: plots.plot_posteriors(POSTERIOR, conservative=True),
     "posteriors": lambda: plots.plot_posteriors([POSTERIOR] * 3),
     "difference": lambda: plots.plot_difference(POSTERIOR),

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from permtest import Pairs, e_process, exact_perm_test
+from permtest import Pairs
 from permtest.alternatives import bayes_test
 from permtest.alternatives.compare import compare_all
 from permtest.plots import (
     plot_answers,
     plot_difference,
-    plot_e_process,
     plot_estimation,
     plot_posteriors,
     plot_power,
@@ -230,16 +229,3 @@ def test_curves_have_bands_and_the_size_that_is_needed():
         "wilcoxon: at most 10 pairs for 80%",
     ]
     assert set(lines(ax, "target")[0].get_ydata()) == {0.8}
-
-
-def test_an_e_process_is_drawn_beside_the_exact_p_of_each_size():
-    process = e_process(A + 1, B)
-    ax = plot_e_process(process)
-    (anytime,), (exact,) = lines(ax, "anytime"), lines(ax, "exact")
-    assert anytime.get_ydata().tolist() == process.pvalues.tolist()
-    assert exact.get_xdata().tolist() == list(range(1, 41))
-    assert exact.get_ydata()[-1] == exact_perm_test(A + 1, B).pvalue
-    ((first,),) = (line.get_xdata() for line in lines(ax, "first"))
-    assert first == process.first_below(0.05) < 40
-    assert ax.get_ylim()[0] < process.pvalue < ax.get_ylim()[1]
-    assert lines(plot_e_process(e_process([1, 0], [0, 1])), "first") == []

@@ -189,8 +189,10 @@ def test_commands_say_which_direction_they_took(command_line, tmp_path, options,
     assert low <= 9 <= high
     board = json.loads(run("leaderboard", "errors.csv", "--json", *options)[1])
     assert board["ranking"][0]["system"] == better
-    for command in ("report", "study"):
-        assert json.loads(run(command, "errors.csv", "--json", *options)[1])["better"] == better
+    (tmp_path / "study.yml").write_text("K: 99\npower_sizes: 0\n", encoding="utf-8")
+    for config in ((), ("--config", "study.yml")):
+        argv = ("report", "errors.csv", *config, "--json", *options)
+        assert json.loads(run(*argv)[1])["better"] == better
     assert run("compare", "errors.csv", "--fail-if", "worse", *options)[0] == (better == "errors_B")
     behind = run("compare", "errors.csv", "--fail-if", "not-better", *options)[0]
     assert behind == (better == "errors_B")

@@ -70,7 +70,7 @@ def appendix_a() -> Figure:
         f"{printed:.2f}",
         law,
         note="The last two sums have a plus where they need a minus. If stay and swap are mirror "
-        "images, as for differences of scores, both signs give the same (notebook 03).",
+        "images, as for differences of scores, both signs give the same.",
     )
 
 

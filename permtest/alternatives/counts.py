@@ -5,7 +5,6 @@ SciPy and statsmodels have neither Tango's interval, nor the mid-p, nor one-side
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
@@ -16,15 +15,12 @@ from permtest._checks import check_option, count
 from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
-    PairedSample,
-    by_level,
     by_sides,
-    first,
     result_of,
     tail_level,
 )
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
-from permtest.pairs import Pairs
+from permtest.interval import score_ends
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
@@ -32,9 +28,6 @@ McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
 
 #: Limits of the difference between two shares.
 SHARES = -1.0, 1.0
-
-#: To what part of the range of a difference its interval is found.
-FINE = 2**50
 
 
 # ---- paired --------------------------------------------------------------------------------------
@@ -152,43 +145,6 @@ def _two_sided(tail: float) -> float:
     if tail >= 0.5:
         raise ValueError(f"confidence_level={1 - tail:g} is too low for one side")
     return 1 - 2 * tail
-
-
-def score_interval(
-    pairs: Pairs, alternative: str = "two-sided"
-) -> Callable[[float], tuple[float, float]] | None:
-    """Tango's interval of the mean difference, by its level; None unless scores are 0 or 1.
-
-    All shifts that the exact test does not reject would move ties as well, and be too short where
-    few items differ.
-    """
-    sample = None if pairs.columns or pairs.clusters is not None else PairedSample(pairs)
-    if sample is None or not sample.is_binary:
-        return None
-    b, c = int(np.sum(sample.gaps > 0)), int(np.sum(sample.gaps < 0))
-    return partial(by_level, partial(score_ends, b, c, sample.n), alternative, SHARES)
-
-
-def score_ends(b: int, c: int, n: int, tail: float) -> tuple[float, float]:
-    """All differences of paired shares that the score test does not reject (Tango 1998)."""
-    z = normal_quantile(tail)
-
-    def most(b: int, c: int) -> float:
-        """The largest difference whose score is not below -z."""
-        low = (b - c) / n if n else 1.0
-
-        def excess(step: int) -> float:
-            """How far b - c is below n delta, less z deviations, at the likeliest share of c."""
-            delta = low + (1 - low) * step / FINE
-            linear = (2 * n - b + c) * delta - b - c
-            share = sqrt(max(linear**2 + 8 * n * c * delta * (1 - delta), 0.0)) - linear
-            variance = share / 2 + n * delta * (1 - delta)
-            return n * delta - b + c - z * sqrt(max(variance, 0.0))
-
-        # At the estimate itself it is 0 where the variance is.
-        return low + (1 - low) * first(lambda i: excess(i) >= 0, int(z > 0), FINE) / FINE
-
-    return -most(c, b), most(b, c)
 
 
 # ---- not paired ----------------------------------------------------------------------------------

@@ -47,10 +47,9 @@ class Choices(widgets.VBox):  # type: ignore[misc]
         self.tails = _dropdown("Question", TAILS)
         self.alpha = _dropdown("Level", [(f"{level:g}", level) for level in LEVELS])
         self.alpha.value = 0.05
-        self.as_written = widgets.Checkbox(description="Take scores as written", indent=False)
         rows = (
             (self.a, self.called_a, self.b, self.called_b),
-            (self.score, self.way, self.statistic, self.unit, self.as_written),
+            (self.score, self.way, self.statistic, self.unit),
             (self.tails, self.alpha),
         )
         for control in (control for row in rows for control in row):
@@ -73,7 +72,6 @@ class Choices(widgets.VBox):  # type: ignore[misc]
             self._fill(self.b, systems, evaluation.systems[self.a.index == 0])
         usual = next((one.swapped for one in evaluation.found if one.swapped), False)
         self._fill(self.unit, units, usual)
-        self._quiet, self.as_written.value = True, False
         self._fill(self.way, [("higher", None)], None)  # until the scores are read
         self._offer_scores(first.get("score"), first.get("metric"))
 
@@ -88,10 +86,9 @@ class Choices(widgets.VBox):  # type: ignore[misc]
         assert self._evaluation is not None
         a, b, how = self.a.value, self.b.value, {"clusters": self.unit.value}
         how |= {"score": self.score.value, "statistic": self.statistic.value}
-        key = (a, b, *how.values(), self.as_written.value)
+        key = (a, b, *how.values())
         if self._read is None or self._read[0] != key:
-            options = replace(self._evaluation.how, same_scale=self.as_written.value)
-            self._read = key, replace(self._evaluation, how=options).pairs(a, b, **how)
+            self._read = key, self._evaluation.pairs(a, b, **how)
         pairs = self._read[1]
         way = "higher" if pairs.score.higher_is_better else "lower"
         known = f"{way}, as the files say"

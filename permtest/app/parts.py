@@ -51,7 +51,6 @@ CONTROLS = {
     "--metric": "choose {} under Metric",
     "--score": "choose {} under Score",
     "--gold": "choose {} as Column of right answers",
-    "--same-scale": "tick Take scores as written",
     "--a,": "choose them as System A and System B",
 }
 

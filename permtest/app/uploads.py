@@ -41,7 +41,7 @@ def bundled(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        If the package was installed without its notebooks.
+        If the package has no such file.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def bundled(name: str) -> Path:
     """
     path = notebooks_folder() / "data" / name
     if not path.is_file():
-        raise FileNotFoundError(f"{name} is missing; install permtest again, with its notebooks")
+        raise FileNotFoundError(f"{name} is missing; install permtest again")
     return path
 
 

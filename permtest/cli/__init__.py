@@ -21,31 +21,26 @@ OK, INTERRUPTED, BROKEN_PIPE = 0, 130, 141
 COMMANDS: dict[str, tuple[Run, str]] = {
     "compare": (
         compare_files.run,
-        f"{INPUT}; test: --alternative --null --paired-runs --method --samples --seed=hidden; "
+        f"{INPUT}; test: --alternative --null --paired-runs --method --seed; "
         "output: --json --fail-if --alpha --margin --help",
     ),
     "leaderboard": (
         commands.leaderboard,
         f"what is compared: files --systems {SCORES}; {READING}; "
         "tests and output: --baseline --alternative=many --correction --alpha "
-        "--samples=max-t --seed=hidden --out --json --force --help",
+        "--seed --out --json --force --help",
     ),
     "report": (
         commands.report,
-        f"{INPUT}; report: --alternative --alpha --seed --out --json --force --help",
-    ),
-    "study": (
-        commands.study,
-        f"{INPUT}; study: --config --write-config --seed --out --json --force --help",
+        f"{INPUT}; report: --alternative=report --alpha=report --config --seed --out --json "
+        "--force --help",
     ),
     "plan": (
         commands.plan,
         "plan: --delta --sigma --shares --power --alpha --alternative --json --help; "
         f"pilot: pilot file_b --a --b {SCORES}; {READING}",
     ),
-    "formats": (commands.formats, "options: --help"),
     "app": (commands.app, "options: --port --no-browser --help"),
-    "lab": (commands.lab, "options: --notebook --port --no-browser --help"),
 }
 
 

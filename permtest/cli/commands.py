@@ -1,25 +1,18 @@
-"""The other commands: leaderboards, reports, studies, plans, formats, the page, the notebooks."""
+"""The other commands: leaderboards, reports, plans, the page."""
 
 from __future__ import annotations
 
 import argparse
-import glob
 import json
-import os
-import re
-import shutil
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import permtest
 from permtest import __version__
 from permtest._forms import aligned
-from permtest._jupyter import SOCKETS, choose_port, notebooks_folder, serve
+from permtest._jupyter import notebooks_folder, serve
 from permtest.cli.inputs import (
-    OTHERWISE,
     check_installed,
     check_out,
     direction,
@@ -30,22 +23,11 @@ from permtest.cli.inputs import (
 )
 from permtest.integers import exact_sum
 from permtest.pairs import per_item
-from permtest.readers import FORMATS
-from permtest.readers.names import IN_FILES
 from permtest.score import counted
-from permtest.statistics import STATISTICS, lookup
+from permtest.statistics import lookup
 
-PACKAGE = Path(permtest.__file__).parent
-
-COUNTS = """\
-A line holds one score of each system: a number of points, 0 or 1, or a decimal. For a metric of
-counts it holds several whole numbers of each system:
-{metrics}
-f0.5, f2 and f with any other beta take the counts of f1.
-
-With a header, --a new finds new_tp, new_fp and new_fn (or new.tp, TP-new, ...), and no option is
-needed where there are two systems. Else --a 2,3,4 lists columns in the order above. Without a
-header and options, a line is the counts of A, then those of B."""
+if TYPE_CHECKING:
+    from permtest.study import Overview
 
 
 def leaderboard(args: argparse.Namespace) -> None:
@@ -69,7 +51,7 @@ def leaderboard(args: argparse.Namespace) -> None:
     check_out(args, BoardDocument)
     table = read_table(args)
     how = {name: getattr(args, name) for name in ("baseline", "alternative", "alpha")}
-    how |= {"correction": args.correction.replace("-", "_"), "K": args.samples}
+    how |= {"correction": args.correction.replace("-", "_")}
     board = compare_many(table, rng=args.seed or 0, **how)
     document = BoardDocument(board, table.source, seed=args.seed or 0)
     text = "" if args.json else f"{document}\n\nscore  {direction(board.score)}"
@@ -83,43 +65,38 @@ def report(args: argparse.Namespace) -> None:
 
     Compares two systems by the exact test, and says what there is to say about the difference: its
     interval, the items behind it, other tests side by side, effect size, power, and what to cite.
-    A report ends in .html, .md, .tex, .json, .png or .svg.
+    A report ends in .html, .md, .tex, .json, .png or .svg. With --config it is a planned study: it
+    also describes the scores, recommends tests and simulates their power, as the YAML file says
+    (unit_size: 15, power_experiments: 500, ...). Its options are those of
+    permtest.study.StudyConfig, whose help explains them.
 
     For example:
       permtest report results.csv --a new --b old -o report.html
       permtest report entities.csv --a new --b old --metric f1 --clusters document -o table.tex
       permtest report runs/new runs/old --metric acc_norm -o report/
+      permtest report results.csv --config study.yml -o report/
     """
     from permtest.study import Overview, overview
 
     check_out(args, Overview)
-    pairs, entry = read_input(args)
-    if named_statistic(args.metric) is None and not entry.columns:
-        entry = lookup("mean")  # on the scale of single items, as intervals are
-    how = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed or 0}
-    found = overview(pairs, statistic=entry, **how)
+    if args.config is not None:
+        found = _study(args)
+    else:
+        pairs, entry = read_input(args)
+        if named_statistic(args.metric) is None and not entry.columns:
+            entry = lookup("mean")  # on the scale of single items, as intervals are
+        how: dict[str, Any] = {"alternative": args.alternative or "two-sided"}
+        how |= {"alpha": args.alpha or 0.05, "rng": args.seed or 0}
+        found = overview(pairs, statistic=entry, **how)
     finish(str(found) if args.out is None else found.sentence(), found, args)
 
 
-def study(args: argparse.Namespace) -> None:
-    """Run a planned study: describe, test, measure, report.
+def _study(args: argparse.Namespace) -> Overview:
+    """What a configuration asks for, except where the command line says otherwise."""
+    from permtest.study import StudyConfig, run_study
 
-    permtest study FILE [FILE_B] [options]
-
-    Describes the scores, recommends tests, makes them side by side, estimates how large the
-    difference is, what power such a test has and how many items another study needs. Of counts
-    (--metric f1), whose items have no score, it has the parts that do not need one. The folder of
-    a report gets study.yml, which repeats the study byte by byte.
-
-    For example:
-      permtest study results.csv --a new --b old --out report/
-      permtest study results.csv --a new --b old --write-config study.yml
-      permtest study results.csv --config study.yml --out report/ --force
-    """
-    from permtest.study import Overview, StudyConfig, run_study
-
-    config = StudyConfig() if args.config is None else StudyConfig.from_yaml(args.config)
-    stated = ("a", "b", "higher_is_better", "seed")  # the command line takes precedence
+    config = StudyConfig.from_yaml(args.config)
+    stated = ("a", "b", "higher_is_better", "seed", "alternative", "alpha")
     own = {name: getattr(args, name) for name in stated if getattr(args, name) is not None}
     if named_statistic(args.metric) is not None:
         own["statistic"] = args.metric
@@ -127,20 +104,10 @@ def study(args: argparse.Namespace) -> None:
     vars(args).update({name: getattr(config, name) for name in stated})
     if args.metric is None and config.statistic != "mean":
         args.metric = config.statistic
-    if args.write_config is not None:
-        if args.out is not None or args.json:
-            raise ValueError("--write-config stops before the study; leave out --out and --json")
-        path = Path(args.write_config)
-        if path.is_file() and not args.force:
-            raise ValueError(f"--write-config {path}: the file exists; {OTHERWISE}")
-        path.write_text(config.to_yaml(), encoding="utf-8")
-        print(f"wrote {path}; edit it, then: permtest study FILE --config {path}")
-        return
-    check_out(args, Overview)
     pairs, entry = read_input(args)
-    config = replace(config, statistic=entry.name if entry.columns else "mean")
-    found = run_study(pairs, config=config)
-    finish(str(found) if args.out is None else found.sentence(), found, args)
+    return run_study(
+        pairs, config=replace(config, statistic=entry.name if entry.columns else "mean")
+    )
 
 
 #: The effect to find: shares of items, or a mean difference and its standard deviation.
@@ -284,29 +251,6 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     return found | own | {"delta": delta}
 
 
-def formats(_: argparse.Namespace) -> None:
-    """List the formats of files that can be compared.
-
-    permtest formats
-
-    Which format a file has is seen from its content; its name does not matter.
-
-    For example:
-      permtest formats
-    """
-    found: dict[str, list[str]] = {}  # counts -> the metrics that take them, with all their names
-    for name in IN_FILES:
-        entry = STATISTICS[name]
-        more = [other for other, one in STATISTICS.items() if one is entry and other != name]
-        called = f"{name}{''.join(f' (or {other})' for other in more)}"
-        counts = " or ".join(", ".join(measure.columns) for measure in entry.measures)
-        counts = re.sub(r"(\w+_)1, (?:\1\d, )*(\1\d)", r"\g<1>1 to \2", counts)
-        found.setdefault(counts, []).append(called)
-    metrics = "\n".join(f"  {', '.join(names)}: {counts}" for counts, names in found.items())
-    table = aligned([(kind.name, kind.title) for kind in FORMATS.values()])
-    print(f"{table}\n\n{COUNTS.format(metrics=metrics)}")
-
-
 def app(args: argparse.Namespace) -> None:
     """Compare two systems on a web page of this machine.
 
@@ -323,54 +267,7 @@ def app(args: argparse.Namespace) -> None:
     """
     check_installed(("voila", "ipywidgets", "matplotlib", "jinja2"), args.prog)
     print("starting the page", flush=True)  # Voila takes some seconds
-    serve(find_notebook("12-your-own-data.ipynb"), port=args.port, browser=not args.no_browser)
-
-
-def lab(args: argparse.Namespace) -> None:
-    """Open the notebooks in JupyterLab.
-
-    permtest lab [options]
-
-    A checkout's own notebooks are opened. An installed package copies its notebooks to the folder
-    permtest-notebooks, and leaves what is there as it is. Needs pip install 'permtest[lab]'.
-
-    For example:
-      permtest lab --notebook 06
-      permtest lab --port 8888 --no-browser
-    """
-    check_installed(("jupyterlab", "ipywidgets", "matplotlib"), args.prog)
-    path = find_notebook(args.notebook)
-    if path.parent == PACKAGE / "notebooks":
-        folder = Path("permtest-notebooks").resolve()
-        if folder.exists() and not folder.is_dir():
-            raise ValueError(f"{folder}: this is a file; move it, or go to another folder")
-
-        def copy(source: str, target: str) -> None:
-            if not os.path.lexists(target):
-                shutil.copyfile(source, target)
-
-        shutil.copytree(path.parent, folder, copy_function=copy, dirs_exist_ok=True)
-        print(f"the notebooks are in {folder}; files that were already there are unchanged")
-        path = folder / path.name
-    from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
-
-    options = [f"--ServerApp.root_dir={path.parent}", f"--LabApp.default_url=/lab/tree/{path.name}"]
-    options += ["--ip=127.0.0.1", f"--port={choose_port(args.port)}", "--ServerApp.port_retries=0"]
-    options += [f"--ServerApp.tornado_settings={SOCKETS}", "--ServerApp.answer_yes=True"]
-    options += ["--no-browser"] * args.no_browser
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # the only user in many containers
-        options += ["--allow-root"]
-    LabApp.launch_instance(options)
-
-
-def find_notebook(name: str) -> Path:
-    """The notebook of that name, or the only one whose name begins so."""
-    folder = notebooks_folder(PACKAGE)
-    known = ", ".join(sorted(path.name for path in folder.glob("*.ipynb")))
-    if not known:
-        raise FileNotFoundError(f"there are no notebooks in {folder}; install permtest again")
-    found = list(folder.glob(f"{glob.escape(name)}*"))
-    if len(found) != 1:
-        said = "could be several" if found else "is none"
-        raise ValueError(f"--notebook {name}: this {said}; choose one of {known}")
-    return found[0]
+    page = notebooks_folder() / "12-your-own-data.ipynb"
+    if not page.is_file():
+        raise FileNotFoundError(f"{page} is missing; install permtest again")
+    serve(page, port=args.port, browser=not args.no_browser)

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from permtest import __version__
-from permtest._forms import aligned
+from permtest._forms import aligned, p_text
 from permtest.cli.inputs import (
     FAILED,
     MONTE_CARLO,
@@ -22,7 +22,7 @@ from permtest.cli.inputs import (
 )
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.integers import exact_sum
-from permtest.margins import against
+from permtest.margins import MarginTestResult, against
 from permtest.pairs import Pairs
 from permtest.question import ask_of_scores
 from permtest.readers.files import printable
@@ -36,8 +36,9 @@ def run(args: argparse.Namespace) -> int:
 
     permtest compare FILE [FILE_B] [options]
 
-    Is system A better than system B on the same items, or could it be luck? Reads the scores of
-    both and runs the exact paired-permutation test; permtest formats says what is read.
+    Is system A better than system B on the same items, or could it be luck? Runs the exact
+    paired-permutation test. A FILE is a table of scores, counts or predictions, or what an
+    evaluation tool wrote.
 
     For example:
       permtest compare results.csv --a new --b old
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         )
     how: dict[str, Any] = {"statistic": entry, "alternative": args.alternative, "rng": args.seed}
     if args.method == MONTE_CARLO:
-        result = monte_carlo(pairs, **how | ({"K": args.samples} if args.samples else {}))
+        result = monte_carlo(pairs, **how)
     else:
         result = exact_perm_test(pairs, method=args.method, **how)
     gate = _gate(result, pairs, entry, args) if args.fail_if else {}
@@ -72,9 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what would be ignored, or could not be decided, before a file is opened."""
     margin, null = f"--margin {args.margin or 0:g}", f"--null {args.null} cannot be combined with"
-    sampled = args.method == MONTE_CARLO
     problems = {
-        f"--samples needs --method {MONTE_CARLO}": args.samples is not None and not sampled,
         f"{null} --fail-if {args.fail_if}; leave one out": args.null and args.fail_if,
         f"{null} --method {args.method}; leave one out": args.null and args.method != "auto",
         "--paired-runs needs --null systems": args.paired_runs and args.null != "systems",
@@ -82,7 +81,9 @@ def _check(args: argparse.Namespace) -> None:
         f"{margin} is tested one-sided, at half the level; leave --alternative out": (
             args.margin and args.alternative != "two-sided"
         ),
-        f"{margin} is tested exactly; leave --method out": args.margin and sampled,
+        f"{margin} is tested exactly; leave --method out": (
+            args.margin and args.method == MONTE_CARLO
+        ),
     }
     for problem, holds in problems.items():
         if holds:
@@ -168,20 +169,23 @@ def _gate(
             f"--fail-if {args.fail_if} needs to know which scores are better, and their name does "
             "not say; give --higher-is-better or --lower-is-better"
         )
-    (a, b), worse, level, p = result.names, args.fail_if == "worse", args.alpha, result
-    shown, beyond = result.better == (b if worse else a), ""
+    (a, b), worse, level, beyond = result.names, args.fail_if == "worse", args.alpha, ""
+    test: PermutationTestResult | MarginTestResult = result
+    shown = result.better == (b if worse else a)
     if args.margin:
         if entry.columns:
             raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
         side = _side(args, pairs, entry)
         question = ask_of_scores(pairs, statistic=entry, alternative=side)
         margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
-        p, shown, level = against(question, margin), True, level / 2
-        beyond = f" by more than {args.margin:g} per {'run' if p.swapped == 'items' else 'pair'}"
-    low, high = p.pvalue_interval()
-    sides = "two-sided" if p.alternative == "two-sided" else "one-sided"
+        test, shown, level = against(question, margin), True, level / 2
+        each = "run" if result.swapped == "items" else "pair"
+        beyond = f" by more than {args.margin:g} per {each}"
+    low, high = test.pvalue_interval()
+    sides = "two-sided" if test.alternative == "two-sided" else "one-sided"
+    p = p_text(test.pvalue, test.log10_pvalue)
     if shown and rejects(low, level) and not rejects(high, level):
-        more = "; draw more --samples" if p.n_samples else ""
+        more = "; draw more samples in Python: monte_carlo(..., K=...)" if result.n_samples else ""
         raise ValueError(
             f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}, and the level "
             f"is {level:g}{more}"
@@ -191,19 +195,17 @@ def _gate(
     return {
         "fail_if": args.fail_if,
         "failed": shown == worse,
-        "decision": f"{claim} than {b}{beyond} ({sides} p = {p.pvalue_text()}, level {level:g})",
+        "decision": f"{claim} than {b}{beyond} ({sides} p = {p}, level {level:g})",
         "margin": args.margin,
-        "margin_pvalue": p.pvalue if args.margin else None,
+        "margin_pvalue": test.pvalue if args.margin else None,
     }
 
 
 def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace) -> dict[str, Any]:
     """What the result says, the interval of the difference, and where the scores come from."""
-    from permtest.alternatives.counts import score_interval
-
     level, ends, reason = round(1 - args.alpha, 12), None, None
     try:
-        found = (score_interval(pairs, args.alternative) or result.confidence_interval)(level)
+        found = result.confidence_interval(level)
         times = 1 if result.metric == "mean" else result.n_entries or result.n
         ends = [end * times if isfinite(end) else None for end in found]
         if ends.count(None) > (args.alternative != "two-sided"):

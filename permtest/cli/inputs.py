@@ -96,7 +96,6 @@ _share = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 _amount = number(float, "a number from 0 on", lambda x: 0 <= x < inf)
 _positive = number(float, "a number above 0", lambda x: 0 < x < inf)
 _seed = number(int, "a whole number from 0 on", lambda x: x >= 0)
-_count = number(int, "a whole number from 1 on", lambda x: x >= 1)
 
 CORRECTIONS = ("holm", "bh", "max-t", "none")
 FAILURES = ("worse", "not-better")
@@ -112,7 +111,7 @@ OPTIONS: dict[str, Any] = {
     "--a": ("COL", "system A, by its name or the number of its column; --b COL: system B"),
     "--b": ("COL", HIDDEN),
     "--systems": ("A,B,...", "the systems to compare, by name or number"),
-    "--metric": ("NAME", "accuracy, f1, las, ... (permtest formats), or a score of the files"),
+    "--metric": ("NAME", "accuracy, f1, las, ..., or a score of the files"),
     "--score": ("NAME", "which score, if files have several for each item"),
     "--higher-is-better": ("", "or --lower-is-better; default: by the name, otherwise higher"),
     "--lower-is-better": ("", HIDDEN),
@@ -125,14 +124,17 @@ OPTIONS: dict[str, Any] = {
     "--repeat": ("COL", "what tells repeats of an item apart, such as seed or epoch"),
     "--missing": ("HOW", "what to do with items that lack a score: %(choices)s", MISSING),
     "--pos-label": ("LABEL", "the label to score by f1 and the like (predictions)"),
-    "--thousands": ("MARK", "what separates thousands: . or , or none", (".", ",", "none")),
-    "--same-scale": ("", "take scores as written: up to 1 beside 100, or -999"),
     "--alternative": ("SIDE", "%(choices)s; greater: A scores higher", ALTERNATIVES, "two-sided"),
     "--alternative=many": (
         "SIDE",
         "%(choices)s; greater: others score higher than the baseline",
         ALTERNATIVES,
         "two-sided",
+    ),
+    "--alternative=report": (
+        "SIDE",
+        "%(choices)s; greater: A scores higher; default: two-sided",
+        ALTERNATIVES,
     ),
     "--method": ("HOW", "%(choices)s", ("auto", *METHODS, MONTE_CARLO), "auto"),
     "--null": (
@@ -141,30 +143,21 @@ OPTIONS: dict[str, Any] = {
         ("items", "runs", "systems"),
     ),
     "--paired-runs": ("", HIDDEN),
-    "--samples": ("K", "samples of monte_carlo, from --seed N; default: 20000", _count),
     "--baseline": ("NAME", "compare all others only with it"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", CORRECTIONS, "holm"),
-    "--samples=max-t": (
-        "K",
-        "samples of max-t, from --seed N; default: %(default)s",
-        _count,
-        10_000,
-    ),
     "--delta": ("D", "the mean difference per item that you want to find", float),
     "--sigma": ("S", "standard deviation of the differences (clusters: over mean size)", _positive),
     "--shares": ("P", "shares of items that only A, and that only B, has right (0/1 scores)"),
     "--power": ("P", "probability of finding the difference; default: %(default)s", _level, 0.8),
     "--alpha": ("P", "level, and 1 - confidence of intervals; default: %(default)s", _level, 0.05),
-    "--seed": ("N", "random seed", _seed),
-    "--seed=hidden": ("N", HIDDEN, _seed),
+    "--alpha=report": ("P", "level, and 1 - confidence of intervals; default: 0.05", _level),
+    "--seed": ("N", "seed of whatever is sampled", _seed),
     "--fail-if": ("WHAT", "exit with 1 if A is significantly worse, or not better", FAILURES),
     "--margin": ("M", "--fail-if: the difference must exceed M per item", _amount),
-    "--config": ("YAML", "a file of further options; the command line takes precedence"),
-    "--write-config": ("YAML", "write a file of all options, explained, and stop"),
+    "--config": ("YAML", "options of a study; those given here win over them"),
     "--out": ("OUT", "write a report: a file or a folder; --force overwrites what is there"),
     "--json": ("", "print one JSON object and nothing else"),
     "--force": ("", HIDDEN),
-    "--notebook": ("NAME", "its name or the start of it; default: %(default)s", str, "01"),
     "--port": ("N", "where to listen; default: any free port", _seed, 0),
     "--no-browser": ("", "only print the address"),
     "--help": ("", "show this"),
@@ -188,8 +181,7 @@ MORE: dict[str, dict[str, Any]] = {
 #: Options that go together; a bar stands between those that exclude each other.
 SCORES = "--metric --score --higher-is-better|--lower-is-better "
 SCORES += "--clusters|--no-clusters --gold"
-READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label "
-READING += "--thousands --same-scale"
+READING = "how files are read: --id|--by-order --system-col --repeat --missing --pos-label"
 INPUT = f"what is compared: file file_b --a --b {SCORES}; {READING}"
 
 
@@ -231,7 +223,7 @@ def _recognised(
     args: argparse.Namespace, files: Sequence[str], named: Sequence[str] | None
 ) -> tuple[Evaluation, Statistic | None, str | None]:
     """What files say, what is to be tested (None: whatever fits single scores), of which score."""
-    options = "id system_col repeat missing pos_label thousands same_scale clusters score"
+    options = "id system_col repeat missing pos_label clusters score"
     how = {name: getattr(args, name) for name in options.split()}
     if len(args.gold) > 1:
         raise ValueError(f"--gold {args.gold[1]}: there is one already")

@@ -17,14 +17,12 @@ from permtest._forms import AsFields, grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import fewest_units, one_sided, rejects
-from permtest.alternatives.counts import score_interval
 from permtest.alternatives.plan import check_aim, observed_effect, units_needed
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
 from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
 from permtest.many.table import ScoreTable, table_of
 from permtest.null.distribution import TABLE
-from permtest.pairs import per_item
 from permtest.result import PermutationTestResult
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, check_alternative
@@ -375,12 +373,9 @@ class Leaderboard(AsFields):
         table, level = self._table, round(1 - self.alpha, 12)
         if len(self.systems) <= FEW_SYSTEMS and not table.statistic.columns:
             pairs = table.pairs(i, j)
-            ends = score_interval(pairs, self.alternative)
+            how: dict[str, Any] = {"statistic": "mean", "alternative": self.alternative}
             with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
-                if ends is None:
-                    how: dict[str, Any] = {"statistic": "mean", "alternative": self.alternative}
-                    ends = exact_perm_test(per_item(pairs), **how).confidence_interval
-                low, high = ends(level)
+                low, high = exact_perm_test(pairs, **how).confidence_interval(level)
                 times = 1 if self.metric == "mean" else self.n
                 return low * times, high * times
         from scipy.special import stdtrit

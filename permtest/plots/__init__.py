@@ -13,7 +13,6 @@ except ModuleNotFoundError as error:
 from permtest.plots.answers import (
     plot_answers,
     plot_difference,
-    plot_e_process,
     plot_effects,
     plot_posteriors,
     plot_power,
@@ -27,7 +26,6 @@ __all__ = [
     "STYLE",
     "plot_answers",
     "plot_difference",
-    "plot_e_process",
     "plot_effects",
     "plot_estimation",
     "plot_histograms",

@@ -19,14 +19,12 @@ from permtest._checks import check_level
 from permtest.alternatives import AlternativeResult
 from permtest.alternatives.answer import TITLES
 from permtest.plots import roles, sheet
-from permtest.score import counted
 from permtest.study import PowerCurve
 from permtest.study.document import percent
 
 if TYPE_CHECKING:
     from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
     from permtest.alternatives.compare import AnswerTable
-    from permtest.sequential import EProcess
     from permtest.study.effects import EffectSize
 
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
@@ -259,45 +257,6 @@ def plot_power(
         ax.set(ylim=(0, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], ylabel="power")
         levels = " and ".join(dict.fromkeys(f"{c.alpha:g}, {c.alternative}" for c in several))
         ax.set_xlabel(f"pairs (level {levels})")
-        sheet.key(ax, shown)
-    return ax
-
-
-def plot_e_process(process: EProcess, *, ax: Axes | None = None) -> Axes:
-    """Draw the p of an e-process after each item, and the p of the exact test at each size.
-
-    The first may be looked at whenever one likes, the second once, at a size that was fixed.
-
-    Gids: "anytime" and "exact" for the curves, "level" for the line at 0.05, "first" for where p
-    of the e-process reaches it, if it does.
-
-    Parameters
-    ----------
-    process : EProcess
-        Of `e_process`.
-    ax : matplotlib.axes.Axes, optional
-    """
-    first = process.first_below(ALPHA)
-    sizes = np.unique(np.linspace(min(process.n, 1), process.n, SIZES).astype(np.int64))
-    exact = process.exact_pvalues([n for n in sizes.tolist() if n])
-    anytime, still = roles.CURVES[:2]
-    with sheet.canvas(ax) as ax:
-        ax.set(yscale="log", ylabel="p")
-        lowest = max(min([*process.pvalues, *exact, ALPHA / 10]), LEFTMOST)
-        ax.set_ylim(lowest**1.05, lowest**-0.05)
-        sheet.decades(ax.yaxis)
-        items = np.arange(1, process.n + 1)
-        look = anytime.line(label="e-process: look whenever you like", gid="anytime")
-        shown = ax.plot(items, np.maximum(process.pvalues, LEFTMOST), **look)
-        look = still.line(label="exact test: look once", gid="exact", zorder=1.5)
-        shown += ax.plot(sizes[-exact.size :], np.maximum(exact, LEFTMOST), **look)
-        look = roles.LEVEL.line(label=f"level {ALPHA:g}", gid="level", zorder=1)
-        shown.append(ax.axhline(ALPHA, **look))
-        if first is not None:
-            ax.plot(first, process.pvalues[first - 1], gid="first", **anytime.dot(ax))
-            shown[0].set_label(f"e-process: {ALPHA:g} after {counted(first, 'items')}")
-        ax.set_xlabel("items so far")
-        sheet.counts(ax.xaxis)
         sheet.key(ax, shown)
     return ax
 

@@ -87,8 +87,8 @@ def read(
     r"""Read the scores, or the counts, of two systems on the same items.
 
     The format is recognised by the content: tables of every kind, the files of evaluation
-    harnesses, treebanks and tagged text; `permtest formats` lists them. Items are paired by ids,
-    and by their order only where nothing could be an id; nothing is dropped without being counted.
+    harnesses, treebanks and tagged text; `FORMATS` has them all. Items are paired by ids, and by
+    their order only where nothing could be an id; nothing is dropped without being counted.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def read(
         False: none.
     **options
         What `recognise` takes: ``id``, ``system_col``, ``repeat``, ``missing``, ``pos_label``,
-        ``thousands``, ``same_scale``, ``higher_is_better``.
+        ``higher_is_better``.
 
     Returns
     -------
@@ -246,8 +246,6 @@ def recognise(
     score: str | None = None,
     missing: str | None = None,
     pos_label: str | None = None,
-    thousands: str | None = None,
-    same_scale: bool = False,
     higher_is_better: bool | None = None,
 ) -> Evaluation:
     r"""Read files, without choosing two systems yet.
@@ -276,12 +274,6 @@ def recognise(
     pos_label : str, optional
         The label that "f1" and its like are of, where there are predictions; other statistics
         refuse it.
-    thousands : {".", ",", "none"}, optional
-        What separates thousands in numbers; "none" where a point is a decimal point.
-    same_scale : bool, default False
-        Whether scores up to 1 of one system and up to 100 of another are on one scale, and so is a
-        -999 among scores of 0 and more, or a 99 among scores of 0 and 1, which would be refused as
-        the mark of a missing score.
     higher_is_better : bool, optional
         Whether a higher score is better. Default: what its name says, such as "loss", or what the
         names of the columns have in common; if they say nothing, higher is taken as better. Answers
@@ -304,12 +296,8 @@ def recognise(
     >>> found.format.name, found.systems
     ('table', ('old', 'new', 'best'))
     """
-    for name, value, known in (
-        ("missing", missing, MISSING),
-        ("thousands", thousands, (".", ",", "none")),
-    ):
-        if value not in (None, *known):
-            raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, known))}")
+    if missing not in (None, *MISSING):
+        raise ValueError(f"missing={missing!r} must be one of {', '.join(map(repr, MISSING))}")
     how = How(
         None if id is True else id,
         system_col,
@@ -317,10 +305,8 @@ def recognise(
         None if clusters is True else clusters,
         None if isinstance(gold, File) else gold,
         score,
-        "" if thousands == "none" else thousands,
         missing,
         None if pos_label is None else labels.label_of(pos_label),
-        same_scale,
         higher_is_better,
     )
     collected = gc.isenabled()
@@ -395,11 +381,8 @@ def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How)
 
 
 def _of_tables(tables: Sequence[Table], gold: Source | None, how: How) -> Evaluation:
-    """What tables hold: judgements, or labels beside what is right, or scores."""
+    """What tables hold: labels beside what is right, or scores."""
     known = [set(table.names or ()) for table in tables]
-    if all(harnesses.is_battle(x) for x in known):
-        battles = [one for table in tables for one in harnesses.battles_in(table)]
-        return Evaluation(harnesses.BATTLES, tuple(battles))
     column = gold is None or isinstance(gold, int) or any(gold in names for names in known)
     if column or (isinstance(gold, str) and not Path(gold.partition("#")[0]).is_file()):
         return _of_sheets([Sheet.of(table, how) for table in tables])

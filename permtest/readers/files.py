@@ -58,17 +58,12 @@ VERDICTS = [w.split() for w in ("true false", "pass fail", "passed failed", "cor
 VERDICTS += [["yes", "no"]]
 _VERDICT = {word: 1 - i for pair in VERDICTS for i, word in enumerate(pair)}
 
-#: Numbers with separators of thousands, by the separator; the other mark is the decimal point.
-GROUPED = {
-    mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{point}]\d+)?")
-    for mark, point in (",.", ".,")
-}
-
 PROBLEMS = {
     "missing": "{} is a missing score; score the item for both systems, or remove its line",
     "long": f"{{}} has more than {MAX_DIGITS} digits; use a coarser unit",
     "scientific": "{} is in scientific notation, which may have been rounded; write all its digits",
-    "text": "{} is not a number; write digits only, with a point and - as minus",
+    "text": "{} is not a number; write digits without separators of thousands, with a point for "
+    "decimals and - as minus",
     "label": "{} is not a number; write the score, or leave the cell empty (null in JSON) and say "
     "what becomes of such items (--missing drop, --missing zero), or, if these are predicted "
     "labels, name the right ones (--gold)",
@@ -84,7 +79,6 @@ SETTLE = {
 ARGUMENTS = {
     "by-order": "id=False",
     "no-clusters": "clusters=False",
-    "same-scale": "same_scale=True",
     "higher-is-better": "higher_is_better=True",
     "lower-is-better": "higher_is_better=False",
     "metric": "statistic",
@@ -221,11 +215,7 @@ def not_a_score(text: str) -> str:
     """Why a cell holds no score, and what to do; text that begins with no digit may be a label."""
     kind = kind_of(text)
     kind = "label" if kind == "text" and not re.match(r"\W*\d", text) else kind
-    mark = next((mark for mark in GROUPED if GROUPED[mark].fullmatch(text.strip())), "")
-    more = f", or name the separator of thousands (--thousands {mark})" * (
-        kind == "text" and mark > ""
-    )
-    return PROBLEMS[kind].format(shown(text.strip())) + more
+    return PROBLEMS[kind].format(shown(text.strip()))
 
 
 def as_score(cell: Any) -> int | Decimal | Fraction:

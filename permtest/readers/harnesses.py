@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from hashlib import sha256
 from io import BytesIO
 from itertools import chain
 from pathlib import Path, PurePath
@@ -28,7 +27,6 @@ from permtest.readers.files import (
     File,
     ReadError,
     StrPath,
-    as_score,
     check_json,
     check_memory,
     kind_of,
@@ -39,20 +37,13 @@ from permtest.readers.files import (
     shown,
     text_of,
 )
-from permtest.readers.systems import ORDER, PER_RECORD, Format, SystemScores, told_apart
-from permtest.readers.tables import Table
+from permtest.readers.systems import PER_RECORD, Format, SystemScores, told_apart
 
 #: Characters of a text that both systems must have.
 AGREED = 1000
 
 REMEDY = "leave files as the tool writes them"
-WANTED = {
-    str: "text or a whole number",
-    int: "a whole number",
-    bool: "true or false",
-    dict: "an object",
-    list: "a list",
-}
+WANTED = {str: "text or a whole number", int: "a whole number", dict: "an object", list: "a list"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +106,13 @@ class Item:
     """What a record says about an item; values may be any JSON."""
 
     place: str
-    ids: Mapping[str, str | None]  # the best first, which the others tell apart; none: the order
+    ids: Mapping[str, str | None]  # the best first, which the others tell apart
     scores: Iterable[tuple[str, Any]]
-    system: str | tuple[str, ...] = ""  # the others tell the first apart; default: the folder
+    system: str = ""  # default: the folder
     repeat: str = ""  # what tells repeats of an item apart, behind its id
     agree: Mapping[str, Any] = field(default_factory=dict)  # must be the same for both systems
-    group: str = ""  # what it is swapped with; default: what has its id
     text: str = ""  # what is asked, for people
-    note: str = ""  # what the user should know
-    #: What is known of the item by all of its records.
-    values: dict[str, Any] = field(default_factory=dict, init=False)
-    notes: dict[str, None] = field(default_factory=dict, init=False)
+    values: dict[str, Any] = field(default_factory=dict, init=False)  # the scores of all records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,22 +122,21 @@ class Harness(Format):
     Places are paths of keys, as those of `Row.get`; several have blanks between them.
     """
 
-    #: What a file begins with: all of these, or all behind a "|"; "*" is every value in a place.
+    #: What a file begins with: all of these, or all behind a "|".
     first: str = ""
-    records: str = ""  # the lists of records, where they are neither lines nor a list
+    records: str = ""  # the list of records, where they are neither lines nor a list
     ids: str = ""  # the best first, which the others tell apart
-    no_id: str | None = None  # "": items without any are known by their order
     scores: Callable[[Row], Iterable[tuple[str, Any]]] = lambda _: ()
     system: str = ""  # in the record, or in what stands beside all of them
     repeat: Callable[[Row], str] = lambda _: ""
     agree: str = ""
     text: str = ""
     note: Callable[[Row], str] = lambda _: ""  # of what stands beside all records
-    grouped: str = ""  # the grouping that is swapped together; by id, where items do not say it
+    grouped: str = ""  # what the items of one id are called, which are swapped together
     runs: bool = False  # whether the records of a group are runs of one item, alike but for luck
     merge: bool = False  # whether records of an item may repeat its scores
-    #: The items, where that does not say it: of what stands beside records, of them, and of gold.
-    items: Callable[[Row, Rows, File | None], Iterator[Item]] | None = None
+    #: The items in records, where that does not say it.
+    items: Callable[[Rows], Iterator[Item]] | None = None
     #: What stands beside records, and they, of a file that is no JSON; None of others.
     unpack: Callable[[File], Callable[[], tuple[Any, Iterable[Any]]] | None] = lambda _: None
 
@@ -160,8 +146,8 @@ class Harness(Format):
         begins = (all(_has(file.start[0], path.split(".")) for path in paths) for paths in ways)
         return any(begins) or self.unpack(file) is not None
 
-    def load(self, file: File, gold: File | None = None) -> list[SystemScores]:
-        """The scores of each system in a file; some formats need the gold file beside it."""
+    def load(self, file: File, _: File | None = None) -> list[SystemScores]:
+        """The scores of each system in a file."""
         (start, lines), unpacked, log = file.start, self.unpack(file), Row(file, "", {})
         numbered: Iterable[tuple[int, Any]] = ()
         name = "record {}".format
@@ -169,30 +155,29 @@ class Harness(Format):
             if unpacked is not None:
                 head, values = unpacked()
                 log, numbered = Row.of(file, "", head), enumerate(values, 1)
-            elif self.records and not _has(start, ["testIdx"]):  # promptfoo writes lines, too
+            elif self.records:
                 log = Row.of(file, "", start or file.document)
-                return self.systems_of(log, chain(*map(log.rows, self.records.split())), gold)
+                return self._systems_of(log, log.rows(self.records))
             elif lines:
                 name, numbered = "line {}".format, _bounded(file, file.records())
             else:
                 whole = file.document if isinstance(file.document, list) else [file.document]
                 numbered = enumerate(whole, 1)
-            return self.systems_of(log, (Row.of(file, name(i), one) for i, one in numbered), gold)
+            return self._systems_of(log, (Row.of(file, name(i), one) for i, one in numbered))
         except RecursionError:
             raise ReadError.at(file.path, DEEP) from None
 
-    def systems_of(self, log: Row, rows: Rows, gold: File | None = None) -> list[SystemScores]:
+    def _systems_of(self, log: Row, rows: Rows) -> list[SystemScores]:
         """The scores of each system in some records; `log` is what stands beside them."""
-        found: dict[Any, dict[Any, Item]] = {}
+        found: dict[str, dict[Any, Item]] = {}
         path = log.file.path
-        every = self.items(log, rows, gold) if self.items else self._items(log, rows)
+        every = self.items(rows) if self.items else self._items(log, rows)
         for item in _bounded(log.file, every):
             ids, items = list(item.ids.values()), found.setdefault(item.system, {})
-            if ids and all(one is None for one in ids):
+            if all(one is None for one in ids):
                 problem = f"{shown(list(item.ids)[-1])} is missing; {REMEDY}"
                 raise ReadError.at(path, problem, item.place)
-            first = items.setdefault((*ids, item.repeat) if any(ids) else len(items), item)
-            first.notes |= {item.note: None}
+            first = items.setdefault((*ids, item.repeat), item)
             for metric, value in item.scores:
                 name, cell = printable(metric), None if value != value else value
                 if name in first.values and not (self.merge and first.values[name] == cell):
@@ -202,10 +187,9 @@ class Harness(Format):
             item.scores = ()
         if not found:
             raise log.error("holds no record with a score; check that scores were logged")
-        names = told_apart(*zip(*((x,) if isinstance(x, str) else x for x in found), strict=True))
         return [
-            self._scores_of(log.file, name or _folder(log.file), list(items.values()))
-            for name, items in zip(names, found.values(), strict=True)
+            self._scores_of(log, name or _folder(log.file), list(items.values()))
+            for name, items in found.items()
         ]
 
     def _items(self, log: Row, rows: Rows) -> Iterator[Item]:
@@ -220,32 +204,28 @@ class Harness(Format):
                 system = log.get(self.system, str) or "" if log.values else row.need(self.system)
             yield Item(
                 row.place,
-                {last(path): row.get(path, str) or self.no_id for path in self.ids.split()},
+                {last(path): row.get(path, str) for path in self.ids.split()},
                 self.scores(row),
                 system,
                 self.repeat(row),
                 agree={last(path): row.get(path) for path in self.agree.split()},
                 text=short(row.get(self.text)) if self.text else "",
-                note=self.note(log),
             )
 
-    def _scores_of(self, file: File, system: str, items: list[Item]) -> SystemScores:
+    def _scores_of(self, log: Row, system: str, items: list[Item]) -> SystemScores:
+        file = log.file
         bases, by = _bases(items, file)
-        groups = [item.group or base for item, base in zip(items, bases, strict=True)]
         repeats = any(item.repeat for item in items)
         scores, left_out = _numbers(items, file)
         agree = {name: [item.agree.get(name) for item in items] for name in items[0].agree}
-        notes = dict.fromkeys(chain(left_out, *(item.notes for item in items)))
         return SystemScores(
             system,
             file,
             scores,
             by,
-            [x + item.repeat for x, item in zip(bases, items, strict=True)]
-            if by != ORDER
-            else None,
-            clusters={self.grouped: groups} if self.grouped else {},
-            swapped=self.grouped if self.grouped and len(set(groups)) < len(items) else None,
+            [x + item.repeat for x, item in zip(bases, items, strict=True)],
+            clusters={self.grouped: bases} if self.grouped else {},
+            swapped=self.grouped if self.grouped and len(set(bases)) < len(items) else None,
             items=bases if self.runs and repeats else None,
             items_by=by,
             agree={
@@ -254,21 +234,16 @@ class Harness(Format):
                 if not any(value is None for value in column)
             },
             texts=[item.text for item in items] if any(item.text for item in items) else None,
-            notes=tuple(filter(None, notes)),
+            notes=tuple(filter(None, (*left_out, self.note(log)))),
             at=[item.place for item in items].__getitem__,
         )
 
 
 def _has(value: Any, keys: Sequence[str]) -> bool:
-    """Whether there is something behind some keys; "*" is the first of a list, or each value."""
+    """Whether there is something behind some keys."""
     if not keys:
         return True
-    if keys[0] != "*":
-        return isinstance(value, dict) and keys[0] in value and _has(value[keys[0]], keys[1:])
-    if isinstance(value, list):
-        return not keys[1:] or any(_has(one, keys[1:]) for one in value[:1])
-    found = isinstance(value, dict) and len(value) > 0
-    return found and all(_has(one, keys[1:]) for one in value.values())
+    return isinstance(value, dict) and keys[0] in value and _has(value[keys[0]], keys[1:])
 
 
 def _bounded(file: File, records: Iterable[Any]) -> Iterator[Any]:
@@ -302,8 +277,6 @@ def _folder(file: File) -> str:
 
 def _bases(items: Sequence[Item], file: File) -> tuple[list[str], str]:
     """What items are called, without their repeats, and what that is."""
-    if not any(any(item.ids.values()) for item in items):
-        return [""] * len(items), ORDER
     known = [tuple(item.ids.values()) for item in items]
     distinct = list(dict.fromkeys(known))
     columns: list[Any] = list(zip(*distinct, strict=True))
@@ -499,49 +472,11 @@ HELM = Harness(
     merge=True,
 )
 
-# ---- promptfoo -----------------------------------------------------------------------------------
-# All systems are in one file; `promptIdx` numbers combinations of a provider and a prompt. With
-# `--repeat` a test has several `testIdx`: those of the same variables are swapped together. A call
-# that failed (`failureReason` 2) counts as wrong, and has no named scores.
-
-
-def _tests(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
-    tests: dict[str, str] = {}  # variables as the first system had them: others may add to them
-    systems: dict[str, tuple[str, ...]] = {}  # prompts as of the first test: others may fill them
-    for row in rows:
-        said = sorted(row.get("testCase.vars|vars", dict).items())
-        test, own = row.need("testIdx"), {x: value for x, value in said if not x.startswith("_")}
-        text = printable(text_of(own or test))
-        if len(text) > AGREED:  # so that a test that begins like another is told from it
-            text = f"{text[:100]}... {sha256(text.encode(errors='replace')).hexdigest()}"
-        text = tests.setdefault(test, text)
-        failed = row.get("failureReason") == 2
-        note = "calls that failed count as wrong, as in promptfoo" if failed else ""
-        scores = {key: row.get(key) for key in ("score", "success")}
-        scores = {key: 0 if failed and x is None else x for key, x in scores.items()}
-        for key, value in row.get("namedScores", dict).items():
-            scores[f"namedScores.{key}" if key in scores else key] = value
-        prompt = short(row.get("prompt.label|prompt.raw|prompt") or "no prompt", 80)
-        number, provider = row.need("promptIdx"), row.need("provider.label|provider.id|provider")
-        system = systems.setdefault(number, (provider, prompt, number))
-        ids, same = {"testIdx": test}, {"variables": text}
-        yield Item(row.place, ids, scores.items(), system, "", same, text, short(text), note)
-
-
-PROMPTFOO = Harness(
-    name="promptfoo",
-    title="promptfoo results",
-    first="testIdx promptIdx|results.results.*|results.*.testIdx results.*.promptIdx",
-    records="results.results|results",
-    items=_tests,
-    grouped="variables",
-)
-
 # ---- Every Eval Ever -----------------------------------------------------------------------------
 # A sample that was scored in several evaluations has a line for each, and scores of their names.
 
 
-def _instances(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
+def _instances(rows: Rows) -> Iterator[Item]:
     kept = list(rows)
     several = len({row.get("evaluation_name", str) for row in kept}) > 1
     for row in kept:
@@ -567,285 +502,16 @@ EVERY_EVAL_EVER = Harness(
     runs=True,
 )
 
-# ---- SWE-bench -----------------------------------------------------------------------------------
-# What is absent failed. The leaderboard's `results.json` lists what was resolved, and not all that
-# was tried: it needs the full list of ids, one a line, a list, or objects with `instance_id`. The
-# harness's report names all; `submitted_ids` had predictions, asked for or not.
-
-_RESOLVED, _ASKED = ("resolved_ids", "resolved"), ("completed_ids", "generated")
-_FAILED = (
-    *("unresolved_ids", "empty_patch_ids", "error_ids", "incomplete_ids", "no_generation"),
-    *("no_logs", "no_apply", "install_fail", "reset_failed", "test_errored", "test_timeout"),
-)
-
-
-def _ids(values: Sequence[Any], where: Row) -> list[str]:
-    for value in values:
-        if not isinstance(value, str) or not value:
-            raise where.error(f"{shown(text_of(value))} is not the id of an issue; {REMEDY}")
-    return list(dict.fromkeys(map(printable, values)))
-
-
-def _listed_in(gold: File) -> list[str]:
-    """The ids in a list of all: one a line, a list, or objects that have one each."""
-    found = gold.document if gold.is_json else list(map(str.strip, gold.lines))
-    found = found if isinstance(found, list) else [found]
-    names = [x.get("instance_id") if isinstance(x, dict) else x for x in found]
-    return _ids([x for x in names if x not in ("", "instance_id")], Row(gold, "", {}))
-
-
-def _issues(log: Row, rows: Rows, gold: File | None) -> Iterator[Item]:
-    file = log.file
-    system = "" if file.stem == "results" else printable(file.stem)
-    for row in rows:
-        ids = {x: _ids(row.get(x, list), row) for x in (*_ASKED, *_FAILED, *_RESOLVED)}
-        resolved = {name for key in _RESOLVED for name in ids[key]}
-        every, note = list(dict.fromkeys(chain(*ids.values()))), ""
-        for key in _FAILED:
-            if both := resolved.intersection(ids[key]):
-                raise row.error(f"{shown(min(both))} is resolved and in {key}; {REMEDY}")
-        if gold is None and not any(ids[x] for x in _ASKED):
-            problem = "lists only the resolved issues; give the full list of ids as gold (--gold)"
-            raise log.error(f"{problem}, one a line")
-        if gold is not None:
-            others, every = set(every), _listed_in(gold)
-            others -= set(every)
-            if wrong := resolved & others:
-                problem = f"resolved {shown(min(wrong))}, which is not in {gold.path}"
-                raise log.error(f"{problem}; give the list of the same data set")
-            if others:
-                note = f"{len(others)} ids of {file.name} are not in the list and are left out"
-        for name in every:
-            right = [("resolved", int(name in resolved))]
-            yield Item(shown(name), {"instance_id": name}, right, system, note=note)
-
-
-SWE_BENCH = Harness(
-    name="swe_bench",
-    title="SWE-bench report",
-    gold="optional",
-    first="resolved_ids.*|resolved.*|completed_ids.*",
-    items=_issues,
-)
-
-# ---- lighteval -----------------------------------------------------------------------------------
-# `details_{task}_{date}.parquet` in details/{organisation}/{model}/{date}. Before `doc.id` items
-# have an order only, and their text. What the models filled is not read.
-
-
-def _details(file: File) -> Callable[[], tuple[Any, Iterable[Any]]] | None:
-    """What reads a parquet file whose end names the columns of lighteval; None of another file."""
-    end = file.data[-(2**16) :] if file.data.startswith(b"PAR1") else b""
-    if b"metric" not in end or not (b"model_response" in end or b"full_prompt" in end):
-        return None
-
-    def rows() -> Iterator[Any]:
-        need = f"{file.path}, a parquet file,"
-        arrow = optional("pyarrow.parquet", needed_by=need, extra="frames")
-        with reading(file.path, "is a damaged parquet file"):
-            table = arrow.ParquetFile(BytesIO(file.data))
-            known = table.schema_arrow.names
-            names = [x for x in ("doc", "metric", "metrics", "example") if x in known]
-            groups = [table.metadata.row_group(i) for i in range(table.metadata.num_row_groups)]
-            check_memory(file.path, 4 * sum(group.total_byte_size for group in groups))
-            for batch in table.iter_batches(64, columns=names):
-                check_memory(file.path, 16 * batch.nbytes)
-                batch.validate(full=True)  # what is invalid may end the process
-                yield from batch.to_pylist()
-
-    return lambda: ({}, rows())
-
-
-LIGHTEVAL = Harness(
-    name="lighteval",
-    title="lighteval details",
-    unpack=_details,
-    ids="doc.id",
-    no_id="",
-    scores=lambda row: row.get("metric|metrics", dict).items(),
-    agree="doc.query|example",
-    text="doc.query|example",
-)
-
-# ---- OpenAI evals --------------------------------------------------------------------------------
-# The first line is the run, the last its report; an event is of a sample and of a type.
-
-
-def _events(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
-    model = ""
-    for row in rows:
-        model = next(iter(row.get("spec.completion_fns", list)), model)
-        kind, data = row.get("type"), row.get("data", dict)
-        if kind in ("match", "metrics"):
-            scores = [x for x in data.items() if x[0] == "correct" or kind == "metrics"]
-            agree = {"expected": data.get("expected")}
-            ids = {"sample_id": row.get("sample_id", str)}
-            yield Item(row.place, ids, scores, printable(text_of(model)), agree=agree)
-
-
-OPENAI_EVALS = Harness(
-    name="openai_evals",
-    title="OpenAI evals log",
-    first="spec.completion_fns|run_id event_id sample_id type",
-    items=_events,
-)
-
-# ---- deepeval ------------------------------------------------------------------------------------
-# Cases of one pytest function have the same name, and an order. Conversations are a list beside.
-
-
-def _case(row: Row) -> Iterator[tuple[str, Any]]:
-    for metric in row.rows("metricsData"):
-        yield metric.need("name|metric"), metric.get("score")
-    yield "success", row.get("success")
-
-
-DEEPEVAL = Harness(
-    name="deepeval",
-    title="deepeval test run",
-    first="testRunData.testCases.*.metricsData|testRunData.conversationalTestCases.*.metricsData"
-    "|testCases.*.metricsData|conversationalTestCases.*.metricsData",
-    records="testRunData.testCases|testCases testRunData.conversationalTestCases"
-    "|conversationalTestCases",
-    ids="name order",
-    scores=_case,
-    agree="input|scenario expectedOutput|expectedOutcome",
-    text="input|scenario",
-)
-
-# ---- sacreBLEU, COMET ----------------------------------------------------------------------------
-# sacreBLEU prints objects one below the other; COMET has a list of segments for each system.
-
-
-def _segments(log: Row, rows: Rows, _: File | None) -> Iterator[Item]:
-    found = [(row.place, row.need("name"), row.get("score")) for row in rows]
-    names = sorted({name for _, name, _ in found})
-    if len(names) > 1 or len(found) == 1:
-        problem = f"holds {len(found)} scores of {listed(names)}, and not those of segments; run "
-        raise log.error(f"{problem}sacrebleu with --sentence-level for one metric")
-    for place, name, score in found:
-        yield Item(place, {}, [(name, score)], printable(log.file.stem))
-
-
-SACREBLEU = Harness(
-    name="sacrebleu",
-    title="sacreBLEU segments",
-    first="name score signature",
-    items=_segments,
-)
-
-
-def _translations(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
-    for row in rows:
-        for name, found in row.values.items():
-            for one in Row(row.file, shown(name), {"segments": found}).rows("segments"):
-                agree = {key: one.get(key) for key in ("src", "ref")}
-                scores, text = [("COMET", one.get("COMET"))], short(agree["src"])
-                yield Item(one.place, {}, scores, printable(name), agree=agree, text=text)
-
-
-COMET = Harness(
-    name="comet",
-    title="COMET scores",
-    first="*.*.COMET|*.*.src *.*.mt",
-    items=_translations,
-)
-
-# ---- judgements ----------------------------------------------------------------------------------
-# A battle is two scores of its question: 1 for the winner, 1/2 each for a tie. MT-bench has both
-# orders of the answers judged: who does not win both has no more than a tie, as FastChat counts.
-# Turns and repeated battles are swapped with their question; a grade of -1 is none.
-
-_WINS: dict[str, Any] = {"model_1": 1, "model_a": 1, "model_2": 0, "model_b": 0}
-_WINS |= dict.fromkeys(("tie", "tie (bothbad)", "bothbad", "both_bad"), Fraction(1, 2))
-
-
-def _battles(_: Row, rows: Rows, __: File | None) -> Iterator[Item]:
-    seen: Counter[tuple[str, ...]] = Counter()
-    kept: list[tuple[str, Item]] = []
-    for number, row in enumerate(rows, 1):
-        models = [row.need(path) for path in ("model_1|model_a", "model_2|model_b")]
-        if models[0] == models[1]:
-            raise row.error(f"{shown(models[0])} against itself; remove this battle")
-        games = [key for key in ("g1_winner", "g2_winner") if key in row.values] or ["winner"]
-        words = [row.get(key, str) for key in games]
-        if unknown := [word for word in words if word not in (None, "error", *_WINS)]:
-            problem = f"the winner is {shown(unknown[0])}, but must be one of {', '.join(_WINS)}"
-            raise row.error(f"{problem}; {REMEDY}")
-        wins: list[Any] = [_WINS.get(word or "") for word in words]
-        won = Fraction(1, 2) if len(set(wins)) > 1 else wins[0]
-        known = (x for x in ("question_id", "id", "prompt") if row.get(x, str))
-        by = next(known, "battle")
-        question = row.get(by, str) or f"battle {number}"
-        pair, turn = " and ".join(sorted(models)), later("turn", row)
-        seen[question, pair, turn] += 1
-        again = seen[question, pair, turn]
-        repeat = turn + (f" (judgement {again})" if again > 1 else "")
-        scores = [None, None] if None in wins else [won, 1 - won]
-        for model, score in zip(models, scores, strict=True):
-            item = Item(row.place, {by: question}, [("win", score)], model, repeat)
-            kept.append((pair, item))
-    several = len({pair for pair, _ in kept}) > 1
-    for pair, item in kept:  # two models share the questions of their own battles alone
-        item.ids = {by: f"{x}, {pair}" if several else x for by, x in item.ids.items()}
-        yield item
-
-
-BATTLES = Harness(
-    name="battles",
-    title="pairwise judgements (MT-bench, arena)",
-    first="model_1 model_2 g1_winner|model_a model_b winner",
-    items=_battles,
-    grouped="question",
-)
-
-#: Who won, as LMSYS writes it: a column of 0 and 1 for each.
-WINNERS = ("winner_model_a", "winner_model_b", "winner_tie")
-
-
-def is_battle(names: set[str]) -> bool:
-    """Whether a table with these columns is one of pairwise judgements."""
-    return names >= {"model_a", "model_b"} and ("winner" in names or names.issuperset(WINNERS))
-
-
-def battles_in(table: Table) -> list[SystemScores]:
-    """The systems in a table of pairwise judgements, read as the records of other such files."""
-    rows = []
-    for k, cells in enumerate(zip(*(map(text_of, x) for x in table.columns), strict=True)):
-        values = dict(zip(table.names or (), cells, strict=True))
-        if "winner" not in values:
-            won = [name for name in WINNERS if float(as_score(values[name])) == 1]
-            values["winner"] = won[0].removeprefix("winner_") if len(won) == 1 else "unknown"
-        rows.append(Row(table.file, table.place(k), values))
-    return BATTLES.systems_of(Row(table.file, "", {}), rows)
-
-
-MT_BENCH = Harness(
-    name="mt_bench",
-    title="MT-bench grades",
-    first="question_id model judge score",
-    ids="question_id",
-    scores=lambda row: [("score", None if row.get("score") == -1 else row.get("score"))],
-    system="model",
-    repeat=partial(later, "turn"),
-    grouped="question",
-)
-
-FORMATS: tuple[Format, ...] = (
-    *(LM_EVAL, INSPECT, EVERY_EVAL_EVER, HELM, PROMPTFOO, LIGHTEVAL, OPENAI_EVALS, DEEPEVAL),
-    *(SACREBLEU, COMET, BATTLES, MT_BENCH, SWE_BENCH),
-)
+FORMATS: tuple[Format, ...] = (LM_EVAL, INSPECT, EVERY_EVAL_EVER, HELM)
 
 # ---- folders -------------------------------------------------------------------------------------
 
 #: What harnesses call their files, in the order in which they are looked for.
-PATTERNS = (
-    *("samples_*.jsonl", "details_*.parquet", "per_instance_stats.json", "*.eval", "results.json"),
-)
+PATTERNS = ("samples_*.jsonl", "per_instance_stats.json", "*.eval")
 
 #: What a name has beside its task: the kind of file, the date, an id, the model.
 _BESIDE_TASK = re.compile(
-    r"^(samples|details)_|_?\d{4}-\d\d-\d\dT[\d.:+-]+_?|_[A-Za-z0-9]{22}$|[:,]model=[^,]*"
+    r"^samples_|_?\d{4}-\d\d-\d\dT[\d.:+-]+_?|_[A-Za-z0-9]{22}$|[:,]model=[^,]*"
 )
 
 

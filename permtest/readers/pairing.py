@@ -44,7 +44,7 @@ from permtest.readers.names import (
     predicted,
     words,
 )
-from permtest.readers.shape import ARE_SCORES, PREDICTED, How, Sheet, as_ids, as_list, missing_code
+from permtest.readers.shape import ARE_SCORES, PREDICTED, How, Sheet, as_ids, as_list
 from permtest.readers.systems import ROW, Format, SystemScores, told_apart
 from permtest.score import Score, counted
 from permtest.statistics import Statistic, lookup
@@ -611,13 +611,10 @@ class Evaluation:
 
     def _numbers(self, chosen: _Chosen, entry: Statistic) -> list[list[Any]]:
         """The numbers of a score, None where one is missing; what is doubtful is refused."""
-        chosen.check_writing(points=self.how.thousands is None)
+        chosen.check_writing()
         cells = chosen.exact()
         if entry.minimum is not None:
             chosen.refuse(lambda x: None if x is None else "; ".join(entry.problem(x) or ()), cells)
-        if not self.how.same_scale:
-            chosen.refuse_codes(cells)
-            _check_scales(chosen.systems, [[x for x in own if x is not None] for own in cells])
         return cells
 
     def _has_unequal_runs(self, some: Systems, name: str, entry: Statistic, clusters: Any) -> bool:
@@ -819,8 +816,8 @@ class _Chosen:
                 more = f"; the same is true of {others} more line{'s' * (others > 1)}"
                 self.notes.append(problem + more * (others > 0))
 
-    def check_writing(self, *, points: bool) -> None:
-        """Note percentages and verdicts; refuse them beside other numbers, and unclear points."""
+    def check_writing(self) -> None:
+        """Note percentages and verdicts; refuse them beside other numbers."""
         try:
             every = dict.fromkeys(chain(*self.cells()))
         except TypeError:  # lists, which are no numbers
@@ -839,32 +836,8 @@ class _Chosen:
             read = f"{right} is read as 1, and {wrong} as 0"
             if some:
                 self.notes.append(read if wrong else f"{some[0]!r} is read as {as_score(some[0])}")
-        pointed = [x for x in said if "." in x] if points else []
-        whole = max((int(x.lstrip("+-")) for x in said if x.lstrip("+-").isdecimal()), default=0)
-        grouped = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", x) for x in pointed)
-        least = min((abs(int(x.replace(".", ""))) for x in pointed if grouped), default=0)
-        if whole >= 100 and 0 < least <= 10 * whole:
-            problem = f"stands beside {whole}; say whether the point separates thousands "
-            doubts.setdefault(pointed[0], f"{problem}(--thousands ., --thousands none)")
         if doubts:
             self.refuse(lambda x: f"{shown(x)} {doubts[x]}" if x in doubts else None)
-
-    def refuse_codes(self, cells: Sequence[Sequence[Any]]) -> None:
-        """Refuse a number that may stand for missing scores, such as -1 or 99 beside 0 and 1."""
-        every = {*chain(*cells)} - {None}
-        for one, rows, column in zip(self.systems, self.rows, cells, strict=True):
-            code = missing_code([x for x in column if x is not None])
-            count = code == 9 and not every <= {0, 1, 9}  # which may be 9
-            scale = code is not None and any(code < x < 0 for x in every)  # which has others
-            if code is not None and not count and not scale:
-                others = f"others of {one.system!r}"
-                why = f"no {others} are below 0" if code < 0 else f"all {others} are 0 or 1"
-                problem = (
-                    f"'{code}' may stand for a missing score, since {why}; leave its "
-                    "cells empty (null in JSON), and say what becomes of such items (--missing "
-                    "drop, --missing zero), or, if it is a score, say so (--same-scale)"
-                )
-                raise one.error(rows[column.index(code)], problem, self.score)
 
     def group(self, grouping: str | None) -> tuple[str, ...] | None:
         """What each item belongs to, which all systems must agree in."""
@@ -1064,20 +1037,6 @@ def _exact(cell: Any) -> Any:
         parts = tuple(map(_exact, cell))
         return None if None in parts else parts
     return None if _is_missing(cell) else as_score(cell)
-
-
-def _check_scales(some: Systems, cells: Sequence[Sequence[Any]]) -> None:
-    """Refuse scores up to 1 beside scores up to 100."""
-    most = [max(column, default=0) for column in cells]
-    low, high = most.index(min(most)), most.index(max(most))
-    if len(cells[0]) < 2 or not 0 < most[low] <= 1 < most[high] <= 1000:
-        return
-    broken = any(x != int(x) for x in cells[low])
-    total, other = (sum(map(float, cells[j])) for j in (high, low))
-    if most[high] > 20 or (broken and 30 < total / (other or 1.0) < 300):
-        both = " and ".join(f"{float(most[j]):g} of {some[j].system!r}" for j in (low, high))
-        problem = f"the highest scores are {both}; put both on one scale, or say that they are"
-        raise ReadError.at(some[high].file.path, f"{problem} (--same-scale)")
 
 
 def _means(

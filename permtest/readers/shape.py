@@ -18,10 +18,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest.readers.files import (
-    GROUPED,
     VERDICTS,
+    brief,
     did_you_mean,
-    is_number,
     kind_of,
     listed,
     not_a_score,
@@ -55,10 +54,6 @@ Columns: TypeAlias = "Column | Sequence[Column]"
 #: Systems that one file may have; distinct cells of a column that say what it holds.
 MOST, SOME = 1000, 5000
 
-#: Numbers that stand for missing scores in many files, where all others are 0 or more (1 and -1
-#: alone are preferences); and those that do where all others are 0 and 1.
-CODES, HIGH_CODES = (-1, -9, -99, -999, -9999), (9, 99, 999, 9999)
-
 #: How the names of many language models begin, by which rows of them are told from items.
 MODELS = re.compile(r"\b(gpt|claude|llama|mi[sx]tral|gem(ini|ma)|qwen|deepseek|\w*berta?\b)", re.I)
 PROBABILITIES = "these are probabilities; write the predicted label, or the Brier score or log loss"
@@ -82,10 +77,8 @@ class How:
     cluster: Column | bool | None = None
     gold: Column | None = None
     score: str | None = None  # which measure is meant
-    thousands: str | None = None  # their separator; "" says that a point is a decimal point
     missing: str | None = None  # what becomes of items without a score of every system
     positive: str | None = None  # the label that is to be found
-    same_scale: bool = False  # whether treat scores up to 1 and up to 100 as one scale
     higher_is_better: bool | None = None
 
 
@@ -109,12 +102,7 @@ class Sheet(Table):
     def of(cls, table: Table, how: How) -> Sheet:
         """The table with plain numbers; a row of totals is refused."""
         sheet = cls(**vars(table), how=how)
-        for plain in (
-            cls._without_blanks,
-            cls._without_separators,
-            cls._with_points,
-            cls._of_measure,
-        ):
+        for plain in (cls._without_blanks, cls._with_points, cls._of_measure):
             sheet = plain(sheet)
         if how.id in (None, False) and len(sheet) > 2:
             sheet._check_summary()
@@ -142,7 +130,7 @@ class Sheet(Table):
         """Which columns there are, for a message."""
         if self.names is None:
             return "it has " + (f"columns 1 to {self.width}" if self.width > 1 else "one column")
-        return f"its columns are {listed([repr(self.key(i)) for i in range(self.width)])}"
+        return f"its columns are {listed([brief(repr(self.key(i))) for i in range(self.width)])}"
 
     def find(self, wanted: object) -> int:
         """The column of that name, or of that number from 1."""
@@ -404,16 +392,13 @@ class Sheet(Table):
         )
 
     def _with_points(self) -> Sheet:
-        """The same with decimal commas as points, where semicolons or tabs separate the cells."""
-        found, sure = [], self.how.thousands == "."
-        if self.how.thousands == "," or (self.mark not in (";", "\t") and not sure):
-            return self
-        for i, distinct in enumerate(map(set, self.texts)):
+        """The same with decimal commas as points, where semicolons separate the cells."""
+        found = []
+        for i, distinct in enumerate(map(set, self.texts)) if self.mark == ";" else ():
             commas = {x for x in distinct if re.fullmatch(r"[+-]?\d+,\d+(\s?%)?", x)}
             if commas and {*map(kind_of, distinct - commas)} <= {"integer", "missing", "percent"}:
                 found.append(i)
-                sure |= not all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", x) for x in commas)
-        if not (found and sure):  # of thousands, perhaps
+        if not found:
             return self
         columns = [
             [x.replace(",", ".") for x in self.texts[i]] if i in found else cells
@@ -422,23 +407,6 @@ class Sheet(Table):
         names = ", ".join(repr(self.key(i)) for i in found)
         note = f"commas in column{'s' * (len(found) > 1)} {names} are read as decimal points"
         return replace(self, columns=columns, notes=(*self.notes, note))
-
-    def _without_separators(self) -> Sheet:
-        """The same without the separators of thousands, in columns of numbers."""
-        if not (mark := self.how.thousands):
-            return self
-        columns = [list(column) for column in self.columns]
-        for i, cells in enumerate(self.columns):
-            text = mark == "." and i not in self.numeric  # but numbers with decimal commas
-            if text and any(re.search(r"[^\d.,+-]", x) for x in self.texts[i]):
-                continue
-            for row, cell in enumerate(cells):
-                if isinstance(cell, str) and GROUPED[mark].fullmatch(cell):
-                    columns[i][row] = cell.replace(mark, "")
-                elif mark == "." and isinstance(cell, str) and mark in cell and is_number(cell):
-                    problem = f"the point of {cell!r} separates no thousands; write numbers alike"
-                    raise self.error(problem, row, i)
-        return replace(self, columns=columns)
 
     def _of_measure(self) -> Sheet:
         """The rows of the measure that is meant, where a column says which one a line holds."""
@@ -502,7 +470,7 @@ class Sheet(Table):
             *others, digits = (len(x.partition(".")[2]) for x in self.texts[i])
             total, highest = sum(numbers), last > max(1.0, *numbers)
             finer |= digits > max(others)
-            rounded = 0.51 / 10**digits if nameless or digits > max(others) else 1e-9
+            rounded = 0.51 / 10 ** min(digits, 300) if nameless or digits > max(others) else 1e-9
             sums.append(abs(last - total) <= 1e-9 * max(1.0, total) and (highest or nameless))
             means.append(abs(last - total / len(numbers)) <= rounded)
         return len(sums) >= least and (all(sums) or (all(means) and (finer or nameless)))
@@ -818,14 +786,16 @@ class Sheet(Table):
         return ([], doubt, ()) if doubt.text else ([self.name(i) for i in kept], doubt, notes)
 
     def _unlike(self, kept: Sequence[int]) -> Doubt:
-        """The doubt whether columns that do not look alike are scores of systems."""
+        """The doubt whether columns are systems that do not look alike, or look like copies."""
+        names = ", ".join(repr(self.key(i)) for i in kept)
+        end = "." + min(map(self.name, kept), key=len, default="")  # of paths in one record of JSON
+        if len(kept) > 1 and all(
+            f".{self.name(i)}".endswith(end) and self.texts[i] == self.texts[kept[0]] for i in kept
+        ):
+            return Doubt(f"columns that hold the same ({names})")
         if len(kept) < 2 or _alike([self.texts[i] for i in kept]):
             return Doubt()
-        names = ", ".join(repr(self.key(i)) for i in kept)
-        most = sorted(max(number_or_none(x) or 0.0 for x in self.texts[i]) for i in kept)
-        scale = f"; if {most[0]:g} and {most[-1]:g}, the highest, are on one scale, say so as well "
-        scale = f"{scale}(--same-scale)" if 0 < most[0] <= 1 < most[-1] <= 1000 else ""
-        return Doubt(f"columns of numbers that do not look alike ({names}){scale}")
+        return Doubt(f"columns of numbers that do not look alike ({names})")
 
     def _may_be_labels(self, columns: Sequence[int]) -> Doubt:
         """The doubt whether columns say what was predicted, or how surely, beside right labels."""
@@ -963,21 +933,9 @@ def _plain(cell: Any) -> str:
     return text.partition(".")[0] if kind_of(text) == "integer" else text
 
 
-def missing_code(numbers: Collection[Any]) -> Any:
-    """The number that may stand for missing scores: -999 beside none below 0; None if none does."""
-    known = {*numbers}
-    code, most = min(known, default=0), max(known, default=0)
-    if most in HIGH_CODES and known == {0, 1, most}:
-        return most
-    if code not in CODES or any(code < x < 0 for x in known) or known <= {code, -code}:
-        return None
-    return code if code <= -99 or most <= -code else None
-
-
 def _alike(columns: Sequence[Sequence[str]]) -> bool:
     """Whether columns of numbers are of one kind, with ranges within a factor of twenty."""
     values = [{x for x in map(number_or_none, set(c)) if x is not None} for c in columns]
-    values = [some - {missing_code(some)} for some in values]  # which is refused where it is read
     most = [max(map(abs, some), default=0.0) for some in values]
     known = [x for x in most if x > 0]
     mixed = sum(some <= {0.0, 1.0} for some in values) > 1 and any(x > 1 for x in most)

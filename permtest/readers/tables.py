@@ -245,7 +245,9 @@ def _in_object(file: File, document: dict[str, Any]) -> tuple[list[Any], list[st
         return objects[0], None
     if objects or len({len(value) for value in lists.values()}) != 1:
         said = ", ".join(f"{shown(name)} {len(value)}" for name, value in [*lists.items()][:10])
-        problem = f"one object, but its columns are not lists of the same length ({said or 'none'})"
+        alike = "there are several lists of records" if objects else ""
+        alike = alike or "its columns are not lists of the same length"
+        problem = f"one object, but {alike} ({said or 'none'})"
         raise ReadError.at(file.path, f"{problem}; {RECORDS}")
     same = {name: value for name, value in document.items() if not isinstance(value, list | dict)}
     across = zip(*lists.values(), strict=True)

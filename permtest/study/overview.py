@@ -27,8 +27,7 @@ from permtest.alternatives.answer import (
     finite,
     rejects,
 )
-from permtest.alternatives.compare import Answer, AnswerTable, Check, compare_all, verdict
-from permtest.alternatives.counts import score_interval
+from permtest.alternatives.compare import Answer, AnswerTable, compare_all
 from permtest.alternatives.plan import Outlook, outlook
 from permtest.alternatives.resampling import randomisation
 from permtest.exact import exact_perm_test
@@ -594,19 +593,18 @@ class Overview(Document):
     @cached_property
     def _first(self) -> tuple[Answer, str]:
         """The test whose interval is shown, and where the interval comes from."""
-        if (shares := score_interval(self.pairs, self.alternative)) is not None:
-            made = randomisation(self.units, alternative=self.alternative, delta=self.delta)
-            sample, level = PairedSample(self.units), self.confidence_level
-            checks = tuple(Check(x, *verdict(x, sample)) for x in made.assumptions)
-            ends = ConfidenceInterval(*shares(level), level)
-            about = "Tango's score interval for paired shares"
-            return Answer("exact", made, ends, checks), about
         other = "paired_bootstrap" if self.pairs.columns else "paired_t"
         test = other if self.pairs.columns or self._is_slow else "exact"
         answer = self._compared([test])[test]
-        n = answer.result.n_samples if answer.result else 0
         if self.pairs.columns:
+            n = answer.result.n_samples if answer.result else 0
             return answer, f"percentiles of {n or 0:,} paired bootstrap resamples"
+        if test == "exact" and answer.interval is not None:  # of items, also in clusters
+            exact = exact_perm_test(self.pairs, alternative=self.alternative)
+            ends = exact.confidence_interval(self.confidence_level)
+            answer = replace(answer, interval=ends)
+            if ends.method == "score":
+                return answer, "Tango's score interval for paired shares"
         title = "exact test" if test == "exact" else answer.title
         return answer, f"all shifts that the {title} does not reject"
 

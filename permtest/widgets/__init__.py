@@ -8,20 +8,16 @@ except ModuleNotFoundError as error:
     raise ImportError(message) from error
 
 from permtest.widgets.explore_answers import AssumptionsExplorer, PowerExplorer
-from permtest.widgets.explore_boards import LeaderboardExplorer, with_variant
-from permtest.widgets.explore_null import ConvolutionExplorer, SamplingExplorer, TailExplorer
+from permtest.widgets.explore_null import SamplingExplorer, TailExplorer
 from permtest.widgets.explore_systems import StaircaseExplorer, TwoSystemsExplorer
 from permtest.widgets.posterior import PosteriorExplorer
 
 __all__ = [
     "AssumptionsExplorer",
-    "ConvolutionExplorer",
-    "LeaderboardExplorer",
     "PosteriorExplorer",
     "PowerExplorer",
     "SamplingExplorer",
     "StaircaseExplorer",
     "TailExplorer",
     "TwoSystemsExplorer",
-    "with_variant",
 ]

@@ -1,19 +1,17 @@
-"""Explorers of one null distribution: how it grows, samples of it, and its far tail."""
+"""Explorers of one null distribution: samples of it, and its far tail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import ceil, log2, log10, sqrt
-from typing import Any, NamedTuple
+from dataclasses import replace
+from math import ceil, log10, sqrt
+from typing import Any
 
-import ipywidgets
 import numpy as np
 from matplotlib.lines import Line2D
 
 from permtest.exact import exact_perm_test, monte_carlo
-from permtest.null.convolution import convolve_dp, fft_cells
-from permtest.null.distribution import EPS, LatticeDistribution, as_two_point_sum, attainable, pmf
+from permtest.null.convolution import fft_cells
+from permtest.null.distribution import EPS, attainable
 from permtest.null.tail import tilt_to
 from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
@@ -21,186 +19,9 @@ from permtest.plots.null import draw_columns, draw_law, marks, name_of_sum
 from permtest.question import ask_of_scores
 from permtest.result import PermutationTestResult, answer
 from permtest.score import counted
-from permtest.widgets.frame import Explorer, Names, beside, choice, slider
+from permtest.widgets.frame import Explorer, Names, choice, slider
 
 LARGEST = 20_000  # cells of a law that is drawn at each step
-
-# ---- the convolution -----------------------------------------------------------------------------
-
-ORDERS = {"as they come": "given", "shortest first": "shortest"}
-COPIES = (roles.NULL._replace(hatch="\\\\"), roles.TAIL)
-FEW = 3  # entries that are in at first
-ABOVE = 1.08  # where the axis of probabilities ends, as a multiple of a power of two
-SDS = 4.2  # how much of the law is in view, in standard deviations
-TINY = 1e-9  # of a power of two: rounding must not double the axis
-FAINT = 1e-4  # cells below this share of the peak cannot be seen
-
-
-class Copy(NamedTuple):
-    """The law so far, moved by one of the effects of the incoming entry, and weighted."""
-
-    effect: int
-    weight: float
-    law: LatticeDistribution
-
-
-@dataclass(frozen=True)
-class Step:
-    """One turn of the outer loop of Alg. 3."""
-
-    #: How many entries are in; 0 before the first turn.
-    n: int
-    #: What lines 6 to 8 add up, one for each effect, the smaller effect first; none for n = 0.
-    copies: tuple[Copy, ...]
-    #: F_n, their sum.
-    law: LatticeDistribution
-    #: How many values the sum can have. (A cell of the law can be 0 because it is too small.)
-    n_values: int
-
-    @classmethod
-    def of(cls, laws: Sequence[LatticeDistribution], n: int) -> Step:
-        """The step that lets in entry n, counted from 1."""
-        grouped = as_two_point_sum(laws[:n])
-        after, n_values = convolve_dp(grouped), int(attainable(grouped).sum())
-        if n == 0:
-            return cls(0, (), after, n_values)
-        before, entry = laws[: n - 1], laws[n - 1]
-        effects = entry.support[entry.pmf > 0].tolist()
-        copies = (Copy(z, entry(z), convolve_dp([*before, pmf(z, z)])) for z in effects)
-        return cls(n, tuple(copies), after, n_values)
-
-
-class ConvolutionExplorer(Explorer):
-    """Watch the null distribution grow: each entry adds two moved copies of what was there.
-
-    The axis of sums stays as it is. That of probabilities ends a little above 1, 1/2, 1/4, ..., the
-    lowest that holds the law.
-
-    Parameters
-    ----------
-    laws : sequence of LatticeDistribution
-        The local laws f_1, ..., f_N, as `permtest.pmf` makes them. At least one.
-    n : int, optional
-        How many entries are in at first. Default: 3, or as many as there are.
-    label : str, default "sum"
-        What the sum is, for the name of the horizontal axis.
-
-    Examples
-    --------
-    >>> from permtest import pmf
-    >>> from permtest.widgets import ConvolutionExplorer
-    >>> explorer = ConvolutionExplorer([pmf(1, -1), pmf(2, -2)])
-    >>> explorer.step.law.pmf.tolist()
-    [0.25, 0.25, 0.25, 0.25]
-    """
-
-    step: Step
-
-    def __init__(
-        self, laws: Sequence[LatticeDistribution], *, n: int | None = None, label: str = "sum"
-    ) -> None:
-        laws = list(laws)
-        cells, size = as_two_point_sum(laws).top + 1, len(laws)
-        if not laws or cells > LARGEST:
-            raise ValueError(
-                f"the sum of {size} laws has {cells:,} cells; one law at least and {LARGEST:,} "
-                "cells at most can be drawn"
-            )
-        first = min(FEW, size) if n is None else n
-        if not 0 <= first <= size:
-            raise ValueError(f"n={n} must lie between 0 and the number of laws, {size}")
-        self._label, self._width = label, _spacing(laws)
-        self._orders = {"given": laws, "shortest": sorted(laws, key=lambda f: np.ptp(f.support))}
-        self._in_view = {key: _in_view(laws) for key, laws in self._orders.items()}
-        pause = min(1000, max(100, 15_000 // size))  # ms: a long play is quicker, not jerky
-        self.play = ipywidgets.Play(first, 0, size, interval=pause, show_repeat=False)
-        controls = {
-            "n": slider("Entries so far", first, 0, size, layout={"flex": "1 1 20em"}),
-            "order": choice("Order", ORDERS, None, "RadioButtons"),
-        }
-        self._link = ipywidgets.jslink((self.play, "value"), (controls["n"], "value"))
-        # The buttons carry icons alone, and those come from a font that Voila has to fetch.
-        row = beside(ipywidgets.Label("Play, stop"), self.play, *controls.values())
-        row.layout.align_items = "center"
-        self._open([(0.125, 0.575, 0.855, 0.305), (0.125, 0.16, 0.855, 0.305)], controls, row)
-
-    def _compute(self) -> tuple[str, str]:
-        laws, n = self._orders[self.order.value], self.n.value
-        self.step = Step.of(laws, n)
-        return f"Null distribution of {self._label} after {n} entries", self._sentence(len(laws))
-
-    def _sentence(self, size: int) -> str:
-        """The step in words, with the sum of Alg. 3, line 8, at the most likely value."""
-        law, copies = self.step.law, self.step.copies
-        if not copies:
-            return "There is no entry yet, so the sum is certainly 0."
-        mode = int(law.support[np.argmax(law.pmf)])
-        effects = " or ".join(sheet.signed(copy.effect) for copy in copies)
-        terms = " + ".join(f"{copy.weight:g} × {copy.law(mode):.4g}" for copy in copies)
-        sure = ", with probability 1/2 each" * all(copy.weight == 0.5 for copy in copies)
-        low, high, best = (sheet.signed(int(x)) for x in (*law.support[[0, -1]], mode))
-        return (
-            f"Entry {self.step.n} of {size} adds {effects}{sure}. So far the sum can take "
-            f"{self.step.n_values:,} values, from {low} to {high}, with a standard deviation of "
-            f"{law.std():.3g}. The most likely one is {best}, with probability {terms} = "
-            f"{law(mode):.4g}."
-        )
-
-    def _draw(self) -> None:
-        law, copies, (upper, lower) = self.step.law, self.step.copies, self._axes
-        seen = law.support[law.pmf > FAINT * law.pmf.max()]
-        values = np.arange(int(seen[0]), int(seen[-1]) + 1, self._width)
-        edges = values[0] + self._width * (np.arange(values.size + 1) - 0.5)
-        before, after = (f"F{k}".translate(INDICES) for k in (self.step.n - 1, self.step.n))
-        ground = np.zeros(values.size)
-        for copy, role in zip(copies, COPIES, strict=False):
-            look = role.area(upper, edgecolor=role.rgba(), facecolor=role.rgba(0.25), fill=True)
-            heights = copy.weight * _probabilities(copy.law, values)
-            clear = heights > copy.weight * FAINT * copy.law.pmf.max()
-            weight = {0.5: "½ ", 1.0: ""}.get(copy.weight, f"{copy.weight:g} ")
-            label = f"{weight}{before} moved by {sheet.signed(copy.effect)}"
-            shown = np.where(clear, heights, np.nan)
-            upper.stairs(shown, edges, linewidth=1.8, gid="copy", label=label, **look)
-            top = ground + heights
-            lower.stairs(top, edges, baseline=ground, linewidth=0, gid="stacked", **look)
-            ground = top
-        name = after + ", their sum" * (len(copies) > 1)
-        rim: dict[str, Any] = {"color": roles.ink(), "linewidth": 1.5, "gid": "law", "label": name}
-        sheet.key(upper, upper.patches, columns=2)
-        sheet.key(lower, [lower.stairs(_probabilities(law, values), edges, **rim)])
-        height = ABOVE * 2.0 ** ceil(log2(law.pmf.max()) - TINY)
-        for ax in self._axes:
-            ax.set(xlim=self._in_view[self.order.value], ylim=(0, height), ylabel="probability")
-            sheet.ticks(ax.yaxis, 3)
-            sheet.counts(ax.xaxis, 8)
-        upper.tick_params(labelbottom=False)
-        sheet.literal(lower.xaxis.label, self._label, lower)
-
-
-INDICES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def _probabilities(law: LatticeDistribution, values: Any) -> Any:
-    """Of each value, 0 where the law has none."""
-    cells, rest = np.divmod(values - int(law.offset), law.unit)
-    known = (rest == 0) & (cells >= 0) & (cells < law.pmf.size)
-    return np.where(known, law.pmf[np.where(known, cells, 0)], 0.0)
-
-
-def _spacing(laws: Sequence[LatticeDistribution]) -> int:
-    """The distance of neighbouring values of the sum of all entries."""
-    law = as_two_point_sum(laws)
-    return law.unit if law.n_informative else 1
-
-
-def _in_view(laws: Sequence[LatticeDistribution]) -> tuple[float, float]:
-    """Ends of an axis that holds what can be seen of the law at every step."""
-    moments = [(f.mean(), f.std() ** 2, f.support[0], f.support[-1]) for f in laws]
-    middle, variance, first, last = np.cumsum([(0.0, 0.0, 0.0, 0.0), *moments], axis=0).T
-    reach = SDS * np.sqrt(variance)
-    low, high = np.maximum(middle - reach, first), np.minimum(middle + reach, last)
-    return float(low.min() - _spacing(laws)), float(high.max() + _spacing(laws))
-
 
 # ---- sampled p-values ----------------------------------------------------------------------------
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from permtest.readers import ReadError, files, harnesses
+from permtest.readers import ReadError, files, harnesses, read
 from permtest.readers.files import File, as_score
 from permtest.readers.pairing import Evaluation as ItemEvaluation
 from permtest.readers.systems import joined
 from tests.readers import made
-from tests.readers.made import entry, instance, lines, lm_eval_row, result, sample, stat
+from tests.readers.made import entry, instance, lines, lm_eval_row, sample, stat
 
 FORMATS = {one.name: one for one in harnesses.FORMATS}
 
@@ -28,12 +28,6 @@ KINDS = {
     "inspect_eval": ("inspect_ai", made.inspect_eval, "match", "q{}"),
     "every_eval_ever": ("every_eval_ever", made.every_eval_ever, "score", "h{}"),
     "helm": ("helm", made.helm, "exact_match,test", "id{}"),
-    "promptfoo": ("promptfoo", made.promptfoo, "score", "{}"),
-    "swe_bench": ("swe_bench", made.swe_bench, "resolved", "repo__issue-{}"),
-    "lighteval": ("lighteval", made.lighteval, "em", "{}"),
-    "openai_evals": ("openai_evals", made.openai_evals, "score", "sums.test.{}"),
-    "deepeval": ("deepeval", made.deepeval, "GEval", "case_{}"),
-    "mt_bench": ("mt_bench", made.mt_bench, "score", "{}"),
 }
 OTHERS = [
     File("a.csv", b"id,a,b\nx,1,2\n"),
@@ -45,14 +39,14 @@ OTHERS = [
 ]
 
 
-def load(name, data, gold=None, path="x.json"):
+def load(name, data, path="x.json"):
     """The systems of a file; a tuple of objects becomes JSON lines, other values JSON."""
     if isinstance(data, tuple):
         data = lines(data)
     if not isinstance(data, File | bytes):
         data = json.dumps(data).encode()
     file = data if isinstance(data, File) else File(path, data)
-    return FORMATS[name].load(file, gold) if gold else FORMATS[name].load(file)
+    return FORMATS[name].load(file)
 
 
 def paired(name, *found, **options):
@@ -81,7 +75,7 @@ def test_items_are_paired_by_id_in_whatever_order(kind):
     assert (pairs.names, pairs.ids) == (("one", "two"), (called.format(2), called.format(5)))
     assert (pairs.u.tolist(), pairs.v.tolist()) == ([1, 1], [1, 0])
     assert pairs.source["unmatched"] == [1, 2]
-    for missing in (None, math.nan) if kind != "swe_bench" else ():
+    for missing in (None, math.nan):
         assert load(name, make({1: 1, 2: missing, 3: 0}))[0].scores[score] == [1, None, 0]
 
 
@@ -147,28 +141,6 @@ def test_helm_means_are_exact_and_trials_swapped_with_their_instance():
     assert one.notes[0].endswith("each item: none,test (no item has it)")
 
 
-def test_promptfoo_systems_repeats_and_failures():
-    failed = {"error": "timeout", "failureReason": 2, "success": False, "score": None}
-    rows = [result(i, 1, s, "ab"[s], namedScores={"tone": 0.5}) for i in range(2) for s in (0, 1)]
-    a, b = load("promptfoo", made.promptfoo_of([*rows[:3], rows[3] | failed | {"namedScores": {}}]))
-    assert (a.system, b.system, b.texts) == ("a", "b", ['{"n": 0}', '{"n": 1}'])
-    assert b.scores == {"score": [1, 0], "success": [1, 0], "tone": [0.5, None]}
-    assert b.notes == ("calls that failed count as wrong, as in promptfoo",)
-    rows = [result(i, 1) | {"testCase": {"vars": {"n": i % 2}}} for i in range(4)]
-    for data in (tuple(rows), {"version": 3, "results": rows}):
-        (one,) = load("promptfoo", data)
-        assert one.clusters == {"variables": ['{"n": 0}', '{"n": 1}'] * 2}
-        assert one.swapped == "variables"
-    rows = [result(i, 1, prompt={"raw": f"What is {i}?"}) for i in (0, 1)]
-    assert len(load("promptfoo", made.promptfoo_of(rows))) == 1  # a prompt is of its test
-    rows = [result(1, 1, s, testCase={"vars": {"n": 1, "out": s}}) for s in (0, 1)]
-    one, other = load("promptfoo", made.promptfoo_of(rows))
-    assert (one.system, other.system) == ("model (ask) (0)", "model (ask) (1)")
-    assert one.agree == other.agree  # whatever a system adds
-    long = [result(i, 1, testCase={"vars": {"n": "x" * 2000 + str(i)}}) for i in (0, 1)]
-    assert load("promptfoo", made.promptfoo_of(long))[0].swapped is None
-
-
 def test_every_eval_ever_evaluations():
     names = "gsm8k/strict", "gsm8k/loose"
     rows = [instance(i, k, evaluation_name=names[k]) for k in (0, 1) for i in (1, 2)]
@@ -186,93 +158,42 @@ def test_every_eval_ever_evaluations():
     assert load("every_eval_ever", tuple(rows))[0].ids == ["h1 (epoch 0)", "h1"]
 
 
-def leaderboard(name, resolved, **lists):
-    data = json.dumps({"no_generation": [], "resolved": resolved} | lists).encode()
-    return File(f"{name}/results/results.json", data)
+CASE = {"name": "c", "input": "q", "success": True, "metricsData": [{"name": "m", "score": 0.5}]}
+TEST = {"testIdx": 0, "promptIdx": 0, "score": 1, "gradingResult": {"score": 1}}
 
 
-def test_swe_bench_what_is_absent_failed():
-    for gold in (b"instance_id\nx-1\nx-2\n", b'["x-1", "x-2"]', b'[{"instance_id": "x-1"}, "x-2"]'):
-        (one,) = load("swe_bench", leaderboard("a", ["x-2"]), File("ids", gold))
-        assert (one.system, one.ids, one.scores) == ("a", ["x-1", "x-2"], {"resolved": [0, 1]})
-    lists = {"completed_ids": ["a", "b"], "resolved_ids": ["b"], "submitted_ids": ["z"]}
-    (one,) = load("swe_bench", lists | {"error_ids": ["d"]}, path="m.run.json")
-    assert (one.system, one.ids) == ("m.run", ["a", "b", "d"])
-    (one,) = load("swe_bench", lists, File("gold", b"b\ne"))
-    assert one.notes[0].startswith("1 ids of x.json are not in the list and are left out")
-    with pytest.raises(ReadError, match="resolved 'b', which is not in gold"):
-        load("swe_bench", lists, File("gold", b"a\ne"))
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"evalId": "e", "results": {"results": [TEST]}}, r"one object, .* \(none\); write a list"),
+        ((TEST, TEST | {"promptIdx": 1}), r"columns that hold the same .*a=\.\.\., b=\.\.\."),
+        ({"completed_ids": ["x", "y"], "resolved_ids": ["x"]}, "not lists of the same length"),
+        ({"testRunData": {"testCases": [CASE]}}, r"one object, .* \(none\); write a list"),
+        ({"new": [{"src": "s", "COMET": 1}], "old": [{"src": "s"}]}, "several lists of records"),
+        (({"spec": {"x": 1}}, {"sample_id": "s", "data": {"x": 1}}), "item without a name"),
+        (({"model_a": "x", "winner": "tie"}, {"model_a": "y", "winner": "tie"}), "0 systems"),
+    ],
+)
+def test_json_of_other_tools_is_refused_where_its_records_are_not_plain(data, problem):
+    data = lines(data) if isinstance(data, tuple) else json.dumps(data).encode()
+    with pytest.raises(ReadError, match=problem):
+        read(File("x.json", data))
 
 
-def test_openai_evals_deepeval_and_lighteval():
-    events = [{"spec": {"completion_fns": ["gpt"]}}] + [
-        {"run_id": "r", "event_id": i, "sample_id": f"s.{i}", "type": kind, "data": data}
-        for i in (1, 2)
-        for kind, data in (
-            ("sampling", {"prompt": "x", "sampled": ["y"]}),
-            ("match", {"correct": i == 1, "expected": "z", "picked": None}),
-            ("metrics", {"f1": 0.5, "choice": "A"}),
-        )
-    ]
-    (one,) = load("openai_evals", (*events, {"final_report": {"accuracy": 0.5}}))
-    assert one.scores == {"correct": [1, 0], "f1": [0.5, 0.5]}
-    assert (one.system, one.ids, one.agree) == ("gpt", ["s.1", "s.2"], {"expected": ["z", "z"]})
-    cases = [
-        {"name": "test_x", "order": i, "input": "q", "success": True,
-         "metricsData": [{"name": "GEval", "score": 0.5, "success": True}]} for i in (0, 1)
-    ]  # fmt: skip
-    for run in ({"testCases": cases}, {"testRunData": {"conversationalTestCases": cases}}):
-        file = File("x", json.dumps(run).encode())
-        assert [x.name for x in FORMATS.values() if x.recognises(file)] == ["deepeval"]
-        (one,) = load("deepeval", file)
-        assert one.ids == ["test_x (0)", "test_x (1)"]
-        assert one.scores == {"GEval": [0.5, 0.5], "success": [1, 1]}
-    for how in ({"old": True}, {"ids": False}):
-        (one,) = load("lighteval", made.lighteval({1: 1, 2: 0}, **how))
-        assert (one.ids, one.paired_by, one.scores) == (None, "order", {"em": [1, 0]})
-        assert one.agree == {"query": ["What is 1?", "What is 2?"]}
+def test_json_lines_of_other_tools_are_records():
+    def graded(model):
+        return [
+            {"question_id": i, "model": model, "score": i, "turn": t}
+            for i in (1, 2)
+            for t in (1, 2)
+        ]
 
-
-def test_sacrebleu_and_comet():
-    objects = [{"name": "chrF2", "score": x, "signature": "nrefs:1"} for x in (1.5, 2, 3)]
-    printed = "\n".join(json.dumps(one, indent=1) for one in objects).encode()
-    for data in (printed, json.dumps(objects).encode(), lines(objects)):
-        file = File("sys.json", data)
-        assert FORMATS["sacrebleu"].recognises(file)
-        (one,) = load("sacrebleu", file)
-        assert (one.system, one.ids, one.scores) == ("sys", None, {"chrF2": [1.5, 2, 3]})
-    found = {x: [{"src": "s", "mt": x, "ref": "r", "COMET": 0.5}] * 2 for x in ("a.txt", "b.txt")}
-    assert FORMATS["comet"].recognises(File("x", json.dumps(found).encode()))
-    one, other = load("comet", found)
-    assert (one.system, other.scores) == ("a.txt", {"COMET": [0.5, 0.5]})
-    assert one.agree == {"src": ["s", "s"], "ref": ["r", "r"]}
-
-
-def battle(question, won, a="x", b="y", **more):
-    return {"question_id": question, "model_a": a, "model_b": b, "winner": won} | more
-
-
-def test_judgements_are_scores_of_both_models():
-    half, names = Fraction(1, 2), {"model_1": "x", "model_2": "y", "judge": ["gpt-4", "pair-v2"]}
-    games = [("model_1", "model_1"), ("model_1", "model_2"), ("tie", "tie"), ("error", "tie")]
-    rows = [names | {"question_id": 81 + i // 2, "turn": 1 + i % 2, "g1_winner": g, "g2_winner": h}
-            for i, (g, h) in enumerate(games)]  # fmt: skip
-    x, y = load("battles", tuple(rows))
-    assert (x.scores["win"], y.scores["win"]) == ([1, half, half, None], [0, half, half, None])
-    assert x.ids == ["81", "81 (turn 2)", "82", "82 (turn 2)"]
-    assert (x.system, y.system, x.swapped) == ("x", "y", "question")
-    rows = [battle(1, "model_a"), battle(1, "tie (bothbad)"), battle(1, "model_b", "y", "x")]
-    x, y = load("battles", rows)
-    assert x.ids == y.ids == ["1", "1 (judgement 2)", "1 (judgement 3)"]
-    assert (x.scores["win"], y.scores["win"]) == ([1, half, 1], [0, half, 0])
-    found = load("battles", [*rows[:1], battle(1, "model_b", "x", "z"), battle(2, "tie", "z", "y")])
-    pairs = paired("battles", found[0], found[2], score="win")
-    assert (pairs.ids, pairs.v.tolist()) == (("1, x and z",), [1])
-    single = [{"question_id": 1, "model": m, "judge": ["j", "v"], "score": s, "turn": t}
-              for m, t, s in (("x", 1, 7), ("x", 2, -1), ("y", 1, 8), ("y", 2, 9.5))]  # fmt: skip
-    x, y = load("mt_bench", tuple(single))
-    assert (x.scores, y.scores) == ({"score": [7, None]}, {"score": [8, Decimal("9.5")]})
-    assert (x.ids, x.swapped) == (["1", "1 (turn 2)"], "question")
+    pairs = read(File("a.jsonl", lines(graded("x"))), File("b.jsonl", lines(graded("y"))))
+    assert (pairs.names, pairs.u.tolist()) == (("x", "y"), [1, 1, 2, 2])
+    segments = File(
+        "a.json", "\n".join(f'{{"name": "chrF2",\n "score": {x}}}' for x in (2, 3)).encode()
+    )
+    assert read(segments, File("b.json", segments.data)).u.tolist() == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -286,14 +207,7 @@ def test_judgements_are_scores_of_both_models():
         ("inspect_ai", made.header(), "holds no record with a score"),
         ("helm", [entry(1, 1), entry(1, 0)], "record 2: the score 'exact_match,test' repeats"),
         ("helm", [entry(1, 1, stats=[stat("x", 1) | {"count": "y"}])], "stats, record 1: 'count'"),
-        ("promptfoo", [result(1, 1), result(1, 1)], "record 2: the score"),
-        ("swe_bench", {"resolved": ["x"]}, r"only the resolved issues; give the full list .* gold"),
-        ("swe_bench", {"resolved": ["x"], "no_logs": ["x"]}, "'x' is resolved and in no_logs"),
-        ("swe_bench", {"resolved": ["x"], "no_logs": {}}, "'no_logs' is '{}', but"),
         ("helm", b'[{"instance_id": 1, "stats": [], "stats": []}]', "line 1: 'stats' is twice"),
-        ("sacrebleu", [{"name": "BLEU", "score": 1.5, "signature": "x"}], "with --sentence-level"),
-        ("battles", [battle(1, "model_c")], "the winner is 'model_c', but must be one of"),
-        ("battles", [battle(1, "tie", "x", "x")], "'x' against itself"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_place(name, data, problem):

@@ -63,14 +63,13 @@ def test_all_shapes_give_the_same_pairs(items, data):
         "index": [frame(wide, "id", "new", "old").set_index("id")],
         "levels": [frame(long, "id", "system", "score").set_index(["id", "system"])],
     }  # fmt: skip
-    plain = {"same_scale": True, "thousands": "none"}
     for shape, sources in shapes.items():
-        pairs = read(*sources, a="new", b="old", **plain)
+        pairs = read(*sources, a="new", b="old")
         assert exact(pairs) == wanted, shape
         assert pairs.names == ("new", "old")
         assert sum(pairs.source["unmatched"]) == pairs.source["dropped"] == 0
     by_order = [file("".join(f"{row[i]}\n" for row in wide), f"{i}.txt") for i in (1, 2)]
-    assert list(exact(read(*by_order, **plain)).values()) == list(wanted.values())
+    assert list(exact(read(*by_order)).values()) == list(wanted.values())
 
 
 @pytest.mark.parametrize(

@@ -309,19 +309,15 @@ def test_items_without_a_score(texts):
 
 # ---- numbers that are written otherwise ----------------------------------------------------------
 
-GERMAN = "id,A,B\n1,1.005,998\n2,998,1.200\n"
-GROUPED = "id;A;B\n1;1.234,5;2.000,5\n2;998,5;12\n"
-
 
 @pytest.mark.parametrize(
     ("texts", "options", "wanted", "note"),
     cases(
-        (GERMAN, {"thousands": "."}, ([1005, 998], [998, 1200]), ""),
-        (GERMAN.replace("1.", '"1,').replace("05", '05"').replace("200", '200"'),
-         {"thousands": ","}, ([1005, 998], [998, 1200]), ""),
-        (GROUPED, {"thousands": "."}, ([2469, 1997], [4001, 24]), "decimal points"),
         ("id,A,B\n1,1.250,3\n2,2.125,4\n", {}, ([10, 17], [24, 32]), ""),
-        (two("1,95 2,80", "1,.5 2,.5", "id,score"), {"same_scale": True}, ([190, 160], [1, 1]), ""),
+        (two("1,95 2,80", "1,.5 2,.5", "id,score"), {}, ([190, 160], [1, 1]), ""),
+        ("id,A,B\n1,1,0\n2,-999,99\n", {"a": "A", "b": "B"}, ([1, -999], [0, 99]), ""),
+        ("id,A,B\n1,1.005,998\n2,998,1.2\n", {}, ([201, 199600], [199600, 240]), ""),
+        ("id;A;B\n1;1,850;2\n2;1,1;1,125\n", {}, ([74, 44], [80, 45]), "decimal points"),
         ("id,A,B\n1,85%,80%\n2,90 %,91%\n", {}, ([85, 90], [80, 91]), "'85%' is read as 85"),
         ("id,A,B\n1,PASS,FAIL\n2,fail,\n", {"missing": "drop"}, ([1], [0]), "pass is read as 1"),
         (two("1,correct 2,incorrect", "2,correct 1,correct", "id,verdict"), {}, ([1, 0], [1, 1]),
@@ -339,19 +335,6 @@ def test_numbers_that_are_written_otherwise(texts, options, wanted, note):
     assert note in " ".join(pairs.source["notes"])
 
 
-@pytest.mark.parametrize(
-    "cells", ["-1 1 -1 1", "-1 1 0 3", "-9 -9 -3 -1", "-99 2 -4 7", "0 5 -5 9"]
-)
-def test_scores_below_0_that_mark_nothing(cells):
-    made = file("id,A,B\n" + "".join(f"{i},{x},1\n" for i, x in enumerate(cells.split())))
-    assert read(made, a="A", b="B").u.tolist() == [*map(int, cells.split())]
-
-
-def test_the_end_of_a_scale_that_goes_below_0_is_no_code():
-    rewards = read(file("id,new,old\n1,.5,-.5\n2,-1,.25\n3,.75,-.75\n4,1,-.25\n"))
-    assert exact(rewards)["2"] == (-1, Fraction(1, 4))
-
-
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
 def test_zeros_in_front_of_ids_are_doubted_whichever_file_comes_first(order):
     made = files(*(f"id,score\n1,1\n2,0\n{more}" for more in ("", "03,1\n", "3,1\n")))
@@ -361,13 +344,12 @@ def test_zeros_in_front_of_ids_are_doubted_whichever_file_comes_first(order):
     assert exact(read(made[1], made[2], missing="zero")).keys() == {"1", "2", "03", "3"}
 
 
-@pytest.mark.parametrize("option", ["thousands", "missing"])
-def test_words_that_an_option_does_not_know(option):
-    with pytest.raises(ValueError, match=f"{option}='skip' must be one of"):
-        read(file(GERMAN), **{option: "skip"})
+def test_words_that_an_option_does_not_know():
+    with pytest.raises(ValueError, match="missing='skip' must be one of"):
+        read(file("id,A,B\n1,1,0\n"), missing="skip")
 
 
-# ---- predictions, judgements ---------------------------------------------------------------------
+# ---- predictions ---------------------------------------------------------------------
 
 
 def test_labels_that_differ_in_case_or_blanks():
@@ -461,20 +443,6 @@ def test_predictions_that_are_missing(missing):
     assert exact(pairs) == {"1": (1, 1)} | wanted
     if missing == "zero":
         assert "2 predictions of 'a' are missing, and count as wrong" in said(pairs)
-
-
-def test_a_table_of_battles_is_of_the_models():
-    arena = "question_id,model_a,model_b,winner,turn,tstamp\n81,gpt,llama,model_a,1,168.5\n"
-    pairs = read(file(arena + "82,llama,gpt,tie,2,169.25\n"))
-    assert (pairs.source["loader"], set(pairs.names)) == ("battles", {"gpt", "llama"})
-    assert exact(pairs)["82 (turn 2)"] == (HALF, HALF)
-    header = "id,model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
-    for name, by in (("prompt", "prompt"), ("n", "battle"), ("id", "id")):
-        pairs = read(file(named(arena.replace("question_id", "$0"), name)))
-        assert pairs.source["paired_by"].startswith(by)
-    lmsys = read(file(header + "1,gpt,llama,0,1,0\n2,llama,gpt,0,1,0\n3,gpt,llama,0,0,1\n"))
-    assert exact(lmsys) == {"1": (0, 1), "2": (1, 0), "3": (HALF, HALF)}
-    assert_refused(lambda: read(file(header + "1,gpt,llama,1,1,0\n")), "line 2", "the winner is")
 
 
 @pytest.mark.parametrize("name", ["document", "question_id", "question"])

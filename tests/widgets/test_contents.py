@@ -13,15 +13,12 @@ import permtest as pt
 from permtest import alternatives as alt
 from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
 from permtest.widgets import (
-    ConvolutionExplorer,
-    LeaderboardExplorer,
     PosteriorExplorer,
     PowerExplorer,
     StaircaseExplorer,
     TailExplorer,
     TwoSystemsExplorer,
     frame,
-    with_variant,
 )
 from permtest.widgets.explore_systems import MEASURES
 from tests import naive, strategies
@@ -42,33 +39,6 @@ def parts(e, gid):
 
 def part(e, gid, which=0):
     return parts(e, gid)[which]
-
-
-# ---- one null distribution -----------------------------------------------------------------------
-
-
-@settings(max_examples=20, deadline=None)
-@given(strategies.effects(max_size=7, bound=6), st.data())
-def test_a_step_is_what_the_slow_twin_says_and_what_is_drawn_adds_up(effects, data):
-    effects = effects or [(1, -1)]
-    n = data.draw(st.integers(0, len(effects)))
-    laws = [pt.pmf(stay=x, swap=y) for x, y in effects]
-    e = ConvolutionExplorer(laws, n=n)
-    expected = naive.convolve([naive.local_law(x, y) for x, y in effects[:n]])
-    assert e.step.n_values == len(expected)
-    assert [copy.effect for copy in e.step.copies] == sorted(set(effects[n - 1] if n else ()))
-    heights, edges, _ = part(e, "law").get_data()
-    found = dict(zip((edges[1:] + edges[:-1]) / 2, heights, strict=True))
-    for value, p in expected.items():
-        assert e.step.law(value) == pytest.approx(float(p), rel=1e-13)
-        assert found.pop(value) == pytest.approx(float(p), rel=1e-13)
-    assert not any(found.values())
-    if n:
-        top, where, _ = part(e, "stacked", -1).get_data()
-        np.testing.assert_array_equal(where, edges)
-        np.testing.assert_allclose(top, heights, rtol=1e-13)
-        alone = [np.nan_to_num(x.get_data()[0]) for x in parts(e, "copy")]
-        np.testing.assert_allclose(np.sum(alone, axis=0), heights, rtol=1e-13)
 
 
 # ---- two systems ---------------------------------------------------------------------------------
@@ -184,37 +154,6 @@ def test_it_opens_a_result_with_its_folds_added_up():
     assert (e.metric.value, e.prior.value, e.rope.value) == ("recall", 0.7, 0.06)
     assert (e.weight.value, e.result.threshold, e.result.names) == (found.weight, 0.8, ("x", "y"))
     assert e.result.p_b_better == pytest.approx(found.p_b_better, abs=1e-9)
-
-
-# ---- leaderboards --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("gains", "losses"), [(0, 0), (30, 20)])
-def test_a_variant_wins_and_loses_as_many_items_as_it_was_told(gains, losses):
-    base, new = with_variant(TABLE, "good", gains, losses).scores[[1, -1]]
-    assert (int(np.sum(new > base)), int(np.sum(new < base))) == (gains, losses)
-    more = with_variant(TABLE, "good", gains + 5, losses).scores[-1]
-    assert np.all(more >= new)
-    for wrong in (("none", 0, 0), ("good", 200, 0), ("good", 0, -1)):
-        with pytest.raises(ValueError, match=r"is not a system|must lie between 0 and"):
-            with_variant(TABLE, *wrong)
-
-
-def test_the_board_is_that_of_the_function():
-    e = LeaderboardExplorer(RIGHT, base="middle")
-    for correction in ("holm", "max_t", "none"):
-        e.gains.value, e.losses.value, e.correction.value = 20, 6, correction
-        table = with_variant(TABLE, "middle", 20, 6)
-        board = pt.compare_many(table, correction=correction, rng=0)
-        assert e.board.to_dict() == board.to_dict()
-        assert board.sentence() in unescape(e.sentence.value)
-        assert "With 20 more and 6 fewer right than middle, new has" in e.sentence.value
-        notes = [note.get_text() for note in parts(e, "note")]
-        assert sum(note.startswith("rank") for note in notes) == 1
-        marks = [x for x in e._axes[0].lines if x.get_gid() in ("tied", "behind")]
-        assert [x.get_xdata()[0] for x in marks] == sorted(board.values, reverse=True)
-    (band,) = parts(e, "new")
-    assert band.get_y() < e.board.order().index("new") < band.get_y() + band.get_height()
 
 
 # ---- the far tail --------------------------------------------------------------------------------

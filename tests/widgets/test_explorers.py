@@ -33,12 +33,6 @@ LAWS = [pt.pmf(int(d), -int(d)) for d in (-1, -3, -1, -1, 3, -2, 0, 2, 1, 4, 1, 
 #: What makes each explorer, and where its controls are put; those that are dragged come first.
 CASES = {
     "assumptions": (w.AssumptionsExplorer, {"r12": 0.3, "n": 120, "lead": 4.5}, 3),
-    "convolution": (lambda: w.ConvolutionExplorer(LAWS), {"n": 5, "order": "shortest"}, 1),
-    "leaderboard": (
-        lambda: w.LeaderboardExplorer(RIGHT, base="good"),
-        {"gains": 7, "losses": 3, "base": "weak", "correction": "none"},
-        2,
-    ),
     "posterior": (
         lambda: w.PosteriorExplorer((90, 10, 20), (95, 9, 15), rope=0.02),
         {"tp_a": 85, "fp_b": 12, "gold_a": 120, "rope": 0.03}
@@ -145,9 +139,6 @@ def test_an_error_is_shown_where_one_looks_and_forgotten(method, monkeypatch):
         (lambda: w.TwoSystemsExplorer({"a": [1], "b": [1, 2]}), "'b': 2"),
         (lambda: w.TwoSystemsExplorer([[1], [2]]), "not be a list"),
         (lambda: w.TwoSystemsExplorer(SCORES, a="z"), "A: 'z' is not an option"),
-        (lambda: w.ConvolutionExplorer([]), "the sum of 0 laws"),
-        (lambda: w.ConvolutionExplorer(LAWS, n=13), "n=13 must lie between 0"),
-        (lambda: w.ConvolutionExplorer([pt.pmf(0, x) for x in (1, 10**6)]), "1,000,002 c"),
         (lambda: w.TailExplorer([10**6, 1], [0, 0]), "1,000,002 cells, too many to draw"),
         (lambda: w.PowerExplorer([2, 2], [1, 1]), "all 2 differences are 1"),
         (lambda: w.PosteriorExplorer((1, 2.5, 3)), "sliders need whole ones"),
@@ -155,9 +146,6 @@ def test_an_error_is_shown_where_one_looks_and_forgotten(method, monkeypatch):
             lambda: w.PosteriorExplorer((1, 2), (1, 2), metric="accuracy"),
             "metric='accuracy' needs r",
         ),
-        (lambda: w.LeaderboardExplorer(RIGHT, base="no"), "base='no' is not a system"),
-        (lambda: w.LeaderboardExplorer(RIGHT | {"new": HARD > 0}), "is already a system"),
-        (lambda: w.LeaderboardExplorer({"a": [1], "b": [0.5]}), r"table\['b'\]\[0\] is neither"),
     ],
 )
 def test_arguments_are_checked(make, message):
