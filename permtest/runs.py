@@ -515,8 +515,7 @@ class RunsTestResult(AsSentence):
         if self._whole is not None:
             return max(float(self._whole.smallest), SMALLEST)
         if self._swapped is not None:
-            extreme = 2 if self.alternative == "two-sided" else 1
-            return max(min(1.0, float(Fraction(extreme, 2**self.n_informative))), SMALLEST)
+            return float(self._swapped.smallest_pvalue or 0)  # which a sum has
         q = self._question
         tail = q.probability(ManyPointSum.tail, CERTAIN, Probability.plus, q.most_extreme)
         return float(tail.value)
@@ -722,8 +721,14 @@ class RunsTestResult(AsSentence):
         least = self.smallest_pvalue
         if least <= USUAL_LEVEL or not self.n_informative:
             return ""
-        few = "runs" if self.null == "systems" else "items that differ"
-        return f"With so few {few}, p cannot be below {least:.3g}. "
+        if self.null != "systems":
+            differ = "differs" if self.n_informative == 1 else "differ"
+            few = f"{counted(self.n_informative, 'items')} that {differ}"
+        elif self.paired_runs:
+            few = f"{counted(self.n_informative, 'pairs')} of runs"
+        else:
+            few = " and ".join(counted(number // self.n, "runs") for number in self.n_runs)
+        return f"With {few}, p cannot be below {least:.3g}. "
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, `about`, the `difference` and more properties, as plain values."""

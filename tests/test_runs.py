@@ -480,8 +480,8 @@ def test_answers_say_whom_they_are_about_and_what_p_could_be(null, about):
     facts = json.loads(found.to_json())
     assert (facts["about"], facts["smallest_pvalue"]) == (about, found.smallest_pvalue)
     said = {
-        "items": "items that differ, p cannot be below 0.5.",
-        "systems": "runs, p cannot be below 0.1.",
+        "items": "With 2 items that differ, p cannot be below 0.5.",
+        "systems": "With 3 runs and 3 runs, p cannot be below 0.1.",
     }
     assert said.get(null, "The answer") in str(found)
     assert ("cannot be below" in str(found)) == (found.smallest_pvalue > 0.05)
