@@ -235,8 +235,11 @@ def related(n: int, runs: int = 8) -> Section:
     a, b = (1 * (rng.random((n, runs)) < chance + gain) for gain in (0.01, 0.0))
     scored = table_1(n, rng)
     jobs: dict[str, Callable[[], Any]] = {
-        f"exact_runs_test, {n:,} items x {runs} runs": lambda: pt.exact_runs_test(a, b),
-        "the same, items exchangeable": lambda: pt.exact_runs_test(a, b, null="items"),
+        f"exact_runs_test, {n:,} items x {runs} runs": lambda: pt.exact_runs_test(
+            a, b, null="runs"
+        ),
+        "the same, items exchangeable": lambda: pt.exact_runs_test(a, b),
+        "the same, whole runs": lambda: pt.exact_runs_test(a, b, null="systems"),
         f"e_process, N = {n:,}": lambda: pt.e_process(*scored),
     }
     rows = [[name, duration(seconds(job))] for name, job in jobs.items()]

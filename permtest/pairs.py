@@ -35,10 +35,14 @@ from permtest.score import Score, counted, shared_score
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The runs of one system: whole scores one item after the other, and how many each item has."""
+    """The runs of one system: whole scores one item after the other, and how many each item has.
+
+    Runs of one label are of one run over all items; without labels, those of one place are.
+    """
 
     scores: IntArray
     sizes: NDArray[np.intp]
+    labels: tuple[str, ...] | None = None
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """The sum over the runs of each item."""

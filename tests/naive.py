@@ -284,9 +284,12 @@ def small_subsets(widths, most):
     return found
 
 
-def runs_pvalue(a, b, alternative="two-sided", worth=None):
-    """The share of all ways to deal the runs of each item to the systems that are extreme."""
-    worth = worth or (lambda runs: sum(map(Fraction, runs)) / Fraction(len(runs)))
+def mean(runs):
+    return sum(map(Fraction, runs)) / Fraction(len(runs))
+
+
+def runs_law(a, b, worth=mean):
+    """The law of the sum over all ways to deal the runs of each item to the systems."""
     law = {Fraction(0): Fraction(1)}
     for first, second in zip(a, b, strict=True):
         pooled = [*first, *second]
@@ -295,9 +298,40 @@ def runs_pvalue(a, b, alternative="two-sided", worth=None):
             mine = [pooled[i] for i in chosen]
             ways[worth(mine) - worth([x for i, x in enumerate(pooled) if i not in chosen])] += 1
         law = convolve([law, {x: Fraction(n, ways.total()) for x, n in ways.items()}])
+    return law
+
+
+def runs_pvalue(a, b, alternative="two-sided", worth=mean):
+    """The share of all ways to deal the runs of each item to the systems that are extreme."""
     seen = sum((worth(x) - worth(y) for x, y in zip(a, b, strict=True)), Fraction(0))
     h = h_of(alternative)
-    return sum((p for x, p in law.items() if h(x) >= h(seen)), Fraction(0))
+    return sum((p for x, p in runs_law(a, b, worth).items() if h(x) >= h(seen)), Fraction(0))
+
+
+def smallest_runs_pvalue(a, b, alternative="two-sided"):
+    """The p of the most extreme way to deal the runs of each item."""
+    h, law = h_of(alternative), runs_law(a, b)
+    return sum(p for x, p in law.items() if h(x) == max(map(h, law)))
+
+
+def whole_runs_pvalues(a, b, alternative="two-sided", paired=False):
+    """p of the labelling that was seen and of the most extreme one, whole columns being dealt."""
+    first, second = (
+        [sum(map(Fraction, run)) for run in zip(*rows, strict=True)] for rows in (a, b)
+    )
+    pooled, k = [*first, *second], len(first)
+    if paired:
+        chosen = product(*((r, r + k) for r in range(k)))
+    else:
+        chosen = combinations(range(len(pooled)), k)
+    values = []
+    for mine in chosen:
+        theirs = [x for i, x in enumerate(pooled) if i not in mine]
+        values.append(sum(pooled[i] for i in mine) / k - sum(theirs) / len(theirs))
+    h = h_of(alternative)
+    seen = sum(first) / k - sum(second) / len(second)
+    shares = (sum(h(x) >= h(y) for x in values) for y in (seen, max(values, key=h)))
+    return tuple(Fraction(n, len(values)) for n in shares)
 
 
 def e_values(d, bets):

@@ -1,4 +1,4 @@
-"""Repeated runs: both null hypotheses against all ways to deal the runs, level, noise, plans."""
+"""Repeated runs: all null hypotheses against all ways to deal the runs, level, noise, plans."""
 
 import json
 from dataclasses import replace
@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import claims_runs
+from benchmarks.claims_runs import World
 from permtest import Pairs, exact_perm_test, exact_runs_test, read
 from permtest.cli import main
 from permtest.readers import File
+from permtest.runs import NULLS
 from tests import naive
 from tests.strategies import alternatives
 
@@ -38,12 +41,14 @@ def exactly(rows):
 @given(runs(), alternatives)
 def test_runs_against_all_ways_to_deal_them(both, alternative):
     a, b = both
-    found = exact_runs_test(a, b, alternative=alternative)
+    found = exact_runs_test(a, b, null="runs", alternative=alternative)
     exact = naive.runs_pvalue(exactly(a), exactly(b), alternative)
     assert found.fraction() == exact
     assert abs(Fraction(found.pvalue) - exact) <= Fraction(found.error_bound + 3e-16) * exact
     worth = [sum(sum(x) / len(x) for x in exactly(one)) for one in both]
     assert found.statistic == float(worth[0] - worth[1])
+    least = naive.smallest_runs_pvalue(exactly(a), exactly(b), alternative)
+    assert found.smallest_pvalue == pytest.approx(float(least), rel=1e-12, abs=0)
 
 
 @given(runs(("binary",)), alternatives, st.sampled_from("@^"), st.data())
@@ -56,21 +61,27 @@ def test_pass_at_k_against_all_ways_to_deal_the_runs(both, alternative, kind, da
         some = Fraction(comb(wrong if kind == "@" else sum(own), k), comb(len(own), k))
         return 1 - some if kind == "@" else some
 
-    found = exact_runs_test(a, b, statistic=f"pass{kind}{k}", alternative=alternative)
+    how = {"null": "runs", "alternative": alternative}
+    found = exact_runs_test(a, b, statistic=f"pass{kind}{k}", **how)
     assert found.fraction() == naive.runs_pvalue(a, b, alternative, worth)
     assert found.metric == f"pass{kind}{k}"
-    same = exact_runs_test(a, b, statistic=f"pass{kind}k", k=k, alternative=alternative)
+    same = exact_runs_test(a, b, statistic=f"pass{kind}k", k=k, **how)
     assert same.pvalue == found.pvalue
 
 
 @given(runs(), alternatives)
 def test_items_are_swapped_with_all_their_runs(both, alternative):
     means = [[sum(x) / len(x) for x in exactly(one)] for one in both]
-    found = exact_runs_test(*both, null="items", alternative=alternative)
+    found = exact_runs_test(*both, alternative=alternative)
     expected = exact_perm_test(*means, alternative=alternative)
     assert found.fraction() == expected.fraction()
     assert (found.null, found.statistic) == ("items", float(expected.statistic))
-    assert found.under("runs").pvalue == exact_runs_test(*both, alternative=alternative).pvalue
+    sums = naive.labellings(*means)
+    h = naive.h_of(alternative)
+    most = max(map(h, sums))
+    assert found.smallest_pvalue == sum(h(x) == most for x in sums) / len(sums)
+    runs = exact_runs_test(*both, null="runs", alternative=alternative)
+    assert found.under("runs").pvalue == runs.pvalue
 
 
 def test_all_forms_of_the_same_runs():
@@ -81,6 +92,7 @@ def test_all_forms_of_the_same_runs():
     assert exact_runs_test(pd.DataFrame(a), b).pvalue == p
     pairs = Pairs(a.ravel(), (1 - a).ravel(), ("x", "y"), clusters=tuple("iiikkklll"))
     found = exact_runs_test(pairs)
+    assert found.null == "items"
     assert (found.pvalue, found.names) == (exact_runs_test(a, 1 - a).pvalue, ("x", "y"))
 
 
@@ -96,7 +108,7 @@ def epochs(tmp_path):
     return str(path), runs.astype(int)
 
 
-@pytest.mark.parametrize("null", ["runs", "items"])
+@pytest.mark.parametrize("null", NULLS)
 def test_files_bring_their_epochs(epochs, null):
     path, (a, b) = epochs
     expected, found = exact_runs_test(a, b, null=null), exact_runs_test(read(path), null=null)
@@ -104,21 +116,23 @@ def test_files_bring_their_epochs(epochs, null):
     assert found.names == ("x", "y")
 
 
-def test_the_command_line_has_both_null_hypotheses_and_the_noise(epochs, capsys):
+def test_the_command_line_has_all_null_hypotheses_and_the_noise(epochs, capsys):
     path, runs = epochs
-    expected = exact_runs_test(*runs, statistic="pass@2", alternative="greater")
+    expected = exact_runs_test(*runs, null="runs", statistic="pass@2", alternative="greater")
     assert main(["compare", path, "--null", "items", "--json"]) == 0
     facts, plain = json.loads(capsys.readouterr().out), exact_runs_test(*runs)
-    assert facts["pvalue"] == facts["pvalues"]["items"] == plain.under("items").pvalue
-    assert facts["pvalues"]["runs"] == plain.pvalue
+    assert facts["pvalue"] == facts["pvalues"]["items"] == plain.pvalue
+    assert facts["pvalues"] == {null: plain.under(null).pvalue for null in NULLS}
+    assert (facts["about"], facts["pvalues_reason"]) == ("these runs on new items", {})
     assert facts["noise"] == json.loads(plain.noise().to_json())
     assert (facts["better"], facts["paired_by"]) == ("x", "item and epoch")
     way = ["--metric", "pass@2", "--alternative", "greater"]
     assert main(["compare", path, "--null", "runs", *way]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert said.startswith(f"Over {expected.n} items, pass@2 is ")
-    assert f"p, runs    {expected.pvalue:.4g} (" in said
-    assert "noise      the variance is split for the mean of runs" in said
+    assert f"p, runs {expected.pvalue:.4g} (other runs of these systems on these items)" in said
+    assert "noise the variance is split for the mean of runs" in said
+    assert "p, systems pass@k is of the runs of one item, but null='systems'" in said
 
 
 @pytest.mark.parametrize(
@@ -171,7 +185,7 @@ def test_files_with_unequal_runs(kind, ragged):
     files, options = in_files(kind, ragged)
     pairs = read(*files, **options)
     for alternative in ("two-sided", "greater"):
-        found = exact_runs_test(pairs, alternative=alternative)
+        found = exact_runs_test(pairs, null="runs", alternative=alternative)
         exact = naive.runs_pvalue(*map(exactly, ragged), alternative)
         assert found.fraction() == exact
         swapped = exact_perm_test(pairs, alternative=alternative)
@@ -200,7 +214,9 @@ def test_single_runs_are_paired_only_if_all_are_there_or_the_user_says(ragged, t
     path.write_bytes(file.data)
     assert main(["compare", str(path), "--null", "runs", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["pvalue"] == exact_runs_test(*ragged).pvalue
+    assert facts["pvalue"] == exact_runs_test(*ragged, null="runs").pvalue
+    assert [*facts["pvalues"], *facts["pvalues_reason"]] == ["runs", "items", "systems"]
+    assert "'q1' has 1 run of x, not 2 as item 'q0'" in facts["pvalues_reason"]["systems"]
     assert facts["n_runs"] == [sum(map(len, own)) for own in ragged]
     assert main(["compare", str(path), "--null", "items", "--metric", "pass@9"]) == 2
     assert "fewer than the k = 9 that pass@k draws" in capsys.readouterr().err
@@ -290,12 +306,15 @@ def test_plans_spend_the_budget_where_it_helps_most():
     cheap = found.plan(2000)
     assert (cheap.items, cheap.runs) == (1000, 1)  # new items cost nothing
     assert str(cheap).startswith("1,000 items with one run by each system cost 2,000; the standard")
-    assert cheap.standard_error == pytest.approx((2 / 1000) ** 0.5, rel=0.1)
+    assert f"difference is then at most about {cheap.standard_error:.3g}." in str(cheap)
+    assert (2 / 1000) ** 0.5 < cheap.standard_error < 1.1 * (2 / 1000) ** 0.5
     assert found.plan(2000, most_items=100).runs == 10
     assert found.plan(2000, item_cost=50).runs > 1
 
 
 FEW, NAMED = (replace(Pairs.of([1, 1, x], [0, 1, 1]), clusters=("q1", "q1", "q2")) for x in (1, 2))
+UNNAMED = replace(Pairs.of([1, 1], [0, 1]), clusters=("q1", "q1"))
+RAGGED = [[1, 0], [1]]
 BAD = {
     "missing": (([[1, None]], [[1]]), {}, r"a\[0\]\[1\] = None"),
     "nan": ((np.array([[1, np.nan]]), [[1]]), {}, r"a\[0\]\[1\] = nan"),
@@ -310,6 +329,28 @@ BAD = {
     "scores named": ((NAMED,), {"statistic": "pass@1"}, "item 'q2' has a run of a that scores 2"),
     "scores": (([[2]], [[1]]), {"statistic": "pass@1"}, "scores 2"),
     "null": (([[1]], [[1]]), {"null": "both"}, "null='both'"),
+    "no whole runs": (
+        (RAGGED, RAGGED),
+        {"null": "systems"},
+        "item 2 has 1 run of a, not 2 as item 1",
+    ),
+    "no items": (([], []), {"null": "systems"}, "there are no items"),
+    "whole pass@k": (
+        ([[1]], [[1]]),
+        {"null": "systems", "statistic": "pass@1"},
+        "use statistic='m",
+    ),
+    "pairs of items": (
+        ([[1]], [[1]]),
+        {"paired_runs": True},
+        "for null='systems', not for null='it",
+    ),
+    "pairs of runs": (
+        ([[1, 2]], [[1]]),
+        {"null": "systems", "paired_runs": True},
+        "there are 2 and 1; leave it out",
+    ),
+    "no names": ((UNNAMED,), {"null": "systems"}, r"nothing tells which runs of u on.*--repeat"),
     "floats": ((np.random.default_rng(0).random((5, 3)), np.eye(5)), {}, "round them"),
 }
 
@@ -323,9 +364,157 @@ def test_bad_runs(both, options, message):
 def test_what_is_out_of_reach_is_sampled_and_says_so():
     rng = np.random.default_rng(4)
     a, b = np.round(rng.normal(size=(2, 40, 3)), 9)
-    found = exact_runs_test(a, b, rng=0)
+    found = exact_runs_test(a, b, null="runs", rng=0)
     assert (found.method, found.error_bound) == ("monte_carlo", None)
     low, high = found.pvalue_interval()
-    rough = exact_runs_test(np.round(a, 2), np.round(b, 2))
+    rough = exact_runs_test(np.round(a, 2), np.round(b, 2), null="runs")
     assert low - 0.01 < rough.pvalue < high + 0.01
     assert "samples" in str(found)
+
+
+# ---- whole runs --------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw):
+    """Two tables of runs, of one number of items but not of runs."""
+    score, size = SCORE[draw(st.sampled_from(tuple(SCORE)))], draw(st.integers(1, 3))
+    numbers = [draw(st.integers(1, 4)) for _ in "ab"]
+    return tuple(
+        draw(st.lists(st.lists(score, min_size=k, max_size=k), min_size=size, max_size=size))
+        for k in numbers
+    )
+
+
+@given(tables(), alternatives, st.booleans())
+def test_whole_runs_against_all_ways_to_deal_them(both, alternative, paired):
+    a, b = both
+    if paired:
+        k = min(len(a[0]), len(b[0]))
+        a, b = [row[:k] for row in a], [row[:k] for row in b]
+    how = {"null": "systems", "alternative": alternative, "paired_runs": paired}
+    found = exact_runs_test(a, b, **how)
+    exact = naive.whole_runs_pvalues(exactly(a), exactly(b), alternative, paired)
+    assert (found.fraction(), found.smallest_pvalue) == (exact[0], float(exact[1]))
+    assert found.pvalue == pytest.approx(float(exact[0]), rel=1e-15)
+    plain = exact_runs_test(a, b, alternative=alternative)
+    assert found.statistic == plain.statistic
+    assert plain.under("systems", paired_runs=paired).pvalue == found.pvalue
+    assert found.under("systems") is found
+    law = found.null_distribution
+    assert law.pmf @ law.support == pytest.approx(0, abs=1e-9)
+
+
+def test_whole_runs_are_sampled_where_there_are_too_many_ways_to_deal_them():
+    rng = np.random.default_rng(9)
+    a, b = np.round(rng.normal(size=(2, 3, 14)), 9)
+    a, b = np.round(a + 0.3, 9), b[:, :13]
+    found = exact_runs_test(a, b, null="systems", rng=1)
+    assert (found.method, found.error_bound) == ("monte_carlo", None)
+    assert found.smallest_pvalue == pytest.approx(1 / comb(27, 13), rel=1e-12)
+    low, high = found.pvalue_interval(0.999)
+    totals = a.sum(axis=0), b.sum(axis=0)
+    rough = [np.rint(x * 20)[None].astype(int) for x in totals]  # few different sums
+    assert low - 0.02 < exact_runs_test(*rough, null="systems").pvalue < high + 0.02
+
+
+def test_scores_of_any_size_are_added_up_exactly():
+    a, b = [[10**18, 1, 0]] * 30, [[0, 0]] * 30
+    assert exact_runs_test(a, b, null="systems").fraction() == Fraction(7, 10)
+    assert naive.whole_runs_pvalues(a, b)[0] == Fraction(7, 10)
+    huge = [[10**18, 1]] * 30
+    assert exact_runs_test(huge, b, null="systems", paired_runs=True).pvalue == 0.5
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("numbers", [(3, 3), (4, 3)])
+def test_files_tell_which_runs_of_items_belong_together(numbers, order):
+    """Also where lines have any order: the seed says it."""
+    rng = np.random.default_rng(17)
+    both = [rng.integers(0, 9, (6, k)) + np.arange(k) ** 2 for k in numbers]
+    every = [
+        f"q{i},{name},{seed},{x}"
+        for name, own in zip("xy", both, strict=True)
+        for (i, seed), x in np.ndenumerate(own)
+    ]
+    text = "\n".join(["item,system,seed,points", *rng.permutation(every)[::order]])
+    pairs = read(File("runs.csv", text.encode()), a="x", b="y")
+    for alternative in ("two-sided", "greater"):
+        how = {"null": "systems", "alternative": alternative}
+        assert exact_runs_test(pairs, **how).fraction() == exact_runs_test(*both, **how).fraction()
+    if numbers == (3, 3):
+        how = {"null": "systems", "paired_runs": True}
+        assert exact_runs_test(pairs, **how).pvalue == exact_runs_test(*both, **how).pvalue
+
+
+def test_files_whose_items_have_other_seeds(tmp_path, capsys):
+    rows = [
+        f"q{i},{s},{j + 4 * (s == 'y')},{i % 2}" for i in range(3) for s in "xy" for j in (1, 2)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["item,system,seed,correct", *rows]), encoding="utf-8")
+    assert main(["compare", str(path), "--null", "systems"]) == 0
+    assert "newly trained systems on these items" in capsys.readouterr().out
+    assert main(["compare", str(path), "--null", "systems", "--paired-runs"]) == 2
+    assert "y has no run 'seed 1'" in capsys.readouterr().err
+    assert main(["compare", str(path), "--null", "items", "--paired-runs"]) == 2
+    assert "--paired-runs needs --null systems" in capsys.readouterr().err
+    rows[0] = rows[0].replace(",1,", ",3,")
+    path.write_text("\n".join(["item,system,seed,correct", *rows]), encoding="utf-8")
+    assert main(["compare", str(path), "--null", "systems"]) == 2
+    assert "'q1' has a run 'seed 1' of x, unlike item 'q0'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("null", "about"),
+    [
+        ("items", "these runs on new items"),
+        ("runs", "other runs of these systems on these items"),
+        ("systems", "newly trained systems on these items"),
+    ],
+)
+def test_answers_say_whom_they_are_about_and_what_p_could_be(null, about):
+    a, b = [[3, 4, 5], [6, 7, 9]], [[1, 2, 2], [5, 6, 6]]
+    found = exact_runs_test(a, b, null=null)
+    assert str(found).endswith(f" The answer is about {about}.")
+    facts = json.loads(found.to_json())
+    assert (facts["about"], facts["smallest_pvalue"]) == (about, found.smallest_pvalue)
+    said = {
+        "items": "With 2 items that differ, p cannot be below 0.5.",
+        "systems": "With 3 runs and 3 runs, p cannot be below 0.1.",
+    }
+    assert said.get(null, "The answer") in str(found)
+    assert ("cannot be below" in str(found)) == (found.smallest_pvalue > 0.05)
+
+
+SEEDS, ITEMS = (
+    World("seeds", 500, (5, 5), claims_runs.WHOLE, seeds=0.2),
+    World("items", 200, (8, 8), claims_runs.NEW, strong_points=2.0),
+)
+
+
+@pytest.mark.parametrize("world", [SEEDS, ITEMS], ids=["seeds", "items"])
+def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world):
+    """At most 5 %, with three standard errors of the simulation; others are far above that."""
+    sets = 150
+    found = claims_runs.rejected(world, sets, np.random.default_rng(12))
+    limit = 0.05 + 3 * (0.05 * 0.95 / sets) ** 0.5
+    assert all(found[name] <= limit for name in world.valid), found
+    wrong = ("items", "runs") if world is SEEDS else ("runs", "systems")
+    assert all(found[name] > 2 * limit for name in wrong), found
+
+
+def test_the_simulation_notices_a_test_that_does_not_hold():
+    worlds = (SEEDS._replace(valid=("systems", "items")), SEEDS._replace(runs=(2, 3), valid=()))
+    section = claims_runs.section(40, worlds)
+    (failure,) = section.failures
+    assert " of items, more than 0.05" in failure
+    assert "500 x 2 + 3" in str(section)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_three_runs_of_each_cannot_reach_a_usual_level(k):
+    a, b = np.arange(2 * k).reshape(2, 1, k)[::-1]
+    found = exact_runs_test(a, b, null="systems")
+    assert found.pvalue == found.smallest_pvalue == 2 / comb(2 * k, k)
+    assert ("p cannot be below 0.1" in str(found)) == (k == 3)

@@ -21,7 +21,7 @@ OK, INTERRUPTED, BROKEN_PIPE = 0, 130, 141
 COMMANDS: dict[str, tuple[Run, str]] = {
     "compare": (
         compare_files.run,
-        f"{INPUT}; test: --alternative --null --method --seed; "
+        f"{INPUT}; test: --alternative --null --paired-runs --method --seed; "
         "output: --json --fail-if --alpha --margin --help",
     ),
     "leaderboard": (

@@ -76,6 +76,7 @@ def _check(args: argparse.Namespace) -> None:
     problems = {
         f"{null} --fail-if {args.fail_if}; leave one out": args.null and args.fail_if,
         f"{null} --method {args.method}; leave one out": args.null and args.method != "auto",
+        "--paired-runs needs --null systems": args.paired_runs and args.null != "systems",
         f"{margin} needs --fail-if": args.margin is not None and args.fail_if is None,
         f"{margin} is tested one-sided, at half the level; leave --alternative out": (
             args.margin and args.alternative != "two-sided"
@@ -90,7 +91,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _of_runs(args: argparse.Namespace) -> int:
-    """Repeated runs of the same items: p under both null hypotheses, and the split of the noise."""
+    """Repeated runs of the same items: p under all null hypotheses, and the split of the noise."""
     from permtest.runs import NULLS, exact_runs_test
 
     statistic = "mean"
@@ -100,8 +101,14 @@ def _of_runs(args: argparse.Namespace) -> int:
     if entry.columns:
         raise ValueError(f"--null {args.null} is for means of runs, not for --metric {entry.name}")
     how: dict[str, Any] = {"statistic": statistic, "alternative": args.alternative}
-    result = exact_runs_test(pairs, null=args.null, rng=args.seed, **how)
-    both = {null: result.under(null, rng=args.seed) for null in NULLS}
+    how |= {"paired_runs": args.paired_runs, "rng": args.seed}
+    result = exact_runs_test(pairs, null=args.null, **how)
+    every, lacking = {}, {}
+    for null in NULLS:
+        try:
+            every[null] = result.under(null, rng=args.seed)
+        except ValueError as error:  # some runs are not of all items
+            lacking[null] = str(error)
     try:
         split, reason = result.noise(1 - args.alpha), None
     except ValueError as error:
@@ -110,7 +117,8 @@ def _of_runs(args: argparse.Namespace) -> int:
         facts = result.to_dict() | pairs.score.to_dict()
         facts |= _origin(pairs, args) | {
             "better": pairs.score.better(result.names, result.difference),
-            "pvalues": {null: found.pvalue for null, found in both.items()},
+            "pvalues": {null: found.pvalue for null, found in every.items()},
+            "pvalues_reason": lacking,
             "noise": split and split.to_dict(),
             "noise_reason": reason,
             "unit": f"{result.metric} per item",
@@ -120,7 +128,8 @@ def _of_runs(args: argparse.Namespace) -> int:
         print(json.dumps(facts, allow_nan=False))
         return 0
     rows = [("data", pairs.source["read"])]
-    rows += [(f"p, {x}", f"{found.pvalue:.4g} ({NULLS[x]})") for x, found in both.items()]
+    rows += [(f"p, {x}", f"{y.pvalue:.4g} ({y.about})") for x, y in every.items()]
+    rows += [(f"p, {x}", reason) for x, reason in lacking.items()]
     rows += [("score", direction(pairs.score)), ("method", result.method)]
     print(f"{result}\n\n{aligned([*rows, ('noise', str(split or reason))])}")
     return 0

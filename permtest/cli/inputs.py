@@ -139,9 +139,10 @@ OPTIONS: dict[str, Any] = {
     "--method": ("HOW", "%(choices)s", ("auto", *METHODS, MONTE_CARLO), "auto"),
     "--null": (
         "WHAT",
-        "repeated runs: what is exchangeable if H0 holds: %(choices)s",
-        ("runs", "items"),
+        "repeated runs: exchange %(choices)s (--paired-runs: in pairs)",
+        ("items", "runs", "systems"),
     ),
+    "--paired-runs": ("", HIDDEN),
     "--baseline": ("NAME", "compare all others only with it"),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", CORRECTIONS, "holm"),
     "--delta": ("D", "the mean difference per item that you want to find", float),

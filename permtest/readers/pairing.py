@@ -246,8 +246,9 @@ class Evaluation:
             made, runs, scale = _means(chosen.numbers, chosen.sizes, names)
             off = None if made.rounding is None else np.stack(made.rounding)
             how: dict[str, Any] = {"scale": made.scale, "rounding": off, "reading": made.reading}
-            u, v = made.columns
-            pairs = Pairs(u, v, names, runs=(runs[0], runs[1], scale), **how)
+            (u, v), labels = made.columns, chosen.labels
+            a, b = (replace(x, labels=own) for x, own in zip(runs, labels, strict=True))
+            pairs = Pairs(u, v, names, runs=(a, b, scale), **how)
         else:
             pairs = Pairs.of(as_printed(u), as_printed(v), names, labels=names)
         source = chosen.source(self.format.name, grouping)
@@ -661,6 +662,9 @@ class Evaluation:
         every = chosen.complete(chosen.cells())
         chosen.sizes = [list(map(len, own)) for own in every]
         chosen.numbers = [[*chain(*own)] for own in every]
+        chosen.labels = [
+            _labels(one, column, chosen.keys) for one, column in zip(some, cells, strict=True)
+        ]
         own = [f"{len(x)} of {y.system}" for x, y in zip(chosen.numbers, some, strict=True)]
         said = " and ".join(own) if len(own) == 2 else listed(own, NAMED)
         note = f"the systems have different runs of these items, {said}"
@@ -687,6 +691,7 @@ class _Chosen:
     facts: dict[str, Any] = field(default_factory=dict)
     missing: str | None = None  # what becomes of items without a score of every system
     sizes: list[list[int]] = field(default_factory=list)  # how many numbers are of each item
+    labels: list[tuple[str, ...]] = field(default_factory=list)  # of all these numbers, as runs
 
     @classmethod
     def of_rows(cls, some: Systems, score: str) -> _Chosen:
@@ -933,6 +938,15 @@ def _of_items(one: SystemScores, score: str, column: Sequence[Any]) -> SystemSco
         notes=notes,
         at=lambda k: one.place(rows[k]),
     )
+
+
+def _labels(one: SystemScores, column: Sequence[Any], keys: Sequence[str]) -> tuple[str, ...]:
+    """What the runs of items with a number are called, such as " (seed 1)"; "" without a name."""
+    items, found = one.items or one.ids or (), {key: list[str]() for key in keys}
+    for run, item, number in zip(one.ids or items, items, column, strict=True):
+        if number is not None and item in found:
+            found[item].append(run.removeprefix(item))
+    return tuple(chain(*found.values()))
 
 
 def _check_alike(head: SystemScores, one: SystemScores, missing: str | None) -> None:
