@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))
     else:
-        print(_text(result, pairs, entry, gate))
+        print(_text(result, pairs, entry, gate, round(1 - args.alpha, 12)))
     if not gate.get("failed"):
         return 0
     print(f"{args.prog}: {printable(gate['decision'])}", file=sys.stderr)
@@ -213,9 +213,16 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
 
 
 def _text(
-    result: PermutationTestResult, pairs: Pairs, entry: Statistic, gate: dict[str, Any]
+    result: PermutationTestResult,
+    pairs: Pairs,
+    entry: Statistic,
+    gate: dict[str, Any],
+    level: float,
 ) -> str:
     """A sentence, both systems, and how p was computed."""
+    from permtest.alternatives.answer import interval_text
+    from permtest.alternatives.counts import rate_intervals
+
     names, metric = (*result.names, "difference"), result.metric
     if entry.columns:
         metric += f" ({entry.about})"
@@ -234,6 +241,10 @@ def _text(
         mean = Context(prec=6).divide  # also where no float holds a total
         rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         head = ("system", "total", f"mean per {'run' if result.swapped == 'items' else 'pair'}")
+        if (own := rate_intervals(pairs, level)) is not None:
+            spans = [*map(interval_text, own), ""]
+            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+            head = (*head, f"{100 * level:.6g}% interval")
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if gate.get("margin") and not gate["failed"]:  # else standard error has it
         facts += [("margin", f"passed: {gate['decision']}")]

@@ -110,7 +110,7 @@ class LeaderboardExplorer(Explorer):
 
 
 def _rank(board: Leaderboard, i: int) -> str:
-    return "rank " + " to ".join(map(str, sorted({*board.rank_ranges()[i].tolist()})))
+    return f"rank {board.rank_texts()[i]}"
 
 
 def _right_or_wrong(table: Any) -> ScoreTable:
