@@ -220,9 +220,6 @@ def _text(
     level: float,
 ) -> str:
     """A sentence, both systems, and how p was computed."""
-    from permtest.alternatives.answer import interval_text
-    from permtest.alternatives.counts import rate_intervals
-
     names, metric = (*result.names, "difference"), result.metric
     if entry.columns:
         metric += f" ({entry.about})"
@@ -241,10 +238,9 @@ def _text(
         mean = Context(prec=6).divide  # also where no float holds a total
         rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         head = ("system", "total", f"mean per {'run' if result.swapped == 'items' else 'pair'}")
-        if (own := rate_intervals(pairs, level)) is not None:
-            spans = [*map(interval_text, own), ""]
-            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+        if own := _rates(pairs, level):
             head = (*head, f"{100 * level:.6g}% interval")
+            rows = [(*row, span) for row, span in zip(rows, own, strict=True)]
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if gate.get("margin") and not gate["failed"]:  # else standard error has it
         facts += [("margin", f"passed: {gate['decision']}")]
@@ -253,6 +249,15 @@ def _text(
 
         facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
     return f"{result.sentence(direction=False)}\n\n{aligned([head, *rows])}\n\n{aligned(facts)}"
+
+
+def _rates(pairs: Pairs, level: float) -> list[str]:
+    """Wilson's intervals of both systems, and none of the difference; empty without rates."""
+    from permtest.alternatives.answer import interval_text
+    from permtest.alternatives.counts import rate_intervals
+
+    own = rate_intervals(pairs, level)
+    return [] if own is None else [*map(interval_text, own), ""]
 
 
 def _lines(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:

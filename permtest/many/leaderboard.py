@@ -209,7 +209,9 @@ class Leaderboard(AsFields):
         """The best and the worst rank that each system may have, of shape (S, 2).
 
         Only with the corrections "holm" and "max_t", which keep the familywise error; others do not
-        limit the chance that any range is wrong, and raise ValueError. A system is behind those that differ from it and are better, and before those that differ
+        limit the chance that any range is wrong, and raise ValueError.
+
+        A system is behind those that differ from it and are better, and before those that differ
         and are worse, as in Mogstad, Romano, Shaikh and Wilhelm (2024), who make ranks of one-sided
         tests. If equally good systems are exchangeable on every item, which is what the
         tests assume, and the correction controls the familywise error, then with probability
@@ -360,9 +362,9 @@ class Leaderboard(AsFields):
         times = 1 if table.statistic.columns or self.metric == "mean" else self.n
         for i, j in enumerate(before.tolist()):
             if i != j:
-                interval = tuple(end / times for end in self._interval(i, j))
-                if interval[0] > 0 or interval[1] < 0:
-                    found[i] = units_at(interval, observed_effect(table.effects(i, j)), **how)
+                low, high = (end / times for end in self._interval(i, j))
+                if low > 0 or high < 0:
+                    found[i] = units_at((low, high), observed_effect(table.effects(i, j)), **how)
         return found
 
     def intervals(self) -> Floats:
@@ -396,9 +398,7 @@ class Leaderboard(AsFields):
 
     @cached_property
     def _together(self) -> Simultaneous:
-        return Simultaneous(
-            self._table, self.first, self.second, self.alternative, self.alpha
-        )
+        return Simultaneous(self._table, self.first, self.second, self.alternative, self.alpha)
 
     def _interval(self, i: int, j: int) -> tuple[float, float]:
         """Of two systems as a report has it, if that is quick; else one of those that hold."""
@@ -627,7 +627,7 @@ class Leaderboard(AsFields):
             cells = {"system": row["system"], self.metric: f"{row['value']:.6g}"}
             if "value_low" in row:
                 own = f"{interval} of the {self.metric}"
-                cells[own] = "{value_low:.4g} to {value_high:.4g}".format(**row)
+                cells[own] = _span(row["value_low"], row["value_high"])
             if self.baseline is None:
                 cells = {"rank": str(row["rank"])} | cells
                 if self.bounds_ranks:
@@ -637,20 +637,14 @@ class Leaderboard(AsFields):
             cells[f"minus {self.baseline or 'the best'}"] = text(
                 "difference", "+.4g" if row.get("difference") else "z.4g"
             )
-            low, high = row["low"], row["high"]
-            forms = {(True, True): "{:z.4g} to {:z.4g}", (False, False): "any value"}
-            forms |= {(True, False): "{:z.4g} or more", (False, True): "{1:z.4g} or less"}
-            form = "" if itself else forms[isfinite(low), isfinite(high)]
-            cells[interval] = form.format(low, high)
+            cells[interval] = "" if itself else _span(row["low"], row["high"])
             cells["p"], cells["adjusted p"] = text("pvalue", ".3g"), text("adjusted", ".3g")
             if self.baseline is None:
                 cells["p before"] = text("pvalue_before", ".3g")
                 cells["adjusted before"] = text("adjusted_before", ".3g")
             else:
                 cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
-            n = [row["separating_low"], row["separating_high"]]
-            sizes = "{:,.0f} to {:,.0f}" if isfinite(n[1]) else "{:,.0f} or more"
-            sizes = "sign unknown" if isnan(n[0]) else sizes.format(*n)
+            sizes = _sizes(row["separating_low"], row["separating_high"])
             cells[f"{self.unit} to separate"] = "" if itself else sizes
             cells["same"] = text("same", ".1%")
             if "both_right" in row:
@@ -665,6 +659,20 @@ class Leaderboard(AsFields):
         if len(rows) > SHOWN:
             parts.append(said(f"{len(rows) - SHOWN} more systems are in ranking()."))
         return together(*parts)
+
+
+def _span(low: float, high: float) -> str:
+    """An interval as text."""
+    forms = {(True, True): "{:z.4g} to {:z.4g}", (False, False): "any value"}
+    forms |= {(True, False): "{:z.4g} or more", (False, True): "{1:z.4g} or less"}
+    return forms[isfinite(low), isfinite(high)].format(low, high)
+
+
+def _sizes(few: float, many: float) -> str:
+    """Numbers of units as text, NaN where the sign of a difference is not known."""
+    if isnan(few):
+        return "sign unknown"
+    return f"{few:,.0f} to {many:,.0f}" if isfinite(many) else f"{few:,.0f} or more"
 
 
 def compare_many(
