@@ -58,7 +58,8 @@ class Simultaneous:
         self.alternative, self.alpha = alternative, alpha
         self.sides = 2 if alternative == "two-sided" else 1
         # What units add to the value of each system, less that of the first.
-        self._values = np.stack([table.effects(i, 0) for i in range(len(table.systems))])
+        others = [table.effects(i, 0) for i in range(1, len(table.systems))]
+        self._values = np.stack([np.zeros_like(others[0]), *others])
         self._binary = table.is_binary and table.clusters is None
         mean = table.statistic.columns or table.statistic.name == "mean"
         self._times = 1 if mean else table.n_items
