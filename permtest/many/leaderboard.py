@@ -92,7 +92,7 @@ class Leaderboard(AsFields):
     >>> board.result("big", "small").pvalue, board.matrix()[0].tolist()
     (0.015625, [nan, 0.046875, 0.046875])
     >>> board.separating_n(power=0.9).tolist()
-    [[nan, nan], [7.0, 9.0], [nan, nan]]
+    [[nan, nan], [7.0, 27.0], [nan, nan]]
     """
 
     systems: tuple[str, ...]
