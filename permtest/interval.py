@@ -64,8 +64,8 @@ HALVINGS = 60
 #: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
 #: thumb), unless skewness is within so many of its standard errors in normal samples.
 PER_SQUARED_SKEWNESS, CHANCE = 25, 2.5
-#: So many pairs have to differ where others are equal.
-FEW = 20
+#: So many pairs have to differ where one in so many is equal.
+FEW, TIES = 20, 4
 
 NORMAL = NormalDist()
 #: An end that nothing excludes, and by how much it may lie outside.
@@ -507,7 +507,7 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     # ``python -m benchmarks.calibration`` has the coverage on either side of these rules.
     values, _, counts = differences
     n, zeros = differences.n, int(counts[values == 0].sum())
-    if zeros > 0 and n - zeros < FEW:
+    if TIES * zeros >= n > 0 and n - zeros < FEW:
         return (
             f"Only {n - zeros:,} of {n:,} {swapped} differ. Intervals for the mean difference and "
             "tests against a margin assume that every pair is shifted by the same amount, ties "

@@ -282,6 +282,13 @@ class Pairs:
         """The smallest of the integers; 0 of none."""
         return min(int(self.u.min()), int(self.v.min())) if len(self) else 0
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether every entry has one score of each system, which is 0 or 1."""
+        if self.columns or self.scale != 1 or self.rounding is not None or not len(self):
+            return False
+        return all(bool(((x == 0) | (x == 1)).all()) for x in (self.u, self.v))
+
     def differences(self) -> IntArray:
         """u - v, times `scale`."""
         return roomy(self.u) - roomy(self.v)

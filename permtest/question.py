@@ -305,11 +305,12 @@ class SumQuestion(Question):
 
         None unless both systems' scores are 0 and 1 in single pairs, as they are.
         """
-        if self.pairs is None or self.h is not None or self.n_entries is not None or self.slack:
+        pairs = self.pairs
+        if pairs is None or self.h is not None or self.n_entries is not None:
             return None
-        u, v = self.pairs.u, self.pairs.v
-        if self.scale != 1 or len(u) == 0 or any(((x != 0) & (x != 1)).any() for x in (u, v)):
+        if not pairs.is_binary:
             return None
+        u, v = pairs.u, pairs.v
         return int(np.sum(u > v)), int(np.sum(u < v)), len(u)
 
     @cached_property

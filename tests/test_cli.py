@@ -10,9 +10,11 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+from scipy.stats import binomtest
 
 import permtest
 from permtest import cli, compare_many, read_many
+from permtest.alternatives import mcnemar
 from permtest.cli import compare_files
 from permtest.statistics import lookup
 from permtest.study import exact_power_n, overview, power_t, sample_size
@@ -288,7 +290,7 @@ def test_the_taggers(printed):
     out = printed("leaderboard", TAGGERS, "--metric", "accuracy")
     assert out.startswith("rank   system               accuracy    ranks   alike   minus the best")
     assert max(map(len, out.partition("\n\ncrf_rich")[0].splitlines())) <= 100
-    assert "about 43,000 items, 21 times as many, would separate svm_window_correct" in out
+    assert "Next: these items do not tell in which direction svm_window_correct and" in out
     assert out.endswith("index, sent_id, n_tokens.\n\nscore  correct, higher is better\n")
 
 
@@ -498,6 +500,36 @@ def test_a_plan_of_a_pilot_says_what_a_report_says(printed, folder):
     report = json.loads(printed("report", *argv, "--json"))
     assert plan["pilot"] == report["n_items"] == report["power"]["n"] == 6
     assert plan["n"] == report["power"]["needed"]
+
+
+def test_a_plan_has_numbers_for_both_ends_of_the_interval_of_its_pilot(printed, folder):
+    lines = {"clear": (30, 5), "unclear": (12, 8)}
+    for name, (b, c) in lines.items():
+        rows = ["1,0"] * b + ["0,1"] * c + ["1,1"] * (100 - b - c)
+        (folder / f"{name}.csv").write_text("\n".join(["new,old", *rows]), encoding="utf-8")
+    found = json.loads(printed("plan", "clear.csv", "--json"))
+    low, high = mcnemar(30, 5, n=100).confidence_interval(0.95)
+    assert found["interval"] == [low, high]
+    shares = [((0.35 + x) / 2, (0.35 - x) / 2) for x in (high, low)]
+    assert found["n_at_interval"] == [exact_power_n(max(b, 0), max(c, 0)) for b, c in shares]
+    few, many = found["n_at_interval"]
+    assert few < found["n"] < many
+    out = " ".join(printed("plan", "clear.csv").split())
+    assert f"asks for {few:,.0f} to {many:,.0f} items at its ends" in out
+    assert json.loads(printed("plan", "unclear.csv", "--json"))["n_at_interval"] is None
+    out = " ".join(printed("plan", "unclear.csv").split())
+    assert "contains 0: the pilot does not tell which system is higher, so no number" in out
+
+
+def test_compare_has_the_intervals_of_shares(printed, folder):
+    rows = ["1,0"] * 30 + ["0,1"] * 5 + ["1,1"] * 65
+    (folder / "right.csv").write_text("\n".join(["new,old", *rows]), encoding="utf-8")
+    lines = printed("compare", "right.csv").splitlines()
+    shown = {line.split()[0]: line for line in lines if line}
+    for name, right in (("new", 95), ("old", 70)):
+        low, high = binomtest(right, 100).proportion_ci(method="wilson")
+        assert shown[name].endswith(f"{low:.4g} to {high:.4g}")
+    assert not any("interval" in line for line in printed("compare", "pair.csv").splitlines())
 
 
 def test_a_plan_of_a_pilot(printed, folder):

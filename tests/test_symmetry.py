@@ -1,4 +1,4 @@
-"""Of which differences there is a warning that they are not symmetric."""
+"""Of which differences there is a warning that a shift of every pair does not suit them."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import skew
 
-from permtest.interval import skewness, symmetry_warning
+from permtest.interval import shift_warning, skewness
+from permtest.question import Differences
 
 
 def warning(d):
-    return symmetry_warning(*np.unique(np.asarray(d), return_counts=True))
+    values = np.asarray(d, dtype=getattr(d, "dtype", np.int64))
+    return shift_warning(Differences.of(values, np.ones(len(values), dtype=np.int64)))
 
 
 @given(d=st.lists(st.integers(-50, 50), min_size=2, max_size=30))
@@ -31,6 +33,12 @@ def test_unit_and_direction_change_no_more_than_the_sign(d, scale):
 )
 def test_nothing_is_said_of_equal_few_or_many_differences(d):
     assert warning(d) is None
+
+
+def test_few_that_differ_among_ties_are_named():
+    assert warning([1] * 19 + [0] * 81).startswith("Only 19 of 100 pairs differ.")
+    assert warning([1, -1] * 10 + [0] * 80) is None
+    assert warning([5, -4, 3, -5, 4, -3, 2, -2, 1, 0]) is None  # one tie in ten
 
 
 def test_it_speaks_of_the_pairs_that_the_rule_of_thumb_asks_for():

@@ -21,6 +21,7 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
 from permtest.interval import score_ends
+from permtest.pairs import Pairs
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
@@ -302,3 +303,16 @@ def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple
     reach = sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials * trials)))
     low = 0.0 if share <= 0 else max((centre - reach) / unit, 0.0)
     return low, 1.0 if share >= 1 else min((centre + reach) / unit, 1.0)
+
+
+def rate_intervals(
+    pairs: Pairs, confidence_level: float = 0.95
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Wilson's interval of either system's share of right answers; None of other scores."""
+    if not pairs.is_binary or pairs.clusters is not None:
+        return None
+    first, second = (
+        wilson(float(np.mean(column)), len(pairs), confidence_level)
+        for column in (pairs.u, pairs.v)
+    )
+    return first, second

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, inf, log, sqrt
+from math import ceil, inf, isinf, log, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -345,6 +345,44 @@ def units_needed(
     if "p_b" in of and most and (most == inf or size(**how) <= most):
         size = exact_power_n
     return max(size(**how), fewest_units(alpha, alternative))
+
+
+def units_at(
+    interval: tuple[float, float],
+    of: Mapping[str, float],
+    *,
+    power: float,
+    alpha: float,
+    alternative: str,
+    most: float = inf,
+) -> tuple[float, float]:
+    """The units needed at the ends of an interval that excludes 0, the fewer first.
+
+    `of` is the observed effect, whose spread stays. Infinite: more than anybody has, or on the
+    other side.
+    """
+    near, far = sorted(interval, key=abs)
+    found = []
+    for end in (far, near):
+        if alternative not in ("two-sided", "greater" if end > 0 else "less"):
+            found.append(inf)
+        elif isinf(end) or not of.get("sigma", 1.0):
+            found.append(float(fewest_units(alpha, alternative)))
+        else:
+            how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
+            try:
+                found.append(float(units_needed(effect_at(end, of), **how, most=most)))
+            except ValueError:
+                found.append(inf)
+    return found[0], found[1]
+
+
+def effect_at(delta: float, of: Mapping[str, float]) -> dict[str, float]:
+    """An effect of this mean; systems of 0 and 1 differ on as many items as before, if they can."""
+    if "p_b" not in of:
+        return {"delta": delta, "sigma": of["sigma"]}
+    apart = max(of["p_b"] + of["p_c"], abs(delta))
+    return {"p_b": (apart + delta) / 2, "p_c": (apart - delta) / 2}
 
 
 def _mcnemar_size(p_b: float, p_c: float, *, power: float, alpha: float, alternative: str) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from permtest.cli.inputs import (
     read_input,
     read_table,
 )
+from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
 from permtest.pairs import per_item
 from permtest.score import counted
@@ -129,12 +132,18 @@ def plan(args: argparse.Namespace) -> None:
       permtest plan --shares 0.06 0.03 --power 0.9
       permtest plan pilot.csv --a new --b old --alternative greater
     """
-    from permtest.alternatives.plan import power_with, units_needed
+    from permtest.alternatives.plan import power_with, units_at, units_needed
     from permtest.study import sample_size
 
     found = _planned(args)
     of: dict[str, Any] = {key: found[key] for key in EFFECT if key in found}
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
+    if "interval" in found:
+        low, high = found["interval"]
+        known = low > 0 or high < 0
+        ends = units_at((low, high), of, power=args.power, **how) if known else None
+        found["n_at_interval"] = ends and [x if isfinite(x) else None for x in ends]
+        found["interval"] = [x if isfinite(x) else None for x in (low, high)]
     needed = units_needed(of, power=args.power, **how)
     by_t = needed if "p_b" in of else sample_size(**of, power=args.power, **how)
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
@@ -148,9 +157,7 @@ def plan(args: argparse.Namespace) -> None:
     unit = found["unit"]
     text = _needs(args, test, needed, by_t, found)
     if "pilot" in found:
-        text += f"\n\nThe pilot has {counted(found['pilot'], unit)}."
-        if args.delta is None:
-            text += " Its difference may be luck; name the smallest one that matters (--delta)."
+        text += f"\n\nThe pilot has {counted(found['pilot'], unit)}.{_at_the_ends(args, found)}"
         text += f"\n\ndata   {found['source']['read']}"
     head = f"power of the {'exact test' if 'p_b' in of else 'paired t-test'}"
     head += " (0 where the exact test cannot reject)" * (0 in power.values())
@@ -178,6 +185,25 @@ def _needs(
     side = "" if args.alternative == "two-sided" else "one-sided, "
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needs} for a power "
     return text + f"of {args.power:g}, if {given.format(*shares, **found)}"
+
+
+def _at_the_ends(args: argparse.Namespace, found: dict[str, Any]) -> str:
+    """How many units the ends of the interval of a pilot's difference need; "" without one."""
+    if args.delta is not None:
+        return ""
+    matters = "name the smallest difference that matters (--delta)"
+    if "interval" not in found:
+        return f" Its difference may be luck; {matters}."
+    low, high = ("" if x is None else f"{x:.4g}" for x in found["interval"])
+    span = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less"
+    span = span if low or high else "any value"
+    text = f" The {100 * (1 - args.alpha):.6g}% interval of its difference, {span}, "
+    if found["n_at_interval"] is None:
+        text += "contains 0: the pilot does not tell which system is higher, so no number of "
+        return f"{text}{found['unit']} follows from it; {matters}."
+    few, many = found["n_at_interval"]
+    sizes = f"{few:,.0f} to {many:,.0f}" if many is not None else f"{few:,.0f} or more"
+    return f"{text}asks for {sizes} {found['unit']} at its ends; {matters}."
 
 
 def _planned(args: argparse.Namespace) -> dict[str, Any]:
@@ -228,6 +254,11 @@ def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     units = per_item(pairs)
     gaps = np.asarray(units.differences() / units.scale, dtype=np.float64)
     found = {"pilot": len(units), "unit": "items", "source": pairs.source}
+    if args.delta is None:
+        how: dict[str, Any] = {"statistic": "mean", "alternative": args.alternative}
+        with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
+            level = round(1 - args.alpha, 12)
+            found["interval"] = tuple(exact_perm_test(pairs, **how).confidence_interval(level))
     if pairs.clusters is not None:
         found |= {"cluster_size": len(pairs) / len(units)}
         found |= {"runs_each": runs} if (runs := pairs.runs_each) else {"unit": "clusters"}

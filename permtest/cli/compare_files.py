@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_facts(result, pairs, args) | gate, allow_nan=False))
     else:
-        print(_text(result, pairs, entry, gate))
+        print(_text(result, pairs, entry, gate, round(1 - args.alpha, 12)))
     if not gate.get("failed"):
         return 0
     print(f"{args.prog}: {printable(gate['decision'])}", file=sys.stderr)
@@ -224,7 +224,11 @@ def _facts(result: PermutationTestResult, pairs: Pairs, args: argparse.Namespace
 
 
 def _text(
-    result: PermutationTestResult, pairs: Pairs, entry: Statistic, gate: dict[str, Any]
+    result: PermutationTestResult,
+    pairs: Pairs,
+    entry: Statistic,
+    gate: dict[str, Any],
+    level: float,
 ) -> str:
     """A sentence, both systems, and how p was computed."""
     names, metric = (*result.names, "difference"), result.metric
@@ -245,6 +249,9 @@ def _text(
         mean = Context(prec=6).divide  # also where no float holds a total
         rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         head = ("system", "total", f"mean per {'run' if result.swapped == 'items' else 'pair'}")
+        if own := _rates(pairs, level):
+            head = (*head, f"{100 * level:.6g}% interval")
+            rows = [(*row, span) for row, span in zip(rows, own, strict=True)]
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if gate.get("margin") and not gate["failed"]:  # else standard error has it
         facts += [("margin", f"passed: {gate['decision']}")]
@@ -253,6 +260,15 @@ def _text(
 
         facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
     return f"{result.sentence(direction=False)}\n\n{aligned([head, *rows])}\n\n{aligned(facts)}"
+
+
+def _rates(pairs: Pairs, level: float) -> list[str]:
+    """Wilson's intervals of both systems, and none of the difference; empty without rates."""
+    from permtest.alternatives.answer import interval_text
+    from permtest.alternatives.counts import rate_intervals
+
+    own = rate_intervals(pairs, level)
+    return [] if own is None else [*map(interval_text, own), ""]
 
 
 def _lines(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:

@@ -5,10 +5,12 @@ it with alpha, whatever the number of tests. Exact p-values of permutation tests
 which makes the corrections that see nothing but p more cautious, never less.
 
 Westfall and Young's max-T looks at the scores, too, and learns how the tests hang together. Where
-all systems are equally good, an item may turn all of its differences around at once: d_ij becomes
--d_ij for all i and j. So one fair coin for each item gives the sum of every pair as R_i - R_j, with
-R_i the sum over the items of a random sign times what system i has there. Only differences
-between systems matter, and items that differ alike, up to the sign, need not be told apart.
+the differences of equally good systems are jointly symmetric about 0, an item may turn all of them
+around at once: d_ij becomes -d_ij for all i and j. So one fair coin for each item gives the sum of
+every pair as R_i - R_j, with R_i the sum over the items of a random sign times what system i has
+there. Joint symmetry is more than that systems are exchangeable on every item, under which the test
+of each pair is exact; with that alone max-T keeps its level only nearly. Only differences between
+systems matter, and items that differ alike, up to the sign, need not be told apart.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property, partial
-from math import inf, isfinite, isnan, nan, sqrt
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,11 +17,13 @@ from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsFields, grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import fewest_units, one_sided, rejects
-from permtest.alternatives.plan import check_aim, observed_effect, units_needed
+from permtest.alternatives.answer import rejects
+from permtest.alternatives.counts import wilson
+from permtest.alternatives.plan import check_aim, observed_effect, units_at
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
 from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
+from permtest.many.simultaneous import Simultaneous
 from permtest.many.table import ScoreTable, table_of
 from permtest.null.distribution import TABLE
 from permtest.result import PermutationTestResult
@@ -37,8 +40,7 @@ MOST_TESTS = 10**7
 SCORES, MOST, LEAST, FEW = 2**22, 2**11, 16, 2
 #: Standard errors that a sampled p-value is off by, once in a hundred times.
 UNSURE = 2.6
-#: Up to so many systems intervals invert the exact test, and the power of tests of 0 and 1 is
-#: exact; the latter also only up to so many items.
+#: Up to so many systems and items the power of tests of 0 and 1 is exact.
 FEW_SYSTEMS, FEW_ITEMS = 12, 10_000
 #: Systems that a sentence names, and that a table shows.
 NAMED, SHOWN = 12, 50
@@ -89,7 +91,7 @@ class Leaderboard(AsFields):
     >>> board.result("big", "small").pvalue, board.matrix()[0].tolist()
     (0.015625, [nan, 0.046875, 0.046875])
     >>> board.separating_n(power=0.9).tolist()
-    [nan, 7.0, inf]
+    [[nan, nan], [7.0, 27.0], [nan, nan]]
     """
 
     systems: tuple[str, ...]
@@ -196,8 +198,17 @@ class Leaderboard(AsFields):
         codes = self._codes
         return np.asarray(1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right"))
 
+    @property
+    def bounds_ranks(self) -> bool:
+        """Whether `rank_ranges` has an answer: all pairs, and a familywise error that is kept."""
+        familywise = CORRECTIONS[self.correction].controls == "familywise error"
+        return self.baseline is None and familywise
+
     def rank_ranges(self) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
+
+        Only with the corrections "holm" and "max_t", which keep the familywise error; others do not
+        limit the chance that any range is wrong, and raise ValueError.
 
         A system is behind those that differ from it and are better, and before those that differ
         and are worse, as in Mogstad, Romano, Shaikh and Wilhelm (2024), who make ranks of one-sided
@@ -207,8 +218,20 @@ class Leaderboard(AsFields):
         where the worse of two systems comes out as the better one, are not counted in that.
         """
         self._check_ranked()
+        if not self.bounds_ranks:
+            raise ValueError(
+                f"correction={self.correction!r} does not limit the chance that any range of ranks "
+                "is wrong, as only those of the familywise error do; ask board.corrected('holm') "
+                "or board.corrected('max_t')"
+            )
         better = self._better
         return np.stack([1 + better.sum(axis=0), len(better) - better.sum(axis=1)], axis=1)
+
+    def rank_texts(self) -> list[str]:
+        """The ranks that each system may have as text, such as "2 to 3"; its place if none do."""
+        if not self.bounds_ranks:
+            return [*map(str, self.places().tolist())]
+        return [" to ".join(map(str, sorted({*both}))) for both in self.rank_ranges().tolist()]
 
     def tied_with_best(self) -> tuple[str, ...]:
         """The best system and those that do not differ from it, best first.
@@ -303,7 +326,10 @@ class Leaderboard(AsFields):
         return lead, before
 
     def separating_n(self, power: float = 0.8) -> Floats:
-        """How many units would separate each system from the one before it, or from the baseline.
+        """How many units would separate each system again from the one before it, or the baseline.
+
+        Only where the interval of their difference excludes 0. Where it does not, the scores do not
+        tell which of the two is higher, and no number of units follows from them.
 
         Parameters
         ----------
@@ -312,36 +338,32 @@ class Leaderboard(AsFields):
 
         Returns
         -------
-        ndarray of shape (S,)
-            Items, or clusters where these are swapped, in the order of `systems`; infinite for
-            systems that score the same, or lie on the other side; NaN for the best one, or the
-            baseline. Never fewer than p needs to reach the level at all.
+        ndarray of shape (S, 2)
+            Items, or clusters where these are swapped, in the order of `systems`: the fewest, if
+            the true difference lies at that end of its interval that is further from 0, and the
+            most, if it lies at the nearer one; infinite where it is more than anybody has. NaN
+            where the interval contains 0, for the best system, and for the baseline.
 
         Notes
         -----
-        Assumes that the observed difference and spread are the true ones, and is what ``permtest
-        plan`` says of a pilot with these scores, at the level of one pair: `alpha` over the number
-        of tests, as if corrected by Bonferroni, or `alpha` itself without a correction. For scores
-        of 0 and 1, numbers above 10 000, and all of more than 12 systems, are approximate, which
-        is quicker: by Connor's (1987) formula for McNemar's test.
+        The intervals are simultaneous, as in `intervals`. The spread is taken as observed, and so
+        is the share of items on which systems of 0 and 1 differ. The level is that of one pair:
+        `alpha` over the number of tests, as if corrected by Bonferroni, or `alpha` itself without a
+        correction. For scores of 0 and 1, numbers above 10 000, and all of more than 12 systems,
+        are approximate, which is quicker: by Connor's (1987) formula for McNemar's test.
         """
         _, before = self._beside()
         level = self.alpha / (1 if self.correction == "none" else self.first.size)
         how: dict[str, Any] = {"power": power, "alpha": level, "alternative": self.alternative}
         check_aim(**how)
         how["most"] = FEW_ITEMS * (len(self.systems) <= FEW_SYSTEMS)
-        found, table = np.full(len(self.systems), nan), self._table
+        found, table = np.full((len(self.systems), 2), nan), self._table
+        times = 1 if table.statistic.columns or self.metric == "mean" else self.n
         for i, j in enumerate(before.tolist()):
             if i != j:
-                gap, error, units = self._error(i, j)
-                side = {"greater": gap > 0, "less": gap < 0}.get(self.alternative, gap != 0)
-                found[i] = inf if error or not side else fewest_units(level, self.alternative)
-                if side and 0 < error < inf:
-                    of = {"delta": gap, "sigma": error * sqrt(units)}
-                    if not table.statistic.columns:
-                        of = observed_effect(table.effects(i, j))
-                    with suppress(ValueError):  # more than anybody has
-                        found[i] = units_needed(of, **how)
+                low, high = (end / times for end in self._interval(i, j))
+                if low > 0 or high < 0:
+                    found[i] = units_at((low, high), observed_effect(table.effects(i, j)), **how)
         return found
 
     def intervals(self) -> Floats:
@@ -350,16 +372,21 @@ class Leaderboard(AsFields):
         Returns
         -------
         ndarray of shape (S, 2)
-            The ends, with confidence ``1 - alpha`` for each difference by itself, in the order of
-            `systems`; NaN for the best one, or the baseline.
+            The ends, in the order of `systems`; NaN for the best one, or the baseline. All of them
+            hold together with confidence ``1 - alpha``, although the best one is chosen from the
+            same scores.
 
         Notes
         -----
-        Of up to 12 systems all shifts that the exact test does not reject, or Tango's interval
-        where scores are 0 or 1 and items are swapped, as reports have them. Otherwise, and for
+        Of two systems, and of one against a baseline, it is the interval of the single comparison,
+        as reports have it: all shifts that the exact test does not reject, or Tango's where scores
+        are 0 or 1 and items are swapped. Otherwise all are as long as the largest difference makes
+        necessary, of all pairs, or of those with the baseline: Tango's, or, for other scores and
         measures such as F1, Student's t for what each item or cluster adds to the difference, which
-        is approximate. Except for Tango's, the ends are infinite where there are too few units for
-        p to reach `alpha`.
+        is approximate. The corrections of p allow for the number of tests in another way, and may
+        disagree near the level. The law of the largest difference is sampled, 10 000 times (1 000
+        times at least for more than 230 systems), always from the same seed. Except for Tango's,
+        the ends are infinite where there are too few units for p to reach the level.
         """
         lead, _ = self._beside()
         found = np.full((len(self.systems), 2), nan)
@@ -368,32 +395,30 @@ class Leaderboard(AsFields):
                 found[i] = self._interval(i, j)
         return found
 
+    @cached_property
+    def _together(self) -> Simultaneous:
+        return Simultaneous(self._table, self.first, self.second, self.alternative, self.alpha)
+
     def _interval(self, i: int, j: int) -> tuple[float, float]:
-        """The exact one where that is quick, or else Student's."""
+        """Of two systems as a report has it, if that is quick; else one of those that hold."""
         table, level = self._table, round(1 - self.alpha, 12)
-        if len(self.systems) <= FEW_SYSTEMS and not table.statistic.columns:
+        if self.first.size == 1 and not table.statistic.columns:
             pairs = table.pairs(i, j)
             how: dict[str, Any] = {"statistic": "mean", "alternative": self.alternative}
             with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
                 low, high = exact_perm_test(pairs, **how).confidence_interval(level)
                 times = 1 if self.metric == "mean" else self.n
                 return low * times, high * times
-        from scipy.special import stdtrit
+        return self._together.interval(i, j)
 
-        gap, error, units = self._error(i, j)
-        tail = self.alpha / (2 if self.alternative == "two-sided" else 1)
-        few = units < max(fewest_units(self.alpha, self.alternative), 2)
-        reach = inf if few else -float(stdtrit(units - 1, tail)) * error
-        return one_sided(self.alternative, gap - reach, gap + reach)
-
-    def _error(self, i: int, j: int) -> tuple[float, float, int]:
-        """The difference of two systems, its standard error, and how many units there are."""
+    def _own_intervals(self) -> Floats | None:
+        """Wilson's interval of what each system scores; None unless items are right or wrong."""
         table = self._table
-        total = not table.statistic.columns and self.metric != "mean"
-        effects, times = table.effects(i, j), self.n if total else 1
-        gap = float(table.exact_values[i] - table.exact_values[j])
-        n = effects.size
-        return gap, times * float(effects.std(ddof=1)) / sqrt(n) if n > 1 else inf, n
+        if not table.is_binary or table.clusters is not None:
+            return None
+        times = 1 if self.metric == "mean" else self.n
+        ends = [wilson(x / times, self.n, round(1 - self.alpha, 12)) for x in self.values.tolist()]
+        return np.array(ends) * times
 
     # ---- other corrections
 
@@ -443,9 +468,12 @@ class Leaderboard(AsFields):
         lead, before = self._beside()
         found: dict[str, Any] = {"system": np.array(self.systems, dtype=object)}
         found["value"] = self.values
+        if (own := self._own_intervals()) is not None:
+            found["value_low"], found["value_high"] = own.T
         if self.baseline is None:
-            low, high = self.rank_ranges().T
-            found |= {"rank": self.places(), "rank_low": low, "rank_high": high}
+            found["rank"] = self.places()
+            if self.bounds_ranks:
+                found["rank_low"], found["rank_high"] = self.rank_ranges().T
             found["tied_with_best"] = np.isin(self.systems, self.tied_with_best())
         for what, key, itself in (
             ("statistic", "difference", 0.0),
@@ -460,12 +488,12 @@ class Leaderboard(AsFields):
         if self.baseline is not None:
             found["differs"] = rejects(found["adjusted"], self.alpha)
         found["low"], found["high"] = self.intervals().T
-        found["separating_n"] = self.separating_n()
+        found["separating_low"], found["separating_high"] = self.separating_n().T
         scores = self._table.scores.reshape(len(self.systems), self.n, -1)
         alike = [(scores[i] == scores[j]).all(axis=1) for i, j in enumerate(before)]
         found["same"] = [float(x.mean()) for x in alike]
-        right = (scores == self._table.scale)[:, :, 0]
-        if (right | (scores[:, :, 0] == 0)).all() and scores.shape[2] == 1:
+        if self._table.is_binary:
+            right = scores[:, :, 0] != 0
             found["both_right"] = [float((x & y).mean()) for x, y in zip(alike, right, strict=True)]
         columns = {key: np.asarray(x).tolist() for key, x in found.items()}
         return [{key: x[i] for key, x in columns.items()} for i in self._order.tolist()]
@@ -473,9 +501,11 @@ class Leaderboard(AsFields):
     def ranking(self) -> pd.DataFrame:
         """All systems as a pandas DataFrame, from the best to the worst.
 
-        Besides values and ranks: the `difference` from the best system, with the interval from
-        `low` to `high` and its p-values; the p-values of the system before it, how many units would
-        separate the two (`separating_n`), the share of the items on which both have the `same`
+        Besides values and ranks: of scores of 0 and 1 without clusters Wilson's interval of the
+        value itself, from `value_low` to `value_high`; the `difference` from the best system, with
+        its interval from `low` to `high` (`intervals`) and p-values; the p-values of the system
+        before it, how many units would separate the two again, from `separating_low` to
+        `separating_high` (`separating_n`), the share of the items on which both have the `same`
         score, and, of scores of 0 and 1, on which `both_right`. With a baseline, differences are
         from that, and there are no ranks.
         """
@@ -542,7 +572,26 @@ class Leaderboard(AsFields):
                     head += f", too large by a share of at most {most:.1g}, because scores have "
                     head += "many digits; with fewer digits it is exact"
                 head += "."
-        return f"{head}\n{self.sentence()}"
+        return "\n".join([head, self.sentence(), *self.remarks()])
+
+    def remarks(self) -> list[str]:
+        """What the scores give reason to check: systems that score the same on every item."""
+        scores, found = self._table.scores, []
+        if self.n < 2:
+            return []
+        same = (scores == scores[:, :1]).reshape(len(scores), -1).all(axis=1)
+        for i in np.flatnonzero(same).tolist():
+            what = "has the same counts"
+            if scores.ndim == 2:
+                what = f"scores {float(Fraction(int(scores[i, 0]), self._table.scale)):g}"
+            found.append(f"{self.systems[i]} {what} on every item")
+        if not found:
+            return []
+        more = f", and {len(found) - 3} more systems are as constant" * (len(found) > 3)
+        return [
+            f"{'; '.join(found[:3])}{more}: check that this is what a system scored, and not a "
+            "reference or a column that was filled in."
+        ]
 
     def letters(self) -> dict[str, str]:
         """A letter for each of `groups` that a system is in; of more than three first and last.
@@ -564,6 +613,7 @@ class Leaderboard(AsFields):
         """`standings` as text: one string for each heading, "" if there is nothing to show."""
         alike = {} if self.baseline else self.letters()
         interval, found = f"{100 * (1 - self.alpha):.6g}% interval", []
+        ranks = {} if self.baseline else dict(zip(self.systems, self.rank_texts(), strict=True))
         for row in self.standings():
             itself = isnan(row["low"])
 
@@ -571,27 +621,27 @@ class Leaderboard(AsFields):
                 return "" if itself or key not in row else format(row[key], form)
 
             cells = {"system": row["system"], self.metric: f"{row['value']:.6g}"}
+            if "value_low" in row:
+                own = f"{interval} of the {self.metric}"
+                cells[own] = _span(row["value_low"], row["value_high"])
             if self.baseline is None:
-                ranks = " to ".join(map(str, dict.fromkeys((row["rank_low"], row["rank_high"]))))
-                cells = {"rank": str(row["rank"])} | cells | {"possible ranks": ranks}
+                cells = {"rank": str(row["rank"])} | cells
+                if self.bounds_ranks:
+                    cells["possible ranks"] = ranks[row["system"]]
                 cells["alike"] = alike.get(row["system"], "")
                 cells["tied"] = "yes" * row["tied_with_best"]
             cells[f"minus {self.baseline or 'the best'}"] = text(
                 "difference", "+.4g" if row.get("difference") else "z.4g"
             )
-            low, high = row["low"], row["high"]
-            forms = {(True, True): "{:z.4g} to {:z.4g}", (False, False): "any value"}
-            forms |= {(True, False): "{:z.4g} or more", (False, True): "{1:z.4g} or less"}
-            form = "" if itself else forms[isfinite(low), isfinite(high)]
-            cells[interval] = form.format(low, high)
+            cells[interval] = "" if itself else _span(row["low"], row["high"])
             cells["p"], cells["adjusted p"] = text("pvalue", ".3g"), text("adjusted", ".3g")
             if self.baseline is None:
                 cells["p before"] = text("pvalue_before", ".3g")
                 cells["adjusted before"] = text("adjusted_before", ".3g")
             else:
                 cells["differs"] = "" if itself else "yes" if row["differs"] else "no"
-            n = text("separating_n", ",.0f")
-            cells[f"{self.unit} to separate"] = "never" if n == "inf" else n
+            sizes = _sizes(row["separating_low"], row["separating_high"])
+            cells[f"{self.unit} to separate"] = "" if itself else sizes
             cells["same"] = text("same", ".1%")
             if "both_right" in row:
                 cells["both right"] = text("both_right", ".1%")
@@ -601,9 +651,24 @@ class Leaderboard(AsFields):
     def _repr_html_(self) -> str:
         rows = self.cells()
         parts = [grid([*rows[0]], [[*row.values()] for row in rows[:SHOWN]], self.sentence())]
+        parts += map(said, self.remarks())
         if len(rows) > SHOWN:
             parts.append(said(f"{len(rows) - SHOWN} more systems are in ranking()."))
         return together(*parts)
+
+
+def _span(low: float, high: float) -> str:
+    """An interval as text."""
+    forms = {(True, True): "{:z.4g} to {:z.4g}", (False, False): "any value"}
+    forms |= {(True, False): "{:z.4g} or more", (False, True): "{1:z.4g} or less"}
+    return forms[isfinite(low), isfinite(high)].format(low, high)
+
+
+def _sizes(few: float, many: float) -> str:
+    """Numbers of units as text, NaN where the sign of a difference is not known."""
+    if isnan(few):
+        return "sign unknown"
+    return f"{few:,.0f} to {many:,.0f}" if isfinite(many) else f"{few:,.0f} or more"
 
 
 def compare_many(

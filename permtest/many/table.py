@@ -130,6 +130,12 @@ class ScoreTable:
         return int(self.scores.shape[1])
 
     @cached_property
+    def is_binary(self) -> bool:
+        """Whether all scores are 0 or 1."""
+        scores = self.scores
+        return not self.statistic.columns and bool(((scores == 0) | (scores == self.scale)).all())
+
+    @cached_property
     def runs_each(self) -> str:
         """As that of `Pairs`: how many runs items have, where entries are runs."""
         return runs_each(self.source, self.clusters)

@@ -81,7 +81,8 @@ def plot_ranking(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
 
     Filled circles and bold names are systems tied with the best (gid "tied"), or that differ from
     the baseline ("differs"); the others are hollow squares ("behind", "same"). Bars beside the axes
-    ("group") join systems of which no two differ. Ranks or adjusted p-values are notes ("note").
+    ("group") join systems of which no two differ. Ranks or adjusted p-values are notes ("note"); a
+    correction that bounds no ranks leaves the place in the ranking.
     The best 30 systems are drawn; the picture says how many are not.
 
     Parameters
@@ -147,12 +148,11 @@ def _draw_ranking(ax: Axes, board: Leaderboard) -> None:
 def _rows(board: Leaderboard) -> list[Row]:
     """All systems; marked are those tied with the best, or that differ from the baseline."""
     found, beside = [], board.baseline is not None
-    tied, ranks = ((), ()) if beside else (board.tied_with_best(), board.rank_ranges())
+    tied, ranks = ((), []) if beside else (board.tied_with_best(), board.rank_texts())
     for system in board.order():
         i = board.systems.index(system)
         if not beside:
-            note = "rank " + " to ".join(map(str, sorted({*ranks[i].tolist()})))
-            found.append(Row(system, float(board.values[i]), system in tied, note))
+            found.append(Row(system, float(board.values[i]), system in tied, f"rank {ranks[i]}"))
         elif system == board.baseline:
             found.append(Row(system, 0.0, None, "baseline"))
         else:

@@ -94,6 +94,7 @@ class BoardDocument(Document):
     def __str__(self) -> str:
         board, read = self.board, self.source.get("read", "")
         parts = [*_in_terminal(board), wrapped(_notes(board)), board.sentence()]
+        parts += [wrapped(text) for text in board.remarks()]
         parts += [wrapped(_next(board)), f"data   {read}" * bool(read)]
         return "\n\n".join(filter(None, parts))
 
@@ -115,7 +116,7 @@ class BoardDocument(Document):
         return Section(
             key="ranking",
             heading="Ranking",
-            sentence=" ".join([self.source.get("read", ""), _next(board)]),
+            sentence=" ".join([self.source.get("read", ""), *board.remarks(), _next(board)]),
             tables=(_ranking(board),),
             figure=Figure("plot_ranking", (board,), alt),
             limits=f"{limits}, by less than these items can show. {_notes(board)}",
@@ -176,10 +177,12 @@ def _in_terminal(board: Leaderboard) -> list[str]:
     columns[f"{_less(board)}: |"] = _bars(rows, BAR)
     columns["ranks"] = columns.get("possible ranks", ())
     groups = [["rank", "system", board.metric, "ranks", "alike", f"{_less(board)}: |"]]
-    groups += [["system", _less(board), *(x for x in table.head if x.endswith("interval"))]]
-    groups[1] += ["p", "adjusted p", "differs"]
+    intervals = [x for x in table.head if "interval" in x]
+    if intervals[1:]:
+        groups += [["system", board.metric, intervals[0]]]
+    groups += [["system", _less(board), intervals[-1], "p", "adjusted p", "differs"]]
     groups += [["system", "p before", "adjusted before"]]
-    groups[2] += [f"{board.unit} to separate", "same", "both right"]
+    groups[-1] += [f"{board.unit} to separate", "same", "both right"]
     parts = []
     for heads in groups:
         some = [(head, *columns[head]) for head in heads if any(columns.get(head, ()))]
@@ -219,20 +222,38 @@ def _notes(board: Leaderboard) -> str:
     other = "the system above it" if several else str(board.baseline)
     text = "Systems that share a letter do not differ significantly, but need not be equal. "
     text *= several and any(board.groups())
-    text += "Each interval covers its own difference, not all of them together. For up to 12 "
-    text += "systems, intervals are exact, or Tango's for scores of 0 and 1 without clusters; for "
-    text += "more systems, or measures such as F1, they are approximate, by Student's t. "
+    if several and not board.bounds_ranks:
+        text += "No ranges of ranks are given, because this correction does not limit the chance "
+        text += "that any range is wrong; holm and max_t do. "
+    intervals = [x for x in _ranking(board).head if "interval" in x]
+    if intervals[1:]:
+        text += f"The {intervals[0]} is Wilson's, for each system by itself. "
+    text += _about_intervals(board)
     text += f"p before: the p of the comparison with {other}. " * (several and not alone)
     unit = board.unit
-    text += f"{unit.capitalize()} to separate: how many {unit} would separate a system from "
-    text += f"{other} with a power of 80% at the level {board.alpha:g}"
+    text += f"{unit.capitalize()} to separate: how many {unit} of another study would separate a "
+    text += f"system from {other} with a power of 80% at the level {board.alpha:g}"
     if board.correction != "none" and (tests := board.first.size) > 1:
         text += f" / {tests} (Bonferroni)"
-    text += ", if difference and spread stay as observed"
+    text += ", at the two ends of the interval of their difference; where that contains 0, these "
+    text += f"{unit} do not tell which of them is higher, and no number follows"
     runs = unit == "items" and board.n_clusters is not None
     text += f". Same: the share of {'runs' if runs else 'items'} on which it scores like {other}."
     both = "both_right" in board.standings()[0]
     return text + " Both right: the share on which both of them score 1." * both
+
+
+def _about_intervals(board: Leaderboard) -> str:
+    """How far the intervals of differences can be trusted."""
+    binary = "value_low" in board.standings()[0]
+    kind = "Tango's" if binary else "Student's, which are approximate"
+    if board.first.size == 1:
+        return f"The interval of the difference is {kind if binary else 'as in a report'}. "
+    chosen = ", although the best one is chosen from the same scores" * (board.baseline is None)
+    return (
+        f"All intervals of differences hold together with a confidence of {1 - board.alpha:.6g}"
+        f"{chosen}; they are {kind}. Near the level they and adjusted p may disagree. "
+    )
 
 
 def _next(board: Leaderboard) -> str:
@@ -242,24 +263,16 @@ def _next(board: Leaderboard) -> str:
         return "Next: draw more labellings (K) to decide the pairs that are too close to call."
     tied = [row for row in rows if not isnan(row["low"]) and not row.get("differs")]
     tied = [row for row in tied if row.get("tied_with_best", True)]
+    first = base or rows[0]["system"]
     if not tied:
-        first = base or rows[0]["system"]
         rest = [row["system"] for row in rows if row["system"] != first]
         other = "another system" if rest[1:] else rest[0]
         return f"Next: make a report on {first} and {other}, to see on which items they differ."
-    unit, there = board.unit, board.n_clusters or board.n
-    # The others differ from those before them, or are too few for a rough formula.
-    tied = [row for row in tied if row["separating_n"] > there]
-    if not tied:
-        return f"Next: more {unit} of the same kind would separate systems that are tied."
-    row = min(tied, key=lambda row: row["separating_n"])
-    other, n = base or rows[rows.index(row) - 1]["system"], row["separating_n"]
-    if not isfinite(n):
-        return f"Next: more items of the same kind will hardly separate others from {other}."
-    about, share = (f"{float(f'{x:.2g}'):,g}" for x in (n, n / there))
+    some = f"{len(tied)} other systems" if tied[1:] else tied[0]["system"]
     return (
-        f"Next: about {about} {unit}, {share} times as many, would separate {row['system']} from "
-        f"{other} with a power of 80%."
+        f"Next: these {board.unit} do not tell in which direction {some} and {first} differ, if at "
+        f"all, so no number of {board.unit} follows from them. Decide what difference would "
+        "matter; permtest plan --delta says how many items show it."
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from permtest.alternatives.answer import ROWS, fewest_units, finite
 from permtest.alternatives.bayes import bayes_test
+from permtest.alternatives.counts import rate_intervals
 from permtest.pairs import Pairs
 from permtest.statistics import lookup
 from permtest.study import document as doc
@@ -70,7 +71,9 @@ def finding(found: Any) -> Section:
     """Both systems' scores and their difference."""
     level, record, (a, b), pairs = found.confidence_level, found.record, found.names, found.pairs
     exact, interval, entry, rows = found.exact, found.interval, found.statistic, []
-    columns = _columns(found)
+    columns, own = _columns(found), rate_intervals(pairs, level)
+    if own is not None:
+        columns[f"{percent(level)} interval of the mean"] = [*map(span, own), ""]
     systems = zip((*found.names, "difference"), *columns.values(), strict=True)
     if interval is not None:
         rows.append((f"{percent(level)} interval", f"{span(interval)} ({found.interval_about})"))
@@ -110,6 +113,7 @@ def finding(found: Any) -> Section:
         | {
             "statistic": entry.name,
             "scores": found.scores,
+            "score_intervals": own,
             "rejected": found.rejected,
             "interval": interval and interval._asdict() | vars(interval),
             "interval_about": found.interval_about,
