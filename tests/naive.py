@@ -157,20 +157,26 @@ def added(rows: Sequence[Row]) -> list[int]:
     return [sum(column) for column in zip(*rows, strict=True)]
 
 
-def measure_pvalue(
+def measure_values(
     u: Sequence[Row],
     v: Sequence[Row],
     measure: Callable[..., Any],
     alternative: str = "two-sided",
     **options: Any,
-) -> Fraction:
-    """The share of the 2^N swaps whose difference of measures is at least as extreme."""
+) -> list[Any]:
+    """How extreme the difference of measures is under each of the 2^N swaps, none of them first."""
     h = h_of(alternative)
     values = []
     for swaps in product([False, True], repeat=len(u)):
         mine = [b if swap else a for a, b, swap in zip(u, v, swaps, strict=True)]
         theirs = [a if swap else b for a, b, swap in zip(u, v, swaps, strict=True)]
         values.append(h(measure(*added(mine), **options) - measure(*added(theirs), **options)))
+    return values
+
+
+def measure_pvalue(*which: Any, **options: Any) -> Fraction:
+    """The share of the 2^N swaps whose difference of measures is at least as extreme."""
+    values = measure_values(*which, **options)
     return Fraction(sum(value >= values[0] for value in values), len(values))
 
 

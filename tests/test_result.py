@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from permtest import exact_perm_test, monte_carlo
-from tests.strategies import alternatives, pairs
+from tests import naive
+from tests.strategies import alternatives, count_tables, pairs
 
 U, V = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
 
@@ -24,7 +25,8 @@ def result():
 def test_sentence(result):
     assert str(result) == (
         "new is 7 points ahead of old (20 against 13; higher is taken as better) over 5 pairs, of "
-        "which 4 differ: p = 0.125 by the exact two-sided paired-permutation test."
+        "which 4 differ: p = 0.125 by the exact two-sided paired-permutation test. With 4 pairs "
+        "that differ, p cannot be below 0.125."
     )
 
 
@@ -49,6 +51,39 @@ MEANS = {"statistic": "mean", "names": ("b (1)", "b (2)")}
 )
 def test_sentences_of_other_cases(result, text):
     assert text in str(result)
+
+
+@given(columns=pairs(max_size=8), alternative=alternatives)
+def test_the_smallest_p_is_that_of_the_most_extreme_labelling(columns, alternative):
+    every = naive.labellings(*columns)
+    h = naive.h_of(alternative)
+    most = max(map(h, every))
+    smallest = sum(h(s) == most for s in every) / len(every)
+    assert exact_perm_test(*columns, alternative=alternative).smallest_pvalue == smallest
+    if columns[0] and alternative == "two-sided":
+        assert exact_perm_test(*columns, h=abs).smallest_pvalue == smallest
+
+
+@given(rows=count_tables(max_size=6, largest=3), alternative=alternatives)
+def test_the_smallest_p_of_a_measure_is_that_of_the_most_extreme_labelling(rows, alternative):
+    result = exact_perm_test(*rows, statistic="f1", alternative=alternative)
+    values = naive.measure_values(*rows, naive.MEASURES["f1"], alternative)
+    smallest = values.count(max(values)) / len(values)
+    assert result.smallest_pvalue == smallest
+
+
+def test_what_cannot_be_small_or_does_not_vary_is_said():
+    text = str(exact_perm_test([1] * 7, [0] * 7, names=("new", "old")))
+    assert text.endswith("test. new scores 1 on every item. old scores 0 on every item.")
+    assert exact_perm_test(U, V).to_dict()["notes"] == [
+        "With 4 pairs that differ, p cannot be below 0.125."
+    ]
+    one = exact_perm_test([1, 1, 0], [0, 1, 0], alternative="greater")
+    assert one.notes == ("With 1 pair that differs, p cannot be below 0.5.",)
+    assert exact_perm_test(U, U).notes == ()
+    assert exact_perm_test(range(6), [7, 0, 0, 0, 0, 0]).notes == ()
+    assert exact_perm_test([2.5] * 9, range(9)).notes == ("u scores 2.5 on every item.",)
+    assert monte_carlo([3] * 4, V[:4], K=99, rng=0).notes == ("u scores 3 on every item.",)
 
 
 @given(columns=pairs(max_size=10), alternative=alternatives)

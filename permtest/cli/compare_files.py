@@ -259,7 +259,8 @@ def _text(
         from permtest.study.sections import gold_doubt  # which takes a while to load
 
         facts += [("doubt", doubt)] if (doubt := gold_doubt(pairs)) else []
-    return f"{result.sentence(direction=False)}\n\n{aligned([head, *rows])}\n\n{aligned(facts)}"
+    said = " ".join([result.sentence(direction=False), *result.notes])
+    return f"{said}\n\n{aligned([head, *rows])}\n\n{aligned(facts)}"
 
 
 def _rates(pairs: Pairs, level: float) -> list[str]:

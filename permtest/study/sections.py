@@ -97,7 +97,7 @@ def finding(found: Any) -> Section:
     doubts = [gold_doubt(pairs), *(f"{x[0].upper()}{x[1:]}." for x in notes)]
     if not found.clustered:
         doubts.append(dependence(found.items.worth, None if notes else pairs.ids))
-    limits = " ".join(filter(None, [limits, *doubts]))
+    limits = " ".join(filter(None, [limits, *exact.notes, *doubts]))
     return Section(
         key="finding",
         heading="The difference",
