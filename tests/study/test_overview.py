@@ -70,6 +70,14 @@ def test_intervals_are_on_the_scale_of_the_statistic():
         assert found.interval == pytest.approx([end * factor for end in sums.confidence_interval()])
 
 
+def test_clusters_of_different_sizes_have_one_interval():
+    """Every pair is shifted, as by the exact test; not the sums over the mean size of clusters."""
+    uneven = replace(SCORES, clusters=tuple("aabbbcddddee"))
+    found = overview(uneven, alpha=0.2)
+    assert found.interval == exact_perm_test(uneven).confidence_interval(0.8)
+    assert found.interval.low <= found.difference <= found.interval.high
+
+
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_shares_have_the_score_interval(alternative):
     """That of shifts is a point where no item differs."""
