@@ -323,7 +323,8 @@ def effects(found: Any) -> Section:
     level, sizes, rows, data, problem = found.confidence_level, found.effects, [], [], ""
     for effect in sizes:
         tests = [ROWS[x].title for x in found.applicable if ROWS[x].effect == effect.name]
-        interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
+        doubt = "; differences look skewed" * bool(effect.warning)
+        interval = f"{span(effect.confidence_interval(level))} ({effect.method}{doubt})"
         unit = found.in_units(effect.interpretation)
         size = effect.label or unit + ", per item" * (effect.name == "hodges_lehmann")
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
@@ -340,6 +341,7 @@ def effects(found: Any) -> Section:
     sentence = f"These sizes of the difference do not grow with the number of {found.unit}."
     limits = "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for "
     limits += "yourself what difference matters."
+    limits += "".join(f" {text}" for text in {effect.warning for effect in sizes if effect.warning})
     return Section(
         key="effects",
         heading="Effect size",
