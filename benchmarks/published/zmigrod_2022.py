@@ -22,11 +22,11 @@ TITLE = (
 )
 ABOUT = (
     "NAACL 2022. We make test sets by its Table 1, with both normal laws cut off at possible "
-    f"values, which the paper leaves open. {STAND_IN} Sentence lengths are those of the English EWT test set "
-    "of the notebooks; nobody published what the tagger of Table 1 answered. For Fig. 1 we ran "
-    "Alg. 1 with a coin for each entry, Alg. 3 and Alg. 4 in plain NumPy and compare only which is "
-    "faster in the same run; the command prints the seconds. Where the curves cross depends on the "
-    "machine."
+    f"values, which the paper leaves open. {STAND_IN} Sentence lengths in the first row are those "
+    "of the English EWT test set of the notebooks; nobody published what the tagger of Table 1 "
+    "answered. For Fig. 1 we ran Alg. 1 with a coin for each entry, Alg. 3 and Alg. 4 in plain "
+    "NumPy and compare only which is faster in the same run; the command prints the seconds. Where "
+    "the curves cross depends on the machine."
 )
 #: The second system's mean accuracy in Fig. 1, as a share of the first one's: as in the program of
 #: the authors.

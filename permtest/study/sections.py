@@ -310,10 +310,9 @@ def measures(found: Any) -> Section:
         f"probability that {a} is better, given the counts and a flat prior.",
         tables=(Table(head, tuple(rows)),),
         limits="Neither probability is 1 - p: they are about the systems, and p is about the "
-        "data. Both assume that all decisions are independent of each other. The first one "
-        f"also assumes that the two systems are independent, which makes it {leans}. The one "
-        f"called 'paired' estimates from the {found.unit} how the systems correlate, for which it "
-        "needs 30 or more.",
+        "data. The first one assumes that all decisions, and the two systems, are independent of "
+        f"each other, which makes it {leans}. The one called 'paired' is experimental: it takes "
+        f"the spread of the difference from the {found.unit}, for which it needs 30 or more.",
         data={"measures": data},
     )
 
