@@ -336,10 +336,12 @@ def rate_intervals(
     binary = bool(np.isin(np.abs(steps), (0, scale)).all())
     quick = {test: "exact" if binary else QUICK.get(test, "paired_t") for test in rates}
     tests, generator = sorted({*quick.values()}), as_generator(0)
-    each, found, ahead = min(samples, max(AT_ONCE // steps.size, 50)), [], []
+    each = min(samples, max(AT_ONCE // steps.size, 50))
+    found: list[list[tuple[float, float]]] = []
+    ahead: list[list[int]] = []
     while len(found) < RESAMPLED:
         some = generator.choice(steps, steps.size)
-        if np.ptp(some):
+        if (some != some[0]).any():
             again = measured_rates(some, scale, tests, alpha=alpha, samples=each, rng=generator)
             found.append([again[test] for test in tests])
             ahead.append([_lead(some, test) * _lead(steps, test) for test in tests])
@@ -368,7 +370,7 @@ def rate_intervals(
 
 def _lead(steps: IntArray, test: str) -> int:
     """Which system is ahead, in the eyes of a test."""
-    return int(np.sign((np.sign(steps) if test == "sign" else steps).sum()))
+    return int(np.sign(as_floats(np.sign(steps) if test == "sign" else steps, 1).sum()))
 
 
 # ---- samples, and the p-value of each ------------------------------------------------------------
