@@ -178,6 +178,7 @@ POPULATIONS: tuple[tuple[str, int, Callable[[Generator, int], Array]], ...] = (
     ("lognormal", 40, lambda rng, n: rng.lognormal(0, 1, n) - 1.2),
 )
 MEASURED = ("exact", "paired_t", "sign")
+UNIT = 10  # differences are tenths, so that exact tests are quick
 
 
 def advice(sets: int, kinds: Sequence[Any] = POPULATIONS, population: int = 20_000) -> Section:
@@ -185,14 +186,14 @@ def advice(sets: int, kinds: Sequence[Any] = POPULATIONS, population: int = 20_0
     lines, failures = [], []
     for name, n, draw in kinds:
         rng = np.random.default_rng(43)
-        every = np.rint(100 * draw(rng, population)).astype(np.int64)
+        every = np.rint(UNIT * draw(rng, population)).astype(np.int64)
         # The true rates, of samples of n: level and power where resamples are of the population.
         truth = np.array([*true_rates(every, n).values()])
         held = np.zeros((sets, 2, len(MEASURED), 2))
         for i in range(sets):
-            d = np.rint(100 * draw(rng, n)).astype(np.int64)
-            rates = measured_rates(d, 100, MEASURED, samples=500)
-            ends = np.array([*rate_intervals(d, 100, rates, samples=500).values()])
+            d = np.rint(UNIT * draw(rng, n)).astype(np.int64)
+            rates = measured_rates(d, UNIT, MEASURED, samples=500)
+            ends = np.array([*rate_intervals(d, UNIT, rates, samples=500).values()])
             shares = np.array([*rates.values()])
             low, high = proportion_confint(500 * shares, 500, 0.05, "beta")
             held[i] = (
@@ -220,10 +221,10 @@ def advice(sets: int, kinds: Sequence[Any] = POPULATIONS, population: int = 20_0
     )
 
 
-def true_rates(steps: Array, n: int, samples: int = 8000) -> dict[str, tuple[float, float]]:
+def true_rates(steps: Array, n: int, samples: int = 4000) -> dict[str, tuple[float, float]]:
     """Level and power of tests of n differences from a population."""
     rng, found = np.random.default_rng(44), []
-    coins = 100 * np.sign(np.concatenate([steps, -steps]))
+    coins = np.sign(np.concatenate([steps, -steps]))
     for law, centred in ((steps - steps.mean(), True), (steps, False)):
         drawn = rng.choice(law, (samples, n))
         rows = np.rint(drawn).astype(np.int64)

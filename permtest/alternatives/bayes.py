@@ -946,11 +946,12 @@ def _of_rows(found: BayesTestResult) -> dict[str, Any]:
     scale = 2 * ((n - 1) / n) ** 2 if halves else (n - 1) / n
     spread, apart = scale * float(u @ u + v @ v), scale * float((v - u) @ (v - u))
     items = sum(counted)
-    # Items that depend on each other count for less, but none counts for more.
-    share = min(1.0, items / spread) if spread else 1.0
-    r = (items - share * apart) / (2 * sqrt(counted[0] * counted[1]))
+    # Items that depend on each other count for less, but none counts for more. What a weight that
+    # is not by design says of rows, rows say themselves.
+    design = found.weight if halves else 1.0
+    weight = min(found.weight, design * items / spread) if spread else found.weight
+    r = (items - weight / design * apart) / (2 * sqrt(counted[0] * counted[1]))
     rest = n // 2 if halves else 1 / max(float(shares @ shares), 1 / n) - 1
-    weight = found.weight * share
     return {
         "weight": weight,
         "correlation": _as_correlation(r),

@@ -306,6 +306,8 @@ def test_the_spread_by_rows_is_that_of_the_rows():
     found = sum(both) - 2 * r.paired.correlation * math.sqrt(both[0] * both[1])
     assert found == pytest.approx(jackknife(a, b), rel=0.05)
     assert r.paired.weight < 0.7, "items of a row depend on each other"
+    known = alt.bayes_test(a, b, weight=0.7, paired=True).paired
+    assert known.p_h1 == pytest.approx(r.paired.p_h1, abs=0.01), "rows say it all the same"
     assert 50 < r.paired.freedom <= 59
     assert r.trusted is r.paired
     assert "spread of the difference estimated from 60 rows, experimental" in str(r)
