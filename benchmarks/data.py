@@ -10,6 +10,13 @@ from scipy.stats import truncnorm
 ACCURACY = (0.9543, 0.1116)  # mean and standard deviation, Stanza on the English UD test set
 LENGTH = (12.08, 10.60)
 
+#: What `table_1` makes of them: lengths, and accuracies before whole tokens are counted.
+MADE = "sentences 15.1 ± 8.7 long, accuracy .892"
+STAND_IN = (
+    "That makes other test sets than the paper's: sentences are 15.1 ± 8.7 tokens long and the "
+    "mean accuracy is .892, where Table 1 has 12.08 ± 10.60 and .954."
+)
+
 #: More sentences than this are drawn, with replacement, from so many: the laws of the scores stay
 #: the same, and ten million of them come in two seconds.
 DISTINCT = 500_000
@@ -27,22 +34,29 @@ def table_1(n: int, rng: Generator, advantage: float = 1.0) -> Both:
 
     A normal accuracy outside [0, 1] or a length below 1 means nothing, so both normal laws are
     truncated there, which the paper leaves open; lengths are rounded up, and an accuracy a on a
-    sentence of length L gives floor(a L) correct tokens.
+    sentence of length L gives floor(a L) correct tokens. Truncated and rounded, lengths are 15.1
+    +- 8.7 and accuracies .892 on average, no longer what `LENGTH` and `ACCURACY` say; of the
+    tokens 86 % are correct.
     """
     if n > DISTINCT:
         u, v = table_1(DISTINCT, rng, advantage)
         which = rng.integers(0, DISTINCT, n)
         return u[which], v[which]
     lengths = sentence_lengths(n, rng)
-    mean, sd = ACCURACY
-    u = np.floor(_truncated((mean, sd), 0.0, 1.0, n, rng) * lengths)
-    v = np.floor(_truncated((mean * advantage, sd), 0.0, 1.0, n, rng) * lengths)
+    u = np.floor(accuracies(n, rng) * lengths)
+    v = np.floor(accuracies(n, rng, advantage) * lengths)
     return u.astype(np.int64), v.astype(np.int64)
 
 
 def sentence_lengths(n: int, rng: Generator) -> NDArray[np.float64]:
     """Tokens in each of n sentences, whole numbers from 1 on."""
     return np.ceil(_truncated(LENGTH, 0.0, np.inf, n, rng))
+
+
+def accuracies(n: int, rng: Generator, advantage: float = 1.0) -> NDArray[np.float64]:
+    """Shares from 0 to 1, about a mean that is so many times the paper's."""
+    mean, sd = ACCURACY
+    return _truncated((mean * advantage, sd), 0.0, 1.0, n, rng)
 
 
 def differences_up_to(g: int, n: int, rng: Generator) -> Both:

@@ -76,6 +76,8 @@ def test_the_answer_has_a_sentence_an_interval_and_a_picture():
     assert app.found.exact.pvalue == pt.exact_perm_test(pairs).pvalue
     assert f"p = {app.found.exact.pvalue_text()}" in app.sentence.value
     assert "crf_rich scores higher than crf_base" in app.sentence.value
+    assert "a difference this large would come up in 2.6% of labellings if" in app.sentence.value
+    assert "luck" not in app.sentence.value
     low, high = app.found.interval
     assert f"95% interval {low:.4g} to {high:.4g}" in app.detail.value
     assert "1257 items paired by" in app.detail.value

@@ -62,10 +62,12 @@ def of_the_mean() -> list[Figure]:
     zero = np.zeros(len(x))
     d, g = study.cohen_d(x, zero), study.hedges_g(x, zero)
     reach = norm.isf(0.025) * d.details["standard_error"]
-    narrow = g.confidence_interval(0.9)
+    shrunk, less = g.value / d.value, norm.isf(0.05) * d.details["standard_error"]
     wrong = (
-        "The interval of g must be the one of d times g / d. The printed one is as narrow as one "
-        f"of 90 %, here {narrow[0]:.5f} to {narrow[1]:.5f}."
+        "The interval of g must be the one of d, in the row above, times g / d. The printed one is "
+        f"as narrow as one of 90 %, {shrunk * (d.value - less):.5f} to "
+        f"{shrunk * (d.value + less):.5f}. The noncentral t distribution, which hedges_g uses, "
+        "gives {:.5f} to {:.5f}.".format(*g.confidence_interval())
     )
     interval = alt.paired_t(x, zero).confidence_interval()[:2]
     printed = "{}, {}".format(*T_INTERVAL)
@@ -76,8 +78,8 @@ def of_the_mean() -> list[Figure]:
         rounded("Fig. 8", "its 95 % interval, by the normal law", "0.63647, 0.83405",
                 d.value - reach, d.value + reach),
         rounded("Fig. 8", "Hedges' g", "0.73415", g.value),
-        rounded("Fig. 8", "its 95 % interval", "0.64246, 0.81077", *g.confidence_interval(),
-                note=wrong),
+        rounded("Fig. 8", "its 95 % interval", "0.64246, 0.81077",
+                shrunk * (d.value - reach), shrunk * (d.value + reach), note=wrong),
     ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import permtest as pt
-from benchmarks.data import table_1
+from benchmarks.data import MADE, STAND_IN, table_1
 from benchmarks.published.figure import Estimate, Figure, rounded, within
 
 #: Table 2: N, by how much the second system is weaker, mean and standard deviation of p.
@@ -26,7 +26,8 @@ ABOUT = (
     "This submission preceded the paper of 2022. Its Table 2 does not say over how many pairs of "
     f"systems it takes its means. Ours are over {PAIRS} pairs, and the interval holds 95 % of such "
     f"figures from {THEIRS} pairs, the number of data points that the text has for each K and N. "
-    "These intervals are wide, so agreement says little."
+    "These intervals are wide, so agreement says little. Test sets are made as for the paper of "
+    f"2022, by its Table 1. {STAND_IN}"
 )
 
 
@@ -48,7 +49,7 @@ def quick() -> list[Figure]:
         "the algorithm (Fig. 2) adds both."
     )
     ours = f"P(E <= o) = {small:.4f}, P(E >= o) = {result.pvalue:.4f}"
-    what = "p of 500 sentences made by Table 2, for a weaker second system"
+    what = f"p of 500 sentences made by Table 2, for a weaker second system ({MADE})"
     step = "sum of the law of two sentences, differences 2 and 3, by the last step of the proof"
     return [
         Figure("Eq. 2, 4, 6", what, "P(E <= o)", ours, False, tail),
@@ -73,11 +74,11 @@ def slow() -> list[Figure]:
                 (float(p.std()), draws.std(axis=1)),
             )
         ]
-        what = f"mean and standard deviation of p, N = {n:,}, factor {factor:g}"
+        what = f"mean and standard deviation of p, N = {n:,}, factor {factor:g} ({MADE})"
         rows.append(within("Table 2", what, printed, *ours))
     every = np.concatenate(found)
     share = float(np.mean((every > 0.001) & (every < 0.1)))
     text = f"{share:.0%} of the pairs; median p {np.median(every):.2g}"
     note = "A few large p dominate the means, and many p are far below .001."
-    what = "pairs whose p lies between .001 and .1"
+    what = f"pairs whose p lies between .001 and .1 ({MADE})"
     return [*rows, Figure("Sec. 4", what, "roughly all", text, share > 0.9, note)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import atanh, inf, log, nan, sqrt
+from math import inf, log, nan, pi, sqrt
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -254,6 +254,9 @@ class DifferencePosterior(Posterior, AsSentence):
     correlation : float, default 0.0
         Of the normal scores of both metrics (a Gaussian copula), in (-1, 1); 0 takes the posteriors
         for independent.
+    freedom : float, default inf
+        Degrees of freedom of a spread that was estimated: the difference then has the law whose
+        Student's t scores are what the normal scores of the copula's difference are.
 
     Notes
     -----
@@ -275,21 +278,31 @@ class DifferencePosterior(Posterior, AsSentence):
     b: MetricPosterior
     a: MetricPosterior
     correlation: float = 0.0
+    freedom: float = inf
 
     def sf(self, difference: ArrayLike) -> Any:
         """P(B - A > difference)."""
-        return self._integrals(self.b, self.a, difference)
+        return self._tail(self.b, self.a, np.asarray(difference, dtype=np.float64))
 
     def cdf(self, difference: ArrayLike) -> Any:
         """P(B - A <= difference)."""
-        return self._integrals(self.a, self.b, np.negative(difference))
+        return self._tail(self.a, self.b, np.negative(difference, dtype=np.float64))
 
     def pdf(self, difference: ArrayLike) -> Any:
         """Probability density at `difference`; 0 outside of (-1, 1)."""
-        return self._integrals(self.b, self.a, difference, density=True)
+        from scipy.special import ndtri
+
+        found = self._integrals(self.b, self.a, difference, density=True)
+        if self.freedom == inf:
+            return found
+        z = ndtri(self._smaller_tail(difference))
+        known = np.isfinite(z)
+        z = np.where(known, z, 0.0)
+        logs = self._log_t_density(z) + (z * z + log(2 * pi)) / 2
+        return np.where(known, found * np.exp(logs), found)[()]
 
     def mean(self) -> float:
-        """The expected difference."""
+        """The difference of both expected values."""
         return self.b.mean() - self.a.mean()
 
     def __str__(self) -> str:
@@ -298,6 +311,29 @@ class DifferencePosterior(Posterior, AsSentence):
 
     def _quantile(self, q: float, lower: bool) -> float:
         return _root(self.cdf, q, 1.0, -1.0) if lower else _root(self.sf, q, -1.0, 1.0)
+
+    def _tail(self, upper: MetricPosterior, lower: MetricPosterior, gap: Floats) -> Any:
+        """P(upper > lower + gap), by the t scores if a spread was estimated."""
+        from scipy.special import ndtri, stdtr
+
+        found = self._integrals(upper, lower, gap)
+        if self.freedom == inf:
+            return found
+        rest = self._integrals(lower, upper, -gap)
+        low = stdtr(self.freedom, ndtri(np.minimum(found, rest)))
+        return np.where(found <= rest, low, 1 - low)[()]
+
+    def _smaller_tail(self, difference: ArrayLike) -> Any:
+        """Of the copula's difference, below or above."""
+        below = self._integrals(self.a, self.b, np.negative(difference, dtype=np.float64))
+        return np.minimum(below, self._integrals(self.b, self.a, difference))
+
+    def _log_t_density(self, z: Floats) -> Any:
+        from scipy.special import gammaln
+
+        k = self.freedom
+        middle = gammaln((k + 1) / 2) - gammaln(k / 2) - log(k * pi) / 2
+        return middle - (k + 1) / 2 * np.log1p(z * z / k)
 
     def _integrals(
         self, upper: MetricPosterior, lower: MetricPosterior, gap: ArrayLike, density: bool = False
@@ -489,6 +525,8 @@ class BayesTestResult(AsSentence):
         Of the posteriors of both models; 0 takes them for independent.
     rows : int or None
         From how many rows the correlation was estimated; None where it was counted, or is 0.
+    freedom : float
+        Degrees of freedom of the spread of the difference, where it was estimated from rows.
     paired : BayesTestResult or None
         The same with a correlation, where there was one to find.
 
@@ -523,6 +561,7 @@ class BayesTestResult(AsSentence):
     names: tuple[str, str] = ("A", "B")
     correlation: float = 0.0
     rows: int | None = None
+    freedom: float = inf
     paired: BayesTestResult | None = None
 
     posterior_a: MetricPosterior = field(init=False, repr=False, compare=False)
@@ -536,7 +575,7 @@ class BayesTestResult(AsSentence):
 
     def __post_init__(self) -> None:
         a, b = (_posterior(x, self.prior, self.weight) for x in (self.counts_a, self.counts_b))
-        difference = DifferencePosterior(b, a, self.correlation)
+        difference = DifferencePosterior(b, a, self.correlation, self.freedom)
         ends = np.unique([-self.rope, 0.0, self.rope])  # three, or 0 alone
         b_ahead, a_ahead = tails = difference.sf(ends), difference.cdf(-ends)
         near = min(tails, key=lambda tail: float(tail[-1]))  # so that both ends of it are small
@@ -585,7 +624,7 @@ class BayesTestResult(AsSentence):
 
     @property
     def trusted(self) -> BayesTestResult:
-        """The paired answer, unless there is none or its correlation is from fewer than 30 rows."""
+        """The paired answer, unless there is none or its spread is from fewer than 30 rows."""
         paired = self.paired
         return self if paired is None or (paired.rows or ROWS) < ROWS else paired
 
@@ -638,23 +677,28 @@ class BayesTestResult(AsSentence):
 
     def advice(self) -> str:
         """Which of both answers to trust, and why."""
+        rows = self.paired.rows if self.paired else None
+        if rows and rows >= ROWS:
+            return (
+                "Trust the paired answer, though it is experimental: its spread is that of the "
+                "rows, while the first one assumes that all items and both models are independent."
+            )
         if self.trusted is self.paired:
             return (
                 "Trust the paired answer: the first one assumes independent models, but both "
                 "were judged on the same items."
             )
         return (
-            "Trust the first answer, which is cautious: so few rows cannot estimate a "
-            "correlation well."
+            "The paired answer is experimental, and so few rows cannot estimate a spread well. "
+            "Trust the first answer, which is cautious if the items of a row are independent."
         )
 
     def _basis(self) -> str:
         """Of what the answer was made, and how."""
+        if self.rows:
+            return f"spread of the difference estimated from {self.rows} rows, experimental"
         if self.correlation:
-            source = (
-                f"estimated from {self.rows} rows" if self.rows else "from the counts they share"
-            )
-            return f"correlation {self.correlation:.2f}, {source}"
+            return f"correlation {self.correlation:.2f}, from the counts they share"
         m, rest = divmod(self.n_folds, 2)
         what = f"{self.n_folds} {'rows' if self.weight == 1 else 'folds'}"
         if self.n_folds == 1:
@@ -724,8 +768,9 @@ def bayes_test(
         one row and `block_weight(m)` for 2 m rows. Rows for single sentences have 1.
     paired : array_like of the shape of `folds_a`, True or None, default None
         What both models have in common, in the same columns: items that both found (tp), that both
-        took wrongly for one (fp), that both missed (fn). True estimates from the rows how the
-        models correlate. Either adds a second answer, which is `paired` in the result.
+        took wrongly for one (fp), that both missed (fn). True, which is
+        experimental, takes the spread of the difference from the rows. Either adds a second answer,
+        which is `paired` in the result.
     rope : float, default 0.0
         Differences of the metric up to this are of no practical importance ("region of practical
         equivalence"); in [0, 1).
@@ -758,13 +803,23 @@ def bayes_test(
     Dirichlet model of the pair, whose margins are exactly the posteriors of the paper. That assumes
     that folds make counts of the two models covary as they make them vary, by 1 / weight.
 
-    With `paired=True` the correlation is that of the rows' residuals h - t (h + m), for a ratio t
-    of summed hits h and misses m. Rows are taken for independent draws of a bivariate normal law;
-    under a flat prior the posterior mean of the correlation is small if rows are few. Those of a
-    cross-validation overlap, which is neglected. In the simulations of `python -m benchmarks.bayes`
-    shared counts give one of two equal models more than 95% in 4 to 5% of data sets on either side,
-    six rows in about 4%, and the paper in about 1%. Where items depend on each other, as words of a
-    sentence do, all three are surer than they may be, since the posteriors count items.
+    The answer by `paired=True` is experimental. Rows, such as sentences or documents, are taken for
+    independent draws, and the items of a row may depend on each other. The variance of the
+    difference in log-odds is a jackknife's: how much the difference changes if one row is left out.
+    Where the metrics of both models vary more from row to row than independent items would make
+    them, the weight is as much smaller; the correlation is then the one with which the posteriors
+    have the variance of the difference. As that is an estimate, the difference has the tails of
+    Student's t, with as many degrees of freedom as there are rows, less 1, and fewer if rows are of
+    unlike sizes. With the weight of an m x 2 cross-validation, rows are halves of the same items,
+    which makes m degrees of freedom.
+
+    In 3 x 2 cross-validations that `python -m benchmarks.bayes` simulates, shared counts give one of
+    two equal models more than 95% in 4 to 5% of data sets on either side, six rows in about 2%, and
+    the paper in about 1%. With 30 rows of 10 items, 60 of 40 and 200 of 10, the answer by rows does
+    so in 4 to 5%, whether the difficulty of rows varies or not, and each model is good at rows of
+    its own or not; the unpaired answer in 2 to 20% (`benchmarks/claims_others.py`). Shared counts
+    count items, as the unpaired answer does: where items of a row depend on each other, both are
+    surer than they may be.
 
     Probabilities are quadratures, accurate to about 1e-12 (to 1e-9 beyond counts of 10^7, where
     SciPy's tails lose digits). Small ones are accurate relative to themselves, too; 5e-324 stands
@@ -807,12 +862,14 @@ def bayes_test(
     if paired is None or paired is False:
         return found
     if paired is True:
-        r, rows = _correlation_of_rows(first, second), first.n_folds
-    else:
-        shared = FoldCounts.of(paired, metric, "paired")
-        r, rows = _correlation_of_items(first, second, shared, found), None
-    r = min(max(r, -CLOSEST), CLOSEST)
-    return replace(found, paired=replace(found, correlation=r, rows=rows))
+        return replace(found, paired=replace(found, **_of_rows(found)))
+    shared = FoldCounts.of(paired, metric, "paired")
+    r = _as_correlation(_correlation_of_items(first, second, shared, found))
+    return replace(found, paired=replace(found, correlation=r))
+
+
+def _as_correlation(r: float) -> float:
+    return min(max(r, -CLOSEST), CLOSEST)
 
 
 def _check_alike(first: FoldCounts, second: FoldCounts, name: str) -> None:
@@ -856,17 +913,48 @@ def _slopes(seen: FoldCounts, cells: Floats) -> Floats:
     return np.asarray(hits / (hits @ cells) - misses / (misses @ cells))
 
 
-def _correlation_of_rows(a: FoldCounts, b: FoldCounts) -> float:
-    """Posterior mean of the correlation of the rows' contributions to both metrics."""
-    freedom = a.n_folds - 1
-    if not freedom:
+def _of_rows(found: BayesTestResult) -> dict[str, Any]:
+    """What the rows say: the weight, correlation and degrees of freedom of the paired answer.
+
+    With these, the log-odds of both metrics differ by as much as rows that are left out one by one
+    say that they do (a jackknife, to first order).
+    """
+    n, both = found.n_folds, (found.counts_a, found.counts_b)
+    if n < 2:
         raise ValueError(
             "paired=True needs two rows or more; pass the counts that both models share instead"
         )
-    u, v = (x.table @ _slopes(x, x.totals + 1e-9) for x in (a, b))
-    size = sqrt(float(u @ u) * float(v @ v))
-    r = min(max(float(u @ v) / size, -CLOSEST), CLOSEST) if size else 0.0
-    rho = np.tanh(atanh(r) + np.linspace(-10, 10, 2001) / sqrt(freedom))
-    logs = (freedom / 2 + 1) * np.log1p(-(rho**2)) - (freedom - 0.5) * np.log1p(-r * rho)
-    weights = np.exp(logs - logs.max())
-    return float(weights @ rho / weights.sum())
+    halves = n % 2 == 0 and found.weight == block_weight(n // 2)
+    moved, counted, shares = [], [], np.zeros(n)
+    for law, seen in zip((found.posterior_a, found.posterior_b), both, strict=True):
+        hits, misses = (
+            seen.table[:, np.array(cells) > 0].sum(axis=1)
+            for cells in (seen.metric.hits, seen.metric.misses)
+        )
+        size, total = hits + misses, max(float(np.sum(hits + misses)), 1e-300)
+        share = size / total
+        # By how much the log-odds change without each row, which is 1 / (t (1 - t)) times as much
+        # as t itself does.
+        t = law.a / (law.a + law.b)
+        off = (hits - hits.sum() / total * size) / np.maximum(total - size, 1e-9 * total)
+        moved.append(off / (t * (1 - t)))
+        counted.append(found.weight * (1 / law.a + 1 / law.b))  # if each item stood for itself
+        shares += share / 2
+    u, v = moved
+    # Residuals of two halves are the same but for the sign, and half as large in the square as
+    # those of independent rows.
+    scale = 2 * ((n - 1) / n) ** 2 if halves else (n - 1) / n
+    spread, apart = scale * float(u @ u + v @ v), scale * float((v - u) @ (v - u))
+    items = sum(counted)
+    # Items that depend on each other count for less, but none counts for more. What a weight that
+    # is not by design says of rows, rows say themselves.
+    design = found.weight if halves else 1.0
+    weight = min(found.weight, design * items / spread) if spread else found.weight
+    r = (items - weight / design * apart) / (2 * sqrt(counted[0] * counted[1]))
+    rest = n // 2 if halves else 1 / max(float(shares @ shares), 1 / n) - 1
+    return {
+        "weight": weight,
+        "correlation": _as_correlation(r),
+        "rows": n,
+        "freedom": max(rest, 1.0),
+    }

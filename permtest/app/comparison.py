@@ -224,12 +224,27 @@ def verdict(found: Overview) -> str:
     if found.rejected:
         a, b = sorted(found.names, key=lambda name: name != found.exact.better)
         claim = score.claim("greater" if score.higher_is_better else "less", (a, b))
-        return f"{claim}, by more than luck explains ({p})."
+        side = " in this direction" * (found.alternative != "two-sided")
+        return (
+            f"{claim} ({p}): a difference this large{side} would come up in {_share(found)} of "
+            "labellings if it made no difference which system gave which answer."
+        )
     claim = "{} and {} differ".format(*found.names)
     if found.alternative != "two-sided":
         claim = score.claim(found.alternative, found.names)
     unequal = "this does not show that they are equal"
     return f"No significant evidence at the level {level} that {claim} ({p}); {unequal}."
+
+
+def _share(found: Overview) -> str:
+    """p in per cent, of labellings."""
+    bracket, share = found.exact.method == "bracket", 100 * found.exact.pvalue
+    if bracket:
+        share = 100 * max(found.exact.pvalue_interval())
+    if share < 0.01:
+        return "less than 0.01%"
+    about = "at most " if bracket else "about " if found.exact.n_samples is not None else ""
+    return f"{about}{share:.2g}%"
 
 
 def _detail(found: Overview, evaluation: Evaluation) -> str:

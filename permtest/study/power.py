@@ -49,6 +49,10 @@ AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 50
 #: cells to a standard deviation, but no more to the largest.
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
 
+#: For `rate_intervals`: resamples of the differences, and whose spread is taken for that of a test,
+#: if not that of the t-test.
+RESAMPLED, QUICK = 25, {"sign": "sign"}
+
 #: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
 MOST_RANKED, RESAMPLES = 50, 399
 
@@ -282,12 +286,18 @@ def _rejection_rates(
 
 
 def measured_rates(
-    steps: IntArray, scale: int, tests: Sequence[str], *, alpha: float = 0.05, samples: int = 1000
+    steps: IntArray,
+    scale: int,
+    tests: Sequence[str],
+    *,
+    alpha: float = 0.05,
+    samples: int = 1000,
+    rng: RNG = 0,
 ) -> dict[str, tuple[float, float]]:
     """Level and power of two-sided tests for differences like these, integers over `scale`."""
     n, binary = steps.size, bool(np.isin(np.abs(steps), (0, scale)).all())
     how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES, "experiments": samples}
-    how["rng"] = as_generator(0)
+    how["rng"] = as_generator(rng)
     # The same test under another name, which sees the samples of its relatives or is quicker.
     other = {"exact": "mcnemar"} if binary else {}
     other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
@@ -304,6 +314,63 @@ def measured_rates(
     level = {**rates(swapped, coins, 1, None), **rates(named, steps, scale, zero)}
     power = rates(named | swapped, steps, scale, None)
     return {test: (level[test], power[test]) for test in tests}
+
+
+def rate_intervals(
+    steps: IntArray,
+    scale: int,
+    rates: Mapping[str, tuple[float, float]],
+    *,
+    alpha: float = 0.05,
+    samples: int = 1000,
+) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
+    """95% intervals of level and power, of which `measured_rates` made so many samples.
+
+    About the population that the differences are a sample of. On the normal scale, the variance is
+    that of simulation and that between resamples of the differences, of the test in `QUICK`. That
+    of the power is about the lead in standard errors, which has a sign: resamples may lead the
+    other way.
+    """
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    binary = bool(np.isin(np.abs(steps), (0, scale)).all())
+    quick = {test: "exact" if binary else QUICK.get(test, "paired_t") for test in rates}
+    tests, generator = sorted({*quick.values()}), as_generator(0)
+    each = min(samples, max(AT_ONCE // steps.size, 50))
+    found: list[list[tuple[float, float]]] = []
+    ahead: list[list[int]] = []
+    while len(found) < RESAMPLED:
+        some = generator.choice(steps, steps.size)
+        if (some != some[0]).any():
+            again = measured_rates(some, scale, tests, alpha=alpha, samples=each, rng=generator)
+            found.append([again[test] for test in tests])
+            ahead.append([_lead(some, test) * _lead(steps, test) for test in tests])
+    critical = -ndtri(alpha / 2)
+
+    def leads(shares: Any, number: int) -> tuple[Any, Any]:
+        """Levels and powers as normal scores, those of the power above that of alpha / 2."""
+        p = (np.asarray(shares) * number + 0.5) / (number + 1)
+        z = ndtri(p)
+        noise = p * (1 - p) / number * 2 * np.pi * np.exp(z * z)
+        return np.maximum(z + np.array([0.0, critical]), [-np.inf, 0.0]), noise
+
+    z, _ = leads(found, each)
+    z[..., 1] *= np.where(np.array(ahead) < 0, -1, 1)
+    between = z.var(axis=0, ddof=1)
+    reach, ends = float(stdtrit(RESAMPLED - 1, 0.975)), {}
+    for test, both in rates.items():
+        middle, noise = leads(both, samples)
+        off = reach * np.sqrt(noise + between[tests.index(quick[test])])
+        low, high = middle - off, middle + off
+        least = min(alpha, both[1]) if low[1] < 0 else ndtr(low[1] - critical)
+        most = ndtr(max(high[1], -low[1]) - critical)
+        ends[test] = (float(ndtr(low[0])), float(ndtr(high[0]))), (float(least), float(most))
+    return ends
+
+
+def _lead(steps: IntArray, test: str) -> int:
+    """Which system is ahead, in the eyes of a test."""
+    return int(np.sign(as_floats(np.sign(steps) if test == "sign" else steps, 1).sum()))
 
 
 # ---- samples, and the p-value of each ------------------------------------------------------------

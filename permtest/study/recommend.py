@@ -1,11 +1,11 @@
-"""Advice on which tests suit the scores, based on measured level and power."""
+"""Advice on tests: one for what the claim is about, and how the others do on such scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.compare import FEW, verdict
 from permtest.alternatives.counts import mcnemar
-from permtest.result import clopper_pearson
 from permtest.score import counted
 from permtest.study.describe import Description, checked_sample, describe
 from permtest.study.document import InSection, Section, Table
@@ -33,12 +32,13 @@ BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign")
 SAMPLES, DRAWN = 1000, 2 * 10**6
 
-#: A test is inappropriate if its level surely exceeds so many times alpha, and not recommended if
-#: it surely exceeds alpha; and the confidence that is called sure.
-TOLERANCE, SURE = 1.1, 0.99
+#: A test is inappropriate if its level surely exceeds so many times alpha.
+TOLERANCE = 1.1
 
-#: How much more often than the exact test that of ranks has to find an effect.
-GAIN = 0.02
+#: What a claim may be about, and the test for it.
+ESTIMANDS = {"mean": "exact", "median": "sign"}
+
+Interval: TypeAlias = tuple[float, float]
 
 #: A test, the list that it belongs to, and why.
 Verdict = tuple[str, str, str]
@@ -59,7 +59,8 @@ class Recommendation(InSection):
     Parameters
     ----------
     recommended, non_preferred, inappropriate : tuple of Entry
-        Non-preferred tests are valid, or nearly, but no better than a recommended one.
+        The test for the estimand; tests that are valid, or nearly, for this or another estimand;
+        and tests whose assumptions fail.
     description : Description
         Of the scores.
     rule : str
@@ -69,6 +70,10 @@ class Recommendation(InSection):
         mean difference.
     samples : int
         How many samples they were measured on; 0 if they were not.
+    intervals : mapping of str to ((float, float), (float, float))
+        95% intervals of level and power for the population that the scores are a sample of.
+    estimand : str
+        "mean" or "median"; the manual's table does not look at it.
 
     Examples
     --------
@@ -86,6 +91,8 @@ class Recommendation(InSection):
     rule: str
     rates: Mapping[str, tuple[float, float]]
     samples: int
+    intervals: Mapping[str, tuple[Interval, Interval]]
+    estimand: str = "mean"
 
     @property
     def lists(self) -> dict[str, tuple[Entry, ...]]:
@@ -101,25 +108,31 @@ class Recommendation(InSection):
         rows, columns = [], ("level", "power") if self.rates else ()
         for name, entries in self.lists.items():
             for entry in entries:
-                rates = self.rates.get(entry.test, ("not measured",) * len(columns))
-                cells = (f"{x:.3f}" if isinstance(x, float) else x for x in rates)
+                cells: tuple[str, ...] = ("not measured",) * len(columns)
+                if entry.test in self.rates:
+                    both = zip(self.rates[entry.test], self.intervals[entry.test], strict=True)
+                    cells = tuple(_shown(rate, ends) for rate, ends in both)
                 rows.append((entry.title, name.replace("_", "-"), *cells, entry.reason))
         limits = (
-            f"Level and power are shares of {self.samples:,} samples of {self.description.n} "
-            "differences, drawn with replacement from these. For the power the differences "
-            "stay as they are; for the level their mean is subtracted (or, for the sign test "
-            "and for scores of 0 and 1, their signs are random). The number after ± is half "
-            "the width of the 99% Clopper-Pearson interval. The samples cannot show anything "
-            "so rare that none of these differences has it. Tests without level and power ask "
-            "about medians or independent systems, or add nothing for scores like these "
-            "(bootstraps of 0 and 1, ranks of differences that are skewed or often 0)."
+            f"The recommended test is the one for the {self.estimand}, whatever the scores look "
+            "like: a test that is chosen because it does well on the same scores does not keep its "
+            f"level. Level and power are shares of {self.samples:,} samples of "
+            f"{self.description.n} differences, drawn with replacement from these. For the power "
+            "the differences stay as they are; for the level their mean is subtracted (or, for the "
+            "sign test and for scores of 0 and 1, their signs are random). In brackets are 95% "
+            "intervals for the population that these differences are a sample of: they allow for "
+            "the number of samples drawn, and for other differences that you might have seen, as "
+            "resamples of these show them. They cannot allow for anything so rare that none of "
+            "these differences has it. Tests without level and power ask about medians or "
+            "independent systems, or add nothing for scores like these (bootstraps of 0 and 1, "
+            "ranks of differences that are skewed or often 0)."
         )
-        *others, last = (entry.title for entry in self.recommended)
-        titles = f"{', '.join(others)} and {last}" if others else last
+        titles = " and ".join(entry.title for entry in self.recommended)
+        about = f", for a claim about the {self.estimand}" if self.rule == "exact" else ""
         return Section(
             "recommendation",
             f"Tests for {' against '.join(self.description.names)}",
-            f"Recommended: {titles}.",
+            f"Recommended{about}: {titles}.",
             (Table(("test", "advice", *columns, "reason"), tuple(rows)),),
             limits=limits if columns else "",
             data=self.to_dict(),
@@ -128,49 +141,68 @@ class Recommendation(InSection):
     def to_dict(self) -> dict[str, Any]:
         """Lists, rates, description and rule as plain numbers, strings, lists and None."""
         lists = {name: [entry._asdict() for entry in found] for name, found in self.lists.items()}
-        rates = {test: {"level": x, "power": y} for test, (x, y) in self.rates.items()}
+        rates = {}
+        for test, (level, power) in self.rates.items():
+            ends = [[*interval] for interval in self.intervals[test]]
+            found = {"level": level, "level_interval": ends[0]}
+            rates[test] = found | {"power": power, "power_interval": ends[1]}
         measured = {"rates": rates, "samples": self.samples, "rule": self.rule}
+        measured |= {"estimand": self.estimand}
         return lists | measured | {"description": self.description.to_dict()}
+
+
+def _shown(rate: float, ends: Interval) -> str:
+    return "{:.3f} ({:.3f} to {:.3f})".format(rate, *ends)
 
 
 def recommend(
     a: Any,
     b: Any = None,
     *,
+    estimand: str = "mean",
     alpha: float = 0.05,
     rule: str = "exact",
     names: tuple[str, str] | None = None,
 ) -> Recommendation:
-    """Sort tests into recommended, non-preferred and inappropriate ones, for these scores.
+    """Recommend the test of what a claim is about, and say how others do on scores like these.
 
     Parameters
     ----------
     a, b
         As in `describe`.
+    estimand : {"mean", "median"}, default "mean"
+        What the claim is about: the mean of the differences, as a score that is reported is a mean,
+        or their median, that is, which system wins more often. The test that is recommended follows
+        from this alone: the exact test for the mean, the sign test for the median. State it before
+        you look at the scores.
     alpha : float, default 0.05
         The level that tests have to keep, and to be able to reach; and that of the test of
         normality.
     rule : {"exact", "manual"}, default "exact"
-        "exact": the exact test is recommended wherever a mean is of interest, as it takes
-        milliseconds; others by their level and power on samples like these. "manual": Table 2 of
-        the NLPStatTest manual, by symmetry and normality; tests that it lacks are in no list.
+        "manual": Table 2 of the NLPStatTest manual, which chooses by symmetry and normality of the
+        same scores, whatever the estimand; tests that it lacks are in no list.
     names : tuple of two str, optional
         As in `describe`.
 
     Raises
     ------
     TypeError, ValueError
-        If the scores are no numbers, beyond 1e150, there are none, or an option is unknown.
+        If the scores are no numbers, beyond 1e150, there are none, an option is unknown, or the
+        median is asked for of scores of 0 and 1.
 
     Notes
     -----
-    Choosing among tests after looking at their p-values makes all of them wrong; choose by level
-    and power, before. Measuring takes about a second (of 200 000 pairs less than twenty); it draws
-    the same samples every time.
+    A test that is chosen from the same data does not keep its level, whether it is chosen by p or
+    by measured level and power, which depend on the same differences. So nothing is chosen here:
+    level and power of other tests are shown for the plan of the next study. Measuring takes a
+    second or two (of 200 000 pairs half a minute); it draws the same samples every time.
 
-    An approximate test is inappropriate if the 99% interval of its measured level lies above 1.1
-    times `alpha`. If the interval lies above `alpha`, but not above that, the t and z tests and the
-    approximate forms of McNemar's test are non-preferred.
+    The intervals of level and power are about the population that the scores are a sample of. To
+    the error of simulation they add the spread between resamples of the differences, as a quick
+    test shows it: the sign test its own, the t-test that of other tests of means and ranks, and
+    McNemar's all of scores of 0 and 1. COVERAGE
+
+    A test is inappropriate if the interval of its level lies above 1.1 times `alpha`.
 
     Examples
     --------
@@ -180,21 +212,29 @@ def recommend(
     (['exact'], 'tests the mean, but with 5 pairs that differ, p cannot fall below 0.0625')
     """
     check_option("rule", rule, ("exact", "manual"))
+    check_option("estimand", estimand, tuple(ESTIMANDS))
     sample = checked_sample(a, b, names)
     found = describe(sample.pairs, alpha=alpha)
-    case = _Case(sample, found)
+    if sample.is_binary and estimand == "median":
+        raise ValueError(
+            "the median of differences of scores of 0 and 1 is 0 nearly always; use "
+            "estimand='mean', whose exact test is the sign test of such scores"
+        )
+    case = _Case(sample, found, estimand)
     lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
     for test, which, why in _by_table(found) if rule == "manual" else case.verdicts():
         lists[which].append(Entry(test, TITLES[test], why))
-    rates = case.rates if rule == "exact" else {}
     good, fair, bad = (tuple(lists[name]) for name in LISTS)
-    return Recommendation(good, fair, bad, found, rule, rates, case.samples if rates else 0)
+    rates, ends = case.measures if rule == "exact" else ({}, {})
+    measured = rates, case.samples if rates else 0, ends
+    return Recommendation(good, fair, bad, found, rule, *measured, estimand)
 
 
 class _Case:
     """The facts behind the advice, and the reasons given for it."""
 
-    def __init__(self, sample: PairedSample, found: Description) -> None:
+    def __init__(self, sample: PairedSample, found: Description, estimand: str) -> None:
+        self.estimand = estimand
         self.sample, self.found, self.n = sample, found, found.n
         self.binary, self.pairs = sample.is_binary, counted(found.n, "pairs")
         self.constant = bool((sample.gaps == sample.gaps[0]).all())
@@ -207,41 +247,49 @@ class _Case:
         self.reach = reach if least > found.alpha else ""
 
     @cached_property
-    def rates(self) -> dict[str, tuple[float, float]]:
-        """Level and power; nothing where the differences do not vary."""
-        from permtest.study.power import measured_rates
+    def measures(self) -> tuple[Mapping[str, Interval], Mapping[str, tuple[Interval, Interval]]]:
+        """Level and power, and their intervals; nothing where the differences do not vary."""
+        from permtest.study.power import measured_rates, rate_intervals
 
         if self.constant:
-            return {}
+            return {}, {}
         # Where a shift of the differences makes no ranks of zeros.
         ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
         tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
-        options: dict[str, Any] = {"alpha": self.found.alpha, "samples": self.samples}
-        rates = measured_rates(self.sample.gaps, self.sample.scale, tests, **options)
-        return rates | dict.fromkeys(("mcnemar", "sign") if self.binary else (), rates["exact"])
+        how: dict[str, Any] = {"alpha": self.found.alpha, "samples": self.samples}
+        of = self.sample.gaps, self.sample.scale
+        rates = measured_rates(*of, tests, **how)
+        ends = rate_intervals(*of, rates, **how)
+        same = ("mcnemar", "sign") if self.binary else ()
+        rates |= dict.fromkeys(same, rates["exact"])
+        return rates, ends | dict.fromkeys(same, ends["exact"])
 
     def measured(self, test: str) -> tuple[str, str]:
-        """The list by measured level: possibly alpha, surely above alpha, or surely too high."""
-        lows, shown, alpha = [], [], self.found.alpha
-        for level in (self.rates[test][0], self.rates["exact"][0]):
-            # Clopper and Pearson's interval of the level, which simulation knows no better.
-            low, high = clopper_pearson(round(level * self.samples), self.samples, SURE)
-            lows.append(low)
-            shown.append(f"{level:.3f} ± {(high - low) / 2:.3f}")
+        """Whether the level is surely too high, and the level in words."""
+        rates, ends = self.measures
+        shown = [
+            "{:.3f} (95% interval {:.3f} to {:.3f})".format(rates[x][0], *ends[x][0])
+            for x in (test, "exact")
+        ]
         text = f"it rejects {shown[0]} of samples like these without an effect"
         text += f", the exact test {shown[1]}" * (test != "exact")
-        if lows[0] > TOLERANCE * alpha:
-            return INAPPROPRIATE, text
-        return RECOMMENDED if lows[0] <= alpha else NON_PREFERRED, text
+        high = ends[test][0][0] > TOLERANCE * self.found.alpha
+        return INAPPROPRIATE if high else NON_PREFERRED, text
 
     def verdicts(self) -> Iterator[Verdict]:
-        """On all tests; those that count discordant answers are for scores of 0 and 1."""
+        """On all tests; the one for the estimand is recommended, whatever the others do."""
+        for test, which, why in self.judged():
+            yield test, RECOMMENDED if test == ESTIMANDS[self.estimand] else which, why
+
+    def judged(self) -> Iterator[Verdict]:
+        """All tests, by their assumptions; those that count answers are for scores of 0 and 1."""
         if self.binary:
             wins, differing = int((self.sample.gaps > 0).sum()), self.n - self.found.n_zeros
             alone = f"{wins} items are right for one system alone, {differing - wins} for the other"
-            yield "mcnemar", RECOMMENDED, f"scores are 0 and 1; {alone}{self.reach}"
-            yield "exact", RECOMMENDED, f"on 0 and 1 it is McNemar's exact test{self.reach}"
-            yield "sign", NON_PREFERRED, "it is McNemar's exact test under another name"
+            same = f"scores are 0 and 1, so it is McNemar's exact test; {alone}{self.reach}"
+            yield "exact", NON_PREFERRED, same
+            for test in ("mcnemar", "sign"):
+                yield test, NON_PREFERRED, "it is the exact test under another name"
             for test in ("mcnemar_midp", "mcnemar_chi2"):
                 yield test, *self.of_mean(test)
         else:
@@ -262,7 +310,7 @@ class _Case:
     def of_mean(self, test: str) -> tuple[str, str]:
         """By its level: the exact test, or one that takes the mean (or McNemar's z) for normal."""
         if test == "exact" and (self.constant or self.reach):
-            return RECOMMENDED, "tests the mean" + self.reach
+            return NON_PREFERRED, "tests the mean" + self.reach
         if self.constant:
             return INAPPROPRIATE, "the differences do not vary"
         if self.reach:
@@ -270,13 +318,11 @@ class _Case:
         standing, level = self.measured(test)
         if test == "exact" and standing == INAPPROPRIATE:
             kept = "tests the mean, and keeps its level if labels can be exchanged; if the mean is"
-            return RECOMMENDED, f"{kept} 0 but labels matter, {level}, as {self.shape}"
+            return NON_PREFERRED, f"{kept} 0 but labels matter, {level}, as {self.shape}"
         if test == "exact":
-            return RECOMMENDED, f"tests the mean; {level}"
-        if standing == RECOMMENDED and self.n < MANY and not self.binary:
-            return NON_PREFERRED, f"{self.pairs} cannot show that differences are normal"
-        if standing == RECOMMENDED and (self.binary or test != "paired_t"):
-            return NON_PREFERRED, level  # t is the closer approximation
+            return NON_PREFERRED, f"tests the mean; {level}"
+        if standing == NON_PREFERRED and self.n < MANY and not self.binary:
+            return standing, f"{self.pairs} cannot show that differences are normal; {level}"
         return standing, level
 
     def bootstrap(self, test: str) -> tuple[str, str]:
@@ -288,11 +334,7 @@ class _Case:
         standing, level = self.measured(test)
         if standing == INAPPROPRIATE:
             return standing, level
-        if self.found.symmetric:
-            return NON_PREFERRED, f"{level}, and p is sampled"
-        if standing == RECOMMENDED or self.rates[test][0] < self.rates["exact"][0]:
-            return RECOMMENDED, f"does not assume symmetry, and {self.shape}: {level}"
-        return standing, f"{self.shape}, but {level}"
+        return standing, f"tests the mean without assuming symmetry, and p is sampled: {level}"
 
     def wilcoxon(self) -> tuple[str, str]:
         zeros = self.found.n_zeros
@@ -303,11 +345,7 @@ class _Case:
         if not self.found.symmetric:
             return INAPPROPRIATE, f"{self.shape}, and it assumes symmetry about the median"
         out = (f"; it leaves {zeros} of {self.n} pairs out" if zeros else "") + self.reach
-        power, other = (self.rates.get(test, (0, 0))[1] for test in ("wilcoxon", "exact"))
-        if self.n >= MANY and power > other + GAIN:
-            seen = f"it finds effects like this in {power:.2f} of samples, the exact test in"
-            return RECOMMENDED, f"differences are symmetric, and {seen} {other:.2f}{out}"
-        return NON_PREFERRED, f"asks about ranks rather than the mean{out}"
+        return NON_PREFERRED, f"asks about ranks rather than the {self.estimand}{out}"
 
     def sign(self) -> tuple[str, str]:
         zeros, (a, b) = self.found.n_zeros, self.found.names
@@ -317,11 +355,10 @@ class _Case:
         found = mcnemar(wins, losses, n=self.n)
         ends = interval_text(found.confidence_interval(), 3)
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
-        text = (
+        return NON_PREFERRED, (
             f"asks who wins more often, whatever the margin: P({a} > {b}) - P({b} > {a}) is "
             f"{found.estimate:.3g} ({ends}){ties}{self.reach}"
         )
-        return NON_PREFERRED if self.found.symmetric else RECOMMENDED, text
 
     def median(self, test: str) -> tuple[str, str]:
         permuted = test == "permutation_median"
@@ -332,7 +369,8 @@ class _Case:
         if self.n < (MANY if permuted else REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"the median of {self.n} differences can take only a few values"
         sampled = "" if permuted else "; p is sampled, and its level approximate"
-        return NON_PREFERRED, f"tests the median rather than the mean{sampled}"
+        other = " rather than the mean" * (self.estimand == "mean")
+        return NON_PREFERRED, f"tests the median{other}{sampled}"
 
     def independent(self) -> tuple[str, str]:
         if self.constant:

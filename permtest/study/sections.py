@@ -311,10 +311,9 @@ def measures(found: Any) -> Section:
         f"probability that {a} is better, given the counts and a flat prior.",
         tables=(Table(head, tuple(rows)),),
         limits="Neither probability is 1 - p: they are about the systems, and p is about the "
-        "data. Both assume that all decisions are independent of each other. The first one "
-        f"also assumes that the two systems are independent, which makes it {leans}. The one "
-        f"called 'paired' estimates from the {found.unit} how the systems correlate, for which it "
-        "needs 30 or more.",
+        "data. The first one assumes that all decisions, and the two systems, are independent of "
+        f"each other, which makes it {leans}. The one called 'paired' is experimental: it takes "
+        f"the spread of the difference from the {found.unit}, for which it needs 30 or more.",
         data={"measures": data},
     )
 
@@ -324,7 +323,8 @@ def effects(found: Any) -> Section:
     level, sizes, rows, data, problem = found.confidence_level, found.effects, [], [], ""
     for effect in sizes:
         tests = [ROWS[x].title for x in found.applicable if ROWS[x].effect == effect.name]
-        interval = f"{span(effect.confidence_interval(level))} ({effect.method})"
+        doubt = "; differences look skewed" * bool(effect.warning)
+        interval = f"{span(effect.confidence_interval(level))} ({effect.method}{doubt})"
         unit = found.in_units(effect.interpretation)
         size = effect.label or unit + ", per item" * (effect.name == "hodges_lehmann")
         rows.append((effect.title, number(effect.value), interval, size, ", ".join(tests)))
@@ -341,6 +341,7 @@ def effects(found: Any) -> Section:
     sentence = f"These sizes of the difference do not grow with the number of {found.unit}."
     limits = "'Small', 'medium' and 'large' are Cohen's labels from behavioural science; judge for "
     limits += "yourself what difference matters."
+    limits += "".join(f" {text}" for text in {effect.warning for effect in sizes if effect.warning})
     return Section(
         key="effects",
         heading="Effect size",

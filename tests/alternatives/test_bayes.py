@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
+from benchmarks import claims_others
 from permtest import alternatives as alt
 from tests import naive
 from tests.alternatives import known
@@ -286,20 +287,58 @@ def test_copulas_of_unlike_laws_are_sums_over_normal_scores(a, b, r):
     assert gap.sf(ends) + gap.cdf(ends) == pytest.approx(1, abs=1e-12)
 
 
-def test_rows_say_how_models_correlate():
+def jackknife(a, b):
+    """Variance of the difference in the log-odds of F1, from rows left out one by one."""
+    left = [np.delete(x, i, axis=0).sum(axis=0) for x in (a, b) for i in range(len(a))]
+    odds = np.log([2 * tp / (fp + fn) for tp, fp, fn in left]).reshape(2, -1)
+    return (len(a) - 1) * np.var(odds[1] - odds[0])
+
+
+def test_the_spread_by_rows_is_that_of_the_rows():
     rng = np.random.default_rng(2)
-    found = rng.random((400, 3, 1)) < [0.8, 0.3, 0.3]
-    a, b = ((found ^ (rng.random((400, 3, 3)) < 0.1)).sum(1) for _ in "ab")
-    a, b = (np.stack([x[:, 0], x[:, 1], 3 - x[:, 0]], 1) for x in (a, b))
+    rows = claims_others.Rows(60, 40, 1, 1)
+    a, b = claims_others.spans(rows, rng)
     r = alt.bayes_test(a, b, weight=1, paired=True)
-    residuals = [x[:, 0] - x[:, 0].sum() / x.sum() * x.sum(1) for x in (a, b)]
-    assert r.paired.correlation == pytest.approx(np.corrcoef(residuals)[0, 1], abs=0.01)
+    x, y = r.paired.posterior_a, r.paired.posterior_b
+    both = [1 / law.a + 1 / law.b for law in (x, y)]
+    found = sum(both) - 2 * r.paired.correlation * math.sqrt(both[0] * both[1])
+    assert found == pytest.approx(jackknife(a, b), rel=0.05)
+    assert r.paired.weight < 0.7, "items of a row depend on each other"
+    known = alt.bayes_test(a, b, weight=0.7, paired=True).paired
+    assert known.p_h1 == pytest.approx(r.paired.p_h1, abs=0.01), "rows say it all the same"
+    assert 50 < r.paired.freedom <= 59
     assert r.trusted is r.paired
-    assert "estimated from 400 rows" in str(r)
+    assert "spread of the difference estimated from 60 rows, experimental" in str(r)
+    assert "Trust the paired answer, though it is experimental" in str(r)
+    gap = r.paired.difference
+    normal = alt.DifferencePosterior(gap.b, gap.a, gap.correlation)
+    far = gap.interval(0.99)
+    for end, bound in zip(far, normal.interval(0.99), strict=True):
+        z = special.ndtri(normal.cdf(end))
+        assert gap.cdf(end) == pytest.approx(stats.t(gap.freedom).cdf(z), rel=1e-9)
+        assert abs(end - gap.mean()) > abs(bound - gap.mean())
+    d, step = np.linspace(*far, 5), 1e-5
+    slope = (gap.cdf(d + step) - gap.cdf(d - step)) / (2 * step)
+    assert gap.pdf(d) == pytest.approx(slope, rel=1e-6)
+    assert gap.sf(d) + gap.cdf(d) == pytest.approx(np.ones(5), abs=1e-12)
+
+
+def test_equal_models_are_seldom_called_unequal_by_rows():
+    """Posteriors of items with the correlation of rows did so in a quarter of data sets."""
+    section = claims_others.bayes_by_rows(100, [claims_others.Rows(60, 40, 1, 1)])
+    assert section.failures == []
+    unpaired, paired = (float(x) for x in section.text.splitlines()[-1].split("|")[2:4])
+    assert paired < 0.1 < unpaired
+
+
+def test_few_rows_and_rows_that_are_alike():
     folds = alt.bayes_test(FOLDS_A, FOLDS_B, paired=True)
     assert folds.trusted is folds
-    assert 0 < abs(folds.paired.correlation) < 0.9, "six rows say little"
+    assert folds.paired.freedom == 3, "six halves of the same items"
     assert "Trust the first answer" in str(folds)
     assert json.loads(folds.to_json())["paired"]["trusted"] is False
     assert alt.bayes_test(FOLDS_A, FOLDS_A, paired=True).paired.p_h1 == pytest.approx(0.5)
+    for rows in ([[0, 0, 0]] * 2, [[5, 0, 0]] * 2, [[5, 0, 0], [0, 0, 0]]):
+        same = alt.bayes_test(rows, rows, weight=1, paired=True).paired
+        assert same.p_h1 == pytest.approx(0.5, abs=1e-9)
     assert alt.bayes_test(A, B, paired=False).paired is None

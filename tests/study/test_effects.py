@@ -19,6 +19,7 @@ from permtest.study import (
     effect_sizes,
     hedges_g,
     hodges_lehmann,
+    overview,
     risk_difference,
     wilcoxon_r,
 )
@@ -48,6 +49,26 @@ def test_d_and_g_are_known(kind):
     assert [g.value, *shown] == pytest.approx([value, near, exact, *others], **CLOSE)
     ends = [near * end for end in d.confidence_interval(0.8)]
     assert g.confidence_interval(0.8) == pytest.approx(ends, **CLOSE)
+
+
+def test_skewed_differences_have_a_warning_and_normal_ones_do_not():
+    rng = np.random.default_rng(3)
+    skewed = rng.lognormal(size=(30, 100)).round(4)
+    warned = [cohen_d(x, np.zeros(100)).warning is not None for x in skewed]
+    assert all(warned)
+    normal = rng.normal(0.5, 1, (100, 100)).round(4)
+    assert sum(cohen_d(x, np.zeros(100)).warning is not None for x in normal) <= 5
+    for effect in (cohen_d, hedges_g):
+        found = effect(skewed[0], np.zeros(100))
+        assert found.confidence_interval().warning == found.warning
+        assert "The differences look skewed (g1 = " in str(found)
+        assert found.to_dict()["warning"] == found.warning
+        assert effect(normal[0], np.zeros(100)).confidence_interval().warning is None
+    report = overview(Pairs.of(skewed[0], np.zeros(100)))["effects"]
+    assert (
+        report.tables[0].rows[0][2].endswith("(noncentral t distribution; differences look skewed)")
+    )
+    assert found.warning in report.limits
 
 
 def test_the_interval_of_d_inverts_the_noncentral_t():
