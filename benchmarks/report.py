@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -75,19 +74,3 @@ def duration(value: float, digits: int = 3) -> str:
     """Seconds, rounded, in the unit that suits them."""
     unit, size = next((u for u in UNITS if value >= u[1]), UNITS[-1])
     return f"{float(f'{value / size:.{digits}g}'):g} {unit}"
-
-
-def simulate(name: str, doc: str | None, sets: int, run: Callable[[int], Sequence[Section]]) -> int:
-    """The command of a simulation: print and write what it finds; return how much is amiss."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(f"python -m benchmarks.{name}", None, doc, formatter_class=raw)
-    parser.add_argument("--sets", type=int, default=sets, help="simulated data sets of each kind")
-    start = time.perf_counter()
-    sections = run(parser.parse_args().sets)
-    text = "\n".join(map(str, sections))
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    (OUTPUT / f"{name}.md").write_text(text, encoding="utf-8")
-    wrong = [line for section in sections for line in section.failures]
-    print(text, *(wrong or ["everything is as it should be"]), sep="\n")
-    print(f"{time.perf_counter() - start:.0f} s")
-    return min(len(wrong), 1)

@@ -177,7 +177,7 @@ def e_process(
     The price is power. Of normal differences with a mean of .28 standard deviations, one exact test
     of 100 items rejects in 78% of samples at the level .05, and the e-process, after any of them,
     in 30%; at half a standard deviation it is 100% and 93%, and where it rejects it took 44 items
-    (`benchmarks/claims_others.py`). If you know how many items there will be, and can wait for
+    (`python -m benchmarks.calibration`). If you know how many items there will be, and can wait for
     them, use `exact_perm_test` once.
 
     Parameters

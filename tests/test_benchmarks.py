@@ -10,7 +10,9 @@ import pytest
 from hypothesis import assume, given
 
 from benchmarks import __main__ as command
-from benchmarks import accuracy, calibration, familywise, paper, report, speed
+from benchmarks import accuracy, paper, report, speed
+from benchmarks.calibration import __main__ as validation
+from benchmarks.calibration import familywise, single
 from permtest.null.enumeration import count_labellings
 from tests import naive, strategies
 
@@ -122,17 +124,44 @@ def test_what_is_slower_than_the_record_is_named():
 # ---- simulations -------------------------------------------------------------------------------
 
 
-def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
-    monkeypatch.setattr(calibration, "intervals", lambda d: np.tile((9.0, 9.5), (len(d), 1)))
-    biased = calibration.Kind(
-        "biased", 20, lambda shape, rng: rng.poisson(4, shape) - rng.poisson(3, shape)
-    )
-    size, coverage = calibration.run(300, [biased], sizes=())[0].failures
-    assert size.startswith("size 0.")
-    assert coverage.startswith("coverage 0.0000, less than 0.95 (biased, N = 20, 300 data sets)")
+def test_intervals_that_cover_too_little_are_noticed(monkeypatch):
+    nothing = np.zeros(300, dtype=bool)
+    narrow = np.tile((9.0, 9.5), (300, 1)), nothing
+    monkeypatch.setattr(single, "intervals", lambda d: narrow)
+    kind = single.Kind("counts", lambda shape, rng: rng.poisson(4, shape) - 4, sizes=(20,))
+    (line,) = single.graded(300, [kind]).failures
+    assert line == "coverage 0.0000, less than 0.95 (counts, N = 20)"
+    assert single.graded(300, [kind._replace(symmetric=False)]).failures == []
+
+
+def test_a_textbook_interval_in_place_of_tangos_is_noticed(monkeypatch):
+    assert single.right_or_wrong(0, [(30, 0.1, 0.03)]).failures == []
+    monkeypatch.setitem(single.INTERVALS, "Tango (permtest)", single.wald)
+    (line,) = single.right_or_wrong(0, [(20, 0.05, 0.0)]).failures
+    assert line == "coverage 0.639 for shares (20, 0.05, 0.0)"
+    monkeypatch.setitem(single.TESTS, "Tango (permtest)", single.wald_margin)
+    (line,) = single.within_a_margin(0, [(20, 0.0, 0.1, 0.1)]).failures
+    assert line == "level 0.122 for shares (20, 0.0, 0.1)"
+
+
+def test_the_level_of_swapped_sentences_is_noticed(monkeypatch):
+    assert single.clustered(60, [20]).failures == []
+    test = single.pt.exact_perm_test
+    alone = SimpleNamespace(exact_perm_test=lambda u, v, clusters: test(u, v))
+    monkeypatch.setattr(single, "pt", alone)
+    assert single.clustered(60, [20]).failures
+
+
+def test_the_page_has_every_section(tmp_path, monkeypatch):
+    monkeypatch.setattr(validation, "DOCUMENT", tmp_path / "validation.md")
+    monkeypatch.setattr(validation.sys, "argv", ["calibration", "--sets", "40"])
+    section = report.Section("Shares", "a table", ["something"])
+    monkeypatch.setattr(validation, "measure", lambda sets: [section] * (sets // 20))
+    assert validation.main() == 1
+    assert (tmp_path / "validation.md").read_text().count("## Shares\n\na table\n") == 2
 
 
 def test_a_correction_that_errs_too_often_is_noticed(monkeypatch):
     monkeypatch.setattr(familywise, "holm", lambda p: p <= familywise.ALPHA)  # none at all
     (kind,) = (kind for kind in familywise.KINDS if kind.name == "equal, half right")
-    assert familywise.run(60, (kind,))[0].failures
+    assert familywise.section(60, (kind,)).failures

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import claims_runs
-from benchmarks.claims_runs import World
+from benchmarks.calibration import runs as measured
+from benchmarks.calibration.runs import World
 from permtest import Pairs, exact_perm_test, exact_runs_test, read
 from permtest.cli import main
 from permtest.readers import File
@@ -488,8 +488,8 @@ def test_answers_say_whom_they_are_about_and_what_p_could_be(null, about):
 
 
 SEEDS, ITEMS = (
-    World("seeds", 500, (5, 5), claims_runs.WHOLE, seeds=0.2),
-    World("items", 200, (8, 8), claims_runs.NEW, strong_points=2.0),
+    World("seeds", 500, (5, 5), measured.WHOLE, seeds=0.2),
+    World("items", 200, (8, 8), measured.NEW, strong_points=2.0),
 )
 
 
@@ -497,7 +497,7 @@ SEEDS, ITEMS = (
 def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world):
     """At most 5 %, with three standard errors of the simulation; others are far above that."""
     sets = 150
-    found = claims_runs.rejected(world, sets, np.random.default_rng(12))
+    found = measured.rejected(world, sets, np.random.default_rng(12))
     limit = 0.05 + 3 * (0.05 * 0.95 / sets) ** 0.5
     assert all(found[name] <= limit for name in world.valid), found
     wrong = ("items", "runs") if world is SEEDS else ("runs", "systems")
@@ -506,7 +506,7 @@ def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world):
 
 def test_the_simulation_notices_a_test_that_does_not_hold():
     worlds = (SEEDS._replace(valid=("systems", "items")), SEEDS._replace(runs=(2, 3), valid=()))
-    section = claims_runs.section(40, worlds)
+    section = measured.section(40, worlds)
     (failure,) = section.failures
     assert " of items, more than 0.05" in failure
     assert "500 x 2 + 3" in str(section)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import claims_others
+from benchmarks.calibration import beside
 from permtest import Pairs, e_process
 from permtest.sequential import BETS
 from tests import naive
@@ -83,7 +83,7 @@ def test_words_and_edges():
 
 
 def test_the_price_of_looking_is_power():
-    section = claims_others.e_process_power(200, [(100, 0.28)])
+    section = beside.e_process_power(200, [(100, 0.28)])
     once, watched = (float(x) for x in section.text.splitlines()[-1].split("|")[2:4])
     assert watched < 0.45 < 0.7 < once
     assert "at no price" not in e_process.__doc__

@@ -175,7 +175,7 @@ def max_t(
 
     The familywise error is controlled if the differences between equal systems are jointly
     symmetric about 0; if these are only exchangeable, nearly so where there are many items, as
-    ``python -m benchmarks.familywise`` measures. Time O(K (N S + P)) for N items that differ.
+    ``python -m benchmarks.calibration`` measures. Time O(K (N S + P)) for N items that differ.
     """
     measure, addends = _addends(table)
     scores = np.concatenate((addends - addends[:1]).transpose(0, 2, 1))  # a row for each sum

@@ -47,7 +47,7 @@ class Simultaneous:
     difference. Where few units differ, the deviation of their differences is too small, or 0. So
     it counts t^2 / 2 units more, half of them in favour of each system, with t the quantile: the 2
     that Agresti and Min (2005) and Bonett and Price (2012) add to scores of 0 and 1 at 95%. Tango's
-    takes the same quantile, of Student's law. ``python -m benchmarks.claims_boards`` measures how
+    takes the same quantile, of Student's law. ``python -m benchmarks.calibration`` measures how
     often all intervals hold.
     """
 

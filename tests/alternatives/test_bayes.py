@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from benchmarks import claims_others
+from benchmarks.calibration import beside
 from permtest import alternatives as alt
 from tests import naive
 from tests.alternatives import known
@@ -296,8 +296,8 @@ def jackknife(a, b):
 
 def test_the_spread_by_rows_is_that_of_the_rows():
     rng = np.random.default_rng(2)
-    rows = claims_others.Rows(60, 40, 1, 1)
-    a, b = claims_others.spans(rows, rng)
+    rows = beside.Rows(60, 40, 1, 1)
+    a, b = beside.spans(rows, rng)
     r = alt.bayes_test(a, b, weight=1, paired=True)
     x, y = r.paired.posterior_a, r.paired.posterior_b
     both = [1 / law.a + 1 / law.b for law in (x, y)]
@@ -325,7 +325,7 @@ def test_the_spread_by_rows_is_that_of_the_rows():
 
 def test_equal_models_are_seldom_called_unequal_by_rows():
     """Posteriors of items with the correlation of rows did so in a quarter of data sets."""
-    section = claims_others.bayes_by_rows(100, [claims_others.Rows(60, 40, 1, 1)])
+    section = beside.bayes_by_rows(100, [beside.Rows(60, 40, 1, 1)])
     assert section.failures == []
     unpaired, paired = (float(x) for x in section.text.splitlines()[-1].split("|")[2:4])
     assert paired < 0.1 < unpaired

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from benchmarks import claims_others
+from benchmarks.calibration import beside
 from permtest.alternatives.answer import OF_COUNTS, TITLES
 from permtest.study import power, recommend
 
@@ -109,7 +109,7 @@ def test_intervals_of_rates_are_about_the_population():
 
 
 def test_intervals_of_rates_hold_those_of_the_population_more_often_than_simulation_alone():
-    section = claims_others.advice(12, claims_others.POPULATIONS[:1], 2000)
+    section = beside.advice(12, beside.POPULATIONS[:1], 2000)
     for row in section.text.splitlines()[-3:]:
         _, simulated, printed, _, alone, wide = map(float, row.split("|")[2:8])
         assert printed >= max(simulated, 0.75)

@@ -1,4 +1,4 @@
-"""How often tests of repeated runs err, by what varies: ``python -m benchmarks.claims_runs``.
+"""How often tests of repeated runs err, by what varies.
 
 Both systems are equally good in each of these worlds. What varies is what luck belongs to: a run of
 an item, a seed, whose luck moves all items at once, or an item, on which either system may be good.
@@ -9,7 +9,6 @@ costs. Beside them stand Student's t over the means of runs, and a t with both v
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import permtest as pt
-from benchmarks.report import Section, simulate, table
+from benchmarks.report import Section, table
 
 ALPHA, SEED = 0.05, 20220711
 
@@ -181,7 +180,3 @@ def section(sets: int, worlds: tuple[World, ...] = WORLDS) -> Section:
     )
     head = ["what varies", "data", *TESTS, "smallest p"]
     return Section("What a run is", f"{text}\n\n{table(head, rows)}", wrong)
-
-
-if __name__ == "__main__":
-    sys.exit(simulate("claims_runs", __doc__, 2_000, lambda sets: [section(sets)]))

@@ -1,4 +1,4 @@
-"""How often a leaderboard claims what is not so: ``python -m benchmarks.familywise``.
+"""How often a leaderboard claims what is not so.
 
 Leaderboards are simulated, all pairs of systems are tested, and it is counted how often some pair
 of equally good systems is called different: the familywise error, which is to be 5 % at most, with
@@ -13,7 +13,6 @@ command fails where a correction errs more often than it promises, and than chan
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
-from benchmarks.report import Section, simulate, table
+from benchmarks.report import Section, table
 from permtest.many import ScoreTable
 from permtest.many.corrections import max_t
 
@@ -102,7 +101,7 @@ def measure(kind: Kind, boards: int, rng: Generator) -> tuple[list[str], list[st
     return cells, wrong
 
 
-def run(boards: int, kinds: tuple[Kind, ...] = KINDS) -> list[Section]:
+def section(boards: int, kinds: tuple[Kind, ...] = KINDS) -> Section:
     """All kinds."""
     streams = np.random.default_rng(0).spawn(len(kinds))
     found = [measure(kind, boards, rng) for kind, rng in zip(kinds, streams, strict=True)]
@@ -113,8 +112,4 @@ def run(boards: int, kinds: tuple[Kind, ...] = KINDS) -> list[Section]:
         "level.\n\n"
     )
     lines = table(["kind", "N", *CORRECTIONS], [cells for cells, _ in found])
-    return [Section("Familywise error", text + lines, [x for _, wrong in found for x in wrong])]
-
-
-if __name__ == "__main__":
-    sys.exit(simulate("familywise", __doc__, 2000, run))
+    return Section("Familywise error", text + lines, [x for _, wrong in found for x in wrong])

@@ -1,21 +1,16 @@
-"""Level and coverage, measured: ``python -m benchmarks.calibration`` writes docs/validation.md.
+"""Two systems: tests and intervals of one difference, the unfavourable kinds of data too.
 
-A test at level 0.05 should reject a true null hypothesis in at most 5 % of data sets, and a 95 %
-interval should contain the truth in at least 95 %. Each part takes data of one kind, the
-unfavourable ones too, and sets what permtest answers beside what SciPy or a textbook answers on the
-same data. Scores of 0 and 1 are enumerated: all tables of wins and losses, with their
-probabilities. Other data are simulated. The command fails where permtest misses what it claims by
-more than chance explains; where it claims nothing, as for skewed differences, it only says how bad
-things are.
+Each part sets what permtest answers beside what SciPy or a textbook answers on the same data.
+Scores of 0 and 1 are enumerated: all tables of wins and losses, with their probabilities. Other
+data are simulated. A section fails where permtest misses what it claims by more than chance
+explains; where it claims nothing, as for skewed differences, it only says how bad things are.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import exp, sqrt
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +18,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import permtest as pt
-from benchmarks import claims_boards, claims_others, claims_runs
 from benchmarks.data import table_1
-from benchmarks.report import Section, simulate, table
+from benchmarks.report import Section, table
 
 ALPHA, SEED = 0.05, 20220710
-DOCUMENT = Path(__file__).parents[1] / "docs" / "validation.md"
 
 Floats = NDArray[np.float64]
 Scores = NDArray[np.int64]
@@ -128,7 +121,7 @@ TESTS: dict[str, Callable[[int, int, int, float], float]] = {
 }
 
 
-def right_or_wrong(shares: Sequence[tuple[int, float, float]] = SHARES) -> Section:
+def right_or_wrong(_: int, shares: Sequence[tuple[int, float, float]] = SHARES) -> Section:
     """Coverage of intervals for the difference of two shares."""
     rows, wrong = [], []
     for n, p, q in shares:
@@ -146,7 +139,7 @@ def right_or_wrong(shares: Sequence[tuple[int, float, float]] = SHARES) -> Secti
     return Section("Right or wrong: intervals", f"{text}\n\n{grid}", wrong)
 
 
-def within_a_margin(cells: Sequence[tuple[int, float, float, float]] = MARGINS) -> Section:
+def within_a_margin(_: int, cells: Sequence[tuple[int, float, float, float]] = MARGINS) -> Section:
     """Level of tests of non-inferiority at the margin itself."""
     rows, wrong = [], []
     for n, p, q, margin in cells:
@@ -314,34 +307,3 @@ def clustered(sets: int, numbers: Sequence[int] = (8, 20, 60)) -> Section:
     text += "sentence swapped as if it stood alone, and Student's t of the documents' means."
     head = ["documents", *(f"{x}: {y}" for x in found for y in ("level", "coverage"))]
     return Section("Clusters", f"{text}\n\n{table(head, rows)}", wrong)
-
-
-# ---- the document -------------------------------------------------------------------------------
-
-INTRODUCTION = """\
-# What was measured
-
-`python -m benchmarks.calibration` writes this page. A test at level 0.05 should reject a true null
-hypothesis in at most 5 % of data sets, and a 95 % interval should contain the truth in at least
-95 %. The tables say how often they do, for permtest and for what SciPy or a textbook would give on
-the same data. Kinds of data that suit nobody are in it too.
-"""
-
-
-def run(sets: int) -> list[Section]:
-    """All parts, in the order of the document, which is written too."""
-    found = [
-        right_or_wrong(),
-        within_a_margin(),
-        graded(sets),
-        clustered(sets // 2),
-        claims_runs.section(sets),
-        claims_boards.section(sets // 4),
-        claims_others.section(sets),
-    ]
-    DOCUMENT.write_text("\n".join([INTRODUCTION, *map(str, found)]), encoding="utf-8")
-    return found
-
-
-if __name__ == "__main__":
-    sys.exit(simulate("calibration", __doc__, 2_000, run))

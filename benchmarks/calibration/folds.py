@@ -1,4 +1,4 @@
-"""How sure the Bayes test is of equal and of unlike models: ``python -m benchmarks.bayes``.
+"""How sure the Bayes test is of equal and of unlike models.
 
 Data sets of two models are simulated, in which B is as good as A, or better. Where they are equal,
 a calibrated P(H1) is spread evenly from 0 to 1: its standard deviation is .29, and it is above .95
@@ -9,7 +9,6 @@ command fails where shared counts call equal models unequal more often than they
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from benchmarks.data import logistic
-from benchmarks.report import Section, simulate, table
+from benchmarks.report import Section, table
 from permtest import alternatives as alt
 
 SURE = 0.95
@@ -60,7 +59,7 @@ def probabilities(data: DataSet) -> tuple[float, float, float]:
     return alt.bayes_test(a, b).p_h1, counted.p_h1, rows.p_h1
 
 
-def run(sets: int) -> list[Section]:
+def section(sets: int) -> Section:
     """All kinds of data sets, and what is amiss."""
     table_rows, failures = [], []
     most = binom(sets, 1 - SURE).ppf(0.9999) / sets
@@ -74,8 +73,4 @@ def run(sets: int) -> list[Section]:
                 failures.append(f"{name}: {answer} are sure in {max(a, b):.1%} of the data sets")
     head = ["data sets and answer", "spread", f"P(H1) > {SURE}", f"P(H1) < {1 - SURE:.2f}"]
     title = f"The Bayes test on {sets:,} 3 x 2 cross-validations of each kind"
-    return [Section(title, table(head, table_rows), failures)]
-
-
-if __name__ == "__main__":
-    sys.exit(simulate("bayes", __doc__, 1000, run))
+    return Section(title, table(head, table_rows), failures)

@@ -1,4 +1,4 @@
-"""How often all that a board says is right: ``python -m benchmarks.claims_boards``.
+"""How often all that a board says is right.
 
 Boards are simulated whose true values are known. It is counted how often all intervals for the
 differences from the best system are right, which is chosen from the same scores, and all of those
@@ -11,7 +11,6 @@ than chance can explain.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -22,12 +21,12 @@ from scipy.stats import dunnett, studentized_range, t
 from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
-from benchmarks.report import Section, simulate, table
+from benchmarks.report import Section, table
 from permtest.alternatives.counts import score_ends
 from permtest.many.simultaneous import Simultaneous
 
 ALPHA, LEAST = 0.05, 0.94
-CELLS = tuple((systems, n) for systems in (6, 12, 20) for n in (50, 100, 500))
+CELLS = (6, 100), (12, 50), (12, 100), (20, 500)
 ANSWERS = ("board", "single", "Tukey", "board, baseline", "single, baseline", "Dunnett")
 
 Scores = NDArray[Any]
@@ -210,7 +209,3 @@ def section(
     parts = [coverage(sets, kinds, cells), ranges(sets)]
     text = "\n\n".join(part.text for part in parts)
     return Section("Boards of many systems", text, [x for part in parts for x in part.failures])
-
-
-if __name__ == "__main__":
-    sys.exit(simulate("claims_boards", __doc__, 1000, lambda sets: [section(sets)]))

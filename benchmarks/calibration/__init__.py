@@ -1,0 +1,1 @@
+"""Level and coverage, measured: what p, intervals and boards claim, and how often it holds."""
