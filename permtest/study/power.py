@@ -31,7 +31,7 @@ from permtest.alternatives.answer import (
 from permtest.alternatives.counts import mcnemar_pvalue, wilson
 from permtest.alternatives.parametric import normal_pvalue, t_pvalue
 from permtest.batch import exact_perm_test_batch
-from permtest.integers import IntArray, roomy
+from permtest.integers import IntArray, exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
@@ -370,7 +370,8 @@ def rate_intervals(
 
 def _lead(steps: IntArray, test: str) -> int:
     """Which system is ahead, in the eyes of a test."""
-    return int(np.sign(as_floats(np.sign(steps) if test == "sign" else steps, 1).sum()))
+    total = exact_sum(np.sign(steps) if test == "sign" else steps)
+    return (total > 0) - (total < 0)
 
 
 # ---- samples, and the p-value of each ------------------------------------------------------------

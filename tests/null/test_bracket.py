@@ -56,6 +56,59 @@ def test_real_widths_by_counting_labellings(kind):
         assert contains(tail_bracket(law, t0), Fraction(count_tail(law, t0), 2**n))
 
 
+def share_from(widths: list[int], t0: int) -> Fraction:
+    """P(T >= t0) by the product of 1 + x^w, whose coefficients are digits of one integer."""
+    digit = len(widths) + 1
+    product = 1
+    for w in widths:
+        product += product << (w * digit)
+    if t0 > sum(widths):
+        return Fraction(0)
+    # The number of labellings is less than the base, so that digits add up without a carry.
+    total = (product >> (max(t0, 0) * digit)) % (2**digit - 1)
+    return Fraction(total, 2 ** len(widths))
+
+
+#: A zone of frequencies was cut short where time ran out, and the rest of it had no bound.
+CUT = """102 -295 -237 140 48 -74 129 108 235 -202 -29 252 290 169 -14 -238 -198 -230 35 88 289
+200 162 59 182 106 297 134 52 56 -176 57 110 280 278 176 146 -33 223 49 40 79 82 130 263
+82 293 25 -32 120 78 45 21 159 -127 -77 108 12 239 238 24 246 257 -242 59 -241 -37 295
+66 34"""
+
+
+def test_a_zone_that_is_cut_short_is_bounded_whole():
+    u = [*map(int, CUT.split())]
+    result = exact_perm_test(u, [0] * len(u), method="bracket")
+    t0 = (sum(map(abs, u)) + abs(sum(u))) // 2
+    exact = 2 * share_from([abs(x) for x in u], t0)
+    low, high = map(Fraction, result.pvalue_interval())
+    assert result.error_bound > 0
+    assert low <= exact <= high
+    assert float(exact) == pytest.approx(3.0647e-4, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whole_numbers_of_many_shapes_by_their_polynomial(seed):
+    """A few of the 10 000 cases that were tried when the zone was mended, 10 a seed."""
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        n, most = int(rng.integers(39, 111)), int(rng.choice([50, 300, 1000]))
+        shapes = (
+            rng.integers(1, most, n),
+            np.maximum(rng.exponential(most / 5, n).astype(int), 1),
+            rng.integers(most, most + 20, n),
+            2 * rng.integers(1, most, n) + (rng.random(n) < 0.1),
+            np.maximum((most * rng.random(n) ** 4).astype(int), 1),
+        )
+        widths = shapes[int(rng.integers(len(shapes)))].tolist()
+        law = law_of(widths)
+        t0 = int(rng.binomial(1, rng.choice([0.5, 0.6, 0.75, 0.9]), n) @ widths) // law.unit
+        width = float(rng.choice([1e-3, 1e-5, 1e-6]))
+        low, high = tail_bracket(law, t0, width=width)
+        assert low.log <= high.log
+        assert contains((low, high), share_from(widths, t0 * law.unit))
+
+
 @pytest.mark.parametrize("sigma", [-3, 0.1, 3, 8])
 @pytest.mark.parametrize("n", [120, 900])
 def test_brackets_are_narrow_and_contain_what_is_known(n, sigma):
