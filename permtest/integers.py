@@ -382,6 +382,7 @@ def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     return places, written
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not short
 def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
     """`find_fractions` in NumPy."""
     p, q = np.zeros(x.size, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
@@ -390,8 +391,7 @@ def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
     p0, q0, p1, q1 = np.ones(x.size), np.zeros(x.size), a, np.ones(x.size)
     while left.size:
         spend(10 + left.size // 10)
-        with np.errstate(over="ignore"):  # what overflows is not short
-            short = p1 * q1 * near[left] <= bound * size[left]
+        short = p1 * q1 * near[left] <= bound * size[left]
         found = short & (np.abs(size[left] - p1 / q1) <= near[left])
         p[left[found]] = np.copysign(p1, x[left])[found]
         q[left[found]] = q1[found]

@@ -126,6 +126,7 @@ def test_int64_of_any_size(rows, alternative):
 @example([2.0**-149])
 @example([2.0**-126])
 @example([2.0**-24])
+@example([2.225073858507203e-309])
 @example([6.576125829727525e161])
 @example([2.0**52, 8589934592.257812])  # off by what the larger one may be off, which is said
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=7))
