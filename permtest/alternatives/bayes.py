@@ -813,13 +813,13 @@ def bayes_test(
     unlike sizes. With the weight of an m x 2 cross-validation, rows are halves of the same items,
     which makes m degrees of freedom.
 
-    In 3 x 2 cross-validations that `python -m benchmarks.bayes` simulates, shared counts give one of
-    two equal models more than 95% in 4 to 5% of data sets on either side, six rows in about 2%, and
-    the paper in about 1%. With 30 rows of 10 items, 60 of 40 and 200 of 10, the answer by rows does
-    so in 4 to 5%, whether the difficulty of rows varies or not, and each model is good at rows of
-    its own or not; the unpaired answer in 2 to 20% (`benchmarks/claims_others.py`). Shared counts
-    count items, as the unpaired answer does: where items of a row depend on each other, both are
-    surer than they may be.
+    In 3 x 2 cross-validations that `python -m benchmarks.bayes` simulates, shared counts give one
+    of two equal models more than 95% in 4 to 5% of data sets on either side, six rows in about 2%,
+    and the paper in about 1%. With 30 rows of 10 items, 60 of 40 and 200 of 10, the answer by rows
+    does so in 4 to 5%, whether the difficulty of rows varies or not, and each model is good at rows
+    of its own or not; the unpaired answer in 2 to 20% (`benchmarks/claims_others.py`). Shared
+    counts count items, as the unpaired answer does: where items of a row depend on each other, both
+    are surer than they may be.
 
     Probabilities are quadratures, accurate to about 1e-12 (to 1e-9 beyond counts of 10^7, where
     SciPy's tails lose digits). Small ones are accurate relative to themselves, too; 5e-324 stands
