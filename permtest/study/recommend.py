@@ -204,7 +204,7 @@ def recommend(
     t-distributed differences (100), 95% intervals held the level in 99% or more and the power in 94
     to 98%. Of 40 lognormal differences, most samples lack the tail that matters: intervals held the
     power in 96%, but the level of the exact test in 87% and that of the t-test in 67%
-    (`benchmarks/claims_others.py`).
+    (`python -m benchmarks.calibration`).
 
     A test is inappropriate if the interval of its level lies above 1.1 times `alpha`.
 
