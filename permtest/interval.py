@@ -161,7 +161,7 @@ def score_ends(
     b: int, c: int, n: int, tail: float, alternative: str = "two-sided"
 ) -> tuple[float, float]:
     """The differences of shares with z within the quantile of `tail`, on either side or on one."""
-    z = -NORMAL.inv_cdf(tail)
+    z = -_quantile(tail)
 
     def most(b: int, c: int) -> float:
         """The largest difference with z at least minus the quantile."""
@@ -495,7 +495,7 @@ def generic(low: Fraction, high: Fraction) -> Fraction:
     )
 
 
-def _quantile(p: Fraction) -> float:
+def _quantile(p: Fraction | float) -> float:
     return NORMAL.inv_cdf(min(max(float(p), UNDERFLOW), 1 - 2**-53))
 
 

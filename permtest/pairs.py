@@ -285,9 +285,9 @@ class Pairs:
     @property
     def is_binary(self) -> bool:
         """Whether every entry has one score of each system, which is 0 or 1."""
-        if self.columns or self.scale != 1 or self.rounding is not None or not len(self):
+        if self.columns or self.rounding is not None or not len(self):
             return False
-        return all(bool(((x == 0) | (x == 1)).all()) for x in (self.u, self.v))
+        return all(bool(((x == 0) | (x == self.scale)).all()) for x in (self.u, self.v))
 
     def differences(self) -> IntArray:
         """u - v, times `scale`."""

@@ -262,6 +262,8 @@ def shares(b: int, c: int, n: int) -> tuple[list[int], list[int]]:
 @pytest.mark.parametrize(("b", "c", "n", "level", "ends"), SHARES)
 def test_scores_of_0_and_1_have_tangos_interval(b, c, n, level, ends):
     found = exact_perm_test(*shares(b, c, n)).confidence_interval(level)
+    in_tenths = Pairs(*(10 * np.array(x) for x in shares(b, c, n)), scale=10)
+    assert exact_perm_test(in_tenths).confidence_interval(level) == found
     assert found == pytest.approx(ends, abs=1e-6)
     assert found == pytest.approx(naive.tango_ends(b, c, n, level), abs=1e-6)
     assert (found.method, found.warning) == ("score", None)
@@ -291,6 +293,13 @@ def test_intervals_of_few_wins_cover_what_they_say():
                 low, high = interval.score_ends(b, c, n, 0.025, "two-sided")
                 covered += chance * (low <= p - q <= high)
         assert 0.968 < covered < 0.970
+
+
+@pytest.mark.parametrize(("alternative", "ends"), [("greater", (0.25, 1)), ("less", (-1, 0.25))])
+def test_a_level_next_to_0_leaves_the_difference_itself_or_less(alternative, ends):
+    found = exact_perm_test(*shares(2, 1, 4), alternative=alternative).confidence_interval(1e-300)
+    assert found.low >= ends[0]
+    assert found.high <= ends[1]
 
 
 def test_scores_that_only_look_like_0_and_1_are_shifted():

@@ -273,8 +273,7 @@ class PairedSample:
     @property
     def is_binary(self) -> bool:
         """Whether all scores are 0 or 1."""
-        columns = self.pairs.u, self.pairs.v
-        return self.pairs.scale == 1 and all(bool(np.all((x == 0) | (x == 1))) for x in columns)
+        return self.pairs.is_binary
 
     @property
     def symmetry(self) -> Assumption:

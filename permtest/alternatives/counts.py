@@ -20,6 +20,7 @@ from permtest.alternatives.answer import (
     tail_level,
 )
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
+from permtest.integers import exact_sum
 from permtest.interval import score_ends
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative
@@ -312,7 +313,7 @@ def rate_intervals(
     if not pairs.is_binary or pairs.clusters is not None:
         return None
     first, second = (
-        wilson(float(np.mean(column)), len(pairs), confidence_level)
+        wilson(exact_sum(column) / (pairs.scale * len(pairs)), len(pairs), confidence_level)
         for column in (pairs.u, pairs.v)
     )
     return first, second
