@@ -71,8 +71,8 @@ ABOUT: dict[Null, str] = {
 USUAL_LEVEL = 0.05
 
 #: Draws of all items together, about, where p is sampled; how many numbers of runs a plan chooses
-#: from; and cells that the table of one item, or of whole runs, may take to be made.
-DRAWS, PLANS, MOST_WAYS, MOST_DEALS = 10**8, 5_000, 10**7, 10**6
+#: from; and additions that the table of one item, or of whole runs, may take to be made.
+DRAWS, PLANS, MOST_WAYS, MOST_DEALS = 10**8, 5_000, 10**7, 3 * 10**6
 
 #: What rises as the sum becomes more extreme.
 EXTREMITY: dict[str, Callable[[int], int]] = {"greater": pos, "less": neg, "two-sided": abs}
@@ -322,17 +322,21 @@ def _check_paired(
 
 def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) -> dict[int, int]:
     """In how many ways n of some runs have each sum; `pooled` has scores and how often each is."""
-    left, cells = sum(times for _, times in pooled), 0
+    left, work = sum(times for _, times in pooled), 0
     chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
     for value, times in pooled:
         left -= times
         more: Counter[tuple[int, int]] = Counter()
         for (size, total), ways in chosen.items():
-            for taken in range(max(0, n - size - left), min(times, n - size) + 1):
+            some = range(max(0, n - size - left), min(times, n - size) + 1)
+            work += len(some)
+            if work > most:
+                raise TooHard(
+                    "an item has runs of too many different scores; round to fewer digits"
+                )
+            for taken in some:
                 more[size + taken, total + taken * value] += ways * comb(times, taken)
-        chosen, cells = more, cells + len(more)
-        if cells > most:
-            raise TooHard("an item has runs of too many different scores; round to fewer digits")
+        chosen = more
     return {total: ways for (_, total), ways in chosen.items()}
 
 

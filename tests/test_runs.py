@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from benchmarks.calibration import runs as measured
 from benchmarks.calibration.runs import World
 from permtest import Pairs, exact_perm_test, exact_runs_test, read
+from permtest._checks import TooHard
 from permtest.cli import main
 from permtest.readers import File
-from permtest.runs import NULLS
+from permtest.runs import NULLS, _ways
 from tests import naive
 from tests.strategies import alternatives
 
@@ -416,6 +417,16 @@ def test_whole_runs_are_sampled_where_there_are_too_many_ways_to_deal_them():
     totals = a.sum(axis=0), b.sum(axis=0)
     rough = [np.rint(x * 20)[None].astype(int) for x in totals]  # few different sums
     assert low - 0.02 < exact_runs_test(*rough, null="systems").pvalue < high + 0.02
+
+
+def test_it_is_soon_seen_that_there_are_too_many_ways_to_deal_the_runs(monkeypatch):
+    """Totals that many runs share take as many additions as there are runs, not as totals."""
+    tried = []
+    monkeypatch.setattr("permtest.runs.comb", lambda n, k: tried.append(n) or comb(n, k))
+    totals = tuple((total, 60) for total in range(20))
+    with pytest.raises(TooHard):
+        _ways(totals, 600, most=10_000)
+    assert len(tried) <= 10_000
 
 
 def test_scores_of_any_size_are_added_up_exactly():
