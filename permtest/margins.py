@@ -285,11 +285,13 @@ def noninferiority_test(
     Notes
     -----
     Scores of 0 and 1, without clusters: Tango's score test (1998) of the difference of shares. It
-    is approximate; ``python -m benchmarks.calibration`` has its level. Other scores: the exact
-    test, which assumes a shift, that differences are symmetric about a value that is the same for
-    all pairs. Then a test at level alpha rejects a true null with probability alpha at most. The
-    result has a `warning` where differences look skewed, or are mostly 0. In clusters every pair is
-    shifted. Cost: as `exact_perm_test`, times a few where the denominator of `margin` is large.
+    is approximate: from 20 items on, and for margins up to 0.2, a test at level 0.05 rejects a true
+    null in 7.5% of samples at most, mostly in 3 to 5% (``python -m benchmarks.calibration``). Other
+    scores: the exact test, which assumes a shift, that differences are symmetric about a value that
+    is the same for all pairs. Then a test at level alpha rejects a true null with probability alpha
+    at most. The result has a `warning` where differences look skewed, or are mostly 0. In clusters
+    every pair is shifted. Cost: as `exact_perm_test`, times a few where the denominator of `margin`
+    is large.
 
     Examples
     --------

@@ -126,12 +126,22 @@ def test_what_is_slower_than_the_record_is_named():
 
 def test_intervals_that_cover_too_little_are_noticed(monkeypatch):
     nothing = np.zeros(300, dtype=bool)
-    narrow = np.tile((9.0, 9.5), (300, 1)), nothing
+    narrow = np.tile((9.0, 9.5), (300, 1)), nothing, 0.2
     monkeypatch.setattr(single, "intervals", lambda d: narrow)
     kind = single.Kind("counts", lambda shape, rng: rng.poisson(4, shape) - 4, sizes=(20,))
-    (line,) = single.graded(300, [kind]).failures
-    assert line == "coverage 0.0000, less than 0.95 (counts, N = 20)"
+    assert single.graded(300, [kind]).failures == [
+        "coverage 0.0000, less than 0.95 (counts, N = 20)",
+        "level 0.2000, more than 0.05 (counts, N = 20)",
+    ]
     assert single.graded(300, [kind._replace(symmetric=False)]).failures == []
+
+
+def test_shifts_of_every_pair_stand_beside_tangos_test_where_all_scores_tie_too():
+    section = single.within_a_margin(0, [(50, 0.02, 0.07, 0.05)])
+    assert section.text.splitlines()[-1].split("|")[2:5:2] == [
+        "            0.030 ",
+        "               0.143 ",
+    ]
 
 
 def test_a_textbook_interval_in_place_of_tangos_is_noticed(monkeypatch):
