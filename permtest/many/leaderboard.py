@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -668,6 +668,8 @@ def _sizes(few: float, many: float) -> str:
     """Numbers of units as text, NaN where the sign of a difference is not known."""
     if isnan(few):
         return "sign unknown"
+    if few == many < inf:
+        return f"{few:,.0f}"
     return f"{few:,.0f} to {many:,.0f}" if isfinite(many) else f"{few:,.0f} or more"
 
 
