@@ -589,8 +589,9 @@ class StructuredTestResult(PermutationTestResult):
         law, values = self.null_distribution, self.null_values
         directed = abs(values) if self.alternative == "two-sided" else values
         directed = -values if self.alternative == "less" else directed
-        best = directed >= directed.max() - 1e-9 * abs(directed).max()
-        return [tuple(int(x) for x in sums) for sums in law.support[best]]
+        best = np.flatnonzero(directed >= directed.max() - 1e-9 * abs(directed).max())
+        distinct = best[np.unique(directed[best], return_index=True)[1]]  # as p of a value is
+        return [tuple(int(x) for x in sums) for sums in law.support[distinct]]
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:

@@ -202,7 +202,8 @@ def _at_the_ends(args: argparse.Namespace, found: dict[str, Any]) -> str:
         text += "contains 0: the pilot does not tell which system is higher, so no number of "
         return f"{text}{found['unit']} follows from it; {matters}."
     few, many = found["n_at_interval"]
-    sizes = f"{few:,.0f} to {many:,.0f}" if many is not None else f"{few:,.0f} or more"
+    sizes = f"{few:,.0f} or more" if many is None else f"{few:,.0f} to {many:,.0f}"
+    sizes = sizes if few != many else f"{few:,.0f}"
     return f"{text}asks for {sizes} {found['unit']} at its ends; {matters}."
 
 

@@ -145,6 +145,13 @@ def test_no_number_of_items_follows_from_a_difference_of_unknown_sign():
     assert np.isnan(same.separating_n()).all()
 
 
+def test_a_difference_without_spread_needs_one_number_of_items():
+    board = pt.compare_many({"a": [2] * 30, "b": [5] * 30})
+    few, many = board.separating_n()[0]
+    assert few == many
+    assert board.cells()[1]["items to separate"] == f"{few:.0f}"
+
+
 def test_few_items_never_separate():
     clear = pt.compare_many({"a": [1] * 9, "b": [0] * 9}, correction="none")
     assert clear.separating_n()[1].tolist()[0] == 6  # 2^-5 is the first p below 0.05
