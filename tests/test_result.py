@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 
 from permtest import exact_perm_test, monte_carlo
-from permtest.result import MOST_CALLS
 from tests import naive
 from tests.strategies import alternatives, count_tables, pairs
 
@@ -61,9 +60,15 @@ def test_the_smallest_p_is_that_of_the_most_extreme_labelling(columns, alternati
     most = max(map(h, every))
     smallest = sum(h(s) == most for s in every) / len(every)
     assert exact_perm_test(*columns, alternative=alternative).smallest_pvalue == smallest
-    if columns[0] and alternative == "two-sided":
-        found = exact_perm_test(*columns, h=abs)
-        assert found.smallest_pvalue == (smallest if found.n_cells <= MOST_CALLS else None)
+
+
+@given(columns=pairs(("binary", "small", "signed", "even"), max_size=8))
+def test_the_smallest_p_of_a_function_looks_at_all_its_values(columns):
+    if columns[0]:
+        h = exact_perm_test(*columns, h=lambda x: -abs(x - 1))
+        values = [-abs(s - 1) for s in naive.labellings(*columns)]
+        assert h.smallest_pvalue == values.count(max(values)) / len(values)
+    assert exact_perm_test([10**30, 1], [0, 2], h=abs).smallest_pvalue is None
 
 
 @given(rows=count_tables(max_size=6, largest=3), alternative=alternatives)

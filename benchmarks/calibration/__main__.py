@@ -34,7 +34,7 @@ PARTS: tuple[tuple[Callable[[int], Section], float], ...] = (
     (single.graded, 0.5),
     (single.clustered, 0.5),
     (runs.section, 0.5),
-    (boards.section, 0.125),
+    (boards.section, 0.25),
     (familywise.section, 0.5),
     (folds.section, 0.25),
     (beside.bayes_by_rows, 0.25),

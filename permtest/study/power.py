@@ -336,7 +336,7 @@ def rate_intervals(
     binary = bool(np.isin(np.abs(steps), (0, scale)).all())
     quick = {test: "exact" if binary else QUICK.get(test, "paired_t") for test in rates}
     tests, generator = sorted({*quick.values()}), as_generator(0)
-    each = min(samples, max(AT_ONCE // steps.size, 50))
+    each = max(min(samples // 5, AT_ONCE // steps.size), 20)
     found: list[list[tuple[float, float]]] = []
     ahead: list[list[int]] = []
     while len(found) < RESAMPLED:
@@ -354,9 +354,9 @@ def rate_intervals(
         noise = p * (1 - p) / number * 2 * np.pi * np.exp(z * z)
         return np.maximum(z + np.array([0.0, critical]), [-np.inf, 0.0]), noise
 
-    z, _ = leads(found, each)
+    z, noise = leads(found, each)
     z[..., 1] *= np.where(np.array(ahead) < 0, -1, 1)
-    between = z.var(axis=0, ddof=1)
+    between = np.maximum(z.var(axis=0, ddof=1) - noise.mean(axis=0), 0.0)
     reach, ends = float(stdtrit(RESAMPLED - 1, 0.975)), {}
     for test, both in rates.items():
         middle, noise = leads(both, samples)
