@@ -508,8 +508,9 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     values, _, counts = differences
     n, zeros = differences.n, int(counts[values == 0].sum())
     if TIES * zeros >= n > 0 and n - zeros < FEW:
+        few = {0: "none differ", 1: "only 1 differs"}.get(n - zeros, f"only {n - zeros:,} differ")
         return (
-            f"Only {n - zeros:,} of {n:,} {swapped} differ. Intervals for the mean difference and "
+            f"Of {n:,} {swapped} {few}. Intervals for the mean difference and "
             "tests against a margin assume that every pair is shifted by the same amount, ties "
             f"too; with fewer than {FEW} {swapped} that differ, a 95% interval may cover the mean "
             "in fewer than 90% of samples."

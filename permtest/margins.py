@@ -247,6 +247,7 @@ def noninferiority_test(
     v: Any = None,
     margin: Margin | None = None,
     *,
+    clusters: Any = None,
     names: tuple[str, str] | None = None,
     higher_is_better: bool | None = None,
 ) -> MarginTestResult:
@@ -265,6 +266,8 @@ def noninferiority_test(
     margin : int, float, Decimal or Fraction
         Positive, in scores per pair. A float stands for the decimal that it is printed as.
         Choose it before looking at the scores.
+    clusters : array_like of shape (N,), optional
+        As in `exact_perm_test`. Default: those that `Pairs` bring, if any.
     names : tuple of two str, optional
         The names of the two systems. Default: names of the columns, if they have any.
     higher_is_better : bool, optional
@@ -304,7 +307,7 @@ def noninferiority_test(
     if isinstance(u, Pairs) and margin is None:
         v, margin = None, v
     bound = _as_margin(margin, "margin", "positive: it is how much worse the first system may be")
-    question = ask_of_scores(u, v, names=names)
+    question = ask_of_scores(u, v, names=names, clusters=clusters)
     score = question.score.stated(higher_is_better)
     side, bound = ("greater", -bound) if score.higher_is_better else ("less", bound)
     stated = replace(question, higher_is_better=higher_is_better, alternative=side)
@@ -316,6 +319,7 @@ def equivalence_test(
     v: Any = None,
     margin: Margin | tuple[Margin, Margin] | None = None,
     *,
+    clusters: Any = None,
     names: tuple[str, str] | None = None,
 ) -> EquivalenceResult:
     """Test that two systems differ by less than a margin: two one-sided tests.
@@ -333,6 +337,8 @@ def equivalence_test(
         In scores per pair: a positive number, for differences between ``-margin`` and ``margin``;
         or ``(low, high)``, one below and one above 0. A float stands for the decimal that it is
         printed as. Choose it before looking at the scores.
+    clusters : array_like of shape (N,), optional
+        As in `exact_perm_test`. Default: those that `Pairs` bring, if any.
     names : tuple of two str, optional
         The names of the two systems. Default: names of the columns, if they have any.
 
@@ -363,7 +369,7 @@ def equivalence_test(
     if isinstance(u, Pairs) and margin is None:
         v, margin = None, v
     low, high = _as_margins(margin)
-    question = ask_of_scores(u, v, names=names)
+    question = ask_of_scores(u, v, names=names, clusters=clusters)
     lower = against(replace(question, alternative="greater"), low)
     upper = against(replace(question, alternative="less"), high)
     return EquivalenceResult(

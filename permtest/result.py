@@ -257,6 +257,8 @@ class PermutationTestResult(AsFields):
                 number, p = counted(self.n_informative, self.swapped), p_text(least, log10(least))
                 differ = "differs" if self.n_informative == 1 else "differ"
                 found.append(f"With {number} that {differ}, p cannot be below {p}.")
+        if self.swapped == "items":
+            found.append("The answer is about these runs on new items, not newly trained systems.")
         if pairs is not None and len(pairs) > 1:
             for name, scores in zip(self.names, (pairs.u, pairs.v), strict=True):
                 if scores.ndim == 1 and scores.min() == scores.max():

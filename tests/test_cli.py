@@ -102,11 +102,12 @@ def test_sentence_and_table(run):
     sentence, scores, facts = out.split("\n\n")
     result = permtest.exact_perm_test(NEW, OLD, names=("new", "old"))
     assert (code, err, sentence) == (0, "", result.sentence(direction=False))
+    low, high = result.confidence_interval()
     assert scores.splitlines() == [
-        "system       total   mean per pair",
+        "system       total   mean per pair      95% interval",
         "new             48               4",
         "old             30             2.5",
-        "difference      18             1.5",
+        f"difference      18             1.5   {low:.4g} to {high:.4g}",
     ]
     table = {key: value.strip() for key, value in (x.split("  ", 1) for x in facts.splitlines())}
     assert float(table["p"]) == pytest.approx(result.pvalue, rel=1e-9)
@@ -516,7 +517,8 @@ def test_a_plan_has_numbers_for_both_ends_of_the_interval_of_its_pilot(printed, 
     assert few < found["n"] < many
     out = " ".join(printed("plan", "clear.csv").split())
     assert f"asks for {few:,.0f} to {many:,.0f} items at its ends" in out
-    assert json.loads(printed("plan", "unclear.csv", "--json"))["n_at_interval"] is None
+    unclear = json.loads(printed("plan", "unclear.csv", "--json"))
+    assert (unclear["n"], unclear["power"], unclear["n_at_interval"]) == (None, None, None)
     out = " ".join(printed("plan", "unclear.csv").split())
     assert "contains 0: the pilot does not tell which system is higher, so no number" in out
 
@@ -529,7 +531,8 @@ def test_compare_has_the_intervals_of_shares(printed, folder):
     for name, right in (("new", 95), ("old", 70)):
         low, high = binomtest(right, 100).proportion_ci(method="wilson")
         assert shown[name].endswith(f"{low:.4g} to {high:.4g}")
-    assert not any("interval" in line for line in printed("compare", "pair.csv").splitlines())
+    low, high = mcnemar(30, 5, n=100).confidence_interval(0.95)
+    assert shown["difference"].endswith(f"{low:.4g} to {high:.4g}")
 
 
 def test_a_plan_of_a_pilot(printed, folder):

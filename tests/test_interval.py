@@ -240,7 +240,7 @@ def test_an_interval_of_few_skewed_differences_has_a_warning():
 
 def test_an_interval_of_scores_that_mostly_tie_has_a_warning():
     few = exact_perm_test([4] * 19 + [3] * 81, [3] * 100).confidence_interval()
-    assert few.warning.startswith("Only 19 of 100 pairs differ.")
+    assert few.warning.startswith("Of 100 pairs only 19 differ.")
     assert exact_perm_test([4] * 20 + [3] * 80, [3] * 100).confidence_interval().warning is None
     assert exact_perm_test([4, 5] * 9, [3] * 18).confidence_interval().warning is None  # no ties
 

@@ -36,7 +36,7 @@ def test_nothing_is_said_of_equal_few_or_many_differences(d):
 
 
 def test_few_that_differ_among_ties_are_named():
-    assert warning([1] * 19 + [0] * 81).startswith("Only 19 of 100 pairs differ.")
+    assert warning([1] * 19 + [0] * 81).startswith("Of 100 pairs only 19 differ.")
     assert warning([1, -1] * 10 + [0] * 80) is None
     assert warning([5, -4, 3, -5, 4, -3, 2, -2, 1, 0]) is None  # one tie in ten
 

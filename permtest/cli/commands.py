@@ -149,12 +149,18 @@ def plan(args: argparse.Namespace) -> None:
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
     power = {n: power_with(n, of, **how) for n in {*sizes, needed}}
     test = "paired t-test" if "delta" in of and by_t == needed else "exact permutation test"
+    unclear = "interval" in found and found["n_at_interval"] is None
     if args.json:
-        facts = {"n": needed, "power": power[needed], "wanted": args.power, "test": test}
+        facts = {"n": None if unclear else needed, "power": None if unclear else power[needed]}
+        facts |= {"wanted": args.power, "test": test}
         facts |= {"curve": [{"n": n, "power": power[n]} for n in sizes], "version": __version__}
         print(json.dumps(facts | how | found))
         return
     unit = found["unit"]
+    if unclear:
+        print(f"The pilot has {counted(found['pilot'], unit)}.{_at_the_ends(args, found)}")
+        print(f"\ndata   {found['source']['read']}")
+        return
     text = _needs(args, test, needed, by_t, found)
     if "pilot" in found:
         text += f"\n\nThe pilot has {counted(found['pilot'], unit)}.{_at_the_ends(args, found)}"

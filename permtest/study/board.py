@@ -272,7 +272,7 @@ def _next(board: Leaderboard) -> str:
     return (
         f"Next: these {board.unit} do not tell in which direction {some} and {first} differ, if at "
         f"all, so no number of {board.unit} follows from them. Decide what difference would "
-        "matter; permtest plan --delta says how many items show it."
+        "matter; permtest plan FILE --a A --b B --delta D says how many items show it."
     )
 
 

@@ -28,7 +28,7 @@ from permtest.alternatives.answer import (
     rejects,
 )
 from permtest.alternatives.compare import Answer, AnswerTable, compare_all
-from permtest.alternatives.plan import Outlook, outlook
+from permtest.alternatives.plan import Outlook, observed_effect, outlook, units_at
 from permtest.alternatives.resampling import randomisation
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
@@ -444,9 +444,26 @@ class Overview(Document):
         how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
         how |= {"limit": limit, "target": self.target, "unit": unit}
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
+        if found is not None and found.needed is not None and self.needed_at_ends is None:
+            why = f"the interval of the difference contains {self.delta:g}, so no number of {unit} "
+            found = replace(found, needed=None, problem=f"{why}follows from it")
         if found is not None and found.problem:
             self._notes["power"] = found.problem
         return found
+
+    @cached_property
+    def needed_at_ends(self) -> tuple[float, float] | None:
+        """Units that differences at the ends of the interval need; None where it contains none."""
+        shown = self.interval
+        if shown is None:
+            return None
+        low, high = (end / self.per_unit - self.delta for end in shown)
+        if low <= 0 <= high:
+            return None
+        items = item_scores(self.units, self.statistic) if self.clustered else self.items
+        how: dict[str, Any] = {"alpha": self.alpha, "alternative": self.alternative}
+        seen = observed_effect(items.worth - self.delta)
+        return units_at((low, high), seen, power=self.target, **how)
 
     # ---- what it says
 

@@ -362,7 +362,8 @@ def rate_intervals(
         middle, noise = leads(both, samples)
         off = reach * np.sqrt(noise + between[tests.index(quick[test])])
         low, high = middle - off, middle + off
-        least = min(alpha, both[1]) if low[1] < 0 else ndtr(low[1] - critical)
+        # A test finds a difference of 0 as often as its level, which may be far below alpha.
+        least = min(ndtr(low[0]), both[1]) if low[1] < 0 else ndtr(low[1] - critical)
         most = ndtr(max(high[1], -low[1]) - critical)
         ends[test] = (float(ndtr(low[0])), float(ndtr(high[0]))), (float(least), float(most))
     return ends

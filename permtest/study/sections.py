@@ -380,6 +380,10 @@ def power(found: Any) -> Section:
         least = plan.needed == fewest_units(found.alpha, found.alternative)
         why = f"with fewer, p is above {number(found.alpha)}" if least else computed
         rows.append((what, f"{plan.needed:,}", why))
+        few, many = found.needed_at_ends
+        ends = f"{few:,.0f} or more" if many == inf else f"{few:,.0f} to {many:,.0f}"
+        rows.append(("the same at the ends of its interval", ends, computed))
+        facts = facts | {"needed_at_ends": [finite(few), finite(many)]}
     limits += (
         "Significant differences tend to be overestimated: plan for the smallest that matters."
     )
