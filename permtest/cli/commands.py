@@ -133,7 +133,6 @@ def plan(args: argparse.Namespace) -> None:
       permtest plan pilot.csv --a new --b old --alternative greater
     """
     from permtest.alternatives.plan import power_with, units_at, units_needed
-    from permtest.study import sample_size
 
     found = _planned(args)
     of: dict[str, Any] = {key: found[key] for key in EFFECT if key in found}
@@ -145,35 +144,43 @@ def plan(args: argparse.Namespace) -> None:
         found["n_at_interval"] = ends and [x if isfinite(x) else None for x in ends]
         found["interval"] = [x if isfinite(x) else None for x in (low, high)]
     needed = units_needed(of, power=args.power, **how)
-    by_t = needed if "p_b" in of else sample_size(**of, power=args.power, **how)
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)})
     power = {n: power_with(n, of, **how) for n in {*sizes, needed}}
-    test = "paired t-test" if "delta" in of and by_t == needed else "exact permutation test"
     unclear = "interval" in found and found["n_at_interval"] is None
     if args.json:
-        facts = {"n": None if unclear else needed, "power": None if unclear else power[needed]}
-        facts |= {"wanted": args.power, "test": test}
+        facts: dict[str, Any] = {"wanted": args.power, "test": "exact permutation test"}
+        facts |= {"test": "paired t-test"} if _by_t(of, args) == needed else {}
+        facts |= dict.fromkeys(("n", "power")) if unclear else {"n": needed, "power": power[needed]}
         facts |= {"curve": [{"n": n, "power": power[n]} for n in sizes], "version": __version__}
         print(json.dumps(facts | how | found))
         return
-    unit = found["unit"]
-    if unclear:
-        print(f"The pilot has {counted(found['pilot'], unit)}.{_at_the_ends(args, found)}")
-        print(f"\ndata   {found['source']['read']}")
-        return
-    text = _needs(args, test, needed, by_t, found)
+    parts = [] if unclear else [_needs(args, needed, _by_t(of, args), found)]
     if "pilot" in found:
-        text += f"\n\nThe pilot has {counted(found['pilot'], unit)}.{_at_the_ends(args, found)}"
-        text += f"\n\ndata   {found['source']['read']}"
-    head = f"power of the {'exact test' if 'p_b' in of else 'paired t-test'}"
+        size = counted(found["pilot"], found["unit"])
+        parts.append(f"The pilot has {size}.{_at_the_ends(args, found)}")
+        parts.append(f"data   {found['source']['read']}")
+    if not unclear:
+        parts.append(_powers(found, {n: power[n] for n in sizes}))
+    print("\n\n".join(parts))
+
+
+def _powers(found: dict[str, Any], power: dict[int, float]) -> str:
+    """A table of numbers of units."""
+    head = f"power of the {'exact test' if 'p_b' in found else 'paired t-test'}"
     head += " (0 where the exact test cannot reject)" * (0 in power.values())
-    rows = [(unit, head), *((str(n), f"{power[n]:.4f}") for n in sizes)]
-    print(f"{text}\n\n{aligned(rows)}")
+    return aligned([(found["unit"], head), *((str(n), f"{p:.4f}") for n, p in power.items())])
 
 
-def _needs(
-    args: argparse.Namespace, test: str, needed: int, by_t: int, found: dict[str, Any]
-) -> str:
+def _by_t(of: dict[str, Any], args: argparse.Namespace) -> int | None:
+    """How many units the t-test needs; None where the exact test is planned itself."""
+    from permtest.study import sample_size
+
+    if "p_b" in of:
+        return None
+    return sample_size(**of, power=args.power, alpha=args.alpha, alternative=args.alternative)
+
+
+def _needs(args: argparse.Namespace, needed: int, by_t: int | None, found: dict[str, Any]) -> str:
     """The number of units, the effect assumed, and how the exact test and the t-test compare."""
     needs = counted(needed, found["unit"])
     given = "A scores higher on {0:.4g}% of the {unit}, and B on {1:.4g}%."
@@ -189,6 +196,7 @@ def _needs(
             given += f" The paired t-test needs only {by_t}, but with fewer than {needs} the p of "
             given += f"the exact test is always above {args.alpha:g}."
     side = "" if args.alternative == "two-sided" else "one-sided, "
+    test = "paired t-test" if by_t == needed else "exact permutation test"
     text = f"The {test} ({side}{args.alternative}, level {args.alpha:g}) needs {needs} for a power "
     return text + f"of {args.power:g}, if {given.format(*shares, **found)}"
 

@@ -446,7 +446,8 @@ class Overview(Document):
         found = self._tried("power", lambda: outlook(items.worth - self.delta, **how))
         if found is not None and found.needed is not None and self.needed_at_ends is None:
             why = f"the interval of the difference contains {self.delta:g}, so no number of {unit} "
-            found = replace(found, needed=None, problem=f"{why}follows from it")
+            problems = filter(None, (found.problem, f"{why}follows from it"))
+            found = replace(found, needed=None, problem="; ".join(problems))
         if found is not None and found.problem:
             self._notes["power"] = found.problem
         return found

@@ -260,6 +260,19 @@ def test_only_a_study_says_what_power_its_own_scores_had():
     assert study.data["power"].keys() - plain.data["power"].keys() == {"power", "power_method"}
 
 
+def test_the_next_study_has_a_size_only_where_a_difference_is_established():
+    clear = Pairs.of([1] * 30 + [0] * 5 + [1] * 65, [0] * 30 + [1] * 5 + [1] * 65)
+    found = overview(clear)
+    few, many = found.needed_at_ends
+    assert few < found.power.needed < many
+    assert found.to_dict()["power"]["needed_at_ends"] == [few, many]
+    assert f"{few:,.0f} to {many:,.0f}" in str(found["power"])
+    unclear = Pairs.of([1] * 12 + [0] * 8 + [1] * 80, [0] * 12 + [1] * 8 + [1] * 80)
+    assert (overview(unclear).needed_at_ends, overview(unclear).power.needed) == (None, None)
+    text = " ".join(str(overview(unclear)["power"]).split())
+    assert "contains 0, so no number of items follows from it" in text
+
+
 def test_clusters_are_the_units():
     """A study of clustered items is one of the sums of clusters, on the scale of items."""
     found, sums = run_study(CLUSTERED, config=config()), CLUSTERED.by_cluster()
@@ -270,7 +283,8 @@ def test_clusters_are_the_units():
     assert "12 items in 6 clusters" in found["units"].sentence
     for key in ("data", "assumptions", "recommendation"):  # which speak of what was compared
         assert "pairs" not in str(found[key]).replace("of pairs", "")
-    assert found.to_dict()["problems"] == {}
+    (problem,) = found.to_dict()["problems"].values()
+    assert "contains 0, so no number of clusters follows from it" in problem
     threshold = run_study(CLUSTERED, config=config(delta=0.5))
     a, b = (np.add.reduceat(x, range(0, 12, 2)).tolist() for x in (NEW, OLD))
     expected = pt.exact_perm_test([x - 1 for x in a], b).pvalue
