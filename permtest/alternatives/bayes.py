@@ -814,8 +814,8 @@ def bayes_test(
     which makes m degrees of freedom.
 
     In simulated 3 x 2 cross-validations (`python -m benchmarks.calibration`), shared counts give
-    one of two equal models more than 95% in 4 to 5% of data sets on either side, six rows in about
-    2%, and the paper in about 1%. With 30 rows of 10 items, 60 of 40 and 200 of 10, the answer by
+    one of two equal models more than 95% in 5 to 6% of data sets on either side, six rows in 3 to
+    4%, and the paper in 1 to 2%. With 30 rows of 10 items, 60 of 40 and 200 of 10, the answer by
     rows does so in 4 to 6%, whether the difficulty of rows varies or not, and each model is good at
     rows of its own or not; the unpaired answer in 2 to 20%. Shared counts count items, as the
     unpaired answer does: where items of a row depend on each other, both are surer than they may
