@@ -50,7 +50,7 @@ ROWS = 30
 # ---- posteriors --------------------------------------------------------------------------------
 
 
-class Posterior(AsSentence):
+class Posterior:
     """Methods that the posteriors of metrics and of differences share."""
 
     _quantile: Callable[[float, bool], float]
@@ -73,7 +73,7 @@ class Posterior(AsSentence):
 
 
 @dataclass(frozen=True, eq=False)
-class MetricPosterior(Posterior):
+class MetricPosterior(Posterior, AsSentence):
     """The posterior of a metric, given counts: a frozen distribution on [0, 1].
 
     Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
@@ -230,7 +230,7 @@ class MetricPosterior(Posterior):
 
 
 @dataclass(frozen=True, eq=False)
-class DifferencePosterior(Posterior):
+class DifferencePosterior(Posterior, AsSentence):
     """The posterior of model B's metric minus model A's, from -1 to 1.
 
     Parameters
@@ -283,10 +283,11 @@ class DifferencePosterior(Posterior):
         if k == inf:
             return found
         tails = self._integrals(self.b, self.a, d), self._integrals(self.a, self.b, -d)
-        z = np.maximum(ndtri(np.minimum(*tails)), -37)
+        z = np.maximum(ndtri(np.minimum(*tails)), -38.5)  # that of the smallest float
         # Times the ratio of Student's density to the normal one.
         logs = log(poch(k / 2, 0.5) / sqrt(k / 2)) + z * z / 2 - (k + 1) / 2 * np.log1p(z * z / k)
-        return (found * np.exp(logs))[()]
+        with np.errstate(divide="ignore"):
+            return np.exp(np.log(found) + logs)[()]
 
     def mean(self) -> float:
         """The difference of both expected values."""
