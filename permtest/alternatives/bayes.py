@@ -471,8 +471,7 @@ class BayesTestResult(AsSentence):
     Parameters
     ----------
     counts_a, counts_b : FoldCounts
-    prior, weight, rope, threshold, names
-        As in `bayes_test`, A's name first.
+    prior, weight, rope, threshold, names : as in `bayes_test`
     correlation : float
         Of the posteriors of both models; 0 takes them for independent.
     rows : int or None
@@ -592,11 +591,10 @@ class BayesTestResult(AsSentence):
 
     def chances(self, digits: int = 4) -> dict[str, str]:
         """The probabilities of B, of neither (if there is a `rope`) and of A, as text."""
-        p = {"b": self.p_b_better, "neither": self.p_equivalent, "a": self.p_a_better}
-        rest = {key: sum(p[other] for other in p if other != key) for key in p}
-        return {
-            key: _chance(p[key], rest[key], digits) for key in p if key != "neither" or self.rope
-        }
+        b, neither, a = self.p_b_better, self.p_equivalent, self.p_a_better
+        found = {"b": (b, neither + a), "neither": (neither, a + b), "a": (a, b + neither)}
+        keys = ("b", "neither", "a") if self.rope else ("b", "a")
+        return {key: _chance(*found[key], digits) for key in keys}
 
     def verdict(self) -> str:
         """The decision in words."""
@@ -612,14 +610,9 @@ class BayesTestResult(AsSentence):
                 "The paired answer is experimental, and so few rows cannot estimate a spread well. "
                 "Trust the first answer, which is cautious if the items of a row are independent."
             )
-        if self.paired and self.paired.rows:
-            return (
-                "Trust the paired answer, though it is experimental: its spread is that of the "
-                "rows, while the first one assumes that all items and both models are independent."
-            )
         return (
-            "Trust the paired answer: the first one assumes independent models, but both "
-            "were judged on the same items."
+            "Trust the paired answer, though it is experimental: the first one assumes independent "
+            "models, but both were judged on the same items."
         )
 
     def __str__(self) -> str:
@@ -649,7 +642,7 @@ class BayesTestResult(AsSentence):
         if self.rows:
             return f"spread of the difference estimated from {self.rows} rows, experimental"
         if self.correlation:
-            return f"correlation {self.correlation:.2f}, from the counts they share"
+            return f"correlation {self.correlation:.2f}, from the counts they share, experimental"
         if n == 1:
             what = "one hold-out set" if whole else "counts added up"
         else:
