@@ -1,11 +1,11 @@
 """The Bayes test of two models: how probable it is that one is better, from counts of folds.
 
 Cells of a confusion matrix with a symmetric Dirichlet prior are independent Gamma variables up to
-their sum, so that precision, recall, accuracy (g = 1) and F1 (g = 2) are g Z / (g Z + 1 - Z) with
-Z ~ Beta(a, b), and have the log-odds log g + log-odds of Z. In log-odds all densities are analytic,
-so that the trapezoidal rule converges exponentially. They are taken relative to their modes, as a
-log-beta constant costs nine digits at counts of a million, and tails from whichever side is
-smaller.
+their sum. So precision, recall, accuracy (g = 1) and F1 (g = 2) are g Z / (g Z + 1 - Z) with
+Z ~ Beta(a, b), and their log-odds are log g + log-odds of Z. In log-odds all densities are
+analytic, and the trapezoidal rule converges exponentially; it is the only quadrature here.
+Densities are taken relative to their modes, as a log-beta constant costs nine digits at counts of
+a million, and tails from whichever side is smaller.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import inf, log, nan, pi, sqrt
+from math import inf, log, nan, sqrt
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from permtest._checks import check_finite, check_level
 from permtest._forms import AsSentence, plain
 from permtest.alternatives.answer import SMALLEST, interval_text
-from permtest.alternatives.folds import OPPOSITES, FoldCounts, as_weight, block_weight
+from permtest.alternatives.folds import OPPOSITES, FoldCounts, Ratio, as_weight, block_weight
 from permtest.pairs import check_names
 
 Floats: TypeAlias = NDArray[np.float64]
+Function: TypeAlias = Callable[[Floats], Floats]
 
 #: Log-odds beyond which a share is 0 or 1; e^-65 of a law is beyond them for the smallest prior.
 END, SMALLEST_PRIOR, LARGEST_PRIOR = 650.0, 0.1, 1e10
@@ -46,12 +47,6 @@ CLOSEST = 0.999
 #: So many rows at least tell how the errors of two models correlate.
 ROWS = 30
 
-#: What a result has in its `to_dict` as it is.
-REPORTED = (
-    *("metric", "p_h0", "p_h1", "p_a_better", "p_equivalent", "p_b_better", "prior", "weight"),
-    *("rope", "threshold", "n_folds", "accepted", "decision", "correlation", "rows", "notes"),
-)
-
 # ---- posteriors --------------------------------------------------------------------------------
 
 
@@ -62,12 +57,10 @@ class Posterior:
 
     def ppf(self, q: ArrayLike) -> Any:
         """The value that is not exceeded with probability q; NaN for q outside of [0, 1]."""
-
-        def one(p: float) -> float:
-            return self._quantile(min(p, 1 - p), p <= 0.5) if 0 <= p <= 1 else nan
-
-        values = np.asarray(q, dtype=np.float64)
-        return np.array([one(p) for p in values.ravel().tolist()]).reshape(values.shape)[()]
+        p = np.asarray(q, dtype=np.float64)
+        tail = np.fmax(np.minimum(p, 1 - p), 0)
+        values = np.vectorize(self._quantile, otypes=[float])(tail, p <= 0.5)
+        return np.where((p >= 0) & (p <= 1), values, nan)[()]
 
     def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """The credible interval that leaves out equal probabilities at both ends.
@@ -111,10 +104,9 @@ class MetricPosterior(Posterior, AsSentence):
 
     def pdf(self, value: ArrayLike) -> Any:
         """Probability density at `value`, an array_like of any shape; 0 outside of [0, 1]."""
-        t = np.asarray(value, dtype=np.float64)
-        x = _log_odds(t)
+        t, x = np.asarray(value, dtype=np.float64), _log_odds(value)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = np.exp(self.log_odds_logpdf(x) - _log_slope(x))
+            found = np.exp(self.log_odds_logpdf(x) - x + 2 * np.logaddexp(0, x))
         infinite = ((t == 0) & (self.a < 1)) | ((t == 1) & (self.b < 1))
         return np.where(infinite, inf, np.where((t < 0) | (t > 1), 0.0, found))[()]
 
@@ -130,12 +122,12 @@ class MetricPosterior(Posterior, AsSentence):
 
     def mean(self) -> float:
         """The expected value."""
-        shares, t, _ = self._rule
+        _, shares, t, _ = self._rule
         return float(shares @ t)
 
     def var(self) -> float:
         """The variance."""
-        shares, t, rest = self._rule
+        _, shares, t, rest = self._rule
         small = t if t @ shares < 0.5 else rest
         return float(shares @ (small - shares @ small) ** 2)
 
@@ -160,26 +152,23 @@ class MetricPosterior(Posterior, AsSentence):
         return 2 * end / (linear + root) if linear > 0 else (root - linear) / (4 * (g - 1))
 
     def __str__(self) -> str:
-        interval = interval_text(self.interval())
-        return (
-            f"{self.metric}: mode {self.mode():.4g}, mean {self.mean():.4g}, 95% credible interval "
-            f"{interval}"
-        )
+        middle = f"mode {self.mode():.4g}, mean {self.mean():.4g}"
+        return f"{self.metric}: {middle}, 95% credible interval {interval_text(self.interval())}"
 
     # ---- in log-odds --------------------------------------------------------------------------
 
     def log_odds_logpdf(self, x: Floats) -> Floats:
         """Logarithm of the density of the log-odds of the metric at `x`."""
-        return self._log_density(x) - self._log_area
+        return self._relative(x) - self._rule[0]
 
     def log_tails(self, x: Floats) -> tuple[Floats, Floats]:
         """Logarithms of the probabilities of log-odds up to `x`, and beyond."""
         from scipy.special import betainc, betaincc, expit
 
-        x = np.asarray(x - log(self.gain))
+        z = np.asarray(x - log(self.gain))
         # The smaller tail is computed: the larger one, nearly 1, is NaN in a browser.
-        low = x < log(self.a / self.b)
-        y = np.where(low, x, -x)
+        low = z < log(self.a / self.b)
+        y = np.where(low, z, -z)
         a, b = np.where(low, self.a, self.b), np.where(low, self.b, self.a)
         share, rest = np.asarray(expit(y)), np.asarray(expit(-y))
         tail = np.asarray(betainc(a, b, share))
@@ -190,7 +179,7 @@ class MetricPosterior(Posterior, AsSentence):
         tail[near] = np.where(np.isnan(precise), tail[near], precise)
         with np.errstate(divide="ignore", invalid="ignore"):
             # Where the tail is no float, it falls as the density over its slope, nearly.
-            far = self.log_odds_logpdf(x + log(self.gain)) - np.log(a * rest - b * share)
+            far = self.log_odds_logpdf(x) - np.log(a * rest - b * share)
             small, large = np.where(tail < 1e-305, far, np.log(tail)), np.log1p(-tail)
         return np.where(low, small, large), np.where(low, large, small)
 
@@ -205,7 +194,8 @@ class MetricPosterior(Posterior, AsSentence):
     def mirrored(self) -> MetricPosterior:
         """The law of 1 minus the metric."""
         law = MetricPosterior(self.metric, self.b, self.a, 1 / self.gain)
-        law.__dict__.update(mirrored=self, _log_area=self._log_area)  # what is known already
+        area, shares, t, rest = self._rule
+        vars(law).update(mirrored=self, _rule=(area, shares, rest, t))  # what is known already
         return law
 
     @property
@@ -213,8 +203,8 @@ class MetricPosterior(Posterior, AsSentence):
         """Standard deviation of the log-odds of the Beta variable, roughly."""
         return sqrt(1 / self.a + 1 / self.b)
 
-    def _log_density(self, x: Floats) -> Floats:
-        """Relative to the mode, without cancellation."""
+    def _relative(self, x: Floats) -> Floats:
+        """`log_odds_logpdf` relative to the mode, without cancellation."""
         a, b, x = self.a, self.b, x - log(self.gain)
         if a > b:
             a, b, x = b, a, -x
@@ -222,18 +212,14 @@ class MetricPosterior(Posterior, AsSentence):
         return np.asarray(a * d - (a + b) * np.log1p(a / (a + b) * np.expm1(d)))
 
     @cached_property
-    def _log_area(self) -> float:
-        x, step = trapezoid(self._log_density, 1)
-        return log(float(np.exp(self._log_density(x)).sum() * step[0]))
-
-    @cached_property
-    def _rule(self) -> tuple[Floats, Floats, Floats]:
-        """Probabilities, values, and what is left to 1."""
+    def _rule(self) -> tuple[float, Floats, Floats, Floats]:
+        """Logarithm of the integral of exp(_relative); shares of it, values, what is left to 1."""
         from scipy.special import expit
 
-        x = trapezoid(self.log_odds_logpdf, 1)[0][0]
-        shares = np.exp(self.log_odds_logpdf(x))
-        return shares / shares.sum(), expit(x), expit(-x)
+        x, step = _nodes(self._relative, -END, END)
+        heights = np.exp(self._relative(x))
+        total = float(heights.sum())
+        return log(total * step.item()), heights / total, expit(x), expit(-x)
 
     def _quantile(self, q: float, lower: bool) -> float:
         from scipy.special import betainccinv, betaincinv
@@ -253,7 +239,7 @@ class DifferencePosterior(Posterior, AsSentence):
         Of the model that is asked about, and of the one that it is held against.
     correlation : float, default 0.0
         Of the normal scores of both metrics (a Gaussian copula), in (-1, 1); 0 takes the posteriors
-        for independent.
+        for independent. Others are experimental.
     freedom : float, default inf
         Degrees of freedom of a spread that was estimated: the difference then has the law whose
         Student's t scores are what the normal scores of the copula's difference are.
@@ -290,16 +276,18 @@ class DifferencePosterior(Posterior, AsSentence):
 
     def pdf(self, difference: ArrayLike) -> Any:
         """Probability density at `difference`; 0 outside of (-1, 1)."""
-        from scipy.special import ndtri
+        from scipy.special import ndtri, poch
 
-        found = self._integrals(self.b, self.a, difference, density=True)
-        if self.freedom == inf:
+        d, k = np.asarray(difference, dtype=np.float64), self.freedom
+        found = self._integrals(self.b, self.a, d, density=True)
+        if k == inf:
             return found
-        z = ndtri(self._smaller_tail(difference))
-        known = np.isfinite(z)
-        z = np.where(known, z, 0.0)
-        logs = self._log_t_density(z) + (z * z + log(2 * pi)) / 2
-        return np.where(known, found * np.exp(logs), found)[()]
+        tails = self._integrals(self.b, self.a, d), self._integrals(self.a, self.b, -d)
+        z = np.maximum(ndtri(np.minimum(*tails)), -38.5)  # that of the smallest float
+        # Times the ratio of Student's density to the normal one.
+        logs = log(poch(k / 2, 0.5) / sqrt(k / 2)) + z * z / 2 - (k + 1) / 2 * np.log1p(z * z / k)
+        with np.errstate(divide="ignore"):
+            return np.exp(np.log(found) + logs)[()]
 
     def mean(self) -> float:
         """The difference of both expected values."""
@@ -310,7 +298,15 @@ class DifferencePosterior(Posterior, AsSentence):
         return f"{self.b.metric}, B minus A: {self.mean():.4g}, 95% {interval}"
 
     def _quantile(self, q: float, lower: bool) -> float:
-        return _root(self.cdf, q, 1.0, -1.0) if lower else _root(self.sf, q, -1.0, 1.0)
+        from scipy.optimize import brentq
+        from scipy.special import ndtri
+
+        tail = self.cdf if lower else self.sf
+
+        def excess(x: float) -> float:  # nearly linear
+            return float(ndtri(min(max(float(tail(x)), 1e-300), 1 - 1e-16)) - ndtri(q))
+
+        return float(brentq(excess, -1.0, 1.0, xtol=1e-14)) if q else -1.0 if lower else 1.0
 
     def _tail(self, upper: MetricPosterior, lower: MetricPosterior, gap: Floats) -> Any:
         """P(upper > lower + gap), by the t scores if a spread was estimated."""
@@ -320,37 +316,24 @@ class DifferencePosterior(Posterior, AsSentence):
         if self.freedom == inf:
             return found
         rest = self._integrals(lower, upper, -gap)
-        low = stdtr(self.freedom, ndtri(np.minimum(found, rest)))
-        return np.where(found <= rest, low, 1 - low)[()]
-
-    def _smaller_tail(self, difference: ArrayLike) -> Any:
-        """Of the copula's difference, below or above."""
-        below = self._integrals(self.a, self.b, np.negative(difference, dtype=np.float64))
-        return np.minimum(below, self._integrals(self.b, self.a, difference))
-
-    def _log_t_density(self, z: Floats) -> Any:
-        from scipy.special import gammaln
-
-        k = self.freedom
-        middle = gammaln((k + 1) / 2) - gammaln(k / 2) - log(k * pi) / 2
-        return middle - (k + 1) / 2 * np.log1p(z * z / k)
+        small = stdtr(self.freedom, ndtri(np.minimum(found, rest)))
+        return np.where(found <= rest, small, 1 - small)[()]
 
     def _integrals(
-        self, upper: MetricPosterior, lower: MetricPosterior, gap: ArrayLike, density: bool = False
+        self, upper: MetricPosterior, lower: MetricPosterior, gap: Floats, density: bool = False
     ) -> Any:
         """P(upper > lower + gap), or the density of upper - lower at the gap, for each gap."""
-        gaps = np.asarray(gap, dtype=np.float64)
-        flat = gaps.ravel()
+        flat = gap.ravel()
         found = np.where(np.isnan(flat), nan, 0.0 if density else (flat <= -1).astype(float))
-        rows = np.flatnonzero(np.abs(flat) < 1)
+        inside = np.flatnonzero(np.abs(flat) < 1)
         size = max(1, int(AT_ONCE * sqrt(1 - self.correlation**2)))
         # What is narrower is to have the density: P(1 - lower > 1 - upper + gap).
         if upper.spread < lower.spread:
             upper, lower = lower.mirrored, upper.mirrored
-        for start in range(0, rows.size, size):
-            these = rows[start : start + size]
+        for start in range(0, inside.size, size):
+            these = inside[start : start + size]
             found[these] = _exceeds(upper, lower, flat[these, None], self.correlation, density)
-        return found.reshape(gaps.shape)[()]
+        return found.reshape(gap.shape)[()]
 
 
 def _exceeds(
@@ -365,86 +348,58 @@ def _exceeds(
     def integrand(y: Floats, alone: bool = False) -> Floats:
         """At lower = far + s and upper = near + s, where s / room has the log-odds y."""
         s, t = room * expit(y), room * expit(-y)
-        odds = [np.log1p(shift / share) for shift in (far, near) for share in (s, t)]
-        below, above = y + odds[0] - odds[3], y + odds[2] - odds[1]
-        logs = lower.log_odds_logpdf(below) - odds[0] - odds[3] - np.log(room)
+        hit, miss, up, down = map(np.log, (far + s, near + t, near + s, far + t))
+        logs = lower.log_odds_logpdf(hit - miss) + np.log(s * t / room) - hit - miss
         if alone:
             return np.asarray(logs)
         if r:
-            u, v = lower.log_odds_scores(below), upper.log_odds_scores(above)
+            u, v = lower.log_odds_scores(hit - miss), upper.log_odds_scores(up - down)
         if density:
-            logs += upper.log_odds_logpdf(above) - _log_slope(above)
+            logs += upper.log_odds_logpdf(up - down) - up - down
             logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest) if r else 0.0
         else:
-            logs += log_ndtr((r * u - v) / rest) if r else upper.log_tails(above)[1]
+            logs += log_ndtr((r * u - v) / rest) if r else upper.log_tails(up - down)[1]
         return np.asarray(logs)
 
-    # With a copula there is one peak where the narrower law is, but maybe others far away.
-    y, step = trapezoid(integrand, len(gap), rest, partial(integrand, alone=True) if r else None)
-    found = np.exp(integrand(y)).sum(axis=-1) * step
-    if density:
-        pole = min(lower.a + upper.a, lower.b + upper.b) <= 1
-        found = np.where((gap[:, 0] == 0) & pole & (r == 0), inf, found)
-    else:
-        found = np.minimum(found + lower.cdf(far[:, 0]), 1.0)
-    return np.asarray(found)
+    ends = np.full_like(gap, -END), np.full_like(gap, END)
+    if r:  # There is one peak where the narrower law is, but maybe others far away.
+        ends = _zoomed(partial(integrand, alone=True), *ends, depth=END)
+    y, step = _nodes(integrand, *ends, finest=rest)
+    found = (np.exp(integrand(y)) * step).sum(axis=-1)
+    if not density:
+        return np.asarray(np.minimum(found + lower.cdf(far[:, 0]), 1.0))
+    pole = r == 0 and min(lower.a + upper.a, lower.b + upper.b) <= 1
+    return np.where((gap[:, 0] == 0) & pole, inf, found)
 
 
-def trapezoid(
-    function: Callable[[Floats], Floats],
-    rows: int,
-    finest: float = 1.0,
-    factor: Callable[[Floats], Floats] | None = None,
-) -> tuple[Floats, Floats]:
-    """Nodes (rows, nodes) and steps (rows,) of the trapezoidal rule for exp(function).
+def _nodes(function: Function, low: Any, high: Any, finest: float = 1.0) -> tuple[Floats, Floats]:
+    """Nodes (rows, nodes) and steps (rows, 1) of the trapezoidal rule for exp(function).
 
-    `function` is analytic and has one peak in each row, at least where its `factor` is a float;
-    `finest` is a width of what it has inside of that, relative to the peak's.
+    `function` is analytic and has one peak in each row between `low` and `high`; `finest` is a
+    width of what it has inside of that, relative to the peak's.
     """
-    low, high = np.full(rows, -END), np.full(rows, END)
-    if factor:
-        low, high = _zoomed(factor, low, high, END)
     low, high = _zoomed(function, low, high, NEGLIGIBLE)
     steps = int(max(NODES, (high - low).max() / STEP) / finest)
-    return np.linspace(low, high, steps + 1, axis=-1), (high - low) / steps
+    return low + (high - low) * np.linspace(0, 1, steps + 1), (high - low) / steps
 
 
-def _zoomed(
-    function: Callable[[Floats], Floats], low: Floats, high: Floats, depth: float
-) -> tuple[Floats, Floats]:
+def _zoomed(function: Function, low: Any, high: Any, depth: float) -> tuple[Floats, Floats]:
     """About where a function is not less than its peak less `depth`."""
-    places = np.arange(low.size)
     while True:
-        x = np.linspace(low, high, SCOUTS, axis=-1)
+        x, before = low + (high - low) * np.linspace(0, 1, SCOUTS), high - low
         logs = function(x)
         seen = logs > logs.max(axis=-1, keepdims=True) - depth
-        first = np.maximum(seen.argmax(axis=-1) - 1, 0)
-        last = np.minimum(SCOUTS - seen[:, ::-1].argmax(axis=-1), SCOUTS - 1)
-        before, low, high = high - low, x[places, first], x[places, last]
+        first = np.maximum(seen.argmax(axis=-1, keepdims=True) - 1, 0)
+        last = np.minimum(SCOUTS - seen[..., ::-1].argmax(axis=-1, keepdims=True), SCOUTS - 1)
+        low, high = (np.take_along_axis(x, ends, axis=-1) for ends in (first, last))
         if (high - low > before / 2).all():
             return low, high
-
-
-def _root(tail: Callable[[float], float], q: float, whole: float, none: float) -> float:
-    """Where a tail that falls from 1 at `whole` to 0 at `none` is q."""
-    from scipy.optimize import brentq
-    from scipy.special import ndtri
-
-    def excess(x: float) -> float:  # nearly linear
-        return float(ndtri(min(max(float(tail(x)), 1e-300), 1 - 1e-16)) - ndtri(q))
-
-    return float(brentq(excess, whole, none, xtol=1e-14)) if q else none
 
 
 def _log_odds(value: ArrayLike) -> Floats:
     from scipy.special import logit
 
     return np.asarray(np.clip(logit(np.clip(value, 0, 1)), -END, END))
-
-
-def _log_slope(x: Floats) -> Floats:
-    """Logarithm of the derivative of a share with respect to its log-odds."""
-    return np.asarray(x - 2 * np.logaddexp(0, x))
 
 
 def posterior(
@@ -497,9 +452,13 @@ def _as_prior(prior: float) -> float:
 def _posterior(seen: FoldCounts, prior: float, weight: float) -> MetricPosterior:
     """The posterior for validated counts."""
     cells = weight * seen.totals + prior
-    hits, misses = seen.metric.hits, seen.metric.misses
-    a, b = (float(cells[np.array(x) > 0].sum()) for x in (hits, misses))
-    return MetricPosterior(seen.metric.name, a, b, max(hits) / max(misses))
+    a, b = _sides(seen.metric) @ cells
+    return MetricPosterior(seen.metric.name, float(a), float(b), max(seen.metric.hits))
+
+
+def _sides(metric: Ratio) -> NDArray[np.bool_]:
+    """Which columns are hits, and which are misses."""
+    return np.array([metric.hits, metric.misses]) > 0
 
 
 # ---- the test ----------------------------------------------------------------------------------
@@ -512,15 +471,7 @@ class BayesTestResult(AsSentence):
     Parameters
     ----------
     counts_a, counts_b : FoldCounts
-    prior : float
-    weight : float
-        What share of the summed counts independent items would make.
-    rope : float
-        Half the width of the region of practical equivalence, in units of the metric.
-    threshold : float
-        How probable something has to be for `decision`.
-    names : tuple of two str
-        What the models are called, A first.
+    prior, weight, rope, threshold, names : as in `bayes_test`
     correlation : float
         Of the posteriors of both models; 0 takes them for independent.
     rows : int or None
@@ -528,7 +479,7 @@ class BayesTestResult(AsSentence):
     freedom : float
         Degrees of freedom of the spread of the difference, where it was estimated from rows.
     paired : BayesTestResult or None
-        The same with a correlation, where there was one to find.
+        The same with a correlation, where there was one to find; experimental.
 
     Attributes
     ----------
@@ -645,29 +596,6 @@ class BayesTestResult(AsSentence):
         keys = ("b", "neither", "a") if self.rope else ("b", "a")
         return {key: _chance(*found[key], digits) for key in keys}
 
-    def _answer(self) -> str:
-        """Probabilities, interval and decision."""
-        (a, b), gap = self.names, self.difference
-        sides = {"b": f"{b} better than {a}", "neither": f"within {self.rope:g} of each other"}
-        sides |= {"a": f"{a} better{'' if self.rope else ' or equal'}"}
-        chances = ", ".join(
-            f"P({sides[who]}) {'= ' * (text[0] != '<')}{text}"
-            for who, text in self.chances().items()
-        )
-        return (
-            f"{chances}; {b} minus {a}: {gap.mean():.4g}, 95% credible "
-            f"{interval_text(gap.interval())}. {self.verdict()}"
-        )
-
-    def __str__(self) -> str:
-        seen = zip((self.counts_a, self.counts_b), self.names, strict=True)
-        values = [f"{x.value:.4g}".replace("nan", "undefined") + f" for {who}" for x, who in seen]
-        text = f"{self.title[:1].upper()}{self.title[1:]} is {' and '.join(values)}: "
-        text += f"{self._answer()} ({self._basis()})."
-        if self.paired:
-            text += f" Paired: {self.paired._answer()} ({self.paired._basis()}). {self.advice()}"
-        return text + "".join(f" Note: {note}" for note in self.notes)
-
     def verdict(self) -> str:
         """The decision in words."""
         a, b = self.names
@@ -677,40 +605,64 @@ class BayesTestResult(AsSentence):
 
     def advice(self) -> str:
         """Which of both answers to trust, and why."""
-        rows = self.paired.rows if self.paired else None
-        if rows and rows >= ROWS:
+        if self.trusted is not self.paired:
             return (
-                "Trust the paired answer, though it is experimental: its spread is that of the "
-                "rows, while the first one assumes that all items and both models are independent."
-            )
-        if self.trusted is self.paired:
-            return (
-                "Trust the paired answer: the first one assumes independent models, but both "
-                "were judged on the same items."
+                "The paired answer is experimental, and so few rows cannot estimate a spread well. "
+                "Trust the first answer, which is cautious if the items of a row are independent."
             )
         return (
-            "The paired answer is experimental, and so few rows cannot estimate a spread well. "
-            "Trust the first answer, which is cautious if the items of a row are independent."
+            "Trust the paired answer, though it is experimental: the first one assumes independent "
+            "models, but both were judged on the same items."
         )
+
+    def __str__(self) -> str:
+        seen = zip((self.counts_a, self.counts_b), self.names, strict=True)
+        values = [f"{x.value:.4g}".replace("nan", "undefined") + f" for {who}" for x, who in seen]
+        text = f"{self.title[:1].upper()}{self.title[1:]} is {' and '.join(values)}: "
+        text += self._answer()
+        if self.paired:
+            text += f" Paired: {self.paired._answer()} {self.advice()}"
+        return text + "".join(f" Note: {note}" for note in self.notes)
+
+    def _answer(self) -> str:
+        """Probabilities, interval and decision, and of what they were made."""
+        (a, b), gap = self.names, self.difference
+        sides = {"b": f"{b} better than {a}", "neither": f"within {self.rope:g} of each other"}
+        sides["a"] = f"{a} better{'' if self.rope else ' or equal'}"
+        chances = ", ".join(
+            f"P({sides[who]}) {'= ' * (text[0] != '<')}{text}"
+            for who, text in self.chances().items()
+        )
+        interval = f"{b} minus {a}: {gap.mean():.4g}, 95% credible {interval_text(gap.interval())}"
+        return f"{chances}; {interval}. {self.verdict()} ({self._basis()})."
 
     def _basis(self) -> str:
         """Of what the answer was made, and how."""
+        n, whole = self.n_folds, self.weight == 1
         if self.rows:
             return f"spread of the difference estimated from {self.rows} rows, experimental"
         if self.correlation:
-            return f"correlation {self.correlation:.2f}, from the counts they share"
-        m, rest = divmod(self.n_folds, 2)
-        what = f"{self.n_folds} {'rows' if self.weight == 1 else 'folds'}"
-        if self.n_folds == 1:
-            what = "one hold-out set" if self.weight == 1 else "counts added up"
-        elif rest == 0 and self.weight == block_weight(m):
-            what += f" of {m} x 2 cross-validation"
+            return f"correlation {self.correlation:.2f}, from the counts they share, experimental"
+        if n == 1:
+            what = "one hold-out set" if whole else "counts added up"
+        else:
+            what = f"{n} {'rows' if whole else 'folds'}"
+            what += f" of {n // 2} x 2 cross-validation" * self._halved
         return f"{what}, weight {self.weight:.4g}, prior {self.prior:g}"
+
+    @property
+    def _halved(self) -> bool:
+        """Whether the weight is that of as many folds as there are, two of each partition."""
+        n = self.n_folds
+        return n % 2 == 0 and self.weight == block_weight(n // 2)
 
     def to_dict(self) -> dict[str, Any]:
         """Probabilities, decisions, options, counts and intervals, as plain numbers and strings."""
+        keys = "metric p_h0 p_h1 p_a_better p_equivalent p_b_better prior weight rope threshold "
+        keys += "n_folds accepted decision correlation rows notes"
+        found = {key: getattr(self, key) for key in keys.split()}
         a, b = (self.counts_a, self.posterior_a), (self.counts_b, self.posterior_b)
-        models = [
+        found["models"] = [
             {
                 "name": name,
                 "counts": dict(zip(counts.columns, counts.totals, strict=True)),
@@ -721,10 +673,10 @@ class BayesTestResult(AsSentence):
             }
             for name, (counts, law) in zip(self.names, (a, b), strict=True)
         ]
-        found = {key: getattr(self, key) for key in REPORTED} | {"models": models}
-        gap = {"mean": self.difference.mean(), "interval": self.difference.interval()}
+        gap = self.difference
+        found["difference"] = {"mean": gap.mean(), "interval": gap.interval()}
         paired = self.paired and self.paired.to_dict() | {"trusted": self.trusted is self.paired}
-        return dict(plain(found | {"difference": gap, "paired": paired}))
+        return dict(plain(found | {"paired": paired}))
 
 
 def _chance(p: float, rest: float, digits: int) -> str:
@@ -768,9 +720,9 @@ def bayes_test(
         one row and `block_weight(m)` for 2 m rows. Rows for single sentences have 1.
     paired : array_like of the shape of `folds_a`, True or None, default None
         What both models have in common, in the same columns: items that both found (tp), that both
-        took wrongly for one (fp), that both missed (fn). True, which is
-        experimental, takes the spread of the difference from the rows. Either adds a second answer,
-        which is `paired` in the result.
+        took wrongly for one (fp), that both missed (fn). True takes the spread of the difference
+        from the rows. Either adds a second answer, which is `paired` in the result. Both are
+        experimental.
     rope : float, default 0.0
         Differences of the metric up to this are of no practical importance ("region of practical
         equivalence"); in [0, 1).
@@ -801,25 +753,19 @@ def bayes_test(
     first order, that of the log-odds of both metrics if each joint outcome (found by both models,
     by A alone, ...) has a Gamma variable with its count, times the weight, plus lambda / 2: the
     Dirichlet model of the pair, whose margins are exactly the posteriors of the paper. That assumes
-    that folds make counts of the two models covary as they make them vary, by 1 / weight.
+    that folds make counts of the two models covary as they make them vary, by 1 / weight, and
+    counts items: where items of a row depend on each other, it is surer than it may be.
 
-    The answer by `paired=True` is experimental. Rows, such as sentences or documents, are taken for
-    independent draws, and the items of a row may depend on each other. The variance of the
-    difference in log-odds is a jackknife's: how much the difference changes if one row is left out.
-    Where the metrics of both models vary more from row to row than independent items would make
-    them, the weight is as much smaller; the correlation is then the one with which the posteriors
-    have the variance of the difference. As that is an estimate, the difference has the tails of
-    Student's t, with as many degrees of freedom as there are rows, less 1, and fewer if rows are of
-    unlike sizes. With the weight of an m x 2 cross-validation, rows are halves of the same items,
-    which makes m degrees of freedom.
-
-    In simulated 3 x 2 cross-validations (`python -m benchmarks.calibration`), shared counts give
-    one of two equal models more than 95% in 5 to 6% of data sets on either side, six rows in 3 to
-    4%, and the paper in 1 to 2%. With 30 rows of 10 items, 60 of 40 and 200 of 10, the answer by
-    rows does so in 4 to 6%, whether the difficulty of rows varies or not, and each model is good at
-    rows of its own or not; the unpaired answer in 2 to 20%. Shared counts count items, as the
-    unpaired answer does: where items of a row depend on each other, both are surer than they may
-    be.
+    With `paired=True`, rows, such as sentences or documents, are taken for independent draws, and
+    the items of a row may depend on each other. The variance of the difference in log-odds is a
+    jackknife's: how much the difference changes if one row is left out. Where the metrics of both
+    models vary more from row to row than independent items would make them, the weight is as much
+    smaller; the correlation is then the one with which the posteriors have the variance of the
+    difference. As that is an estimate, the difference has the tails of Student's t, with as many
+    degrees of freedom as there are rows, less 1, and fewer if rows are of unlike sizes. With the
+    weight of an m x 2 cross-validation, rows are halves of the same items, which makes m degrees
+    of freedom. `python -m benchmarks.calibration` measures how often each answer is above 95% for
+    equal models.
 
     Probabilities are quadratures, accurate to about 1e-12 (to 1e-9 beyond counts of 10^7, where
     SciPy's tails lose digits). Small ones are accurate relative to themselves, too; 5e-324 stands
@@ -843,8 +789,7 @@ def bayes_test(
     (0.9295, True)
     """
     first = FoldCounts.of(folds_a, metric, "folds_a")
-    second = FoldCounts.of(folds_b, metric, "folds_b")
-    _check_alike(first, second, "folds_b")
+    second = _alike(first, folds_b, "folds_b")
     margin, least = check_finite(rope, "rope"), check_finite(threshold, "threshold")
     if not 0 <= margin < 1:
         raise ValueError(f"rope={rope} must lie in [0, 1), in units of the metric")
@@ -861,56 +806,42 @@ def bayes_test(
     )
     if paired is None or paired is False:
         return found
-    if paired is True:
-        return replace(found, paired=replace(found, **_of_rows(found)))
-    shared = FoldCounts.of(paired, metric, "paired")
-    r = _as_correlation(_correlation_of_items(first, second, shared, found))
-    return replace(found, paired=replace(found, correlation=r))
+    known = _of_rows(found) if paired is True else _of_items(found, _alike(first, paired, "paired"))
+    known["correlation"] = min(max(known["correlation"], -CLOSEST), CLOSEST)
+    return replace(found, paired=replace(found, **known))
 
 
-def _as_correlation(r: float) -> float:
-    return min(max(r, -CLOSEST), CLOSEST)
-
-
-def _check_alike(first: FoldCounts, second: FoldCounts, name: str) -> None:
-    if first.n_folds != second.n_folds:
+def _alike(first: FoldCounts, counts: Any, name: str) -> FoldCounts:
+    """Counts of as many folds as the first ones have."""
+    found = FoldCounts.of(counts, first.metric.name, name)
+    if first.n_folds != found.n_folds:
         raise ValueError(
-            f"{name} has {second.n_folds} folds, folds_a has {first.n_folds}; they must match"
+            f"{name} has {found.n_folds} folds, folds_a has {first.n_folds}; they must match"
         )
+    return found
 
 
-def _correlation_of_items(
-    a: FoldCounts, b: FoldCounts, shared: FoldCounts, found: BayesTestResult
-) -> float:
-    """Of the log-odds of both metrics, from how many items have each joint outcome."""
-    _check_alike(a, shared, "paired")
-    tables = [found.weight * x.totals + found.prior for x in (a, b)]
-    u, v = (_slopes(x, cells) for x, cells in zip((a, b), tables, strict=True))
-    covariance = float((found.weight * shared.totals + found.prior / 2) @ (u * v))
-    opposite = [a.columns.index(OPPOSITES[column]) for column in a.columns]
-    moved = np.not_equal(opposite, range(len(opposite)))  # in another column than A has them
+def _of_items(found: BayesTestResult, shared: FoldCounts) -> dict[str, Any]:
+    """The correlation of the log-odds of both metrics, from how many items have each outcome."""
+    a, b, columns = found.counts_a, found.counts_b, shared.columns
+    opposite = [columns.index(OPPOSITES[column]) for column in columns]
+    moved = np.not_equal(opposite, range(len(columns)))  # in another column than A has them
     alone, others = a.table - shared.table, (b.table - shared.table)[:, opposite]
     for fold, k in np.argwhere((alone < 0) | (others < 0))[:1]:
-        column = a.columns[k]
-        raise ValueError(
-            f"paired[{fold}] has more {column} or {OPPOSITES[column]} than a model has"
-        )
+        more = f"more {columns[k]} or {OPPOSITES[columns[k]]} than a model has"
+        raise ValueError(f"paired[{fold}] has {more}")
     for fold, k in np.argwhere((alone != others) & moved)[:1]:
-        column = a.columns[k]
         raise ValueError(
-            f"paired[{fold}] leaves {alone[fold, k]:g} {column} to {found.names[0]} alone, and "
-            f"{others[fold, k]:g} {OPPOSITES[column]} to {found.names[1]}; they are the same items"
+            f"paired[{fold}] leaves {alone[fold, k]:g} {columns[k]} to {found.names[0]} alone, and "
+            f"{others[fold, k]:g} {OPPOSITES[columns[k]]} to {found.names[1]}; they are the same "
+            "items"
         )
-    covariance += float(
-        (found.weight * alone.sum(axis=0) + found.prior / 2) @ (moved * u * v[opposite])
-    )
-    return covariance / sqrt(float(tables[0] @ u**2) * float(tables[1] @ v**2))
-
-
-def _slopes(seen: FoldCounts, cells: Floats) -> Floats:
-    """Derivatives of the log-odds of the metric with respect to each cell."""
-    hits, misses = np.array([seen.metric.hits, seen.metric.misses], dtype=np.float64)
-    return np.asarray(hits / (hits @ cells) - misses / (misses @ cells))
+    cells = [found.weight * x.totals + found.prior for x in (a, b)]
+    both, one = (found.weight * x.sum(axis=0) + found.prior / 2 for x in (shared.table, alone))
+    hits, misses = np.array([a.metric.hits, a.metric.misses], dtype=np.float64)
+    u, v = (hits / (hits @ x) - misses / (misses @ x) for x in cells)  # slopes of the log-odds
+    covariance = both @ (u * v) + one @ (moved * u * v[opposite])
+    return {"correlation": float(covariance / sqrt((cells[0] @ u**2) * (cells[1] @ v**2)))}
 
 
 def _of_rows(found: BayesTestResult) -> dict[str, Any]:
@@ -919,42 +850,31 @@ def _of_rows(found: BayesTestResult) -> dict[str, Any]:
     With these, the log-odds of both metrics differ by as much as rows that are left out one by one
     say that they do (a jackknife, to first order).
     """
-    n, both = found.n_folds, (found.counts_a, found.counts_b)
+    n, halved = found.n_folds, found._halved
     if n < 2:
         raise ValueError(
             "paired=True needs two rows or more; pass the counts that both models share instead"
         )
-    halves = n % 2 == 0 and found.weight == block_weight(n // 2)
-    moved, counted, shares = [], [], np.zeros(n)
-    for law, seen in zip((found.posterior_a, found.posterior_b), both, strict=True):
-        hits, misses = (
-            seen.table[:, np.array(cells) > 0].sum(axis=1)
-            for cells in (seen.metric.hits, seen.metric.misses)
-        )
-        size, total = hits + misses, max(float(np.sum(hits + misses)), 1e-300)
-        share = size / total
-        # By how much the log-odds change without each row, which is 1 / (t (1 - t)) times as much
-        # as t itself does.
-        t = law.a / (law.a + law.b)
-        off = (hits - hits.sum() / total * size) / np.maximum(total - size, 1e-9 * total)
-        moved.append(off / (t * (1 - t)))
-        counted.append(found.weight * (1 / law.a + 1 / law.b))  # if each item stood for itself
-        shares += share / 2
-    u, v = moved
+    tables = np.stack([found.counts_a.table, found.counts_b.table])
+    hits, misses = np.moveaxis(tables @ _sides(found.counts_a.metric).T, 2, 0)  # (2, rows) each
+    sizes = hits + misses
+    total = np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
+    # By how much the log-odds change without each row, which is 1 / (t (1 - t)) times as much as t
+    # itself does.
+    laws = (found.posterior_a, found.posterior_b)
+    t = np.array([[law.a / (law.a + law.b)] for law in laws])
+    off = hits - hits.sum(axis=1, keepdims=True) / total * sizes
+    u, v = off / np.maximum(total - sizes, 1e-9 * total) / (t * (1 - t))
     # Residuals of two halves are the same but for the sign, and half as large in the square as
     # those of independent rows.
-    scale = 2 * ((n - 1) / n) ** 2 if halves else (n - 1) / n
+    scale = 2 * ((n - 1) / n) ** 2 if halved else (n - 1) / n
     spread, apart = scale * float(u @ u + v @ v), scale * float((v - u) @ (v - u))
-    items = sum(counted)
+    counted = [found.weight * law.spread**2 for law in laws]  # if each item stood for itself
     # Items that depend on each other count for less, but none counts for more. What a weight that
     # is not by design says of rows, rows say themselves.
-    design = found.weight if halves else 1.0
-    weight = min(found.weight, design * items / spread) if spread else found.weight
-    r = (items - weight / design * apart) / (2 * sqrt(counted[0] * counted[1]))
-    rest = n // 2 if halves else 1 / max(float(shares @ shares), 1 / n) - 1
-    return {
-        "weight": weight,
-        "correlation": _as_correlation(r),
-        "rows": n,
-        "freedom": max(rest, 1.0),
-    }
+    design = found.weight if halved else 1.0
+    weight = min(found.weight, design * sum(counted) / spread) if spread else found.weight
+    r = (sum(counted) - weight / design * apart) / (2 * sqrt(counted[0] * counted[1]))
+    shares = (sizes / total).mean(axis=0)
+    rest = n // 2 if halved else 1 / max(float(shares @ shares), 1 / n) - 1
+    return {"weight": weight, "correlation": r, "rows": n, "freedom": max(rest, 1.0)}

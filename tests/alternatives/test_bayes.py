@@ -4,6 +4,7 @@ import json
 import math
 from itertools import pairwise
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -101,6 +102,33 @@ def test_probabilities_in_ball_arithmetic(metric, prior, a, b, margin, p, q):
     got = found.p_b_better, found.p_a_better
     assert got == pytest.approx((p, q), rel=3e-10, abs=1e-300)
     assert np.abs(np.subtract(got, (p, q))).max() <= 2e-12
+
+
+def ahead_by_inversion(a, b):
+    """P(B > A) for two Beta laws: log-odds have Gamma functions for characteristic functions."""
+    with mp.workdps(40):
+        laws = [mp.mpf(x) for x in (*b, *a)]
+        spread = mp.sqrt(mp.fsum(1 / x for x in laws))
+        apart = abs(mp.log(laws[0] * laws[3] / (laws[1] * laws[2]))) / spread
+        step, constant = 2 * mp.pi / (spread * (apart + 16)), mp.fsum(map(mp.loggamma, laws))
+        t, area, value = mp.mpc(0, step / 2), mp.mpf(0), mp.mpf(1)
+        while abs(value) > mp.mpf("1e-32"):
+            turned = (x + sign * t for x, sign in zip(laws, (1, -1, -1, 1), strict=True))
+            value = mp.exp(mp.fsum(map(mp.loggamma, turned)) - constant)
+            area, t = area + value.imag / t.imag, t + mp.mpc(0, step)
+        p = mp.mpf(1) / 2 + step / mp.pi * area
+        return float(p), float(1 - p)
+
+
+@pytest.mark.parametrize("n", [10**5, 10**7, 10**9])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+def test_large_counts_agree_with_an_inverted_transform(n, share):
+    a = round(n * share), n - round(n * share)
+    more = round(3 * math.sqrt(a[1] * share))
+    b = a[0] + more, a[1] - more
+    found = alt.bayes_test(a, b, "accuracy")
+    exact = ahead_by_inversion(*([x + 1 for x in counted] for counted in (a, b)))
+    assert (found.p_h1, found.p_h0) == pytest.approx(exact, rel=1e-10 if n > 10**7 else 1e-11)
 
 
 @given(cells, cells, st.sampled_from([1, 2]), st.sampled_from(METRICS))
