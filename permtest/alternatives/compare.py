@@ -15,8 +15,16 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._forms import AsFields, AsJson, aligned, grid, plain, said, together
 from permtest._parallel import RNG, as_generator, progress
-from permtest.alternatives import counts, parametric, ranks, resampling
+from permtest.alternatives import resampling
 from permtest.alternatives.answer import (
+    AlternativeResult,
+    Names,
+    PairedSample,
+    interval_text,
+    rejects,
+    spread,
+)
+from permtest.alternatives.registry import (
     COUNTS,
     ENOUGH,
     LARGE,
@@ -27,16 +35,11 @@ from permtest.alternatives.answer import (
     SAMPLE,
     SYMMETRIC,
     SYSTEMS,
+    TESTS,
     TITLES,
     UPPER_BOUND,
     VARIANCES,
-    AlternativeResult,
     Assumption,
-    Names,
-    PairedSample,
-    interval_text,
-    rejects,
-    spread,
 )
 from permtest.integers import exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
@@ -47,30 +50,8 @@ from permtest.statistics import Alternative, Statistic, check_alternative, looku
 #: A test of one's data, waiting to be made with `alternative=`.
 Job: TypeAlias = Callable[..., AlternativeResult]
 
-#: Arguments of tests, by what they take.
+#: Arguments of tests, by what they take; see `Row`.
 Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
-
-#: What makes each test, and of what: scores, or resamples of them; how many items are right for
-#: one system alone; how many are right of how many; or a table of these.
-TESTS: dict[str, tuple[Job, str]] = {
-    "exact": (resampling.randomisation, "scores"),
-    "permutation_median": (ranks.permutation_median, "scores"),
-    "paired_t": (parametric.paired_t, "scores"),
-    "normal_z": (parametric.normal_z, "scores"),
-    "wilcoxon": (ranks.wilcoxon, "scores"),
-    "sign": (ranks.sign, "scores"),
-    "bootstrap_mean": (resampling.bootstrap, "resamples"),
-    "bootstrap_median": (partial(resampling.bootstrap, statistic="median"), "resamples"),
-    "paired_bootstrap": (partial(resampling.paired_bootstrap, statistic="mean"), "resamples"),
-    "independent_t": (parametric.independent_t, "scores"),
-    "independent_z": (partial(parametric.normal_z, correlation=0.0), "scores"),
-    "mcnemar": (counts.mcnemar, "discordant"),
-    "mcnemar_midp": (partial(counts.mcnemar, method="midp"), "discordant"),
-    "mcnemar_chi2": (partial(counts.mcnemar, method="chi2"), "discordant"),
-    "two_proportion_z": (counts.two_proportion_z, "shares"),
-    "chi_squared": (counts.chi_squared, "table"),
-    "chi_squared_yates": (partial(counts.chi_squared, correction=True), "table"),
-}
 
 # ---- assumptions, held against the data ----------------------------------------------------------
 
@@ -427,11 +408,12 @@ def compare_all(
         pairs = sample.pairs
         entry.check(pairs, pairs.low)
         data = _scored(sample, size)
-    for name, (test, takes) in TESTS.items():
-        if takes in data:
+    for name in TITLES:
+        takes, made = TESTS[name].takes, TESTS[name].single
+        if made and takes in data:
             args, options = data[takes]
             drawn = {"rng": streams[name]} if takes == "resamples" else {}
-            jobs[name] = partial(test, *args, **options, **drawn)
+            jobs[name] = partial(made, *args, **options, **drawn)
     chosen = _chosen(jobs, tests).items()
     answers = (
         _answer(name, partial(job, alternative=alternative), sample, pairs, confidence_level)

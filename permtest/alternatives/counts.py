@@ -10,6 +10,7 @@ from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import check_option, count
 from permtest.alternatives.answer import (
@@ -20,6 +21,7 @@ from permtest.alternatives.answer import (
     tail_level,
 )
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
+from permtest.alternatives.registry import batch_of, single_of
 from permtest.integers import exact_sum
 from permtest.interval import score_ends
 from permtest.pairs import Pairs
@@ -35,6 +37,9 @@ SHARES = -1.0, 1.0
 # ---- paired --------------------------------------------------------------------------------------
 
 
+@single_of("mcnemar")
+@single_of("mcnemar_midp", method="midp")
+@single_of("mcnemar_chi2", method="chi2")
 def mcnemar(
     b: int,
     c: int,
@@ -102,6 +107,18 @@ def mcnemar(
     )
 
 
+@batch_of("sign")
+@batch_of("mcnemar")
+@batch_of("mcnemar_midp", method="midp")
+@batch_of("mcnemar_chi2", method="chi2")
+def signs_pvalue(
+    d: NDArray[Any], axis: int = -1, *, alternative: str, method: str = "exact"
+) -> Any:
+    """p of McNemar's test, or the sign test, of the signs of differences."""
+    wins, losses = (np.count_nonzero(some, axis=axis) for some in (d > 0, d < 0))
+    return mcnemar_pvalue(wins, losses, method, alternative)
+
+
 def mcnemar_pvalue(b: Any, c: Any, method: str, alternative: str) -> Any:
     """p of McNemar's test by one of its methods, for arrays of b and c; 1 where both are 0."""
     n = b + c
@@ -152,6 +169,7 @@ def _two_sided(tail: float) -> float:
 # ---- not paired ----------------------------------------------------------------------------------
 
 
+@single_of("two_proportion_z")
 def two_proportion_z(
     x1: int,
     n1: int,
@@ -213,6 +231,8 @@ def two_proportion_z(
     return _unpaired("two_proportion_z", (x1, n1, x2, n2), **found)
 
 
+@single_of("chi_squared")
+@single_of("chi_squared_yates", correction=True)
 def chi_squared(
     table: Any,
     *,

@@ -10,28 +10,27 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, sqrt
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option
 from permtest.alternatives.answer import (
-    ITEMS,
-    LARGE,
-    SYMMETRIC,
     AlternativeResult,
     Names,
     PairedSample,
-    Z,
     by_level,
     by_sides,
     first,
+    norm,
     rejects,
     result_of,
 )
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.parametric import normal_pvalue
+from permtest.alternatives.registry import ITEMS, batch_of, single_of
+from permtest.alternatives.resampling import exact_pvalue
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
@@ -41,6 +40,7 @@ from permtest.statistics import Alternative
 ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
 
 
+@single_of("wilcoxon")
 def wilcoxon(
     a: Any,
     b: Any = None,
@@ -98,67 +98,84 @@ def wilcoxon(
     check_option("zero_method", zero_method, get_args(ZeroMethod))
     check_option("method", method, ("exact", "approx"))
     sample = PairedSample.of(a, b, delta, names)
-    ranks, zeros = SignedRanks.of(sample.steps, zero_method), int(np.sum(sample.steps == 0))
-    rough = method == "approx"
-    if rough:
-        p = normal_pvalue(ranks.z(0.5 * correction, alternative), alternative)
-        p = float(p) if ranks.deviation else 1.0  # there is nothing to rank
+    ranks, zeros = signed_ranks(sample.steps, -1, zero_method), int(np.sum(sample.steps == 0))
+    if method == "approx":
+        p = float(_approximate(ranks, alternative=alternative, correction=0.5 * correction))
     else:
-        swapped = np.zeros_like(ranks.doubled)
-        p = exact_perm_test(ranks.doubled, swapped, alternative=alternative).pvalue
+        p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
+    share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
+    plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (ranks, -ranks))
+    ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1].tolist()
     return result_of(
-        "wilcoxon",
+        "wilcoxon" if method == "exact" else "wilcoxon_approx",
         sample=sample,
         alternative=alternative,
-        statistic=ranks.plus,
+        statistic=plus,
         pvalue=p,
         estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
-        method=Z if rough else None,
-        assumptions=(ITEMS, SYMMETRIC, LARGE) if rough else None,
         details={
-            "W-": ranks.minus,
-            "z": ranks.z(),
+            "W-": minus,
+            "z": float(rank_z(ranks)),
             "n_nonzero": sample.n - zeros,
             "n_zero": zeros,
-            "tie_sum": ranks.ties,
+            "tie_sum": sum(t**3 - t for t in ties),
         },
         ends=partial(_walsh_ends, sample.gaps, sample.scale),
     )
 
 
-class SignedRanks(NamedTuple):
-    """Midranks of absolute differences: doubled and signed, 0 for zeros; W+, W-, sum(t^3 - t)."""
-
-    doubled: NDArray[np.int64]
-    plus: float
-    minus: float
-    ties: int
-
-    @classmethod
-    def of(cls, steps: IntArray, zero_method: str) -> SignedRanks:
-        """Rank integers by their absolute values."""
-        signs = np.where(steps > 0, 1, np.where(steps < 0, -1, 0))
-        if zero_method == "wilcox":
-            steps, signs = steps[signs != 0], signs[signs != 0]
-        _, where, sizes = np.unique(np.abs(steps), return_inverse=True, return_counts=True)
-        doubled = signs * (2 * np.cumsum(sizes) - sizes + 1)[where.ravel()]
-        zeros = int(np.sum(signs == 0))
-        share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
-        plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (doubled, -doubled))
-        ties = sum(int(t) ** 3 - int(t) for t in sizes[bool(zeros) :])
-        return cls(doubled, plus, minus, ties)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of W+ under random signs, which ties make smaller."""
-        return float(np.linalg.norm(self.doubled.astype(np.float64))) / 4
-
-    def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
-        """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
-        gap = float(corrected_root((self.plus - self.minus) / 2, correction, alternative))
-        return gap / self.deviation if self.deviation else 0.0
+@batch_of("wilcoxon")
+@batch_of("wilcoxon_approx", exact=False)
+def signed_ranks_pvalue(
+    d: NDArray[Any], axis: int = -1, *, alternative: str, exact: bool = True
+) -> Any:
+    """p of Wilcoxon's test of differences, or of its normal approximation."""
+    ranks = signed_ranks(d, axis)
+    if exact:
+        return exact_pvalue(ranks, axis, alternative=alternative)
+    return _approximate(ranks, axis, alternative=alternative)
 
 
+def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
+    """Twice the midranks of absolute differences, with their signs; 0 for zeros."""
+    from scipy.stats import rankdata
+
+    sizes = np.abs(d)
+    if d.dtype == object:
+        sizes = np.unique(sizes, return_inverse=True)[1].reshape(d.shape)
+    ranks = rankdata(sizes, axis=axis)
+    if zero_method == "wilcox":
+        ranks -= np.count_nonzero(d == 0, axis=axis, keepdims=True)
+    return np.asarray(np.sign(d) * (2 * ranks)).astype(np.int64)
+
+
+def rank_deviation(ranks: NDArray[np.int64], axis: int = -1) -> Any:
+    """Standard deviation of W+ under random signs, which ties make smaller."""
+    return norm(ranks.astype(np.float64), axis) / 4
+
+
+def rank_z(
+    ranks: NDArray[np.int64],
+    axis: int = -1,
+    *,
+    correction: float = 0.0,
+    alternative: str = "two-sided",
+) -> Any:
+    """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
+    deviation = rank_deviation(ranks, axis)
+    gap = corrected_root(ranks.sum(axis) / 4, correction, alternative)
+    return np.where(deviation > 0, gap / np.where(deviation > 0, deviation, 1.0), 0.0)
+
+
+def _approximate(
+    ranks: NDArray[np.int64], axis: int = -1, *, alternative: str, correction: float = 0.0
+) -> Any:
+    """p by the normal approximation; 1 if there is nothing to rank."""
+    z = rank_z(ranks, axis, correction=correction, alternative=alternative)
+    return np.where(ranks.any(axis), normal_pvalue(z, alternative), 1.0)
+
+
+@single_of("sign")
 def sign(
     a: Any,
     b: Any = None,
@@ -224,6 +241,7 @@ def _order_statistics(ordered: IntArray, scale: int, tail: float) -> tuple[float
     return low, high
 
 
+@single_of("permutation_median")
 def permutation_median(
     a: Any,
     b: Any = None,

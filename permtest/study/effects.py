@@ -16,9 +16,11 @@ from permtest.alternatives.answer import PairedSample, finite, interval_text, ta
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
-    SignedRanks,
     hodges_lehmann_sum,
+    rank_deviation,
+    rank_z,
     signed_rank_quantile,
+    signed_ranks,
     walsh_interval,
 )
 from permtest.integers import IntArray
@@ -317,12 +319,13 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     d = sample.gaps[sample.gaps != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
-    ranks = SignedRanks.of(d, "wilcox")
-    z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
+    ranks = signed_ranks(d)
+    z, deviation = float(rank_z(ranks)), float(rank_deviation(ranks))
+    plus, total = (int(x.sum()) / 2 for x in (np.maximum(ranks, 0), np.abs(ranks)))
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
     details["r_observations"] = z / sqrt(2 * sample.n)
-    details["rank_biserial"] = (plus - ranks.minus) / total
-    unit, trials = total / (2 * ranks.deviation * sqrt(d.size)), _trials(d, plus / total)
+    details["rank_biserial"] = (2 * plus - total) / total
+    unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
 
     def interval(confidence_level: float) -> tuple[float, ...]:
         return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))

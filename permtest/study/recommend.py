@@ -10,16 +10,17 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._checks import check_option
-from permtest.alternatives.answer import (
-    MANY,
-    REPRESENTATIVE_FROM,
-    SYSTEMS,
-    TITLES,
-    PairedSample,
-    interval_text,
-)
+from permtest.alternatives.answer import PairedSample, interval_text
 from permtest.alternatives.compare import FEW, verdict
 from permtest.alternatives.counts import mcnemar
+from permtest.alternatives.registry import (
+    MANY,
+    OF_COUNTS,
+    REPRESENTATIVE_FROM,
+    SYSTEMS,
+    TESTS,
+    TITLES,
+)
 from permtest.score import counted
 from permtest.study.describe import Description, checked_sample, describe
 from permtest.study.document import InSection, Section, Table
@@ -307,9 +308,9 @@ class _Case:
         for test in ("permutation_median", "bootstrap_median"):
             yield test, *self.median(test)
         yield "paired_bootstrap", *self.bootstrap("paired_bootstrap")
-        crossed = ("two_proportion_z", "chi_squared", "chi_squared_yates") if self.binary else ()
-        for test in ("independent_t", "independent_z", *crossed):
-            yield test, *self.independent()
+        for test in TITLES:
+            if SYSTEMS in TESTS[test].assumptions and (self.binary or test not in OF_COUNTS):
+                yield test, *self.independent()
 
     def of_mean(self, test: str) -> tuple[str, str]:
         """By its level: the exact test, or one that takes the mean (or McNemar's z) for normal."""
