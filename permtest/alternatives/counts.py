@@ -21,7 +21,7 @@ from permtest.alternatives.answer import (
     tail_level,
 )
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
-from permtest.alternatives.registry import batch_of, single_of
+from permtest.alternatives.registry import makes
 from permtest.integers import exact_sum
 from permtest.interval import score_ends
 from permtest.pairs import Pairs
@@ -37,9 +37,9 @@ SHARES = -1.0, 1.0
 # ---- paired --------------------------------------------------------------------------------------
 
 
-@single_of("mcnemar")
-@single_of("mcnemar_midp", method="midp")
-@single_of("mcnemar_chi2", method="chi2")
+@makes("mcnemar")
+@makes("mcnemar_midp", method="midp")
+@makes("mcnemar_chi2", method="chi2")
 def mcnemar(
     b: int,
     c: int,
@@ -107,10 +107,10 @@ def mcnemar(
     )
 
 
-@batch_of("sign")
-@batch_of("mcnemar")
-@batch_of("mcnemar_midp", method="midp")
-@batch_of("mcnemar_chi2", method="chi2")
+@makes("sign", batch=True)
+@makes("mcnemar", batch=True)
+@makes("mcnemar_midp", batch=True, method="midp")
+@makes("mcnemar_chi2", batch=True, method="chi2")
 def signs_pvalue(
     d: NDArray[Any], axis: int = -1, *, alternative: str, method: str = "exact"
 ) -> Any:
@@ -169,7 +169,7 @@ def _two_sided(tail: float) -> float:
 # ---- not paired ----------------------------------------------------------------------------------
 
 
-@single_of("two_proportion_z")
+@makes("two_proportion_z")
 def two_proportion_z(
     x1: int,
     n1: int,
@@ -231,8 +231,8 @@ def two_proportion_z(
     return _unpaired("two_proportion_z", (x1, n1, x2, n2), **found)
 
 
-@single_of("chi_squared")
-@single_of("chi_squared_yates", correction=True)
+@makes("chi_squared")
+@makes("chi_squared_yates", correction=True)
 def chi_squared(
     table: Any,
     *,

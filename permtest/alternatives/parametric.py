@@ -28,15 +28,14 @@ from permtest.alternatives.registry import (
     ITEMS,
     NORMAL_SCORES,
     SYSTEMS,
-    batch_of,
-    single_of,
+    makes,
 )
 from permtest.integers import in_common_units, roomy
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative
 
 
-@single_of("paired_t")
+@makes("paired_t")
 def paired_t(
     a: Any,
     b: Any = None,
@@ -86,7 +85,7 @@ def paired_t(
     return student("paired_t", alternative, *found, sample=sample)
 
 
-@single_of("independent_t")
+@makes("independent_t")
 def independent_t(
     a: Any,
     b: Any = None,
@@ -156,8 +155,8 @@ def independent_t(
     return student("independent_t", alternative, gap, gap - found["delta"], error, df, **found)
 
 
-@single_of("normal_z")
-@single_of("independent_z", correlation=0.0)
+@makes("normal_z")
+@makes("independent_z", correlation=0.0)
 def normal_z(
     a: Any,
     b: Any = None,
@@ -188,15 +187,15 @@ def normal_z(
 # ---- many tests along an axis --------------------------------------------------------------------
 
 
-@batch_of("paired_t")
-@batch_of("normal_z", normal=True)
+@makes("paired_t", batch=True)
+@makes("normal_z", batch=True, normal=True)
 def mean_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str, normal: bool = False) -> Any:
     """p of the t-test of differences, or of z."""
     df = inf if normal else d.shape[axis] - 1
     return t_pvalue(mean_in_errors(d, axis), df, alternative)
 
 
-@batch_of("independent_t")
+@makes("independent_t", batch=True)
 def two_sample_pvalue(a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
     """p of the two-sample t-test."""
     gap, error, df = two_samples(a, b, axis)

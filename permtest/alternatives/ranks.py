@@ -20,7 +20,6 @@ from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
     PairedSample,
-    by_level,
     by_sides,
     first,
     norm,
@@ -29,7 +28,7 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.parametric import normal_pvalue
-from permtest.alternatives.registry import ITEMS, batch_of, single_of
+from permtest.alternatives.registry import ITEMS, makes
 from permtest.alternatives.resampling import exact_pvalue
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
@@ -40,7 +39,7 @@ from permtest.statistics import Alternative
 ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
 
 
-@single_of("wilcoxon")
+@makes("wilcoxon")
 def wilcoxon(
     a: Any,
     b: Any = None,
@@ -100,7 +99,8 @@ def wilcoxon(
     sample = PairedSample.of(a, b, delta, names)
     ranks, zeros = signed_ranks(sample.steps, -1, zero_method), int(np.sum(sample.steps == 0))
     if method == "approx":
-        p = float(_approximate(ranks, alternative=alternative, correction=0.5 * correction))
+        how: dict[str, Any] = {"zero_method": zero_method, "correction": 0.5 * correction}
+        p = float(approximate_pvalue(sample.steps, alternative=alternative, **how))
     else:
         p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
     share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
@@ -120,20 +120,29 @@ def wilcoxon(
             "n_zero": zeros,
             "tie_sum": sum(t**3 - t for t in ties),
         },
-        ends=partial(_walsh_ends, sample.gaps, sample.scale),
+        ends=partial(walsh_ends, sample.gaps, sample.scale),
     )
 
 
-@batch_of("wilcoxon")
-@batch_of("wilcoxon_approx", exact=False)
-def signed_ranks_pvalue(
-    d: NDArray[Any], axis: int = -1, *, alternative: str, exact: bool = True
+@makes("wilcoxon", batch=True)
+def signed_ranks_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
+    """p of Wilcoxon's test of differences."""
+    return exact_pvalue(signed_ranks(d, axis), axis, alternative=alternative)
+
+
+@makes("wilcoxon_approx", batch=True)
+def approximate_pvalue(
+    d: NDArray[Any],
+    axis: int = -1,
+    *,
+    alternative: str,
+    zero_method: str = "wilcox",
+    correction: float = 0.0,
 ) -> Any:
-    """p of Wilcoxon's test of differences, or of its normal approximation."""
-    ranks = signed_ranks(d, axis)
-    if exact:
-        return exact_pvalue(ranks, axis, alternative=alternative)
-    return _approximate(ranks, axis, alternative=alternative)
+    """The same by the normal approximation; 1 if there is nothing to rank."""
+    ranks = signed_ranks(d, axis, zero_method)
+    z = rank_z(ranks, axis, correction=correction, alternative=alternative)
+    return np.where(ranks.any(axis), normal_pvalue(z, alternative), 1.0)
 
 
 def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
@@ -161,21 +170,13 @@ def rank_z(
     correction: float = 0.0,
     alternative: str = "two-sided",
 ) -> Any:
-    """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
+    """W+ less its mean, and less a correction, over its standard deviation, if that is not 0."""
     deviation = rank_deviation(ranks, axis)
     gap = corrected_root(ranks.sum(axis) / 4, correction, alternative)
-    return np.where(deviation > 0, gap / np.where(deviation > 0, deviation, 1.0), 0.0)
+    return gap / np.where(deviation > 0, deviation, 1.0)
 
 
-def _approximate(
-    ranks: NDArray[np.int64], axis: int = -1, *, alternative: str, correction: float = 0.0
-) -> Any:
-    """p by the normal approximation; 1 if there is nothing to rank."""
-    z = rank_z(ranks, axis, correction=correction, alternative=alternative)
-    return np.where(ranks.any(axis), normal_pvalue(z, alternative), 1.0)
-
-
-@single_of("sign")
+@makes("sign")
 def sign(
     a: Any,
     b: Any = None,
@@ -241,7 +242,7 @@ def _order_statistics(ordered: IntArray, scale: int, tail: float) -> tuple[float
     return low, high
 
 
-@single_of("permutation_median")
+@makes("permutation_median")
 def permutation_median(
     a: Any,
     b: Any = None,
@@ -370,15 +371,8 @@ def _median_shifts(gaps: IntArray, scale: int, tail: float) -> tuple[float, floa
 # in integers and never listed.
 
 
-def walsh_interval(
-    gaps: IntArray, scale: int, alternative: str, confidence_level: float
-) -> tuple[float, float]:
+def walsh_ends(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
     """The k-th smallest and the k-th largest mean of two differences, each with itself too."""
-    ends = partial(_walsh_ends, gaps, scale)
-    return by_level(ends, alternative, (-inf, inf), confidence_level)
-
-
-def _walsh_ends(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
     n = gaps.size
     k, _ = signed_rank_quantile(n, tail)
     if k == 0:

@@ -1,9 +1,9 @@
 """The registry of tests: what each is called, what it assumes, what it takes, and what makes it.
 
 A row of `TESTS` says all that there is to say about a test; the function that makes it stands in
-the file of its family, under ``@single_of("its name")``. Where power curves and advice can make
-the test, a function of arrays, which gives p for every data set along an axis, stands there too,
-under ``@batch_of("its name")``.
+the file of its family, under ``@makes("its name")``. Where power curves and advice can make the
+test, a function of arrays, which gives p for every data set along an axis, stands there too, under
+``@makes("its name", batch=True)``.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test a
 class Row:
     """A test: its title in tables, what its results share, and the functions that make it.
 
-    `effect` is the effect size that belongs to it, "" if `compare_all` does not make it. `takes` is
-    what it is made of: "scores"; "resamples" of them; "discordant" items, right for one system
-    alone; "shares", how many items are right of how many; or a "table" of these.
+    `takes` is what `compare_all` makes it of: "scores"; "resamples" of them; "discordant" items,
+    right for one system alone; "shares", how many items are right of how many; or a "table" of
+    these. It is "" if `compare_all` does not make it.
     """
 
     title: str
@@ -74,7 +74,6 @@ class Row:
     estimate_name: str
     method: str
     assumptions: tuple[Assumption, ...]
-    effect: str = ""
     takes: str = "scores"
     #: Makes one test of what it takes, with ``alternative=``.
     single: Callable[..., Any] | None = field(default=None, init=False)
@@ -82,88 +81,76 @@ class Row:
     #: scores where it assumes that these are independent.
     batch: Callable[..., Any] | None = field(default=None, init=False)
 
+    @property
+    def effect(self) -> str:
+        """The effect size that belongs to the test."""
+        return EFFECTS[self.estimate_name]
+
 
 MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
 PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
 T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
 DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
-RISK = "risk_difference"
+
+#: The effect size that belongs to an estimate.
+EFFECTS = {MEAN: "cohen_d", MEDIAN: "hodges_lehmann", PSEUDO: "wilcoxon_r"}
+EFFECTS |= dict.fromkeys((PROPORTIONS, WINS), "risk_difference")
 
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those that do not take scores or resamples have no threshold.
 TESTS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (), "cohen_d"),
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", ()),
     "permutation_median": Row(
-        "exact permutation test of the median", "median", MEDIAN, "exact", (), "hodges_lehmann"
+        "exact permutation test of the median", "median", MEDIAN, "exact", ()
     ),
-    "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL), "cohen_d"),
-    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE), "cohen_d"),
-    "wilcoxon": Row(
-        "Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC), "wilcoxon_r"
-    ),
-    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "hodges_lehmann"),
-    "bootstrap_mean": Row(
-        "bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, "cohen_d", "resamples"
-    ),
+    "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL)),
+    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE)),
+    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC)),
+    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,)),
+    "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, "resamples"),
     "bootstrap_median": Row(
-        "bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "hodges_lehmann", "resamples"
+        "bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "resamples"
     ),
     "paired_bootstrap": Row(
-        "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "cohen_d", "resamples"
+        "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "resamples"
     ),
     "independent_t": Row(
-        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, NORMAL_SCORES, VARIANCES), "cohen_d"
+        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, NORMAL_SCORES, VARIANCES)
     ),
-    "independent_z": Row(
-        "z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE), "cohen_d"
-    ),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), RISK, "discordant"),
+    "independent_z": Row("z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE)),
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "discordant"),
     "mcnemar_midp": Row(
-        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), RISK, "discordant"
+        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "discordant"
     ),
-    "mcnemar_chi2": Row(
-        "McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, RISK, "discordant"
-    ),
-    "two_proportion_z": Row(
-        "z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, RISK, "shares"
-    ),
-    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, RISK, "table"),
+    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "discordant"),
+    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "shares"),
+    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "table"),
     "chi_squared_yates": Row(
-        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, RISK, "table"
+        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "table"
     ),
     "wilcoxon_approx": Row(
-        "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (ITEMS, SYMMETRIC, LARGE)
+        "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (ITEMS, SYMMETRIC, LARGE), ""
     ),
-    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED),
+    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED, ""),
     "corrected_resampled_t": Row(
-        "corrected resampled t-test", "t", MEAN, T, (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL)
+        "corrected resampled t-test", "t", MEAN, T, (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL), ""
     ),
 }
 
 #: Titles of those that `compare_all` makes, and which of these are tests of two proportions, and
 #: tests of scores of 0 and 1.
-TITLES = {name: row.title for name, row in TESTS.items() if row.effect}
+TITLES = {name: row.title for name, row in TESTS.items() if row.takes}
 OF_PROPORTIONS = tuple(name for name in TITLES if TESTS[name].takes in ("shares", "table"))
 OF_COUNTS = tuple(
     name for name in TITLES if TESTS[name].takes == "discordant" or name in OF_PROPORTIONS
 )
 
 
-def single_of(test: str, **options: Any) -> Callable[[Function], Function]:
-    """Enter a function that makes one test, with these options, in the row of the test."""
+def makes(test: str, *, batch: bool = False, **options: Any) -> Callable[[Function], Function]:
+    """Enter a function, with its options, in the row of the test that it makes."""
 
     def entered(function: Function) -> Function:
-        TESTS[test].single = partial(function, **options)
-        return function
-
-    return entered
-
-
-def batch_of(test: str, **options: Any) -> Callable[[Function], Function]:
-    """Enter a function that finds p of many tests along an axis, in the row of the test."""
-
-    def entered(function: Function) -> Function:
-        TESTS[test].batch = partial(function, **options)
+        setattr(TESTS[test], "batch" if batch else "single", partial(function, **options))
         return function
 
     return entered

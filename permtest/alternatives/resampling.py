@@ -37,8 +37,7 @@ from permtest.alternatives.registry import (
     SAMPLED,
     TESTS,
     UPPER_BOUND,
-    batch_of,
-    single_of,
+    makes,
 )
 from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
@@ -69,8 +68,8 @@ SHARED = 2**21
 ITEMS_PER_VALUE = 16
 
 
-@single_of("bootstrap_mean")
-@single_of("bootstrap_median", statistic="median")
+@makes("bootstrap_mean")
+@makes("bootstrap_median", statistic="median")
 def bootstrap(
     a: Any,
     b: Any = None,
@@ -190,7 +189,7 @@ def bootstrap(
     )
 
 
-@single_of("paired_bootstrap", statistic="mean")
+@makes("paired_bootstrap", statistic="mean")
 def paired_bootstrap(
     u: Any,
     v: Any = None,
@@ -307,7 +306,7 @@ def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tu
     return pairs, gaps, counts, Fraction(1), float(first - second), tie
 
 
-@single_of("exact")
+@makes("exact")
 def randomisation(
     pairs: Pairs,
     statistic: Any = "mean",
@@ -348,7 +347,7 @@ def randomisation(
     )
 
 
-@batch_of("exact")
+@makes("exact", batch=True)
 def exact_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Floats:
     """p of the exact tests of integers along the axis."""
     zeros, d = np.zeros(d.shape[axis], np.int64), np.moveaxis(d, axis, -1)
@@ -377,7 +376,7 @@ def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeRes
     )
 
 
-@batch_of("bootstrap_mean")
+@makes("bootstrap_mean", batch=True)
 def studentised_pvalue(
     d: NDArray[Any], axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:

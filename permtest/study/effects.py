@@ -12,7 +12,7 @@ import numpy as np
 
 from permtest._checks import check_level
 from permtest._forms import AsSentence
-from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
+from permtest.alternatives.answer import PairedSample, by_level, finite, interval_text, tail_level
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
@@ -21,7 +21,7 @@ from permtest.alternatives.ranks import (
     rank_z,
     signed_rank_quantile,
     signed_ranks,
-    walsh_interval,
+    walsh_ends,
 )
 from permtest.integers import IntArray
 from permtest.interval import CHANCE, PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
@@ -383,7 +383,9 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     if sample.n > 1:
         other = hodges_lehmann_sum(sample.gaps, diagonal=False)
         details["i_lt_j"] = float(other / (2 * sample.scale))
-    interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
+    interval = partial(
+        by_level, partial(walsh_ends, sample.gaps, sample.scale), "two-sided", (-inf, inf)
+    )
     return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 
 

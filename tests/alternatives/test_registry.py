@@ -43,10 +43,10 @@ def test_batches_lie_along_any_axis(test, alternative):
 def test_the_row_in_contributing_is_all_that_a_new_test_needs(monkeypatch):
     text = Path(__file__).parents[2].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
     name, row = re.search(r'^    "(\w+)": (Row\(.*\)),$', text, re.MULTILINE).groups()
-    assert f'@single_of("{name}")' in text
+    assert f'@makes("{name}")' in text
     monkeypatch.setitem(TESTS, name, eval(row, vars(registry)))
     monkeypatch.setitem(TITLES, name, TESTS[name].title)
-    registry.single_of(name, equal_var=False)(alt.independent_t)
+    registry.makes(name, equal_var=False)(alt.independent_t)
     a, b = np.random.default_rng(1).normal(size=(2, 40)).round(2)
     expected = alt.independent_t(a, b, equal_var=False).pvalue
     assert pt.compare_all(a, b, tests=[name])[name].result.pvalue == expected
