@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_level
 from permtest._forms import AsFields, facts, plain, together
-from permtest.alternatives.registry import (
-    LABELS,
-    SAMPLED,
-    SYMMETRIC,
-    TESTS,
-    UPPER_BOUND,
-    Assumption,
-)
+from permtest.alternatives import registry
 from permtest.integers import IntArray, exact_sum, largest, roomy, with_room
 from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs, check_names, check_unclustered
@@ -176,9 +169,9 @@ class PairedSample:
         return self.pairs.is_binary
 
     @property
-    def symmetry(self) -> Assumption:
+    def symmetry(self) -> registry.Assumption:
         """The assumption of a permutation test."""
-        return SYMMETRIC if self.delta else LABELS
+        return registry.SYMMETRIC if self.delta else registry.LABELS
 
     def refuse_constant(self, what: str) -> None:
         """Raise ValueError if all differences are equal."""
@@ -305,7 +298,7 @@ class AlternativeResult(AsFields):
     method: str
     names: tuple[str, str] = ("a", "b")
     delta: float = 0.0
-    assumptions: tuple[Assumption, ...] = ()
+    assumptions: tuple[registry.Assumption, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     n_samples: int | None = None
     _interval: Callable[[float], tuple[float, float]] | None = field(
@@ -353,7 +346,10 @@ class AlternativeResult(AsFields):
         """p with this many significant digits, marked if it is a bound or sampled."""
         if self.pvalue <= SMALLEST:
             return "< 5e-324"
-        marks = {UPPER_BOUND: "\N{LESS-THAN OR EQUAL TO} ", SAMPLED: "\N{ALMOST EQUAL TO} "}
+        marks = {
+            registry.UPPER_BOUND: "\N{LESS-THAN OR EQUAL TO} ",
+            registry.SAMPLED: "\N{ALMOST EQUAL TO} ",
+        }
         return f"{marks.get(self.method, '')}{self.pvalue:.{digits}g}"
 
     def sides_text(self) -> str:
@@ -401,7 +397,7 @@ def result_of(
     `ends` are those of the interval, by the probability of an error on each side that it has; a
     side that it does not have ends at one of the `limits` of the estimate.
     """
-    shared: dict[str, Any] = {name: getattr(TESTS[test], name) for name in SHARED}
+    shared: dict[str, Any] = {name: getattr(registry.TESTS[test], name) for name in SHARED}
     if sample:
         shared |= {"n": sample.n, "names": sample.names, "delta": float(sample.delta)}
     if ends:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option, count
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
@@ -21,7 +22,6 @@ from permtest.alternatives.answer import (
     tail_level,
 )
 from permtest.alternatives.parametric import normal_pvalue, normal_quantile
-from permtest.alternatives.registry import makes
 from permtest.integers import exact_sum
 from permtest.interval import score_ends
 from permtest.pairs import Pairs
@@ -37,9 +37,9 @@ SHARES = -1.0, 1.0
 # ---- paired --------------------------------------------------------------------------------------
 
 
-@makes("mcnemar")
-@makes("mcnemar_midp", method="midp")
-@makes("mcnemar_chi2", method="chi2")
+@registry.makes("mcnemar")
+@registry.makes("mcnemar_midp", method="midp")
+@registry.makes("mcnemar_chi2", method="chi2")
 def mcnemar(
     b: int,
     c: int,
@@ -107,10 +107,10 @@ def mcnemar(
     )
 
 
-@makes("sign", batch=True)
-@makes("mcnemar", batch=True)
-@makes("mcnemar_midp", batch=True, method="midp")
-@makes("mcnemar_chi2", batch=True, method="chi2")
+@registry.makes("sign", batch=True)
+@registry.makes("mcnemar", batch=True)
+@registry.makes("mcnemar_midp", batch=True, method="midp")
+@registry.makes("mcnemar_chi2", batch=True, method="chi2")
 def signs_pvalue(
     d: NDArray[Any], axis: int = -1, *, alternative: str, method: str = "exact"
 ) -> Any:
@@ -169,7 +169,7 @@ def _two_sided(tail: float) -> float:
 # ---- not paired ----------------------------------------------------------------------------------
 
 
-@makes("two_proportion_z")
+@registry.makes("two_proportion_z")
 def two_proportion_z(
     x1: int,
     n1: int,
@@ -231,8 +231,8 @@ def two_proportion_z(
     return _unpaired("two_proportion_z", (x1, n1, x2, n2), **found)
 
 
-@makes("chi_squared")
-@makes("chi_squared_yates", correction=True)
+@registry.makes("chi_squared")
+@registry.makes("chi_squared_yates", correction=True)
 def chi_squared(
     table: Any,
     *,

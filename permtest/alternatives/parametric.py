@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
@@ -24,18 +25,12 @@ from permtest.alternatives.answer import (
     result_of,
     spread,
 )
-from permtest.alternatives.registry import (
-    ITEMS,
-    NORMAL_SCORES,
-    SYSTEMS,
-    makes,
-)
 from permtest.integers import in_common_units, roomy
 from permtest.pairs import Pairs
 from permtest.statistics import Alternative
 
 
-@makes("paired_t")
+@registry.makes("paired_t")
 def paired_t(
     a: Any,
     b: Any = None,
@@ -85,7 +80,7 @@ def paired_t(
     return student("paired_t", alternative, *found, sample=sample)
 
 
-@makes("independent_t")
+@registry.makes("independent_t")
 def independent_t(
     a: Any,
     b: Any = None,
@@ -151,12 +146,12 @@ def independent_t(
     found: dict[str, Any] = {"n": both.size, "names": names, "delta": float(threshold)}
     if not equal_var:
         found["title"] = "Welch's two-sample t-test"
-        found["assumptions"] = ITEMS, SYSTEMS, NORMAL_SCORES
+        found["assumptions"] = registry.ITEMS, registry.SYSTEMS, registry.NORMAL_SCORES
     return student("independent_t", alternative, gap, gap - found["delta"], error, df, **found)
 
 
-@makes("normal_z")
-@makes("independent_z", correlation=0.0)
+@registry.makes("normal_z")
+@registry.makes("independent_z", correlation=0.0)
 def normal_z(
     a: Any,
     b: Any = None,
@@ -187,15 +182,15 @@ def normal_z(
 # ---- many tests along an axis --------------------------------------------------------------------
 
 
-@makes("paired_t", batch=True)
-@makes("normal_z", batch=True, normal=True)
+@registry.makes("paired_t", batch=True)
+@registry.makes("normal_z", batch=True, normal=True)
 def mean_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str, normal: bool = False) -> Any:
     """p of the t-test of differences, or of z."""
     df = inf if normal else d.shape[axis] - 1
     return t_pvalue(mean_in_errors(d, axis), df, alternative)
 
 
-@makes("independent_t", batch=True)
+@registry.makes("independent_t", batch=True)
 def two_sample_pvalue(a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
     """p of the two-sample t-test."""
     gap, error, df = two_samples(a, b, axis)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
@@ -28,7 +29,6 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.parametric import normal_pvalue
-from permtest.alternatives.registry import ITEMS, makes
 from permtest.alternatives.resampling import exact_pvalue
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
@@ -39,7 +39,7 @@ from permtest.statistics import Alternative
 ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
 
 
-@makes("wilcoxon")
+@registry.makes("wilcoxon")
 def wilcoxon(
     a: Any,
     b: Any = None,
@@ -124,13 +124,13 @@ def wilcoxon(
     )
 
 
-@makes("wilcoxon", batch=True)
+@registry.makes("wilcoxon", batch=True)
 def signed_ranks_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
     """p of Wilcoxon's test of differences."""
     return exact_pvalue(signed_ranks(d, axis), axis, alternative=alternative)
 
 
-@makes("wilcoxon_approx", batch=True)
+@registry.makes("wilcoxon_approx", batch=True)
 def approximate_pvalue(
     d: NDArray[Any],
     axis: int = -1,
@@ -176,7 +176,7 @@ def rank_z(
     return gap / np.where(deviation > 0, deviation, 1.0)
 
 
-@makes("sign")
+@registry.makes("sign")
 def sign(
     a: Any,
     b: Any = None,
@@ -242,7 +242,7 @@ def _order_statistics(ordered: IntArray, scale: int, tail: float) -> tuple[float
     return low, high
 
 
-@makes("permutation_median")
+@registry.makes("permutation_median")
 def permutation_median(
     a: Any,
     b: Any = None,
@@ -306,7 +306,7 @@ def permutation_median(
         statistic=float(middle),
         pvalue=p,
         estimate=float(middle + sample.delta),
-        assumptions=(sample.symmetry, ITEMS),
+        assumptions=(sample.symmetry, registry.ITEMS),
         details={"zeros": int(np.count_nonzero(sample.steps == 0))},
         ends=partial(_median_shifts, gaps, sample.scale),
     )

@@ -1,9 +1,9 @@
 """The registry of tests: what each is called, what it assumes, what it takes, and what makes it.
 
-A row of `TESTS` says all that there is to say about a test; the function that makes it stands in
-the file of its family, under ``@makes("its name")``. Where power curves and advice can make the
-test, a function of arrays, which gives p for every data set along an axis, stands there too, under
-``@makes("its name", batch=True)``.
+A row of `TESTS` says all that there is to say about a test. The function that makes it stands in
+the file of its family, under ``@registry.makes("its name")``. Where power curves and advice can
+make the test, a function of arrays, which gives p for every data set along an axis, stands there
+too, under ``@registry.makes("its name", batch=True)``.
 """
 
 from __future__ import annotations
@@ -141,9 +141,7 @@ TESTS = {
 #: tests of scores of 0 and 1.
 TITLES = {name: row.title for name, row in TESTS.items() if row.takes}
 OF_PROPORTIONS = tuple(name for name in TITLES if TESTS[name].takes in ("shares", "table"))
-OF_COUNTS = tuple(
-    name for name in TITLES if TESTS[name].takes == "discordant" or name in OF_PROPORTIONS
-)
+OF_COUNTS = tuple(x for x in TITLES if TESTS[x].takes not in ("scores", "resamples"))
 
 
 def makes(test: str, *, batch: bool = False, **options: Any) -> Callable[[Function], Function]:

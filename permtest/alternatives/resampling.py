@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
@@ -31,14 +32,6 @@ from permtest.alternatives.answer import (
     result_of,
 )
 from permtest.alternatives.parametric import mean_in_errors
-from permtest.alternatives.registry import (
-    ITEMS,
-    LABELS,
-    SAMPLED,
-    TESTS,
-    UPPER_BOUND,
-    makes,
-)
 from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, largest
@@ -68,8 +61,8 @@ SHARED = 2**21
 ITEMS_PER_VALUE = 16
 
 
-@makes("bootstrap_mean")
-@makes("bootstrap_median", statistic="median")
+@registry.makes("bootstrap_mean")
+@registry.makes("bootstrap_median", statistic="median")
 def bootstrap(
     a: Any,
     b: Any = None,
@@ -178,7 +171,7 @@ def bootstrap(
         test,
         sample=sample,
         alternative=alternative,
-        title=f"{kind} {TESTS[test].title}",
+        title=f"{kind} {registry.TESTS[test].title}",
         statistic=t_value if kind == "studentised" else estimate,
         statistic_name="t" if kind == "studentised" else statistic,
         pvalue=pivots.pvalue(alternative),
@@ -189,7 +182,7 @@ def bootstrap(
     )
 
 
-@makes("paired_bootstrap", statistic="mean")
+@registry.makes("paired_bootstrap", statistic="mean")
 def paired_bootstrap(
     u: Any,
     v: Any = None,
@@ -306,7 +299,7 @@ def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tu
     return pairs, gaps, counts, Fraction(1), float(first - second), tie
 
 
-@makes("exact")
+@registry.makes("exact")
 def randomisation(
     pairs: Pairs,
     statistic: Any = "mean",
@@ -329,7 +322,7 @@ def randomisation(
             sample=sample,
             statistic=float(Fraction(exact_sum(steps), sample.scale)),
             estimate=sample.mean,
-            assumptions=(sample.symmetry, ITEMS),
+            assumptions=(sample.symmetry, registry.ITEMS),
             _interval=partial(_shifts, pairs, alternative),
         )
     found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
@@ -343,11 +336,11 @@ def randomisation(
         statistic_name="difference",
         estimate=float(found.statistic),
         estimate_name=f"{title} difference",
-        assumptions=(LABELS, ITEMS),
+        assumptions=(registry.LABELS, registry.ITEMS),
     )
 
 
-@makes("exact", batch=True)
+@registry.makes("exact", batch=True)
 def exact_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Floats:
     """p of the exact tests of integers along the axis."""
     zeros, d = np.zeros(d.shape[axis], np.int64), np.moveaxis(d, axis, -1)
@@ -360,11 +353,11 @@ def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> 
 
 def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeResult:
     """The exact test in the form of the others, and in its details how p was computed."""
-    method = UPPER_BOUND if found.method == "bracket" else "exact"
+    method = registry.UPPER_BOUND if found.method == "bracket" else "exact"
     details: dict[str, Any] = {"method": found.method, "error_bound": found.error_bound}
     if found.n_samples is not None:
         low, high = found.pvalue_interval()
-        method, details = SAMPLED, {"pvalue_low": low, "pvalue_high": high}
+        method, details = registry.SAMPLED, {"pvalue_low": low, "pvalue_high": high}
     return result_of(
         "exact",
         alternative=found.alternative,
@@ -376,13 +369,14 @@ def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeRes
     )
 
 
-@makes("bootstrap_mean", batch=True)
+@registry.makes("bootstrap_mean", batch=True)
 def studentised_pvalue(
     d: NDArray[Any], axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:
     """p of the studentised bootstrap of the mean, by the same resamples for all tests."""
-    *shape, n = np.moveaxis(d, axis, -1).shape
-    d = np.moveaxis(d, axis, -1).reshape(-1, n)
+    rows = np.moveaxis(d, axis, -1)
+    *shape, n = rows.shape
+    d = rows.reshape(-1, n)
     beyond = np.ones((2, len(d)))
     spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
     # Rows that are sorted alike would do alike in the resamples that they share.

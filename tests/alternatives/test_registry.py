@@ -43,7 +43,7 @@ def test_batches_lie_along_any_axis(test, alternative):
 def test_the_row_in_contributing_is_all_that_a_new_test_needs(monkeypatch):
     text = Path(__file__).parents[2].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
     name, row = re.search(r'^    "(\w+)": (Row\(.*\)),$', text, re.MULTILINE).groups()
-    assert f'@makes("{name}")' in text
+    assert f'@registry.makes("{name}")' in text
     monkeypatch.setitem(TESTS, name, eval(row, vars(registry)))
     monkeypatch.setitem(TITLES, name, TESTS[name].title)
     registry.makes(name, equal_var=False)(alt.independent_t)
