@@ -27,6 +27,7 @@ from permtest.alternatives.answer import (
 )
 from permtest.integers import in_common_units, roomy
 from permtest.pairs import Pairs
+from permtest.score import counted
 from permtest.statistics import Alternative
 
 
@@ -223,7 +224,7 @@ def two_samples(
 def _several(x: NDArray[Any], axis: int) -> int:
     """The number of scores along the axis, of which a spread needs two."""
     if x.shape[axis] < 2:
-        raise ValueError(f"there are {x.shape[axis]} pairs a row, but this test needs 2")
+        raise ValueError(f"a row has {counted(x.shape[axis], 'pairs')}, but this test needs 2")
     return int(x.shape[axis])
 
 
