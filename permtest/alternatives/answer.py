@@ -1,4 +1,4 @@
-"""What tests are called, what they assume, what they take, and what they return."""
+"""What tests take, and what they return."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil, hypot, inf, isfinite, log2, nan, sqrt
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
 from permtest._forms import AsFields, facts, plain, together
+from permtest.alternatives import registry
 from permtest.integers import IntArray, exact_sum, largest, roomy, with_room
-from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval
+from permtest.interval import ConfidenceInterval
 from permtest.pairs import Pairs, check_names, check_unclustered
 from permtest.statistics import check_alternative
 
 #: What the two systems are called.
 Names: TypeAlias = tuple[str, str] | None
-
 
 #: The smallest p that is reported; it stands for all that are smaller.
 SMALLEST = 5e-324
@@ -30,115 +30,8 @@ SMALLEST = 5e-324
 #: Squares of scores beyond this overflow as floats, and those of scores below one over it vanish.
 VAST = 10**150
 
-#: From how many pairs on a mean is close to normal, and a sample may stand for its population.
-MANY, REPRESENTATIVE_FROM = 30, 100
-
-#: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
-ENOUGH = 5
-
-#: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
-UPPER_BOUND, SAMPLED = "upper bound", "sampled"
-
-
-class Assumption(NamedTuple):
-    """What a test takes for granted: what that is called, and what it says."""
-
-    name: str
-    text: str
-
-
-ITEMS = Assumption("independent items", "items do not depend on each other")
-SYSTEMS = Assumption(
-    "independent systems", "one system's score on an item says nothing about the other's"
-)
-LABELS = Assumption(
-    "exchangeable labels",
-    "if the null hypothesis is true, either system could equally well have produced either output",
-)
-SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
-NORMAL = Assumption("normal differences", "differences are normally distributed")
-NORMAL_SCORES = Assumption("normal scores", "the scores of each system are normally distributed")
-VARIANCES = Assumption("equal variances", "the scores of both systems have equal variances")
-LARGE = Assumption(
-    "large sample",
-    f"there are enough pairs for a mean to be normal ({MANY}, or {PER_SQUARED_SKEWNESS} times the "
-    "squared skewness)",
-)
-SAMPLE = Assumption(
-    "sample large enough to resample",
-    f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand for all that there could be",
-)
-COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
-EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
-CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test assumes")
-
-
-class Row(NamedTuple):
-    """A test: its title in tables, and what its results share.
-
-    `effect` is the effect size that belongs to it, "" if `compare_all` does not make it.
-    """
-
-    title: str
-    statistic_name: str
-    estimate_name: str
-    method: str
-    assumptions: tuple[Assumption, ...]
-    effect: str = ""
-
-
-MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
-PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
-T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
-DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
-
-#: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
-#: tables. Those from "mcnemar" on are for scores of 0 and 1, and have no threshold.
-ROWS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (), "cohen_d"),
-    "permutation_median": Row(
-        "exact permutation test of the median", "median", MEDIAN, "exact", (), "hodges_lehmann"
-    ),
-    "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL), "cohen_d"),
-    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE), "cohen_d"),
-    "wilcoxon": Row(
-        "Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC), "wilcoxon_r"
-    ),
-    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,), "hodges_lehmann"),
-    "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, "cohen_d"),
-    "bootstrap_median": Row(
-        "bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "hodges_lehmann"
-    ),
-    "paired_bootstrap": Row(
-        "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "cohen_d"
-    ),
-    "independent_t": Row(
-        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, NORMAL_SCORES, VARIANCES), "cohen_d"
-    ),
-    "independent_z": Row(
-        "z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE), "cohen_d"
-    ),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "risk_difference"),
-    "mcnemar_midp": Row(
-        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "risk_difference"
-    ),
-    "mcnemar_chi2": Row(
-        "McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "risk_difference"
-    ),
-    "two_proportion_z": Row(
-        "z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "risk_difference"
-    ),
-    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "risk_difference"),
-    "chi_squared_yates": Row(
-        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "risk_difference"
-    ),
-    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED),
-    "corrected_resampled_t": Row(
-        "corrected resampled t-test", "t", MEAN, T, (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL)
-    ),
-}
-TITLES = {name: row.title for name, row in ROWS.items() if row.effect}
-OF_COUNTS = tuple(TITLES)[-6:]
+#: What a result has of the row of its test.
+SHARED = ("title", "statistic_name", "estimate_name", "method", "assumptions")
 
 
 # ---- what tests take -----------------------------------------------------------------------------
@@ -234,7 +127,7 @@ class PairedSample:
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
-        return spread(self.centred)
+        return float(spread(self.centred))
 
     @property
     def error(self) -> float:
@@ -267,7 +160,7 @@ class PairedSample:
         """
         if self.n < 2:
             return nan
-        both = hypot(*(spread(x - x.mean()) for x in (self.a, self.b)))
+        both = hypot(*(float(spread(x - x.mean())) for x in (self.a, self.b)))
         return both / self.deviation if self.deviation else inf if both else nan
 
     @property
@@ -276,9 +169,9 @@ class PairedSample:
         return self.pairs.is_binary
 
     @property
-    def symmetry(self) -> Assumption:
+    def symmetry(self) -> registry.Assumption:
         """The assumption of a permutation test."""
-        return SYMMETRIC if self.delta else LABELS
+        return registry.SYMMETRIC if self.delta else registry.LABELS
 
     def refuse_constant(self, what: str) -> None:
         """Raise ValueError if all differences are equal."""
@@ -289,10 +182,23 @@ class PairedSample:
             )
 
 
-def spread(centred: NDArray[np.float64]) -> float:
-    """Standard deviation of numbers whose mean is 0; squares neither overflow nor vanish."""
-    top = float(np.abs(centred).max())
-    return top * float(np.linalg.norm(centred / top)) / sqrt(centred.size - 1) if top else 0.0
+def spread(
+    centred: NDArray[np.float64], axis: int = -1, *, out: NDArray[np.float64] | None = None
+) -> Any:
+    """Standard deviation of numbers whose mean is 0; squares neither overflow nor vanish.
+
+    `out` is overwritten, which saves memory: `centred` itself, if it is of no more use.
+    """
+    low, high = centred.min(axis, keepdims=True), centred.max(axis, keepdims=True)
+    top = np.abs(np.maximum(high, -low))
+    size = norm(np.divide(centred, np.where(top > 0, top, 1.0), out=out), axis)
+    return top.squeeze(axis) * size / sqrt(max(centred.shape[axis] - 1, 1))
+
+
+def norm(values: NDArray[np.float64], axis: int = -1) -> Any:
+    """The root of the sum of squares, in the digits that a single row has."""
+    rows = np.moveaxis(values, axis, -1)
+    return np.sqrt(np.vecdot(rows, rows))
 
 
 def as_floats(values: IntArray, scale: int) -> NDArray[np.float64]:
@@ -392,7 +298,7 @@ class AlternativeResult(AsFields):
     method: str
     names: tuple[str, str] = ("a", "b")
     delta: float = 0.0
-    assumptions: tuple[Assumption, ...] = ()
+    assumptions: tuple[registry.Assumption, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     n_samples: int | None = None
     _interval: Callable[[float], tuple[float, float]] | None = field(
@@ -440,7 +346,10 @@ class AlternativeResult(AsFields):
         """p with this many significant digits, marked if it is a bound or sampled."""
         if self.pvalue <= SMALLEST:
             return "< 5e-324"
-        marks = {UPPER_BOUND: "\N{LESS-THAN OR EQUAL TO} ", SAMPLED: "\N{ALMOST EQUAL TO} "}
+        marks = {
+            registry.UPPER_BOUND: "\N{LESS-THAN OR EQUAL TO} ",
+            registry.SAMPLED: "\N{ALMOST EQUAL TO} ",
+        }
         return f"{marks.get(self.method, '')}{self.pvalue:.{digits}g}"
 
     def sides_text(self) -> str:
@@ -483,12 +392,12 @@ def result_of(
     limits: tuple[float, float] = (-inf, inf),
     **found: Any,
 ) -> AlternativeResult:
-    """A result; `ROWS` and the sample fill in whatever `found` does not give, or gives as None.
+    """A result; `TESTS` and the sample fill in whatever `found` does not give, or gives as None.
 
     `ends` are those of the interval, by the probability of an error on each side that it has; a
     side that it does not have ends at one of the `limits` of the estimate.
     """
-    shared: dict[str, Any] = dict(zip(Row._fields[:5], ROWS[test], strict=False))
+    shared: dict[str, Any] = {name: getattr(registry.TESTS[test], name) for name in SHARED}
     if sample:
         shared |= {"n": sample.n, "names": sample.names, "delta": float(sample.delta)}
     if ends:

@@ -15,23 +15,9 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._forms import AsFields, AsJson, aligned, grid, plain, said, together
 from permtest._parallel import RNG, as_generator, progress
-from permtest.alternatives import counts, parametric, ranks, resampling
+from permtest.alternatives import registry, resampling
 from permtest.alternatives.answer import (
-    COUNTS,
-    ENOUGH,
-    LARGE,
-    MANY,
-    NORMAL,
-    NORMAL_SCORES,
-    REPRESENTATIVE_FROM,
-    SAMPLE,
-    SYMMETRIC,
-    SYSTEMS,
-    TITLES,
-    UPPER_BOUND,
-    VARIANCES,
     AlternativeResult,
-    Assumption,
     Names,
     PairedSample,
     interval_text,
@@ -47,30 +33,8 @@ from permtest.statistics import Alternative, Statistic, check_alternative, looku
 #: A test of one's data, waiting to be made with `alternative=`.
 Job: TypeAlias = Callable[..., AlternativeResult]
 
-#: Arguments of tests, by what they take.
+#: Arguments of tests, by what they take; see `Row`.
 Data: TypeAlias = dict[str, tuple[tuple[Any, ...], dict[str, Any]]]
-
-#: What makes each test, and of what: scores, or resamples of them; how many items are right for
-#: one system alone; how many are right of how many; or a table of these.
-TESTS: dict[str, tuple[Job, str]] = {
-    "exact": (resampling.randomisation, "scores"),
-    "permutation_median": (ranks.permutation_median, "scores"),
-    "paired_t": (parametric.paired_t, "scores"),
-    "normal_z": (parametric.normal_z, "scores"),
-    "wilcoxon": (ranks.wilcoxon, "scores"),
-    "sign": (ranks.sign, "scores"),
-    "bootstrap_mean": (resampling.bootstrap, "resamples"),
-    "bootstrap_median": (partial(resampling.bootstrap, statistic="median"), "resamples"),
-    "paired_bootstrap": (partial(resampling.paired_bootstrap, statistic="mean"), "resamples"),
-    "independent_t": (parametric.independent_t, "scores"),
-    "independent_z": (partial(parametric.normal_z, correlation=0.0), "scores"),
-    "mcnemar": (counts.mcnemar, "discordant"),
-    "mcnemar_midp": (partial(counts.mcnemar, method="midp"), "discordant"),
-    "mcnemar_chi2": (partial(counts.mcnemar, method="chi2"), "discordant"),
-    "two_proportion_z": (counts.two_proportion_z, "shares"),
-    "chi_squared": (counts.chi_squared, "table"),
-    "chi_squared_yates": (partial(counts.chi_squared, correction=True), "table"),
-}
 
 # ---- assumptions, held against the data ----------------------------------------------------------
 
@@ -98,31 +62,31 @@ UNKNOWN: Verdict = None, "scores alone cannot tell"
 class Check(NamedTuple):
     """What the scores say about an assumption; `held` is None where they cannot tell."""
 
-    assumption: Assumption
+    assumption: registry.Assumption
     held: bool | None
     evidence: str
 
 
-def verdict(assumption: Assumption, sample: PairedSample, alpha: float = 0.05) -> Verdict:
+def verdict(assumption: registry.Assumption, sample: PairedSample, alpha: float = 0.05) -> Verdict:
     """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
 
     Few pairs can contradict an assumption about a shape, but hardly speak for it.
     """
     n, g1, found = sample.n, skewness(sample.centred), UNKNOWN
-    if assumption == SYSTEMS:
+    if assumption == registry.SYSTEMS:
         return _independent_systems(sample)
-    if assumption == VARIANCES:
+    if assumption == registry.VARIANCES:
         return _equal_variances(sample, alpha)
-    if assumption == LARGE:
-        enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
+    if assumption == registry.LARGE:
+        enough = n >= max(registry.MANY, PER_SQUARED_SKEWNESS * g1**2)
         return enough, f"{n} pairs, skewness {g1:.2f}"
-    if assumption == SYMMETRIC:
+    if assumption == registry.SYMMETRIC:
         found = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
-    elif assumption in (NORMAL, NORMAL_SCORES) and sample.is_binary:
-        return False, "scores are 0 and 1"
-    elif assumption in (NORMAL, NORMAL_SCORES):
-        columns = (sample.a, sample.b) if assumption == NORMAL_SCORES else (sample.centred,)
-        found = _normal(alpha, *columns)
+    elif assumption in (registry.NORMAL, registry.NORMAL_SCORES):
+        if sample.is_binary:
+            return False, "scores are 0 and 1"
+        of_scores = assumption == registry.NORMAL_SCORES
+        found = _normal(alpha, *((sample.a, sample.b) if of_scores else (sample.centred,)))
     return None if found[0] and n < FEW else found[0], found[1]
 
 
@@ -156,7 +120,7 @@ def _normal(alpha: float, *columns: NDArray[np.float64]) -> Verdict:
         return None, "fewer than three, or all equal"
     text = f"Shapiro-Wilk p = {' and '.join(f'{x:.3g}' for x in p)}"
     off = abs(skewness(columns[0])) / (6 * sqrt(n))
-    if len(p) == 1 and p[0] < alpha and n >= MANY and off <= NEGLIGIBLE:
+    if len(p) == 1 and p[0] < alpha and n >= registry.MANY and off <= NEGLIGIBLE:
         text += f", which matters little with {n} pairs"
     return min(p) >= alpha, text
 
@@ -205,7 +169,7 @@ class Answer(AsJson):
     @property
     def title(self) -> str:
         """What tables call the test."""
-        return self.result.title if self.result else TITLES[self.test]
+        return self.result.title if self.result else registry.TITLES[self.test]
 
     def rejects(self, alpha: float) -> bool | None:
         """Whether the test rejects its null hypothesis at the level `alpha`.
@@ -215,7 +179,7 @@ class Answer(AsJson):
         if self.result is None:
             return None
         least = self.result.pvalue
-        if self.result.method == UPPER_BOUND:
+        if self.result.method == registry.UPPER_BOUND:
             least /= 1 + self.result.details["error_bound"]
         high, low = (bool(rejects(p, alpha)) for p in (self.result.pvalue, least))
         return high if high == low else None
@@ -413,7 +377,7 @@ def compare_all(
     entry, size = lookup(statistic), resampling.check_resamples(K)
     jobs: dict[str, Job] = {}
     # A stream for each, so that no test depends on which others are made.
-    streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
+    streams = dict(zip(registry.TITLES, as_generator(rng).spawn(len(registry.TITLES)), strict=True))
     if entry.columns:
         if delta:
             raise ValueError(f"delta is for single scores, not for {entry.name!r}")
@@ -427,11 +391,12 @@ def compare_all(
         pairs = sample.pairs
         entry.check(pairs, pairs.low)
         data = _scored(sample, size)
-    for name, (test, takes) in TESTS.items():
-        if takes in data:
+    for name in registry.TITLES:
+        takes, made = registry.TESTS[name].takes, registry.TESTS[name].single
+        if made and takes in data:
             args, options = data[takes]
             drawn = {"rng": streams[name]} if takes == "resamples" else {}
-            jobs[name] = partial(test, *args, **options, **drawn)
+            jobs[name] = partial(made, *args, **options, **drawn)
     chosen = _chosen(jobs, tests).items()
     answers = (
         _answer(name, partial(job, alternative=alternative), sample, pairs, confidence_level)
@@ -522,13 +487,13 @@ def _answer(
             interval = None  # a median of 0, whatever p says of the other differences
     for assumption in result.assumptions:
         found = UNKNOWN
-        if assumption == COUNTS:
+        if assumption == registry.COUNTS:
             least = result.details["least_expected"]
-            found = least >= ENOUGH, f"smallest expected count {least:.3g}"
-        elif assumption == SAMPLE:
-            enough = result.n >= REPRESENTATIVE_FROM
+            found = least >= registry.ENOUGH, f"smallest expected count {least:.3g}"
+        elif assumption == registry.SAMPLE:
+            enough = result.n >= registry.REPRESENTATIVE_FROM
             found = enough, f"{'only ' * (not enough)}{result.n} pairs"
-        elif sample and (not pairs.columns or assumption == SYSTEMS):
+        elif sample and (not pairs.columns or assumption == registry.SYSTEMS):
             found = verdict(assumption, sample)
         checks.append(Check(assumption, *found))
     return Answer(name, result, interval, tuple(checks))

@@ -10,8 +10,10 @@ from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import check_option, count
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
     AlternativeResult,
     Names,
@@ -35,6 +37,9 @@ SHARES = -1.0, 1.0
 # ---- paired --------------------------------------------------------------------------------------
 
 
+@registry.makes("mcnemar")
+@registry.makes("mcnemar_midp", method="midp")
+@registry.makes("mcnemar_chi2", method="chi2")
 def mcnemar(
     b: int,
     c: int,
@@ -102,6 +107,18 @@ def mcnemar(
     )
 
 
+@registry.makes("sign", batch=True)
+@registry.makes("mcnemar", batch=True)
+@registry.makes("mcnemar_midp", batch=True, method="midp")
+@registry.makes("mcnemar_chi2", batch=True, method="chi2")
+def signs_pvalue(
+    d: NDArray[Any], axis: int = -1, *, alternative: str, method: str = "exact"
+) -> Any:
+    """p of McNemar's test, or the sign test, of the signs of differences."""
+    wins, losses = (np.count_nonzero(some, axis=axis) for some in (d > 0, d < 0))
+    return mcnemar_pvalue(wins, losses, method, alternative)
+
+
 def mcnemar_pvalue(b: Any, c: Any, method: str, alternative: str) -> Any:
     """p of McNemar's test by one of its methods, for arrays of b and c; 1 where both are 0."""
     n = b + c
@@ -152,6 +169,7 @@ def _two_sided(tail: float) -> float:
 # ---- not paired ----------------------------------------------------------------------------------
 
 
+@registry.makes("two_proportion_z")
 def two_proportion_z(
     x1: int,
     n1: int,
@@ -213,6 +231,8 @@ def two_proportion_z(
     return _unpaired("two_proportion_z", (x1, n1, x2, n2), **found)
 
 
+@registry.makes("chi_squared")
+@registry.makes("chi_squared_yates", correction=True)
 def chi_squared(
     table: Any,
     *,

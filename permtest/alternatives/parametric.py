@@ -11,11 +11,10 @@ from math import hypot, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
-    ITEMS,
-    NORMAL_SCORES,
-    SYSTEMS,
     AlternativeResult,
     Names,
     PairedSample,
@@ -28,9 +27,11 @@ from permtest.alternatives.answer import (
 )
 from permtest.integers import in_common_units, roomy
 from permtest.pairs import Pairs
+from permtest.score import counted
 from permtest.statistics import Alternative
 
 
+@registry.makes("paired_t")
 def paired_t(
     a: Any,
     b: Any = None,
@@ -80,6 +81,7 @@ def paired_t(
     return student("paired_t", alternative, *found, sample=sample)
 
 
+@registry.makes("independent_t")
 def independent_t(
     a: Any,
     b: Any = None,
@@ -136,26 +138,21 @@ def independent_t(
     # Less the first score, as scores may be large and their differences small.
     both = roomy(np.concatenate(scores))
     x, y = np.split(as_floats(both - int(both[0]), scale), [scores[0].size])
-    n1, n2, (s1, s2) = x.size, y.size, (spread(v - v.mean()) for v in (x, y))
-    if s1 == s2 == 0:
+    gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
+    if error == 0:
         raise ValueError(
             "all scores of a are equal, and so are all scores of b, so a t-test has no "
             "standard error; use exact_perm_test if they are scores of the same items"
         )
-    found: dict[str, Any] = {"n": n1 + n2, "names": names, "delta": float(threshold)}
-    if equal_var:
-        df = float(n1 + n2 - 2)
-        error = hypot(s1 * sqrt(n1 - 1), s2 * sqrt(n2 - 1)) * sqrt((1 / n1 + 1 / n2) / df)
-    else:
+    found: dict[str, Any] = {"n": both.size, "names": names, "delta": float(threshold)}
+    if not equal_var:
         found["title"] = "Welch's two-sample t-test"
-        found["assumptions"] = ITEMS, SYSTEMS, NORMAL_SCORES
-        error = hypot(s1 / sqrt(n1), s2 / sqrt(n2))
-        share = (s1 / error) ** 2 / n1
-        df = 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
-    gap = float(x.mean() - y.mean())
+        found["assumptions"] = registry.ITEMS, registry.SYSTEMS, registry.NORMAL_SCORES
     return student("independent_t", alternative, gap, gap - found["delta"], error, df, **found)
 
 
+@registry.makes("normal_z")
+@registry.makes("independent_z", correlation=0.0)
 def normal_z(
     a: Any,
     b: Any = None,
@@ -170,7 +167,7 @@ def normal_z(
     is that of the scores unless another `correlation` is given; 0 assumes independent systems.
     """
     sample = PairedSample.of(a, b, delta, least=2)
-    s1, s2 = (spread(x - x.mean()) / sqrt(sample.n) for x in (sample.a, sample.b))
+    s1, s2 = (float(spread(x - x.mean())) / sqrt(sample.n) for x in (sample.a, sample.b))
     error, r12 = sample.error, correlation or 0.0
     if correlation is not None:
         error = hypot(sqrt((1 - r12) / 2) * (s1 + s2), sqrt((1 + r12) / 2) * (s1 - s2))
@@ -181,6 +178,60 @@ def normal_z(
     test = "independent_z" if correlation == 0 else "normal_z"
     found = sample.mean, sample.lead, error, inf
     return student(test, alternative, *found, sample=sample, details=details)
+
+
+# ---- many tests along an axis --------------------------------------------------------------------
+
+
+@registry.makes("paired_t", batch=True)
+@registry.makes("normal_z", batch=True, normal=True)
+def mean_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str, normal: bool = False) -> Any:
+    """p of the t-test of differences, or of z."""
+    df = inf if normal else d.shape[axis] - 1
+    return t_pvalue(mean_in_errors(d, axis), df, alternative)
+
+
+@registry.makes("independent_t", batch=True)
+def two_sample_pvalue(a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
+    """p of the two-sample t-test."""
+    gap, error, df = two_samples(a, b, axis)
+    return t_pvalue(_in_errors(gap, error), df, alternative)
+
+
+def mean_in_errors(d: NDArray[Any], axis: int = -1) -> Any:
+    """The mean of differences in standard errors, infinite without spread; 0 if all are 0."""
+    n, mean = _several(d, axis), d.mean(axis, keepdims=True)
+    centred = d - mean
+    return _in_errors(mean.squeeze(axis), spread(centred, axis, out=centred) / sqrt(n))
+
+
+def two_samples(
+    a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, equal_var: bool = True
+) -> tuple[Any, Any, Any]:
+    """The difference of two means, its standard error, and the degrees of freedom."""
+    n1, n2 = _several(a, axis), _several(b, axis)
+    m1, m2 = (x.mean(axis, keepdims=True) for x in (a, b))
+    gap, s1, s2 = (m1 - m2).squeeze(axis), spread(a - m1, axis), spread(b - m2, axis)
+    if equal_var:
+        df = n1 + n2 - 2
+        error = np.hypot(s1 * sqrt(n1 - 1), s2 * sqrt(n2 - 1)) * sqrt((1 / n1 + 1 / n2) / df)
+        return gap, error, df
+    error = np.hypot(s1 / sqrt(n1), s2 / sqrt(n2))
+    share = (s1 / np.where(error > 0, error, 1.0)) ** 2 / n1
+    return gap, error, 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
+
+
+def _several(x: NDArray[Any], axis: int) -> int:
+    """The number of scores along the axis, of which a spread needs two."""
+    if x.shape[axis] < 2:
+        raise ValueError(f"a row has {counted(x.shape[axis], 'pairs')}, but this test needs 2")
+    return int(x.shape[axis])
+
+
+def _in_errors(lead: Any, error: Any) -> Any:
+    """How many standard errors a lead is; none, even without spread, where there is no lead."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(lead == 0, 0.0, lead / error)
 
 
 # ---- p and quantiles, for one number or for arrays -----------------------------------------------

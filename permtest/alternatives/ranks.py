@@ -10,28 +10,26 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, sqrt
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
-    ITEMS,
-    LARGE,
-    SYMMETRIC,
     AlternativeResult,
     Names,
     PairedSample,
-    Z,
-    by_level,
     by_sides,
     first,
+    norm,
     rejects,
     result_of,
 )
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.parametric import normal_pvalue
+from permtest.alternatives.resampling import exact_pvalue
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
@@ -41,6 +39,7 @@ from permtest.statistics import Alternative
 ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
 
 
+@registry.makes("wilcoxon")
 def wilcoxon(
     a: Any,
     b: Any = None,
@@ -98,67 +97,92 @@ def wilcoxon(
     check_option("zero_method", zero_method, get_args(ZeroMethod))
     check_option("method", method, ("exact", "approx"))
     sample = PairedSample.of(a, b, delta, names)
-    ranks, zeros = SignedRanks.of(sample.steps, zero_method), int(np.sum(sample.steps == 0))
-    rough = method == "approx"
-    if rough:
-        p = normal_pvalue(ranks.z(0.5 * correction, alternative), alternative)
-        p = float(p) if ranks.deviation else 1.0  # there is nothing to rank
+    ranks, zeros = signed_ranks(sample.steps, -1, zero_method), int(np.sum(sample.steps == 0))
+    if method == "approx":
+        how: dict[str, Any] = {"zero_method": zero_method, "correction": 0.5 * correction}
+        p = float(approximate_pvalue(sample.steps, alternative=alternative, **how))
     else:
-        swapped = np.zeros_like(ranks.doubled)
-        p = exact_perm_test(ranks.doubled, swapped, alternative=alternative).pvalue
+        p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
+    share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
+    plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (ranks, -ranks))
+    ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1].tolist()
     return result_of(
-        "wilcoxon",
+        "wilcoxon" if method == "exact" else "wilcoxon_approx",
         sample=sample,
         alternative=alternative,
-        statistic=ranks.plus,
+        statistic=plus,
         pvalue=p,
         estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
-        method=Z if rough else None,
-        assumptions=(ITEMS, SYMMETRIC, LARGE) if rough else None,
         details={
-            "W-": ranks.minus,
-            "z": ranks.z(),
+            "W-": minus,
+            "z": float(rank_z(ranks)),
             "n_nonzero": sample.n - zeros,
             "n_zero": zeros,
-            "tie_sum": ranks.ties,
+            "tie_sum": sum(t**3 - t for t in ties),
         },
-        ends=partial(_walsh_ends, sample.gaps, sample.scale),
+        ends=partial(walsh_ends, sample.gaps, sample.scale),
     )
 
 
-class SignedRanks(NamedTuple):
-    """Midranks of absolute differences: doubled and signed, 0 for zeros; W+, W-, sum(t^3 - t)."""
-
-    doubled: NDArray[np.int64]
-    plus: float
-    minus: float
-    ties: int
-
-    @classmethod
-    def of(cls, steps: IntArray, zero_method: str) -> SignedRanks:
-        """Rank integers by their absolute values."""
-        signs = np.where(steps > 0, 1, np.where(steps < 0, -1, 0))
-        if zero_method == "wilcox":
-            steps, signs = steps[signs != 0], signs[signs != 0]
-        _, where, sizes = np.unique(np.abs(steps), return_inverse=True, return_counts=True)
-        doubled = signs * (2 * np.cumsum(sizes) - sizes + 1)[where.ravel()]
-        zeros = int(np.sum(signs == 0))
-        share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
-        plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (doubled, -doubled))
-        ties = sum(int(t) ** 3 - int(t) for t in sizes[bool(zeros) :])
-        return cls(doubled, plus, minus, ties)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of W+ under random signs, which ties make smaller."""
-        return float(np.linalg.norm(self.doubled.astype(np.float64))) / 4
-
-    def z(self, correction: float = 0.0, alternative: str = "two-sided") -> float:
-        """W+ less its mean over its standard deviation; 0 if there is nothing to rank."""
-        gap = float(corrected_root((self.plus - self.minus) / 2, correction, alternative))
-        return gap / self.deviation if self.deviation else 0.0
+@registry.makes("wilcoxon", batch=True)
+def signed_ranks_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
+    """p of Wilcoxon's test of differences."""
+    return exact_pvalue(signed_ranks(d, axis), axis, alternative=alternative)
 
 
+@registry.makes("wilcoxon_approx", batch=True)
+def approximate_pvalue(
+    d: NDArray[Any],
+    axis: int = -1,
+    *,
+    alternative: str,
+    zero_method: str = "wilcox",
+    correction: float = 0.0,
+) -> Any:
+    """The same by the normal approximation; 1 if there is nothing to rank."""
+    ranks = signed_ranks(d, axis, zero_method)
+    z = rank_z(ranks, axis, correction=correction, alternative=alternative)
+    return np.where(ranks.any(axis), normal_pvalue(z, alternative), 1.0)
+
+
+def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
+    """Twice the midranks of absolute differences, with their signs; 0 for zeros.
+
+    As SciPy's `rankdata` has them, which takes half a second to import, and no large integers.
+    """
+    sizes = np.moveaxis(np.abs(d), axis, -1)
+    order, places = np.argsort(sizes, axis=-1), np.arange(sizes.shape[-1])
+    ordered, starts = np.take_along_axis(sizes, order, -1), np.ones(sizes.shape, np.bool_)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    before = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
+    ends = np.roll(starts, -1, axis=-1)[..., ::-1]
+    after = np.maximum.accumulate(np.where(ends, places, 0), axis=-1)[..., ::-1]
+    ranks = np.empty(sizes.shape, np.int64)
+    np.put_along_axis(ranks, order, before + 1 + places.size - after, -1)
+    if zero_method == "wilcox":
+        ranks -= 2 * np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
+    return np.asarray(np.sign(d).astype(np.int64) * np.moveaxis(ranks, -1, axis))
+
+
+def rank_deviation(ranks: NDArray[np.int64], axis: int = -1) -> Any:
+    """Standard deviation of W+ under random signs, which ties make smaller."""
+    return norm(ranks.astype(np.float64), axis) / 4
+
+
+def rank_z(
+    ranks: NDArray[np.int64],
+    axis: int = -1,
+    *,
+    correction: float = 0.0,
+    alternative: str = "two-sided",
+) -> Any:
+    """W+ less its mean, and less a correction, over its standard deviation, if that is not 0."""
+    deviation = rank_deviation(ranks, axis)
+    gap = corrected_root(ranks.sum(axis) / 4, correction, alternative)
+    return gap / np.where(deviation > 0, deviation, 1.0)
+
+
+@registry.makes("sign")
 def sign(
     a: Any,
     b: Any = None,
@@ -224,6 +248,7 @@ def _order_statistics(ordered: IntArray, scale: int, tail: float) -> tuple[float
     return low, high
 
 
+@registry.makes("permutation_median")
 def permutation_median(
     a: Any,
     b: Any = None,
@@ -287,7 +312,7 @@ def permutation_median(
         statistic=float(middle),
         pvalue=p,
         estimate=float(middle + sample.delta),
-        assumptions=(sample.symmetry, ITEMS),
+        assumptions=(sample.symmetry, registry.ITEMS),
         details={"zeros": int(np.count_nonzero(sample.steps == 0))},
         ends=partial(_median_shifts, gaps, sample.scale),
     )
@@ -352,15 +377,8 @@ def _median_shifts(gaps: IntArray, scale: int, tail: float) -> tuple[float, floa
 # in integers and never listed.
 
 
-def walsh_interval(
-    gaps: IntArray, scale: int, alternative: str, confidence_level: float
-) -> tuple[float, float]:
+def walsh_ends(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
     """The k-th smallest and the k-th largest mean of two differences, each with itself too."""
-    ends = partial(_walsh_ends, gaps, scale)
-    return by_level(ends, alternative, (-inf, inf), confidence_level)
-
-
-def _walsh_ends(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
     n = gaps.size
     k, _ = signed_rank_quantile(n, tail)
     if k == 0:

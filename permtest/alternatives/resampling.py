@@ -20,12 +20,8 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
+from permtest.alternatives import registry
 from permtest.alternatives.answer import (
-    ITEMS,
-    LABELS,
-    SAMPLED,
-    TITLES,
-    UPPER_BOUND,
     AlternativeResult,
     Names,
     PairedSample,
@@ -35,6 +31,8 @@ from permtest.alternatives.answer import (
     first,
     result_of,
 )
+from permtest.alternatives.parametric import mean_in_errors
+from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, largest
 from permtest.interval import ConfidenceInterval
@@ -56,10 +54,15 @@ MAX_RESAMPLES = 10**7
 #: How many numbers are held at a time while resampling (2 MB), and how many are worth a thread.
 AT_ONCE, LEAST = 2**18, 2**15
 
+#: How many where many tests share their resamples, so that a matrix product finds their sums.
+SHARED = 2**21
+
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
 
 
+@registry.makes("bootstrap_mean")
+@registry.makes("bootstrap_median", statistic="median")
 def bootstrap(
     a: Any,
     b: Any = None,
@@ -168,7 +171,7 @@ def bootstrap(
         test,
         sample=sample,
         alternative=alternative,
-        title=f"{kind} {TITLES[test]}",
+        title=f"{kind} {registry.TESTS[test].title}",
         statistic=t_value if kind == "studentised" else estimate,
         statistic_name="t" if kind == "studentised" else statistic,
         pvalue=pivots.pvalue(alternative),
@@ -179,6 +182,7 @@ def bootstrap(
     )
 
 
+@registry.makes("paired_bootstrap", statistic="mean")
 def paired_bootstrap(
     u: Any,
     v: Any = None,
@@ -295,6 +299,7 @@ def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tu
     return pairs, gaps, counts, Fraction(1), float(first - second), tie
 
 
+@registry.makes("exact")
 def randomisation(
     pairs: Pairs,
     statistic: Any = "mean",
@@ -317,7 +322,7 @@ def randomisation(
             sample=sample,
             statistic=float(Fraction(exact_sum(steps), sample.scale)),
             estimate=sample.mean,
-            assumptions=(sample.symmetry, ITEMS),
+            assumptions=(sample.symmetry, registry.ITEMS),
             _interval=partial(_shifts, pairs, alternative),
         )
     found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
@@ -331,8 +336,15 @@ def randomisation(
         statistic_name="difference",
         estimate=float(found.statistic),
         estimate_name=f"{title} difference",
-        assumptions=(LABELS, ITEMS),
+        assumptions=(registry.LABELS, registry.ITEMS),
     )
+
+
+@registry.makes("exact", batch=True)
+def exact_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Floats:
+    """p of the exact tests of integers along the axis."""
+    zeros, d = np.zeros(d.shape[axis], np.int64), np.moveaxis(d, axis, -1)
+    return exact_perm_test_batch(d, zeros, axis=-1, alternative=alternative).pvalue
 
 
 def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> ConfidenceInterval:
@@ -341,11 +353,11 @@ def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> 
 
 def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeResult:
     """The exact test in the form of the others, and in its details how p was computed."""
-    method = UPPER_BOUND if found.method == "bracket" else "exact"
+    method = registry.UPPER_BOUND if found.method == "bracket" else "exact"
     details: dict[str, Any] = {"method": found.method, "error_bound": found.error_bound}
     if found.n_samples is not None:
         low, high = found.pvalue_interval()
-        method, details = SAMPLED, {"pvalue_low": low, "pvalue_high": high}
+        method, details = registry.SAMPLED, {"pvalue_low": low, "pvalue_high": high}
     return result_of(
         "exact",
         alternative=found.alternative,
@@ -355,6 +367,38 @@ def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeRes
         n_samples=found.n_samples,
         **more,
     )
+
+
+@registry.makes("bootstrap_mean", batch=True)
+def studentised_pvalue(
+    d: NDArray[Any], axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
+) -> Any:
+    """p of the studentised bootstrap of the mean, by the same resamples for all tests."""
+    rows = np.moveaxis(d, axis, -1)
+    *shape, n = rows.shape
+    d = rows.reshape(-1, n)
+    beyond = np.ones((2, len(d)))
+    spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
+    # Rows that are sorted alike would do alike in the resamples that they share.
+    x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
+    seen = np.clip(mean_in_errors(d), -1e300, 1e300)[:, None]
+    slack = 1e-9 * (1 + np.abs(seen))
+
+    starts = range(0, K, each := max(SHARED // max(n, len(d)), 1))
+    for start in progress(starts, total=len(starts), what="resamples"):
+        size = min(each, K - start)
+        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(items.ravel().astype(np.intp), minlength=n * size)
+        weights = times.reshape(size, n).T / n
+        gap = x @ weights
+        error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
+        # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
+        gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
+        beyond[0] += np.count_nonzero(star >= seen - slack, axis=1)
+        beyond[1] += np.count_nonzero(star <= seen + slack, axis=1)
+    return by_sides(alternative, *(beyond / (K + 1))).reshape(shape)
 
 
 # ---- resamples -----------------------------------------------------------------------------------

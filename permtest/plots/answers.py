@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 
 from permtest._checks import check_level
 from permtest.alternatives import AlternativeResult
-from permtest.alternatives.answer import TITLES
+from permtest.alternatives.registry import TITLES
 from permtest.plots import roles, sheet
 from permtest.study import PowerCurve
 from permtest.study.document import percent

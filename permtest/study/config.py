@@ -11,9 +11,9 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from permtest._checks import check_count, check_finite, check_level, check_option, optional
-from permtest.alternatives.answer import TITLES
+from permtest.alternatives.registry import TITLES
 from permtest.statistics import Alternative, lookup
-from permtest.study.power import TESTS
+from permtest.study.power import BATCH
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class StudyConfig:
         check_level(self.alpha)
         check_level(self.plan_power, "plan_power")
         lookup(self.statistic)
-        check_option("power_test", self.power_test, TESTS)
+        check_option("power_test", self.power_test, BATCH)
         for test in self.tests or ():
             check_option("tests", test, TITLES)
 

@@ -12,14 +12,16 @@ import numpy as np
 
 from permtest._checks import check_level
 from permtest._forms import AsSentence
-from permtest.alternatives.answer import PairedSample, finite, interval_text, tail_level
+from permtest.alternatives.answer import PairedSample, by_level, finite, interval_text, tail_level
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.parametric import normal_quantile
 from permtest.alternatives.ranks import (
-    SignedRanks,
     hodges_lehmann_sum,
+    rank_deviation,
+    rank_z,
     signed_rank_quantile,
-    walsh_interval,
+    signed_ranks,
+    walsh_ends,
 )
 from permtest.integers import IntArray
 from permtest.interval import CHANCE, PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
@@ -317,12 +319,13 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     d = sample.gaps[sample.gaps != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
-    ranks = SignedRanks.of(d, "wilcox")
-    z, plus, total = ranks.z(), ranks.plus, ranks.plus + ranks.minus
+    ranks = signed_ranks(d)
+    z, deviation = float(rank_z(ranks)), float(rank_deviation(ranks))
+    plus, total = (int(x.sum()) / 2 for x in (np.maximum(ranks, 0), np.abs(ranks)))
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
     details["r_observations"] = z / sqrt(2 * sample.n)
-    details["rank_biserial"] = (plus - ranks.minus) / total
-    unit, trials = total / (2 * ranks.deviation * sqrt(d.size)), _trials(d, plus / total)
+    details["rank_biserial"] = (2 * plus - total) / total
+    unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
 
     def interval(confidence_level: float) -> tuple[float, ...]:
         return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
@@ -380,7 +383,9 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     if sample.n > 1:
         other = hodges_lehmann_sum(sample.gaps, diagonal=False)
         details["i_lt_j"] = float(other / (2 * sample.scale))
-    interval = partial(walsh_interval, sample.gaps, sample.scale, "two-sided")
+    interval = partial(
+        by_level, partial(walsh_ends, sample.gaps, sample.scale), "two-sided", (-inf, inf)
+    )
     return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
 
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.answer import (
-    OF_COUNTS,
-    TITLES,
     PairedSample,
     as_threshold,
     check_magnitude,
@@ -29,6 +27,7 @@ from permtest.alternatives.answer import (
 )
 from permtest.alternatives.compare import Answer, AnswerTable, compare_all
 from permtest.alternatives.plan import Outlook, observed_effect, outlook, units_at
+from permtest.alternatives.registry import OF_COUNTS, OF_PROPORTIONS, TITLES
 from permtest.alternatives.resampling import randomisation
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
@@ -362,7 +361,7 @@ class Overview(Document):
             binary = PairedSample(self.units).is_binary and not self.delta
             return tuple(test for test in TITLES if binary or test not in OF_COUNTS)
         proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
-        return ("exact", "paired_bootstrap", *(OF_COUNTS[-3:] if proportion else ()))
+        return ("exact", "paired_bootstrap", *(OF_PROPORTIONS if proportion else ()))
 
     @cached_property
     def answers(self) -> AnswerTable:

@@ -21,25 +21,24 @@ from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives.answer import (
     SMALLEST,
-    TITLES,
     PairedSample,
     as_floats,
     as_threshold,
     check_magnitude,
     rejects,
 )
-from permtest.alternatives.counts import mcnemar_pvalue, wilson
-from permtest.alternatives.parametric import normal_pvalue, t_pvalue
-from permtest.batch import exact_perm_test_batch
+from permtest.alternatives.counts import wilson
+from permtest.alternatives.parametric import normal_pvalue
+from permtest.alternatives.registry import MEAN, OF_COUNTS, SYSTEMS, TESTS
+from permtest.alternatives.resampling import exact_pvalue
 from permtest.integers import IntArray, exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
-#: Tests of the mean, for which a true mean difference of 0 is the null hypothesis; those of 0 and 1
-#: by McNemar's method; and all that have a name.
-OF_MEANS = ("exact", "paired_t", "normal_z", "independent_t", "bootstrap_mean")
-MCNEMAR = {"mcnemar": "exact", "mcnemar_midp": "midp", "mcnemar_chi2": "chi2"}
-TESTS = (*OF_MEANS, "sign", "wilcoxon", "wilcoxon_approx", *MCNEMAR)
+#: All tests that can be made of many data sets at a time; and those of the mean, for which a true
+#: mean difference of 0 is the null hypothesis.
+BATCH = tuple(test for test, row in TESTS.items() if row.batch)
+OF_MEANS = tuple(test for test in BATCH if TESTS[test].estimate_name == MEAN)
 
 #: Scores that are drawn at a time (16 MB for each system); data sets that share the resamples of a
 #: bootstrap, that a user's function tests, and whose exact tests a processor makes in one go.
@@ -114,10 +113,11 @@ class PowerCurve(AsSentence):
 
     def __str__(self) -> str:
         enough, (low, high) = self.needed(), self.intervals[-1]
+        title = TESTS[self.test].title if self.test in TESTS else self.test
         most = "no more than" if enough == self.sizes[0] else "about"
         reach = f"A power of 80% takes {most} {enough} pairs"
         return (
-            f"With {self.sizes[-1]} pairs the power of the {TITLES.get(self.test, self.test)} is "
+            f"With {self.sizes[-1]} pairs the power of the {title} is "
             f"{self.power[-1]:.3f} (95% interval {low:.3f} to {high:.3f}; alpha = {self.alpha:g}, "
             f"{self.alternative}, {self.experiments} samples by {self.method}). "
             f"{reach if enough else 'No size here has a power of 80%'}."
@@ -261,7 +261,7 @@ def _rejection_rates(
     check_count(n, "n", most=10**7, why="power_t and exact_power have formulas")
     for test in tests.values():
         if not callable(test):
-            check_option("test", test, TESTS)
+            check_option("test", test, BATCH)
     width = alone.values.size if alone else n
     each = max(min(AT_ONCE // width, SLOW if any(map(callable, tests.values())) else PART), 1)
     origin = seeds(as_generator(rng))
@@ -435,7 +435,7 @@ class _Resampling:
             p = found.values[0]
             for i in found.hard.nonzero()[0]:
                 row = np.repeat(self.values, some[i].astype(np.intp))
-                p[i] = _exact(row[None, :], alternative)[0]
+                p[i] = exact_pvalue(row[None, :], alternative=alternative)[0]
             return int(np.count_nonzero(rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
@@ -464,85 +464,22 @@ def _pvalues(
             if not 0 <= p[i] <= 1:
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
-    for name, scores in (("a", a), ("b", b)) if test in MCNEMAR else ():
+    for name, scores in (("a", a), ("b", b)) if test in OF_COUNTS else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
-    if test == "exact":
-        p = _exact(a - b, alternative)
-    else:
-        p = _of_rows(test, _rounded(a, b), alternative, K, as_generator(rng), b)
+    row, d = TESTS[test], _differences(a, b)
+    of = (a, b) if SYSTEMS in row.assumptions else (d,)
+    drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
+    assert row.batch is not None, f"{test} is made of single data sets only"
+    p = np.asarray(row.batch(*of, axis=1, alternative=alternative, **drawn))
     return np.clip(p, SMALLEST, 1.0)
 
 
-def _exact(steps: NDArray[Any], alternative: str) -> Floats:
-    """p of the exact test of each row of integers."""
-    zeros = np.zeros((1, steps.shape[1]), dtype=np.int64)
-    return exact_perm_test_batch(steps, zeros, axis=1, alternative=alternative).pvalue
-
-
-def _rounded(a: NDArray[Any], b: Any) -> NDArray[Any]:
+def _differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
     """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
     x, y = (np.asarray(z, np.int64 if z.dtype.kind in "bi" else np.float64) for z in (a, b))
-    top = max(float(np.abs(x).max()), float(np.abs(y).max()))
     d = x - y
-    return d if d.dtype == np.int64 or not top else np.round(d, 12 - ceil(log10(top)))
-
-
-def _of_rows(
-    test: str, d: NDArray[Any], alternative: str, K: int, rng: np.random.Generator, b: Any
-) -> Any:
-    """p of each row of differences; `b` are the second scores, for the test without pairs."""
-    from scipy.stats import rankdata
-
-    if test == "sign" or test in MCNEMAR:
-        wins, losses = np.sum(d > 0, axis=1), np.sum(d < 0, axis=1)
-        return mcnemar_pvalue(wins, losses, MCNEMAR.get(test, "exact"), alternative)
-    if test.startswith("wilcoxon"):  # by twice the midranks of each row, zeros left out
-        ranks = rankdata(np.abs(d), axis=1) - np.count_nonzero(d == 0, axis=1)[:, None]
-        steps = np.rint(2 * np.sign(d) * ranks).astype(np.int64)
-        if test == "wilcoxon":
-            return _exact(steps, alternative)
-        z = steps.sum(axis=1) / np.maximum(np.linalg.norm(steps.astype(float), axis=1), 1)
-        return normal_pvalue(z, alternative)
-    n = d.shape[1]
-    if n < 2:
-        raise ValueError(f"a and b have {n} pairs a row, but {test} needs 2")
-    variance, df = d.var(axis=1, ddof=1), n - 1
-    if test == "independent_t":
-        variance, df = (b + d).var(axis=1, ddof=1) + b.var(axis=1, ddof=1), 2 * (n - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = d.mean(axis=1) / np.sqrt(variance / n)
-    t = np.where(np.isnan(t), 0.0, t)  # no difference, and no spread
-    if test == "bootstrap_mean":
-        return _studentised(d, t, alternative, K, rng)
-    return normal_pvalue(t, alternative) if test == "normal_z" else t_pvalue(t, df, alternative)
-
-
-def _studentised(
-    d: NDArray[Any], t: Floats, alternative: str, K: int, rng: np.random.Generator
-) -> Any:
-    """p of t among those of resamples of the centred rows, the same ones for all."""
-    n, beyond = d.shape[1], np.ones((2, len(d)))
-    spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
-    # Rows that are sorted alike would do alike in the resamples that they share.
-    x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
-    seen = np.clip(t, -1e300, 1e300)[:, None]
-    slack = 1e-9 * (1 + np.abs(seen))
-
-    firsts = range(0, K, each := max(AT_ONCE // max(n, len(d)), 1))
-    for first in progress(firsts, total=len(firsts), what="resamples"):
-        size = min(each, K - first)
-        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-        times = np.bincount(items.ravel().astype(np.intp), minlength=n * size)
-        weights = times.reshape(size, n).T / n
-        gap = x @ weights
-        error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
-        # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
-        gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-        beyond[0] += np.count_nonzero(star >= seen - slack, axis=1)
-        beyond[1] += np.count_nonzero(star <= seen + slack, axis=1)
-    above, below = beyond
-    both = np.minimum(2 * np.minimum(above, below), K + 1)
-    return {"greater": above, "less": below}.get(alternative, both) / (K + 1)
+    if d.dtype == np.int64:
+        return d
+    top = max(float(abs(end)) for z in (x, y) for end in (z.min(), z.max()))
+    return np.round(d, 12 - ceil(log10(top)), out=d) if top else d

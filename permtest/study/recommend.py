@@ -10,14 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._checks import check_option
-from permtest.alternatives.answer import (
-    MANY,
-    REPRESENTATIVE_FROM,
-    SYSTEMS,
-    TITLES,
-    PairedSample,
-    interval_text,
-)
+from permtest.alternatives import registry
+from permtest.alternatives.answer import PairedSample, interval_text
 from permtest.alternatives.compare import FEW, verdict
 from permtest.alternatives.counts import mcnemar
 from permtest.score import counted
@@ -225,7 +219,7 @@ def recommend(
     case = _Case(sample, found, estimand)
     lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
     for test, which, why in _by_table(found) if rule == "manual" else case.verdicts():
-        lists[which].append(Entry(test, TITLES[test], why))
+        lists[which].append(Entry(test, registry.TITLES[test], why))
     good, fair, bad = (tuple(lists[name]) for name in LISTS)
     rates, ends = case.measures if rule == "exact" else ({}, {})
     measured = rates, case.samples if rates else 0, ends
@@ -305,9 +299,10 @@ class _Case:
         for test in ("permutation_median", "bootstrap_median"):
             yield test, *self.median(test)
         yield "paired_bootstrap", *self.bootstrap("paired_bootstrap")
-        crossed = ("two_proportion_z", "chi_squared", "chi_squared_yates") if self.binary else ()
-        for test in ("independent_t", "independent_z", *crossed):
-            yield test, *self.independent()
+        others = () if self.binary else registry.OF_COUNTS
+        for test, row in registry.TESTS.items():
+            if registry.SYSTEMS in row.assumptions and test not in others:
+                yield test, *self.independent()
 
     def of_mean(self, test: str) -> tuple[str, str]:
         """By its level: the exact test, or one that takes the mean (or McNemar's z) for normal."""
@@ -323,13 +318,13 @@ class _Case:
             return NON_PREFERRED, f"{kept} 0 but labels matter, {level}, as {self.shape}"
         if test == "exact":
             return NON_PREFERRED, f"tests the mean; {level}"
-        if standing == NON_PREFERRED and self.n < MANY and not self.binary:
+        if standing == NON_PREFERRED and self.n < registry.MANY and not self.binary:
             return standing, f"{self.pairs} cannot show that differences are normal; {level}"
         return standing, level
 
     def bootstrap(self, test: str) -> tuple[str, str]:
         graded = test == "bootstrap_mean" and not self.binary
-        if self.constant or self.n < (FEW if graded else REPRESENTATIVE_FROM):
+        if self.constant or self.n < (FEW if graded else registry.REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"{self.pairs} are too few, or too alike, to represent others"
         if not graded:
             return NON_PREFERRED, "p is sampled, and its level approximate"
@@ -368,7 +363,7 @@ class _Case:
         if 2 * (most := counts.max()) >= self.n or self.binary:
             same = f"{most} of {self.n} differences are {values[counts.argmax()]:g}"
             return INAPPROPRIATE, f"{same}, so their median says next to nothing about the others"
-        if self.n < (MANY if permuted else REPRESENTATIVE_FROM):
+        if self.n < (registry.MANY if permuted else registry.REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"the median of {self.n} differences can take only a few values"
         sampled = "" if permuted else "; p is sampled, and its level approximate"
         other = " rather than the mean" * (self.estimand == "mean")
@@ -377,10 +372,10 @@ class _Case:
     def independent(self) -> tuple[str, str]:
         if self.constant:
             return INAPPROPRIATE, "the scores vary too little for it to be defined"
-        held, evidence = verdict(SYSTEMS, self.sample, self.found.alpha)
+        held, evidence = verdict(registry.SYSTEMS, self.sample, self.found.alpha)
         if held is not True:
             return INAPPROPRIATE, f"it assumes independent systems, but {evidence}"
-        if self.n < MANY:
+        if self.n < registry.MANY:
             return INAPPROPRIATE, f"{self.pairs} are too few, and their pairing would be lost"
         return NON_PREFERRED, f"the pairing adds little here: {evidence}"
 

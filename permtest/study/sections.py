@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from permtest.alternatives.answer import ROWS, fewest_units, finite
+from permtest.alternatives.answer import fewest_units, finite
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.counts import rate_intervals
+from permtest.alternatives.registry import TESTS
 from permtest.pairs import Pairs
 from permtest.statistics import lookup
 from permtest.study import document as doc
@@ -323,7 +324,7 @@ def effects(found: Any) -> Section:
     """Effect sizes, each beside the tests that it belongs to."""
     level, sizes, rows, data, problem = found.confidence_level, found.effects, [], [], ""
     for effect in sizes:
-        tests = [ROWS[x].title for x in found.applicable if ROWS[x].effect == effect.name]
+        tests = [TESTS[x].title for x in found.applicable if TESTS[x].effect == effect.name]
         doubt = "; differences look skewed" * bool(effect.warning)
         interval = f"{span(effect.confidence_interval(level))} ({effect.method}{doubt})"
         unit = found.in_units(effect.interpretation)

@@ -10,7 +10,9 @@ import pytest
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.alternatives.answer import (
+from permtest.alternatives.answer import PairedSample
+from permtest.alternatives.compare import verdict
+from permtest.alternatives.registry import (
     LABELS,
     LARGE,
     NORMAL,
@@ -19,9 +21,7 @@ from permtest.alternatives.answer import (
     SYSTEMS,
     TITLES,
     VARIANCES,
-    PairedSample,
 )
-from permtest.alternatives.compare import verdict
 from tests.alternatives import known
 
 MCNEMAR = ["mcnemar", "mcnemar_midp", "mcnemar_chi2"]

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 
 from permtest import alternatives as alt
 from permtest.alternatives import folds
-from permtest.alternatives.answer import ROWS
+from permtest.alternatives.registry import TESTS
 from tests import naive
 
 
@@ -127,7 +127,7 @@ def test_sides_intervals_names_and_thresholds(shape):
     test = alt.corrected_resampled_t
     a, b = example(shape)
     result, shifted = test(a, b), np.vectorize(lambda x: Fraction(str(x)), otypes=[object])(a)
-    assert (result.test, result.title) == (test.__name__, ROWS[test.__name__].title)
+    assert (result.test, result.title) == (test.__name__, TESTS[test.__name__].title)
     assert (result.n, len(result.assumptions)) == (math.prod(shape), 3)
     moved, expected = test(a, b, delta=0.03), test(shifted - Fraction(3, 100), b)
     close([moved.statistic, moved.pvalue], [expected.statistic, expected.pvalue])

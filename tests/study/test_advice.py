@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from benchmarks.calibration import beside
-from permtest.alternatives.answer import OF_COUNTS, TITLES
+from permtest.alternatives.registry import OF_COUNTS, TITLES
 from permtest.study import power, recommend
 
 rng = np.random.default_rng(12)

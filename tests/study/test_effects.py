@@ -13,7 +13,7 @@ from scipy import stats
 
 from permtest import Pairs
 from permtest.alternatives import mcnemar
-from permtest.alternatives.answer import ROWS
+from permtest.alternatives.registry import TESTS
 from permtest.study import (
     cohen_d,
     effect_sizes,
@@ -157,7 +157,7 @@ def test_scores_suit_their_effects():
     assert [effect.name for effect in effect_sizes(Pairs.of(a, b))] == graded
     equal = [effect.name for effect in effect_sizes(Pairs.of([2, 3], [2, 3]))]
     assert equal == ["hodges_lehmann"], "what is not defined is left out"
-    assert {row.effect for row in ROWS.values() if row.effect} <= set(KINDS)
+    assert {row.effect for row in TESTS.values()} <= set(KINDS)
 
 
 @pytest.mark.parametrize(

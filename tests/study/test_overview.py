@@ -15,7 +15,7 @@ import yaml
 import permtest as pt
 from permtest import Pairs, exact_perm_test
 from permtest.alternatives import bayes_test, compare_all, mcnemar
-from permtest.alternatives.answer import OF_COUNTS, TITLES
+from permtest.alternatives.registry import OF_COUNTS, TITLES
 from permtest.pairs import per_item
 from permtest.study import StudyConfig, evaluation_units, overview, run_study
 from permtest.study.overview import OF_ORDER, SLOW, item_scores

@@ -247,7 +247,7 @@ FEW = {"a": A, "b": B, "experiments": 4}
         (power_curve, FEW | {"b": B[:5]}, ValueError, "a has 60 entries and b has 5"),
         (power_curve, FEW | {"b": A, "method": "normal"}, ValueError, "differences are all equal"),
         (power_curve, FEW | {"test": lambda a, b: 2}, ValueError, "returned 2.0 for data set 0"),
-        (power_curve, FEW | {"test": "paired_t", "sizes": [1]}, ValueError, "1 pairs a row, but"),
+        (power_curve, FEW | {"test": "paired_t", "sizes": [1]}, ValueError, "a row has 1 pair"),
     ],
 )
 def test_errors_name_what_is_wrong(function, options, error, message):
