@@ -305,8 +305,8 @@ class SumQuestion(Question):
 
         None unless both systems' scores are 0 and 1 in single pairs, as they are.
         """
-        pairs = self.pairs
-        if pairs is None or self.h is not None or self.n_entries is not None:
+        pairs, alone = self.pairs, self.n_entries in (None, self.law.n)
+        if pairs is None or self.h is not None or not alone:
             return None
         if not pairs.is_binary:
             return None

@@ -313,6 +313,13 @@ def test_scores_that_only_look_like_0_and_1_are_shifted():
         assert test.confidence_interval(0.5).method == "shift"
 
 
+def test_clusters_of_one_pair_are_no_clusters():
+    u, v = shares(5, 2, 50)
+    alone = exact_perm_test(u, v, clusters=range(50)).confidence_interval()
+    assert alone == exact_perm_test(u, v).confidence_interval()
+    assert noninferiority_test(u, v, 0.05, clusters=range(50)).method == "score"
+
+
 def test_both_ways_to_say_rounding_are_one():
     pairs = Pairs.of([1, 1, 1], [0, 1, 1]).rounded_by(0.5)
     stated = exact_perm_test([1, 1, 1], [0, 1, 1], rounding=0.5)

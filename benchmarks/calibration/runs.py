@@ -129,7 +129,7 @@ PVALUES: dict[str, Callable[[Scores, Scores], float]] = {
 
 
 def rejected(world: World, sets: int, rng: Generator) -> dict[str, float]:
-    """In which share of the data sets each test has p <= 0.05."""
+    """How often each test has p <= 0.05."""
     equal = world.runs[0] == world.runs[1]
     tests = [name for name in TESTS if equal or name not in (PAIRED, PAIRED_T)]
     found = dict.fromkeys(tests, 0)
