@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from contextlib import suppress
 from decimal import Context, Decimal
 from fractions import Fraction
 from math import isfinite
@@ -250,9 +249,9 @@ def _text(
         mean = Context(prec=6).divide  # also where no float holds a total
         rows = [(name, as_said(total), f"{mean(Decimal(total), size):g}") for name, total in totals]
         head = ("system", "total", f"mean per {'run' if result.swapped == 'items' else 'pair'}")
-        head = (*head, f"{100 * level:.6g}% interval")
-        spans = _intervals(result, pairs, level)
-        rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
+        if spans := _intervals(result, pairs, level):
+            head = (*head, f"{100 * level:.6g}% interval")
+            rows = [(*row, span) for row, span in zip(rows, spans, strict=True)]
     facts = [("data", pairs.source["read"]), *_lines(result, metric)]
     if gate.get("margin") and not gate["failed"]:  # else standard error has it
         facts += [("margin", f"passed: {gate['decision']}")]
@@ -265,15 +264,17 @@ def _text(
 
 
 def _intervals(result: PermutationTestResult, pairs: Pairs, level: float) -> list[str]:
-    """Of both means, where they are rates of right answers (Wilson), and of their difference."""
+    """Of rates of right answers (Wilson) and of their difference; of other scores they take long.
+
+    Those are in ``--json`` and in reports.
+    """
     from permtest.alternatives.answer import interval_text
     from permtest.alternatives.counts import rate_intervals
 
-    difference = ""
-    with suppress(ValueError, MemoryError, ArithmeticError):  # a sampled p
-        difference = interval_text(result.confidence_interval(level))
     own = rate_intervals(pairs, level)
-    return [*(("", "") if own is None else map(interval_text, own)), difference]
+    if own is None or result.n_samples is not None:
+        return []
+    return [*map(interval_text, own), interval_text(result.confidence_interval(level))]
 
 
 def _lines(result: PermutationTestResult, metric: str) -> list[tuple[str, str]]:
