@@ -189,7 +189,7 @@ def recommend(
     A test that is chosen from the same data does not keep its level, whether it is chosen by p or
     by measured level and power, which depend on the same differences. So nothing is chosen here:
     level and power of other tests are shown for the plan of the next study. Measuring takes a
-    second or two (of 200 000 pairs half a minute); it draws the same samples every time.
+    second or two, and longer for many thousand pairs; it draws the same samples every time.
 
     The intervals of level and power are about the population that the scores are a sample of. To
     the error of simulation they add the spread between resamples of the differences, as a quick
