@@ -13,15 +13,14 @@ from permtest.exact import (
 from permtest.null.convolution import convolve_dp, convolve_fft
 from permtest.null.distribution import LatticeDistribution, pmf
 from permtest.null.enumeration import enumerate_swaps
-from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
-from permtest.score import Score
+from permtest.scores import Scores
 from permtest.statistics import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
     from permtest.interval import ConfidenceInterval
-    from permtest.many import Leaderboard, ScoreTable, compare_many
+    from permtest.many import Leaderboard, compare_many
     from permtest.margins import (
         EquivalenceResult,
         MarginTestResult,
@@ -43,10 +42,8 @@ __all__ = [
     "LatticeDistribution",
     "Leaderboard",
     "MarginTestResult",
-    "Pairs",
     "PermutationTestResult",
-    "Score",
-    "ScoreTable",
+    "Scores",
     "Statistic",
     "compare_all",
     "compare_many",
@@ -73,7 +70,7 @@ __all__ = [
 LATER = {
     "alternatives": ("AnswerTable", "compare_all"),
     "interval": ("ConfidenceInterval",),
-    "many": ("Leaderboard", "ScoreTable", "compare_many"),
+    "many": ("Leaderboard", "compare_many"),
     "margins": ("EquivalenceResult", "MarginTestResult", "equivalence_test", "noninferiority_test"),
     "metric": ("metric_test",),
     "readers": ("read", "read_many"),

@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import ScoreError
-from permtest._forms import AsSentence
 from permtest._parallel import in_parallel, progress
+from permtest._text import Shown, counted
 from permtest.integers import is_unordered, plain_array, unscaled
 from permtest.null.rows import Laws, compile_kernels
-from permtest.pairs import Pairs, check_names
 from permtest.question import ask_of_scores, check_method
 from permtest.result import PermutationTestResult, answer
-from permtest.score import counted
-from permtest.statistics import Statistic, check_alternative, lookup
+from permtest.scores import Scores, check_names
+from permtest.statistics import Statistic, check_alternative, check_scores, lookup
 
 #: How many scores of a system are handled at a time, and how many tests at least, if they fit.
 SCORES, TESTS = 2**18, 16
@@ -35,7 +34,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult(AsSentence):
+class BatchResult(Shown):
     """What many paired-permutation tests found, in arrays with one element for each test.
 
     Made by ``exact_perm_test(u, v, axis=...)``. The shape of all arrays is that of the scores
@@ -160,22 +159,22 @@ class _Tests:
         """The arrays of a `BatchResult` for some tests."""
         u, v = self.rows(block)
         try:
-            pairs = Pairs.of(u.ravel(), v.ravel())
-            if pairs.rounding is not None or not pairs.u.dtype == pairs.v.dtype == np.int64:
+            data = Scores.of(u.ravel(), v.ravel())
+            if data.tolerance is not None or not data.u.dtype == data.v.dtype == np.int64:
                 laws = Laws.unknown(len(block))
             else:
                 rows = np.arange(len(block))
-                laws = Laws.of(pairs.u.reshape(u.shape), pairs.v.reshape(u.shape), rows, rows)
+                laws = Laws.of(data.u.reshape(u.shape), data.v.reshape(u.shape), rows, rows)
             known = block and laws.unit.all()
-            self.statistic.check(pairs, int(laws.low.min()) if known else pairs.low)
+            check_scores(self.statistic, data, int(laws.low.min()) if known else None)
         except ValueError:
             for i in block:
                 self.alone(i)  # names the first bad score
             raise
         found, others = _solved(laws, block, self.alternative, self.alone, self.method == "auto")
-        if pairs.scale == 1 and not others:
+        if data.scale == 1 and not others:
             return laws.lead, *found
-        statistic = [unscaled(x, pairs.scale) for x in laws.lead.tolist()]
+        statistic = [unscaled(x, data.scale) for x in laws.lead.tolist()]
         for i, one in others.items():
             statistic[i] = one.statistic
         return _packed(statistic), *found
@@ -263,10 +262,10 @@ def _in_blocks(
 
 
 def _check_options(u: Any, v: Any, method: str) -> None:
-    if isinstance(u, Pairs) or isinstance(v, Pairs):
+    if isinstance(u, Scores) or isinstance(v, Scores):
         raise ValueError(
-            "Pairs and axis cannot be combined, because Pairs are a single test; leave axis out, "
-            "or pass two arrays of scores"
+            "Scores and axis cannot be combined, because Scores are a single test; leave axis "
+            "out, or pass two arrays of scores"
         )
     if v is None:
         raise TypeError("v is missing: pass the scores of both systems, two arrays")

@@ -58,13 +58,13 @@ def exact_perm_test(
 
     Parameters
     ----------
-    u : array_like of shape (N,), or Pairs
+    u : array_like of shape (N,), or Scores
         Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers,
         fractions, decimals, or floats, which stand for the decimals or the fractions that they
-        came from, as `Pairs.of` says; or, with `g`, entries of any kind.
+        came from, as `Scores.of` says; or, with `g`, entries of any kind.
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
-        `Pairs`.
+        `Scores`.
     g : callable, or sequence of m callables, optional
         ``g(u_n, v_n)``, called with single entries, returns the integer that entry n contributes
         (Eq. 3). A list has one function for each of m sums (Eq. 13, 14), and needs an `h` that
@@ -110,7 +110,7 @@ def exact_perm_test(
     clusters : array_like of shape (N,), optional
         What each entry belongs to, such as its document: numbers or strings. Whole clusters are
         then swapped, which leaves the entries in them free to depend on each other. Default:
-        those that `Pairs` bring, if any.
+        those that `Scores` bring, if any.
     rounding : float, optional
         By how much each score may be off, in scores: 0.005 for scores that were rounded to two
         decimals, 0 for floats that are exact. Where that could decide a tie, the result is a
@@ -129,8 +129,8 @@ def exact_perm_test(
     -------
     PermutationTestResult
         `statistic`, `pvalue`, `log10_pvalue`, `null_distribution`, `error_bound`, ...; for counts
-        and for a list of g a `StructuredTestResult`, which also has `sums`, `parts` and `rank`.
-        With `axis` a `BatchResult`, which has these as arrays, without the distribution.
+        and for a list of g also `sums`, `parts` and `rank`. With `axis` a `BatchResult`, which has
+        these as arrays, without the distribution.
 
     Raises
     ------
@@ -208,11 +208,11 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
     ----------
     u, v : array_like of shape (N, 3) or (N, 2)
         Per entry either true positives, false positives and false negatives, or true positives
-        and incorrect answers; or one `Pairs`.
+        and incorrect answers; or one `Scores`.
 
     Returns
     -------
-    StructuredTestResult
+    PermutationTestResult
 
     Examples
     --------
@@ -232,7 +232,7 @@ def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
     Parameters
     ----------
     u, v : array_like of shape (N,)
-        Correct answers per entry for the two systems, integers; or one `Pairs`.
+        Correct answers per entry for the two systems, integers; or one `Scores`.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def from_samples(
     question: Question, cells: NDArray[Any], counts: NDArray[np.int64], reason: str
 ) -> PermutationTestResult:
     """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
-    samples = Samples(cells, counts, int(counts[question.is_extreme(cells)].sum()))
+    samples = Samples(cells, counts, question.is_extreme(cells))
     p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
     return answer(question, solution=Solution(p, "monte_carlo", reason), samples=samples)
 

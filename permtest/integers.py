@@ -128,12 +128,12 @@ SMALL_TOGETHER, EVIDENCE = 2.0**-9, 22.0
 DENOMINATORS = 20_000
 
 
-class Scores(NamedTuple):
+class Exact(NamedTuple):
     """Columns of scores as integers, of int64 or Python's, over one scale."""
 
     columns: list[IntArray]
     scale: int
-    rounding: list[Floats] | None = None  # by how much each score may be off, in scores
+    tolerance: list[Floats] | None = None  # by how much each score may be off, in scores
     reading: str = ""  # what floats were taken for, if not the decimals that they are printed as
 
 
@@ -165,16 +165,16 @@ def as_integers(values: Any, name: str) -> IntArray:
     return roomy(array)
 
 
-def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Scores:
+def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
     """Columns as integers with one number to divide them by; floats are read as `Pairs.of` says."""
     for x in columns:
         if not (type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1):
             break
     else:
-        return Scores(list(columns), 1)
+        return Exact(list(columns), 1)
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(map(_is_whole, arrays)):
-        return Scores([array.astype(np.int64, copy=False) for array in arrays], 1)
+        return Exact([array.astype(np.int64, copy=False) for array in arrays], 1)
     return _all_short(arrays) or _all_fractions(arrays, labels)
 
 
@@ -213,7 +213,7 @@ def _is_whole(array: NDArray[Any]) -> bool:
     return bool(np.all((np.abs(array) < limit) & (np.floor(array) == array)))
 
 
-def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
+def _all_short(arrays: list[NDArray[Any]]) -> Exact | None:
     """Columns of whole numbers and short decimals, in one pass; None if there is anything else."""
     if any(array.dtype == object for array in arrays):
         return None
@@ -226,7 +226,7 @@ def _all_short(arrays: list[NDArray[Any]]) -> Scores | None:
     digits = max(int(np.max(places, initial=0)) for places, _ in found)
     if fewest < 0 or digits > 6 or max(largest(w) for _, w in found) * 10**digits >= SAFE:
         return None
-    return Scores([written * 10 ** (digits - places) for places, written in found], 10**digits)
+    return Exact([written * 10 ** (digits - places) for places, written in found], 10**digits)
 
 
 @dataclass(eq=False)
@@ -244,7 +244,7 @@ class _Fractions:
         self.p[where], self.q[where], self.off[where] = p, q, off
 
 
-def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
+def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Exact:
     """Columns of anything; floats of one size are read together, whatever their columns."""
     ends = np.cumsum([array.size for array in arrays]).tolist()
     floats, sizes = np.zeros(ends[-1]), np.zeros(ends[-1], dtype=np.int64)
@@ -277,7 +277,7 @@ def _all_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Scores:
     factors = scale // q if scale < SAFE and p.dtype != object else None
     if factors is None or np.any(np.abs(p) * factors.astype(np.float64) >= SAFE):
         p, factors = p.astype(object), scale // q.astype(object)
-    return Scores(
+    return Exact(
         [x.astype(np.int64) if largest(x) < SAFE else x for x in np.split(p * factors, ends[:-1])],
         scale,
         np.split(found.off, ends[:-1]) if found.off.any() else None,

@@ -195,7 +195,7 @@ def _shift_interval(
         high = _lower_end(lattice.mirrored(), alpha)
     warning = shift_warning(question.differences, question.swapped)
     # No shift moves further than a difference of two rounded scores does.
-    off = question.slack / (2 * question.scale * max(question.n_entries or lattice.n, 1))
+    off = question.tolerance / (2 * question.scale * max(question.n_entries or lattice.n, 1))
     off = off if question.ties_doubtful else 0.0
     ends, resolution = (low[0] - off, 0.0 - high[0] + off), max(low[1], high[1]) + off
     return ConfidenceInterval(*ends, confidence_level, resolution, warning)
@@ -526,7 +526,7 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
         "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
         "interval covers the mean in 88% of samples. The studentised bootstrap, "
         "alternatives.bootstrap, does not assume symmetry"
-        f"{'' if swapped == 'pairs' else '; Pairs.by_cluster() has the sums that it takes'}."
+        f"{'' if swapped == 'pairs' else '; Scores.by_cluster() has the sums that it takes'}."
     )
 
 

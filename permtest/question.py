@@ -32,7 +32,16 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._parallel import progress
-from permtest.integers import IntArray, exact_dot, exact_sum, is_unordered, unscaled
+from permtest._text import counted
+from permtest.integers import (
+    IntArray,
+    as_integers,
+    exact_dot,
+    exact_sum,
+    is_unordered,
+    plain_array,
+    unscaled,
+)
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import (
     ROUNDLESS,
@@ -74,9 +83,16 @@ from permtest.null.tail import (
     tail_fft,
     tail_tilted,
 )
-from permtest.pairs import Pairs, add_up, check_names, cluster_numbers, labels_of, local_effects
-from permtest.score import Score, counted
-from permtest.statistics import Linear, MeanOfRatios, Statistic, check_alternative, lookup
+from permtest.scores import Scores, add_up, check_aligned, check_names, cluster_numbers
+from permtest.statistics import (
+    Linear,
+    MeanOfRatios,
+    Statistic,
+    check_alternative,
+    check_scores,
+    lookup,
+    measured,
+)
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
@@ -113,32 +129,30 @@ class Question(ABC):
     h: Callable[..., Any] | None = None
     #: How many entries there were before they were added up by cluster.
     n_entries: int | None = None
-    #: How many runs each item has, where entries are runs and clusters are items: "2 runs each".
-    runs_each: str = ""
+    #: What the scores are called; and whether higher is better, None if nobody said so.
+    score: str = ""
+    higher_is_better: bool | None = None
+    #: Whether scores are means over repeated runs of an item.
+    has_runs: bool = False
     #: What floats were taken for, where that is not the decimals that they are printed as.
     reading: str = ""
     #: By how much the distance of any sum from the observed one may be off, because scores were
     #: rounded, times `scale`; 0 of several sums.
-    slack: int = 0
+    tolerance: int = 0
     #: By how many cells the `thresholds` are moved outward, where ties are in doubt.
-    leeway: int = 0
+    moved_by: int = 0
     #: Whether scores that are equal as read may have differed before they were rounded.
     ties_doubtful: bool = False
 
     @property
     def swapped(self) -> str:
         """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
-        return "items" if self.runs_each else "pairs" if self.n_entries is None else "clusters"
+        return "clusters" if self.n_entries is not None else "items" if self.has_runs else "pairs"
 
     @property
     @abstractmethod
     def statistic(self) -> Any:
         """t(u, v)."""
-
-    @property
-    @abstractmethod
-    def score(self) -> Score:
-        """What is compared: its name, its unit, and whether higher is better."""
 
     @property
     def rank(self) -> int:
@@ -182,9 +196,9 @@ class Question(ABC):
         """The same question, had something else been observed; ValueError if nothing can be so."""
 
     def around(self) -> tuple[Question, Question]:
-        """The same question with thresholds as far out, and as far in, as `slack` may move them."""
-        far, near = -(-self.slack // self.law.unit), self.slack // self.law.unit
-        return replace(self, leeway=far, slack=0), replace(self, leeway=-near, slack=0)
+        """The same question with thresholds as far out, and in, as the tolerance may move them."""
+        far, near = -(-self.tolerance // self.law.unit), self.tolerance // self.law.unit
+        return replace(self, moved_by=far, tolerance=0), replace(self, moved_by=-near, tolerance=0)
 
 
 # ---- one sum -----------------------------------------------------------------------------------
@@ -197,9 +211,7 @@ class SumQuestion(Question):
     #: The observed value of the sum, times `scale`.
     observed: int
     #: The scores, each entry by itself, and the statistic; None where a user's g takes entries.
-    pairs: Pairs | None = None
-    #: The same, or whole clusters, whose differences are added up.
-    units: Pairs | None = None
+    data: Scores | None = None
     entry: Statistic
     #: What is swapped as a whole, of each entry.
     clusters: Any = None
@@ -209,8 +221,6 @@ class SumQuestion(Question):
     scale: int = 1
     #: The statistic is a sum divided by this: the number of entries if it is a mean.
     divisor: int = 1
-    #: The direction, where the user states it.
-    higher_is_better: bool | None = None
 
     @property
     def statistic(self) -> Any:
@@ -218,15 +228,6 @@ class SumQuestion(Question):
         if self.h is not None:
             return self._value(self.observed)
         return unscaled(self.observed, self.scale * self.divisor)
-
-    @cached_property
-    def score(self) -> Score:
-        """What is compared: its name, its unit, and whether higher is better."""
-        if self.pairs is None:
-            return Score()
-        pairs, columns = self.pairs, (self.pairs.u, self.pairs.v)
-        found = self.entry.score(pairs.score, pairs.scale, pairs.low, *columns)
-        return found.stated(self.higher_is_better)
 
     def in_scores(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
@@ -239,7 +240,7 @@ class SumQuestion(Question):
             return super().thresholds
         # Two-sided means as far from the centre of the null law, about which every sum of effects
         # is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's h(x) = |x|.
-        top, t, out = self.law.top, self.law.cell(self.observed), self.leeway
+        top, t, out = self.law.top, self.law.cell(self.observed), self.moved_by
         if self.alternative == "greater":
             return -1, t + out
         if self.alternative == "less":
@@ -305,12 +306,10 @@ class SumQuestion(Question):
 
         None unless both systems' scores are 0 and 1 in single pairs, as they are.
         """
-        pairs, alone = self.pairs, self.n_entries in (None, self.law.n)
-        if pairs is None or self.h is not None or not alone:
+        data, alone = self.data, self.n_entries in (None, self.law.n)
+        if data is None or self.h is not None or not alone or not data.is_binary:
             return None
-        if not pairs.is_binary:
-            return None
-        u, v = pairs.u, pairs.v
+        u, v = data.u, data.v
         return int(np.sum(u > v)), int(np.sum(u < v)), len(u)
 
     @cached_property
@@ -318,8 +317,8 @@ class SumQuestion(Question):
         """The values of g(u_n, v_n) that are shifted: of pairs, or sums of clusters."""
         if self.h is not None:
             raise ValueError("with h the test is not about a mean difference; leave h out")
-        if self.units is not None:
-            values = self.units.differences()
+        if self.data is not None:
+            values = self.data.units.differences()
         else:
             assert self.effects is not None
             values, swap = self.effects
@@ -347,7 +346,7 @@ class SumQuestion(Question):
             law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), d.counts), offset),
             observed=exact_dot(moved, d.counts),
             scale=self.scale * b,
-            slack=self.slack * b,
+            tolerance=self.tolerance * b,
             totals=None,
             scores=None,
         )
@@ -418,7 +417,6 @@ class SeveralSums(Question):
     lattice: LatticeSum
     #: The observed values of the sums; of a function of predictions the one value that it has.
     observed_sums: tuple[Any, ...]
-    score: Score = field(default=Score())
 
     @property
     @abstractmethod
@@ -626,20 +624,20 @@ def ask(
     entry = lookup(statistic)
     if g is not None or h is not None or rounding is not None:
         _check_options(entry, g, h, alternative, rounding)
-    clusters = labels_of(u, clusters)
-    if entry.measures:
-        return _ask_of_measure(entry.pairs(u, v, names), entry, alternative, names, clusters)
+    if clusters is not None:
+        check_aligned(u, clusters, ("u", "clusters"))
+    how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is not None and not callable(g):
         return _ask_of_sums(u, v, _functions(g), h, names, clusters)
     if h is not None:
         _check_h(h, 1)
-    how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is None:
-        pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
-        if rounding is not None:
-            pairs = pairs.rounded_by(rounding)
-        how["names"] = pairs.names if names is None else check_names(names)
-        return _ask_of_pairs(pairs, entry, clusters, how)
+        data = _scores(u, v, entry, names).clustered(clusters)
+        if entry.measures:
+            return _ask_of_measure(data, entry, alternative)
+        return _ask_of_scores(data if rounding is None else data.rounded_by(rounding), entry, how)
+    if isinstance(u, Scores) and clusters is None:
+        clusters = u.clusters
     effects, n_entries = _by_cluster(clusters, *local_effects(u, v, g))
     return SumQuestion(
         law=group(*effects, exact_sum(np.minimum(*effects))),
@@ -652,6 +650,24 @@ def ask(
         n_entries=n_entries,
         **how,
     )
+
+
+def _scores(u: Any, v: Any, entry: Statistic, names: tuple[str, str] | None) -> Scores:
+    """The scores of two systems, as they are given or made of two columns, or tables of counts."""
+    if isinstance(u, Scores):
+        if v is not None:
+            raise TypeError("u is Scores, which hold both systems; leave v out")
+        if u.n_systems != 2:
+            raise ValueError(
+                f"u has {u.n_systems} systems; choose two with u.pair(i, j), or use compare_many"
+            )
+        return u if names is None else replace(u, systems=check_names(names))
+    if not entry.measures:
+        return Scores.of(u, v, names)
+    if v is None:
+        raise TypeError("v is missing: pass the counts of both systems, u and v")
+    called = check_names(names or ("u", "v"))
+    return entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
 
 
 def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
@@ -680,60 +696,54 @@ def _check_options(
         raise ValueError("rounding and g cannot be combined: what g returns is exact")
 
 
-def _ask_of_pairs(
-    pairs: Pairs, entry: Statistic, clusters: Any, how: dict[str, Any]
-) -> SumQuestion:
+def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQuestion:
     """The question about a difference of sums or means, or about h of it."""
-    if pairs.columns:
+    if data.columns:
         raise ValueError(
             f"statistic={entry.name!r} takes one score for each entry, but there are "
-            f"{len(pairs.columns)} columns ({', '.join(pairs.columns)}); see STATISTICS"
+            f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
-    units = pairs if clusters is None else pairs.folded(clusters)
-    slack, h = units.slack, how["h"]
-    if h is not None and slack:
+    units, h = data.units, how["h"]
+    tolerance = units.sum_tolerance
+    if h is not None and tolerance:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
             "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
         )
     law, tally = group_differences(units.u, units.v)
-    scale, divisor = pairs.scale, max(len(pairs.u), 1) if entry.name == "mean" else 1
+    scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
     totals, scores = (
         (unscaled(tally.total_u, x), unscaled(tally.total_v, x)) for x in (scale, scale * divisor)
     )
-    if entry.minimum is not None:
-        entry.check(pairs, tally.low if clusters is None else pairs.low)
+    check_scores(entry, data, tally.low if data.clusters is None else None)
+    upper = data.higher_is_better
     return SumQuestion(
         law=law,
         observed=tally.total_u - tally.total_v,
         metric=entry.name if h is None else _called(h, entry.name),
-        pairs=pairs,
-        units=units,
-        clusters=clusters,
+        names=data.names,
+        data=data,
+        clusters=data.clusters,
         entry=entry,
         totals=totals,
         scores=scores,
+        score=data.score,
+        higher_is_better=entry.higher_is_better if upper is None else upper,
         scale=scale,
-        slack=slack,
-        ties_doubtful=pairs.ties_doubtful,
-        reading=pairs.reading,
-        n_entries=None if clusters is None else len(pairs.u),
-        runs_each=_runs_of(pairs, clusters),
+        tolerance=tolerance,
+        ties_doubtful=data.ties_doubtful,
+        reading=data.reading,
+        n_entries=None if data.clusters is None else len(data),
+        has_runs=data.runs is not None,
         divisor=divisor,
         **how,
     )
 
 
-def _ask_of_measure(
-    pairs: Pairs,
-    entry: Statistic,
-    alternative: str,
-    names: tuple[str, str] | None,
-    clusters: Any,
-) -> MeasureQuestion:
+def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> MeasureQuestion:
     measure: MeanOfRatios | Linear
-    ratios, *addends = entry.measure(pairs)
-    (first, second), n_entries = _by_cluster(clusters, *addends)
+    ratios, addends = measured(entry, data)
+    (first, second), n_entries = _by_cluster(data.clusters, *addends)
     measure, linear = ratios, ratios.linear(first, second) if len(ratios.rows) > 2 else None
     if linear is not None:
         measure, first, second = linear
@@ -746,13 +756,47 @@ def _ask_of_measure(
         alternative=alternative,
         metric=entry.name,
         title=entry.title,
-        names=check_names(names or pairs.names),
+        names=data.names,
+        score=data.score,
+        higher_is_better=entry.higher_is_better,
         n_entries=n_entries,
-        runs_each=_runs_of(pairs, clusters),
-        score=pairs.score.known(entry.name, "", not entry.ascending),
+        has_runs=data.runs is not None,
         measure=measure,
         both_sums=tuple(map(sum, zip(mine, theirs, strict=True))),
     )
+
+
+def local_effects(
+    u: Any, v: Any, g: Callable[[Any, Any], Any], name: str = "g"
+) -> tuple[IntArray, IntArray]:
+    """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4)."""
+    if isinstance(u, Scores) and v is None:
+        u, v = u.u, u.v
+    check_aligned(u, v)
+    a, b = _entries(u, "u"), _entries(v, "v")
+    if len(a) != len(b):
+        raise ValueError(
+            f"u has {len(a)} entries and v has {len(b)}: a paired test needs the entries of both "
+            "systems on the same items; align them by item first"
+        )
+    stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], f"{name}(u, v)")
+    return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], f"{name}(v, u)")
+
+
+def _entries(values: Any, name: str) -> list[Any]:
+    """The entries as Python objects, so that the user's `g` cannot wrap around."""
+    if is_unordered(values) or hasattr(values, "columns") or getattr(values, "ndim", 1) == 0:
+        remedy = "its rows as frame.to_numpy()" if hasattr(values, "columns") else "a list"
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be a sequence of entries for g, not {kind}; pass {remedy}")
+    if isinstance(values, np.ndarray):
+        array = plain_array(values, name)
+        if array.ndim > 1 and array.dtype.kind in "biu":
+            return list(array.astype(object if array.dtype == np.uint64 else np.int64))
+    dates = np.datetime64 | np.timedelta64  # stay what they are
+    return [
+        x.item() if isinstance(x, np.generic) and not isinstance(x, dates) else x for x in values
+    ]
 
 
 def _functions(g: Any) -> list[Callable[[Any, Any], Any]]:
@@ -799,6 +843,8 @@ def _ask_of_sums(
             f"{counted(len(g), 'sums')}, as in Algorithm 5"
         )
     _check_h(h, len(g))
+    if isinstance(u, Scores) and clusters is None:
+        clusters = u.clusters
     each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
     columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     (stay, swap), n_entries = _by_cluster(clusters, *columns)
@@ -813,11 +859,6 @@ def _ask_of_sums(
         n_entries=n_entries,
         h=h,
     )
-
-
-def _runs_of(pairs: Pairs, clusters: Any) -> str:
-    """How many runs each item has, if the reader's own clusters are swapped."""
-    return pairs.runs_each if clusters is not None and clusters is pairs.clusters else ""
 
 
 def _by_cluster(
@@ -869,7 +910,7 @@ def solve(question: Question, method: str = "auto") -> Solution:
     """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
     if method != "auto":
         check_method(method)
-    if question.slack and question.thresholds is not None:
+    if question.tolerance and question.thresholds is not None:
         return _solve_rounded(question, method)
     if method != "auto":
         return Solution(METHODS[method](question), method, "asked for")
@@ -986,6 +1027,18 @@ def count_extreme(question: Question, listed: bool = False) -> int:
     return sum(counts[t] for t in np.flatnonzero(question.extreme))
 
 
+def exact_fraction(question: Question) -> Fraction:
+    """p as a fraction, in integers; ValueError if rounding can decide ties."""
+    if question.tolerance:
+        if solve(question).method == "bracket":
+            raise ValueError(
+                "scores are floating-point numbers whose rounding can decide ties, so that p is "
+                "known between two bounds only; pass rounding=0 if they are exact"
+            )
+        question = replace(question, tolerance=0)
+    return Fraction(count_extreme(question), 2**question.law.n_informative)
+
+
 def _counted(question: Question, *, listed: bool = False) -> Probability:
     return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
 
@@ -1088,11 +1141,11 @@ def _bracket(question: Question) -> Probability:
     if question.thresholds is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
     outer, inner = question.around()
-    far, near = outer.leeway, inner.leeway
+    far, near = outer.moved_by, inner.moved_by
     bracket = cache(partial(tail_bracket, question.law, slack=far))
     low = _by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
     high = _by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
-    if question.slack:
+    if question.tolerance:
         return _between(_with_observed(question, low), high)
     return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import ldexp, log10, prod
+from math import ldexp, prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest import _forms
+from permtest import _text
 from permtest._checks import TooHard, check_level
-from permtest._forms import AsFields, p_text, plain
+from permtest._text import Shown, counted, number, p_value, plain
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import (
     MAX_CELLS,
@@ -31,10 +31,10 @@ from permtest.question import (
     Solution,
     SumQuestion,
     at_least,
-    count_extreme,
+    exact_fraction,
     solve,
 )
-from permtest.score import Score, as_said, counted
+from permtest.statistics import STATISTICS
 
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
@@ -46,26 +46,37 @@ MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
 #: A p above this is not called small; with so many units that differ some p is below it.
 ALPHA, FEW = 0.05, 12
 
+#: What one-sided alternatives say of the first system.
+ONE_SIDED = {"greater": "higher", "less": "lower"}
+
 #: Cell updates that take about a second; with fewer informative entries than the latter no
 #: probability is below 2^-1000.
 AFFORDABLE, NO_UNDERFLOW = 10**9, 1000
 
 
 class Samples(NamedTuple):
-    """What a Monte Carlo test drew: distinct cells of the null law, and how often each came up."""
+    """What random labellings gave: distinct points, how often each came up, and which are extreme.
 
-    cells: NDArray[Any]
+    Points are cells of the law of a question, or the values of the statistic where there is none.
+    """
+
+    points: NDArray[Any]
     counts: NDArray[np.int64]
-    n_extreme: int
+    extreme: NDArray[np.bool_]
 
     @property
     def size(self) -> int:
         """K, the number of samples."""
         return int(self.counts.sum())
 
+    @property
+    def n_extreme(self) -> int:
+        """C, how many are at least as extreme as what was observed."""
+        return int(self.counts[self.extreme].sum())
+
 
 @dataclass(frozen=True)
-class PermutationTestResult(AsFields):
+class PermutationTestResult(Shown):
     """What a paired-permutation test found.
 
     Made by `exact_perm_test`, `monte_carlo` and `metric_test`. ``print(result)`` gives a sentence
@@ -74,8 +85,8 @@ class PermutationTestResult(AsFields):
     Parameters
     ----------
     statistic : int or float
-        t(u, v): the observed sum, mean, or value of h. Positive, unless h says otherwise: the first
-        system scores more.
+        t(u, v): the observed sum, mean, difference of measures, or value of h. Positive, unless h
+        says otherwise: the first system scores higher.
     pvalue : float
         In (0, 1]. Where p is below 5e-324, the smallest float64, that number stands for it.
     log10_pvalue : float
@@ -108,9 +119,19 @@ class PermutationTestResult(AsFields):
         How many pairs there are in the `n` clusters that are swapped; None without clusters.
     scores : tuple of two numbers, or None
         What both systems score: their totals, means, or measures, whose difference is `statistic`.
+    score : str
+        What the scores are called; empty if nobody says.
+    higher_is_better : bool or None
+        As declared, or as the metric has it; None if nobody said so.
     reading : str
         What floating-point scores were taken for, such as "scores are multiples of 1/3000"; empty
         where that is the numbers that they are printed as.
+    parts : tuple of m str
+        What the sums of a measure such as F1, or of several g, are; empty for one sum.
+    sums, other_sums : tuple of m int, or None
+        Their observed values, of the first system and of the second one.
+    rank : int
+        How many of the sums vary independently of each other.
 
     Examples
     --------
@@ -125,6 +146,10 @@ class PermutationTestResult(AsFields):
     (0.5, 2.0)
     >>> result.at(5).pvalue
     0.375
+    >>> a, b = [[3, 1, 0], [2, 0, 1], [4, 0, 0]], [[2, 1, 1], [2, 1, 1], [3, 1, 1]]
+    >>> result = exact_perm_test(a, b, statistic="f1")
+    >>> result.parts, result.sums, result.other_sums
+    (('2 tp', 'fp + fn'), (18, 2), (14, 6))
     """
 
     statistic: Any
@@ -143,20 +168,61 @@ class PermutationTestResult(AsFields):
     n_extreme: int | None = None
     n_entries: int | None = None
     scores: tuple[float, float] | None = None
+    score: str = ""
+    higher_is_better: bool | None = None
     reading: str = ""
-    _question: SumQuestion = field(kw_only=True, repr=False, compare=False)
+    parts: tuple[str, ...] = ()
+    sums: tuple[Any, ...] | None = None
+    other_sums: tuple[int, ...] | None = None
+    rank: int = 1
+    #: None where a function of predictions was sampled, which has no sums.
+    _question: Question | None = field(kw_only=True, repr=False, compare=False)
     _samples: Samples | None = field(default=None, kw_only=True, repr=False, compare=False)
 
-    @cached_property
-    def null_distribution(self) -> LatticeDistribution:
-        """The law of the sum S under the null hypothesis; of the samples, where p was sampled.
+    # ---- which system --------------------------------------------------------------------------
 
-        Computed when first asked for, each cell accurate relative to itself, and its logarithm
-        known where it is too small for a float64. Raises MemoryError if it would not fit.
+    @property
+    def difference(self) -> float | None:
+        """By how much the first system scores higher; None where the statistic says no such."""
+        user = self._question is not None and self._question.h is not None
+        return None if self.scores is None or user else self.statistic
+
+    @property
+    def higher(self) -> str | None:
+        """The system with the higher score; None on a tie, or where there are no two scores."""
+        gap = self.difference
+        return self.names[gap < 0] if gap else None
+
+    @property
+    def better(self) -> str | None:
+        """The better system by its scores alone; None on a tie, or if no direction is known."""
+        if self.higher is None or self.higher_is_better is None:
+            return None
+        return self.names[(self.names[0] == self.higher) != self.higher_is_better]
+
+    @property
+    def swapped(self) -> str:
+        """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
+        if self._question is None:
+            return "pairs" if self.n_entries is None else "clusters"
+        return self._question.swapped
+
+    # ---- the null distribution -----------------------------------------------------------------
+
+    @cached_property
+    def null_distribution(self) -> LatticeDistribution | JointDistribution:
+        """The law of the sum, or of the sums together, under the null hypothesis.
+
+        Computed when first asked for; of the samples, where p was sampled. Of one sum each cell is
+        accurate relative to itself, and its logarithm known where it is too small for a float64.
+        Raises MemoryError if it would not fit.
         """
-        law, scale = self._question.law, self._question.scale
-        if self._samples is not None:
-            return sampled_distribution(law, self._samples.cells, self._samples.counts, scale)
+        question, samples = self._question, self._samples
+        if not isinstance(question, SumQuestion):
+            return _joint_law(question, samples, self.metric)
+        law, scale = question.law, question.scale
+        if samples is not None:
+            return sampled_distribution(law, samples.points, samples.counts, scale)
         if law.n_informative < NO_UNDERFLOW and law.dp_operations() <= AFFORDABLE:
             return law.distribution(dp_cells(law), scale=scale)
         try:
@@ -166,61 +232,78 @@ class PermutationTestResult(AsFields):
             return law.distribution(np.maximum(found.cells, 0.0), found.noise, scale)
         return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
-    @property
+    @cached_property
     def extreme(self) -> NDArray[np.bool_]:
-        """Which values of ``null_distribution.support`` are at least as extreme as observed."""
-        return self._question.extreme
+        """Which points of ``null_distribution.support`` are at least as extreme as observed."""
+        question = self._question
+        if isinstance(question, SumQuestion):
+            return question.extreme
+        if self._samples is not None:
+            return self._samples.extreme
+        assert isinstance(question, SeveralSums)
+        return np.asarray(question.sums_are_extreme(self.null_distribution.support))
 
-    @property
+    @cached_property
     def null_values(self) -> NDArray[np.float64]:
         """What a picture of the null distribution has on its axis, for each point of the law."""
-        return np.asarray(self.null_distribution.support, dtype=np.float64)
+        points: NDArray[Any] = self.null_distribution.support
+        if isinstance(self._question, SeveralSums):
+            return np.asarray(self._question.values(points))
+        return np.asarray(points, dtype=np.float64).reshape(len(points))
 
     @property
-    def observed_sum(self) -> float:
-        """The observed value of S, where the picture of the null distribution is marked."""
-        return self._question.in_scores(self._question.observed)
+    def observed_sum(self) -> Any:
+        """Where the picture of the null distribution is marked: the sum, or the statistic."""
+        question = self._question
+        if isinstance(question, SumQuestion):
+            return question.in_scores(question.observed)
+        return self.statistic
 
     @property
-    def mirrored_sum(self) -> float | None:
+    def mirrored_sum(self) -> Any:
         """Where the other tail of a two-sided test begins; None where that is the same value."""
-        question, law = self._question, self._question.law
-        mirrored = question.in_scores(2 * law.offset + law.unit * law.top - question.observed)
-        other = self.alternative == "two-sided" and mirrored != self.observed_sum
-        return mirrored if other else None
+        question, observed = self._question, self.observed_sum
+        if self.alternative != "two-sided":
+            return None
+        mirrored = -observed
+        if isinstance(question, SumQuestion):
+            law = question.law
+            total = 2 * law.offset + law.unit * law.top - question.observed
+            mirrored = question.in_scores(total)
+        return mirrored if mirrored != observed else None
 
     @property
     def observed_cell(self) -> int:
-        """The number of the cell of `null_distribution` that holds it."""
+        """The number of the cell of the law of one sum that holds the observed one."""
+        assert isinstance(self._question, SumQuestion), "it has several sums"
         return self._question.law.cell(self._question.observed)
 
     @property
     def n_cells(self) -> int:
-        """How many cells the null distribution has, or would have."""
-        return self._question.law.top + 1
-
-    def _is_long(self) -> bool:
-        return self.n_cells > MOST_CELLS
+        """How many points `null_distribution` has at most, or would have."""
+        question = self._question
+        if self._samples is not None and not isinstance(question, SumQuestion):
+            return int(self._samples.counts.size)
+        assert question is not None
+        if question.lattice is None:
+            return question.law.top + 1
+        return min(question.law.top + 1, prod(box_shape(question.lattice)[1]))
 
     @property
     def unit(self) -> str:
-        """What one unit of the sum is."""
-        return self.score.unit or "points"
+        """What axes call the sum: the name of the measure, of the score, or of what is counted."""
+        if not isinstance(self._question, SumQuestion):
+            return self._title
+        entry = STATISTICS.get(self.metric)
+        counts = entry.unit if entry is not None else ""
+        return self.score or counts or "points"
 
     @property
-    def score(self) -> Score:
-        """What was compared: its name, its unit, and whether higher is better."""
-        return self._question.score
+    def _title(self) -> str:
+        """What sentences call a measure."""
+        return (self._question.title if self._question is not None else "") or self.metric
 
-    @property
-    def difference(self) -> float | None:
-        """By how much the first system scores more; None where the statistic says no such thing."""
-        return None if self.scores is None or self._question.h is not None else self.statistic
-
-    @property
-    def better(self) -> str | None:
-        """The name of the better system, by its scores alone; None where they tie, or have none."""
-        return self.score.better(self.names, self.difference or 0)
+    # ---- what the data could show --------------------------------------------------------------
 
     @cached_property
     def smallest_pvalue(self) -> float | None:
@@ -230,8 +313,11 @@ class PermutationTestResult(AsFields):
         how much scores were rounded, as units that are equal may have differed then. Of a function
         of sums all values are looked at; None where there are too many of them.
         """
-        if self._question.lattice is None and self._question.h is None:
-            units = self.n if self._question.ties_doubtful else self.n_informative
+        question = self._question
+        if question is None:
+            return None
+        if question.lattice is None and question.h is None:
+            units = self.n if question.ties_doubtful else self.n_informative
             sides = 2 if self.alternative == "two-sided" and units else 1
             return max(ldexp(sides, -units), SMALLEST)
         if self._samples is not None or self.n_cells > MOST_CALLS:
@@ -241,28 +327,36 @@ class PermutationTestResult(AsFields):
     def _most_extreme(self) -> list[Any]:
         """The sums for which t is as extreme as it can be."""
         question = self._question
+        if isinstance(question, SeveralSums):
+            values = question._directed(self.null_values)
+            best = np.flatnonzero(values >= values.max() - 1e-9 * abs(values).max())
+            distinct = best[np.unique(values[best], return_index=True)[1]]  # as p of a value is
+            points: NDArray[Any] = self.null_distribution.support
+            return [tuple(int(x) for x in sums) for sums in points[distinct]]
+        assert isinstance(question, SumQuestion)
         cells = np.arange(question.law.top + 1)[attainable(question.law)]
-        values = [question._value(question.law.offset + question.law.unit * int(c)) for c in cells]
-        best = cells[at_least(values, max(values))][0]
-        return [question.in_scores(question.law.offset + question.law.unit * int(best))]
+        sums = [question.law.offset + question.law.unit * int(cell) for cell in cells]
+        found = [question._value(total) for total in sums]
+        first = int(np.flatnonzero(at_least(found, max(found)))[0])
+        return [question.in_scores(sums[first])]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know beside p: that it cannot be small, or that a system does not vary."""
-        found, pairs = [], getattr(self._question, "pairs", None)
-        sure = self.n_samples is None and not self._question.ties_doubtful
+        found, data = [], getattr(self._question, "data", None)
+        sure = self.n_samples is None and not getattr(self._question, "ties_doubtful", False)
         if self.n_informative <= FEW and sure:
             least = self.smallest_pvalue
             if least is not None and least > ALPHA and self.n_informative:
-                number, p = counted(self.n_informative, self.swapped), p_text(least, log10(least))
+                few = counted(self.n_informative, self.swapped)
                 differ = "differs" if self.n_informative == 1 else "differ"
-                found.append(f"With {number} that {differ}, p cannot be below {p}.")
+                found.append(f"With {few} that {differ}, p cannot be below {p_value(least)}.")
         if self.swapped == "items":
             found.append("The answer is about these runs on new items, not newly trained systems.")
-        if pairs is not None and len(pairs) > 1:
-            for name, scores in zip(self.names, (pairs.u, pairs.v), strict=True):
-                if scores.ndim == 1 and scores.min() == scores.max():
-                    score = as_said(pairs.in_scores(int(scores[0])))
+        if data is not None and len(data) > 1:
+            for name, scores in zip(self.names, data.arrays, strict=True):
+                if scores.min() == scores.max():
+                    score = number(data.in_scores(int(scores[0])))
                     found.append(f"{name} scores {score} on every item.")
         return tuple(found)
 
@@ -299,6 +393,7 @@ class PermutationTestResult(AsFields):
         Fraction(3, 8)
         """
         self._refuse_samples("at")
+        assert self._question is not None
         return answer(self._question.observing(observed), method)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -341,7 +436,7 @@ class PermutationTestResult(AsFields):
         from permtest.interval import interval_of
 
         self._refuse_samples("confidence_interval")
-        if self._question.lattice is not None:
+        if not isinstance(self._question, SumQuestion):
             raise ValueError(f"confidence_interval is for tests of one sum, not for {self.metric}")
         return interval_of(self._question, confidence_level)
 
@@ -365,15 +460,8 @@ class PermutationTestResult(AsFields):
             If p was sampled.
         """
         self._refuse_samples("fraction")
-        question: Question = self._question
-        if question.slack:
-            if solve(question).method == "bracket":
-                raise ValueError(
-                    "scores are floating-point numbers whose rounding can decide ties, so that p "
-                    "is known between two bounds only; pass rounding=0 if they are exact"
-                )
-            question = replace(question, slack=0)
-        return Fraction(count_extreme(question), 2**question.law.n_informative)
+        assert self._question is not None
+        return exact_fraction(self._question)
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p-value.
@@ -397,240 +485,152 @@ class PermutationTestResult(AsFields):
             return low, min(self.pvalue * (1 + above), 1.0)
         return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
 
+    # ---- how it reads ----------------------------------------------------------------------------
+
     def __str__(self) -> str:
         return " ".join([self.sentence(), *self.notes])
 
-    def sentence(self, *, direction: bool = True) -> str:
-        """What ``print(result)`` shows; it can leave out which direction is better."""
-        finding = f"{self.effect_text(direction=direction)} over {self.pairs_text()}"
+    def sentence(self) -> str:
+        """What ``print(result)`` shows, without the notes."""
+        found, test = f"{self.effect_text()} over {self.pairs_text()}:", self.test_text()
         if self.method == "bracket":
-            test = f"{self.sides_text()} paired-permutation test"
-            return f"{finding}: p lies {self.bracket_text()} by the {test}."
+            return f"{found} p lies {self.bracket_text()} ({test})."
         if self.n_samples is None:
-            test = f"the exact {self.sides_text()} paired-permutation test"
-            return f"{finding}: p = {self.pvalue_text()} by {test}."
+            return f"{found} p = {self.pvalue_text()} (exact {test})."
         low, high = self.pvalue_interval()
-        test = f"random labellings of the {self.sides_text()} paired-permutation test"
         return (
-            f"{finding}: p is about {self.pvalue_text()} by {self.n_samples} {test} "
-            f"(95% interval {low:.3g} to {high:.3g})."
+            f"{found} p is about {self.pvalue_text()} ({test}, by {self.n_samples} random "
+            f"labellings; 95% interval {_text.interval(low, high, 3)})."
         )
 
-    def effect_text(self, *, direction: bool = True) -> str:
-        """Who is ahead by how much, and why that is ahead; the bare statistic if it is no lead."""
-        (a, b), score, question = self.names, self.score, self._question
-        several = question.lattice is not None
-        if self.scores is None or question.h is not None:
+    def effect_text(self) -> str:
+        """Which system scores higher by how much; the bare statistic if it is no difference."""
+        (a, b), several, title = (
+            self.names,
+            not isinstance(self._question, SumQuestion),
+            self._title,
+        )
+        if self.difference is None or self.scores is None:
             what = f"{self.metric} of the sums" if several else self.metric
-            return f"{what} of {a} against {b} is {as_said(self.statistic)}"
-        (x, y), note, detail = self.scores, score.note if direction else "", ""
+            return f"{what} of {a} against {b} is {number(self.statistic)}"
+        mean, what = self.metric == "mean", f" in {self.score}" if self.score else ""
+        x, y = (number(s, 4 if several else 6) for s in self.scores)
+        gap = number(abs(self.difference), 4 if several else 6)
+        way = "higher" if self.difference > 0 else "lower"
+        better = {None: "", True: "", False: "; lower is better"}[self.higher_is_better]
+        if not self.difference:
+            level = f"the same {title}" if several else f"the same{what}{' on average' * mean}"
+            return f"{a} and {b} score {level} ({x})"
         if several:
-            found = f"{question.title or self.metric} is {x:.4f} for {a} and {y:.4f} for {b}"
-            detail = f"difference {self.statistic:+.4g}"
-        elif self.metric != "mean":
-            found = score.lead((a, b), (x, y), abs(self.statistic))
-            if x == y:
-                return found
-            detail = f"{as_said(x)} against {as_said(y)}"
-        else:
-            gap, way = abs(float(self.statistic)), "higher" if self.statistic > 0 else "lower"
-            found = f"{a} and {b} tie at a {score.mean(x)}"
-            if gap:
-                found = f"{a} has a {score.mean(x)} against {y:.6g} for {b}, {gap:.6g} {way}"
-            if not (note or score.higher_is_better):
-                note = "lower is better"
-        inside = "; ".join(filter(None, (detail, note)))
-        return f"{found} ({inside})" if inside else found
-
-    @property
-    def swapped(self) -> str:
-        """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
-        return self._question.swapped
+            return f"{title} of {a} is {gap} {way} than that of {b} ({x} against {y}{better})"
+        more = "more" if self.difference > 0 else "less"
+        on_average = " on average" if mean else ""
+        return f"{a} scores {gap} {more} than {b}{what}{on_average} ({x} against {y}{better})"
 
     def size_text(self) -> str:
         """How many pairs, clusters or items there are."""
         text = counted(self.n, self.swapped)
-        if self.swapped == "items":
-            text += f", {self._question.runs_each}"
-        elif self.n_entries is not None:
-            inside = f" in {text}" * (self.n_entries > self.n)
-            text = counted(self.n_entries, "pairs") + inside
-        return text
+        if self.n_entries is None:
+            return text
+        return counted(self.n_entries, "pairs") + f" in {text}" * (self.n_entries > self.n)
 
     def pairs_text(self) -> str:
-        """The same, and how many of them matter."""
-        text, number = self.size_text(), self.n_informative
+        """The same, and how many of them differ."""
+        text, some = self.size_text(), self.n_informative
         if (self.n_entries or self.n) == 1:
-            return f"{text}, which {'differs' if number else 'does not differ'}"
-        which = (
-            f"of which {number} differ{'s' * (number == 1)}" if number else "none of which differ"
-        )
-        return f"{text}, {which}" if self.n else text
+            return f"{text}, which {'differs' if some else 'does not differ'}"
+        if not self.n:
+            return text
+        which = "all" if some == self.n else some or "none"
+        return f"{text}, {which} of which differ{'s' * (some == 1)}"
 
     def sides_text(self) -> str:
-        """How many sides the test has, and which."""
-        if self._question.h is not None:
+        """How many sides the test has."""
+        if self._question is not None and self._question.h is not None:
             return "upper-tailed"
-        if self.alternative == "two-sided":
-            return self.alternative
-        claim = self.score.claim(self.alternative, self.names)
-        meaning = "" if self.score.higher_is_better else f": {claim}"
-        return f"one-sided ({self.alternative}{meaning})"
+        return "two-sided" if self.alternative == "two-sided" else "one-sided"
+
+    def test_text(self) -> str:
+        """The test, and what a one-sided one is for."""
+        test = f"{self.sides_text()} paired-permutation test"
+        if self.sides_text() != "one-sided":
+            return test
+        return f"{test} that {self.names[0]} scores {ONE_SIDED[self.alternative]}"
 
     def pvalue_text(self, digits: int = 3) -> str:
         """p with so many significant digits; more where p would look like the 1 that it is not."""
-        return p_text(self.pvalue, self.log10_pvalue, digits)
+        return p_value(self.pvalue, self.log10_pvalue, digits)
 
     def bracket_text(self) -> str:
         """Both bounds of method "bracket"."""
         low, high = self.pvalue_interval()
-        return f"between {low:.6g} and {high:.6g}"
+        return f"between {number(low)} and {number(high)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields and the 95% `pvalue_interval`, as plain numbers, strings, lists and None."""
-        found = {"better": self.better, "difference": plain(self.difference)}
-        found |= {"pvalue_interval": list(self.pvalue_interval()), "notes": list(self.notes)}
+    def rows(self) -> list[dict[str, Any]]:
+        """All fields, the 95% `pvalue_interval` and more properties, as plain values: one row."""
+        found: dict[str, Any] = {
+            "higher": self.higher,
+            "better": self.better,
+            "difference": self.difference,
+        }
+        found |= {"pvalue_interval": self.pvalue_interval(), "notes": self.notes}
         found["smallest_pvalue"] = self.smallest_pvalue
-        return super().to_dict() | self.score.to_dict() | found
+        return [super().rows()[0] | plain(found)]
 
     def _repr_html_(self) -> str:
         if self.n_samples is not None:
             low, high = self.pvalue_interval()
-            p = f"\N{ALMOST EQUAL TO} {self.pvalue_text()}, 95% interval {low:.3g} to {high:.3g}"
-            how = f"{self.n_samples:,} random labellings"
+            p = f"\N{ALMOST EQUAL TO} {self.pvalue_text()}, 95% interval "
+            p, how = p + _text.interval(low, high, 3), f"{self.n_samples:,} random labellings"
         elif self.method == "bracket":
             p, how = self.bracket_text(), "exact bounds"
         else:
-            p, how = self.pvalue_text(), f"exact, {self.method}"
-        rows = {"effect": self.effect_text(), "p": f"{p} ({self.sides_text()}; {how})"}
-        rows |= {"N": self.pairs_text()}
-        rows |= {"reading": self.reading} if self.reading else {}
-        return _forms.together(
-            _forms.facts(rows), self._picture(), _forms.said(" ".join(self.notes))
-        )
+            p, how = self.pvalue_text(), f"exact, by {self.method}"
+        shown = {"effect": self.effect_text(), "p": f"{p} ({self.test_text()}; {how})"}
+        shown |= {"N": self.pairs_text()}
+        shown |= {"reading": self.reading} if self.reading else {}
+        notes = _text.said(" ".join(self.notes))
+        return _text.together(_text.facts(shown), self.picture(), notes)
 
-    def _picture(self) -> str:
-        """The null distribution in bars, where that takes a moment only."""
-        if self._is_long():
-            return _forms.said("The null distribution is too long to draw here.")
+    def picture(self) -> str:
+        """The null distribution in bars, as HTML, where that takes a moment only."""
+        several, calls = not isinstance(self._question, SumQuestion), self.scores is None
+        most = MOST_CALLS if calls else MOST_POINTS
+        if self.n_cells > (most if several else MOST_CELLS):
+            return _text.said("The null distribution is too long to draw here.")
         try:
             law, mark = self.null_distribution, float(self.observed_sum)
             values, mirrored = self.null_values, self.mirrored_sum
-            return _forms.bars(
+            return _text.bars(
                 (values, law.pmf, self.extreme),
-                (mark,) if mirrored is None else (mark, mirrored),
-                self._question.rank == 1,
+                (mark,) if mirrored is None else (mark, float(mirrored)),
+                self.rank == 1,
                 f"Null distribution; observed {mark:.10g}, p = {self.pvalue_text()}",
             )
         except (ArithmeticError, MemoryError, TypeError, ValueError):
             # h may not be made for floats, or for sums that are less likely than p is accurate.
-            return _forms.said("The null distribution cannot be drawn here.")
+            return _text.said("The null distribution cannot be drawn here.")
 
 
-@dataclass(frozen=True)
-class StructuredTestResult(PermutationTestResult):
-    """What a paired-permutation test of several sums found: of F1, precision, recall, ...
-
-    A `PermutationTestResult` whose null distribution is that of the sums together.
-
-    Parameters
-    ----------
-    statistic, pvalue, log10_pvalue, alternative, n, n_informative, method, method_reason
-        As in `PermutationTestResult`; `statistic` is the difference of the measures, or h.
-    error_bound, metric, names, totals, n_samples, n_extreme, n_entries, scores, reading
-        As in `PermutationTestResult`; `totals` is None.
-    parts : tuple of m str
-        What the sums are.
-    sums : tuple of m int
-        Their observed values: of the first system where systems are compared by a measure.
-    other_sums : tuple of m int, or None
-        Those of the second system.
-    rank : int
-        How many of the sums vary independently of each other; 0 for a function of predictions,
-        whose observed difference is the one value in `sums`.
-
-    Examples
-    --------
-    >>> from permtest import exact_perm_test
-    >>> a, b = [[3, 1, 0], [2, 0, 1], [4, 0, 0]], [[2, 1, 1], [2, 1, 1], [3, 1, 1]]
-    >>> result = exact_perm_test(a, b, statistic="f1")
-    >>> result.parts, result.sums, result.other_sums
-    (('2 tp', 'fp + fn'), (18, 2), (14, 6))
-    >>> round(result.statistic, 3), result.pvalue
-    (0.2, 0.25)
-    """
-
-    parts: tuple[str, ...] = ()
-    sums: tuple[int, ...] = ()
-    other_sums: tuple[int, ...] | None = None
-    rank: int = 0
-    _question: SeveralSums = field(kw_only=True, repr=False, compare=False)  # type: ignore[assignment]
-
-    @cached_property
-    def null_distribution(self) -> JointDistribution:  # type: ignore[override]
-        """The joint law of the sums under the null hypothesis, of the first system's sums.
-
-        Computed when first asked for; of the samples, where p was sampled. Raises MemoryError if it
-        would not fit.
-        """
-        question, samples = self._question, self._samples
-        law, lattice = question.law, question.lattice
-        if samples is not None:
-            points, shares = question.sums_in(samples.cells), samples.counts / samples.size
-            return JointDistribution(points, shares, question.parts, float(0.5 / samples.size**0.5))
-        if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE:
-            cells = dp_cells(law)
-            some = np.flatnonzero(cells)
-            return JointDistribution(lattice.sums(some), cells[some], question.parts)
-        box = box_law(lattice)
-        some = box.above_noise()
-        points, pmf = lattice.at(box.coordinates(some)), box.cells.reshape(-1)[some]
-        return JointDistribution(points, pmf, question.parts, box.noise)
-
-    def _most_extreme(self) -> list[Any]:
-        law, values = self.null_distribution, self.null_values
-        directed = abs(values) if self.alternative == "two-sided" else values
-        directed = -values if self.alternative == "less" else directed
-        best = np.flatnonzero(directed >= directed.max() - 1e-9 * abs(directed).max())
-        distinct = best[np.unique(directed[best], return_index=True)[1]]  # as p of a value is
-        return [tuple(int(x) for x in sums) for sums in law.support[distinct]]
-
-    @cached_property
-    def extreme(self) -> NDArray[np.bool_]:
-        """Which points of ``null_distribution.support`` are at least as extreme as observed."""
-        return np.asarray(self._question.sums_are_extreme(self.null_distribution.support))
-
-    @cached_property
-    def null_values(self) -> NDArray[np.float64]:
-        """The statistic at each point of ``null_distribution.support``."""
-        return np.asarray(self._question.values(self.null_distribution.support))
-
-    @property
-    def n_cells(self) -> int:
-        """How many points `null_distribution` has at most, or would have."""
-        if self._samples is not None:
-            return int(self._samples.counts.size)
-        return min(super().n_cells, prod(box_shape(self._question.lattice)[1]))
-
-    @property
-    def observed_sum(self) -> Any:
-        """The observed value of the statistic, where a picture of its law is marked."""
-        return self.statistic
-
-    @property
-    def mirrored_sum(self) -> Any:
-        """As of one sum; a difference of measures is mirrored at 0."""
-        other = self.alternative == "two-sided" and self.statistic != 0
-        return -self.statistic if other else None
-
-    def _is_long(self) -> bool:
-        slow = self.scores is None  # a user's function
-        return self.n_cells > (MOST_CALLS if slow else MOST_POINTS)
-
-    @property
-    def unit(self) -> str:
-        """What the statistic is called."""
-        return self._question.title or self.metric
+def _joint_law(question: Question | None, samples: Samples | None, name: str) -> JointDistribution:
+    """The joint law of several sums, those of the first system; of values where there are none."""
+    if samples is not None:
+        points: NDArray[Any] = samples.points[:, None]
+        parts: tuple[str, ...] = (name,)
+        if isinstance(question, SeveralSums):
+            points, parts = question.sums_in(samples.points), question.parts
+        shares = samples.counts / samples.size
+        return JointDistribution(points, shares, parts, float(0.5 / samples.size**0.5))
+    assert isinstance(question, SeveralSums)
+    law, lattice = question.law, question.lattice
+    if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE:
+        cells = dp_cells(law)
+        some = np.flatnonzero(cells)
+        return JointDistribution(lattice.sums(some), cells[some], question.parts)
+    box = box_law(lattice)
+    some = box.above_noise()
+    points, pmf = lattice.at(box.coordinates(some)), box.cells.reshape(-1)[some]
+    return JointDistribution(points, pmf, question.parts, box.noise)
 
 
 def answer(
@@ -639,37 +639,37 @@ def answer(
     *,
     solution: Solution | None = None,
     samples: Samples | None = None,
-    kind: type[PermutationTestResult] = PermutationTestResult,
-    **more: Any,
 ) -> PermutationTestResult:
-    """The result of a question, solved by a method or as said; `more` are fields of its `kind`."""
+    """The result of a question, solved by a method or as said."""
     p, method, reason = solution or solve(question, method)
+    several: dict[str, Any] = {}
     if isinstance(question, SeveralSums):
-        kind = StructuredTestResult
-        more |= {"parts": question.parts, "sums": question.observed_sums, "rank": question.rank}
-        more["other_sums"] = question.other_sums
-    found = {
-        "statistic": question.statistic,
-        "pvalue": p.value,
-        "log10_pvalue": p.log10,
-        "alternative": question.alternative,
-        "n": question.law.n,
-        "n_informative": question.law.n_informative,
-        "method": method,
-        "method_reason": reason,
-        "error_bound": p.error_bound if samples is None else None,
-        "metric": question.metric,
-        "names": question.names,
-        "totals": question.totals,
-        "n_samples": samples.size if samples else None,
-        "n_extreme": samples.n_extreme if samples else None,
-        "n_entries": question.n_entries,
-        "scores": question.scores,
-        "reading": question.reading,
-        "_question": question,
-        "_samples": samples,
-    }
-    return kind(**found | more)
+        several = {"parts": question.parts, "sums": question.observed_sums}
+        several |= {"other_sums": question.other_sums, "rank": question.rank}
+    return PermutationTestResult(
+        statistic=question.statistic,
+        pvalue=p.value,
+        log10_pvalue=p.log10,
+        alternative=question.alternative,
+        n=question.law.n,
+        n_informative=question.law.n_informative,
+        method=method,
+        method_reason=reason,
+        error_bound=p.error_bound if samples is None else None,
+        metric=question.metric,
+        names=question.names,
+        totals=question.totals,
+        n_samples=samples.size if samples else None,
+        n_extreme=samples.n_extreme if samples else None,
+        n_entries=question.n_entries,
+        scores=question.scores,
+        score=question.score,
+        higher_is_better=question.higher_is_better,
+        reading=question.reading,
+        _question=question,
+        _samples=samples,
+        **several,
+    )
 
 
 def clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:

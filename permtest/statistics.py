@@ -14,8 +14,8 @@ together as they are, the sums of the first one say everything (App. B).
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from math import lcm
@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import ScoreError, check_option
 from permtest.integers import IntArray, exact_sum, unscaled, with_room
-from permtest.pairs import Pairs
-from permtest.score import Score
+from permtest.scores import Scores
 
 #: Weights that make a mean of ratios one sum are no larger than this, so that sums fit an int64.
 LARGEST_WEIGHT = 2**36
@@ -159,8 +158,8 @@ class Statistic:
     average : {"micro", "macro"} or None
         For counts of several classes, of shape (N, classes, columns): whether they are added up
         over the classes, or the measures of the classes averaged.
-    ascending : bool
-        Whether less is better, as of errors.
+    higher_is_better : bool or None
+        Whether more is better; None for scores of any kind, of which permtest cannot know it.
 
     Examples
     --------
@@ -168,8 +167,8 @@ class Statistic:
     >>> accuracy, f1 = STATISTICS["accuracy"], STATISTICS["f1"]
     >>> accuracy.about, accuracy.minimum, accuracy.columns
     ('correct answers of each entry', 0, ())
-    >>> f1.columns, f1.ascending, STATISTICS["wer"].ascending
-    (('tp', 'fp', 'fn'), False, True)
+    >>> f1.columns, f1.higher_is_better, STATISTICS["wer"].higher_is_better
+    (('tp', 'fp', 'fn'), True, False)
     """
 
     name: str
@@ -180,97 +179,88 @@ class Statistic:
     maximum: int | None = None
     measures: tuple[MeanOfRatios, ...] = ()
     average: Average | None = None
-    ascending: bool = False
+    higher_is_better: bool | None = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The counts that an entry needs, in the usual order; empty where it has one score."""
         return self.measures[0].columns if self.measures else ()
 
-    def problem(self, score: float | Decimal) -> tuple[str, str] | None:
-        """What is wrong with one score, and what to do about it; None if it can be tested."""
-        if self.minimum is None:
-            return None
-        instead = f"need 'sum' in place of {self.name!r}"
-        if score != int(score):
-            problem = f"{score} is not a whole number, but {self.name} counts {self.unit}"
-            return problem, f"means and other decimals {instead}"
-        if self.maximum is not None and score > self.maximum:
-            problem = f"{score} is above {self.maximum}, the most that {self.name} can be"
-            return f"{problem} for an entry", f"larger scores {instead}"
-        if score >= self.minimum:
-            return None
-        problem = f"{score} is below {self.minimum}, but {self.name} counts {self.unit}"
-        return problem, f"scores that may be negative {instead}"
-
-    def refuse(self, label: str, scores: IntArray, scale: int) -> None:
-        """Raise ScoreError at the first of some scores, times `scale`, that has a `problem`."""
-        if self.minimum is None:
-            return
-        bad = (scores % scale != 0) | (scores < self.minimum * scale)
-        if self.maximum is not None:
-            bad |= scores > self.maximum * scale
-        for i in np.flatnonzero(bad)[:1].tolist():
-            if found := self.problem(unscaled(int(scores[i]), scale)):
-                raise ScoreError(label, (i,), f"= {found[0]}", found[1])
-
-    def check(self, pairs: Pairs, low: int) -> None:
-        """`refuse` scores of `pairs`, the smallest of which is `low`."""
-        if self.maximum is not None or low < (self.minimum or 0) or pairs.scale != 1:
-            self.refuse("u", pairs.u, pairs.scale)
-            self.refuse("v", pairs.v, pairs.scale)
-
-    def score(self, score: Score, scale: int, low: int, *scores: IntArray) -> Score:
-        """What is compared; `scores` are integers, times `scale`, and the smallest is `low`."""
-        if self.name not in ("sum", "mean"):
-            return score.known(self.name, self.unit)
-        counts = scale == 1 and low >= 0
-        binary = counts and max(x.max(initial=0) for x in scores) <= 1
-        return score.of_numbers(counts=counts, binary=binary)
-
     def layouts(self) -> str:
         """All sets of columns that will do, for messages."""
         return " or ".join(f"{len(m.columns)} ({', '.join(m.columns)})" for m in self.measures)
 
-    def pairs(self, u: Any, v: Any, names: tuple[str, str] | None) -> Pairs:
-        """Validate the tables of counts of two systems."""
-        if isinstance(u, Pairs) and v is None:
-            return u
-        known = [m.columns for m in self.measures]
-        return Pairs.of_counts(u, v, known, names, classes=self.average is not None)
+    def counts(self, tables: dict[str, Any], labels: Sequence[str] = (), **fields: Any) -> Scores:
+        """Validate the tables of counts of some systems."""
+        known, classes = [m.columns for m in self.measures], self.average is not None
+        fields.setdefault("higher_is_better", self.higher_is_better)
+        return Scores.of_counts(tables, known, classes=classes, labels=labels, **fields)
 
-    def measure(self, pairs: Pairs) -> tuple[MeanOfRatios, IntArray, IntArray]:
-        """The measure for the columns of `pairs`, and both systems' addends, of shape (N, m).
 
-        Raises ValueError if there is none, naming the columns, or at the first impossible entry.
-        """
-        wanted = 3 if self.average else 2
-        found = [m for m in self.measures if len(m.columns) == pairs.u.shape[-1]]
-        if pairs.columns and pairs.columns not in (m.columns for m in found):
-            raise ValueError(
-                f"statistic={self.name!r} needs columns {self.layouts()}, but these pairs have "
-                f"{', '.join(pairs.columns)}"
-            )
-        if pairs.u.ndim != wanted or not found:
-            lead = "N, classes" if self.average else "N"
-            hint = ""
-            if pairs.u.ndim == 3:
-                hint = "; for counts by class there are 'micro_f1', 'macro_f1' and others"
-            raise ValueError(
-                f"statistic={self.name!r} needs, for each system, an array of shape ({lead}, "
-                f"columns) with columns {self.layouts()}, but u has shape {pairs.u.shape}{hint}"
-            )
-        measure, u, v = found[0], pairs.u, pairs.v
-        if self.average == "micro":
-            u, v = (with_room(x, x.shape[1]).sum(axis=1) for x in (u, v))
-        elif self.average == "macro":
-            measure = _by_class(measure, u.shape[1])
-            u, v = u.reshape(len(u), -1), v.reshape(len(v), -1)
-        first, second = measure.addends(u), measure.addends(v)
-        for label, addends, other in (("u", first, second), ("v", second, first)):
-            if bad := measure.problem(addends, other):
-                raise ValueError(f"{label}[{bad[0]}] has {bad[1]}")
-        return measure, first, second
+def check_scores(entry: Statistic, scores: Scores, low: int | None = None) -> None:
+    """Raise ScoreError at the first score that the statistic cannot have.
+
+    `low` is the smallest of the integers, if somebody has looked.
+    """
+    if entry.minimum is None:
+        return
+    if entry.maximum is None and scores.scale == 1 and low is not None and low >= entry.minimum:
+        return
+    one, instead = scores.scale, f"need 'sum' in place of {entry.name!r}"
+    # ScoreError names arguments: two systems are u and v, several ones have names.
+    two = scores.n_systems == 2
+    labels = ("u", "v") if two else [f"scores[{name!r}]" for name in scores.systems]
+    for label, column in zip(labels, scores.arrays, strict=True):
+        bad = (column % one != 0) | (column < entry.minimum * one)
+        if entry.maximum is not None:
+            bad |= column > entry.maximum * one
+        for i in np.flatnonzero(bad)[:1].tolist():
+            score = unscaled(int(column[i]), one)
+            problem = f"is below {entry.minimum}, but {entry.name} counts {entry.unit}"
+            remedy = "scores that may be negative"
+            if score != int(score):
+                problem = f"is not a whole number, but {entry.name} counts {entry.unit}"
+                remedy = "means and other decimals"
+            elif score > entry.minimum:
+                problem = f"is above {entry.maximum}, the most that {entry.name} can be for an item"
+                remedy = "larger scores"
+            raise ScoreError(label, (i,), f"= {score} {problem}", f"{remedy} {instead}")
+
+
+def measured(entry: Statistic, scores: Scores) -> tuple[MeanOfRatios, list[IntArray]]:
+    """The measure for the columns of some scores, and each system's addends, of shape (N, m).
+
+    Raises ValueError if there is none, naming the columns, or at the first impossible item.
+    """
+    shape, wanted = scores.u.shape, 3 if entry.average else 2
+    found = [m for m in entry.measures if len(m.columns) == shape[-1]]
+    if scores.columns and scores.columns not in (m.columns for m in found):
+        raise ValueError(
+            f"statistic={entry.name!r} needs columns {entry.layouts()}, but these scores have "
+            f"{', '.join(scores.columns)}"
+        )
+    if len(shape) != wanted or not found:
+        lead = "N, classes" if entry.average else "N"
+        hint = ""
+        if len(shape) == 3:
+            hint = "; for counts by class there are 'micro_f1', 'macro_f1' and others"
+        raise ValueError(
+            f"statistic={entry.name!r} needs, for each system, an array of shape ({lead}, "
+            f"columns) with columns {entry.layouts()}, but u has shape {shape}{hint}"
+        )
+    measure, arrays = found[0], list(scores.arrays)
+    if entry.average == "micro":
+        arrays = [with_room(x, x.shape[1]).sum(axis=1) for x in arrays]
+    elif entry.average == "macro":
+        measure = _by_class(measure, shape[1])
+        arrays = [x.reshape(len(x), -1) for x in arrays]
+    addends = [measure.addends(x) for x in arrays]
+    two = scores.n_systems == 2
+    labels = ("u", "v") if two else [f"scores[{name!r}]" for name in scores.systems]
+    for k, label in enumerate(labels):
+        if bad := measure.problem(addends[k], addends[k - 1]):
+            raise ValueError(f"{label}[{bad[0]}] has {bad[1]}")
+    return measure, addends
 
 
 def _by_class(measure: MeanOfRatios, classes: int) -> MeanOfRatios:
@@ -346,8 +336,8 @@ def _family(lead: str) -> list[Statistic]:
 
 
 _ENTRIES = (
-    Statistic("sum", "difference of sums of any scores", unit="points"),
-    Statistic("mean", "difference of means of any scores", unit="points"),
+    Statistic("sum", "difference of sums of any scores", unit="points", higher_is_better=None),
+    Statistic("mean", "difference of means of any scores", unit="points", higher_is_better=None),
     Statistic("accuracy", "correct answers of each entry", unit="correct answers", minimum=0),
     Statistic("exact_match", "1 or 0 for each entry", unit="matches", minimum=0, maximum=1),
     Statistic("uas", "correct heads of each sentence", unit="correct heads", minimum=0),
@@ -367,7 +357,7 @@ _ENTRIES = (
         "errors / length; the lower the better",
         "error rate",
         measures=(MeanOfRatios(("errors", "length"), ((1, 0), (0, 1)), whole=False),),
-        ascending=True,
+        higher_is_better=False,
     ),
 )
 
@@ -397,3 +387,111 @@ def check_alternative(alternative: str) -> None:
     """Raise ValueError unless `alternative` is one of scipy's three."""
     if alternative not in ALTERNATIVES:
         check_option("alternative", alternative, ALTERNATIVES)
+
+
+# ---- labels ------------------------------------------------------------------------------------
+
+#: Bytes that counts of labels may take.
+MEMORY = 2**30
+
+
+def score_labels(
+    gold: Sequence[Any],
+    predictions: Mapping[str, Sequence[Any]],
+    statistic: str | Statistic = "accuracy",
+    pos_label: Any = None,
+    **fields: Any,
+) -> Scores:
+    """Score predicted labels: 1 or 0 where they are right or wrong, or as counts.
+
+    Parameters
+    ----------
+    gold : sequence of N labels
+        What is right.
+    predictions : mapping of str to sequence of N labels
+        What each system says. Labels are equal if they are the same text.
+    statistic : str or Statistic, default "accuracy"
+        "accuracy" and the like need 1 or 0; "f1" and other measures of one label tp, fp, fn and
+        tn; "macro_f1" and the like tp, fp and fn of each label.
+    pos_label : label, optional
+        The label that "f1" and its like are of; not needed where the two labels are 0 and 1, or
+        false and true.
+    **fields
+        Other fields of `Scores`.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    ValueError
+        If the statistic has no counts of labels, or needs a label that is not named, or a system
+        uses none of the labels.
+    MemoryError
+        If the counts of all labels would take more than a gibibyte.
+    """
+    entry, right = lookup(statistic), [str(x) for x in gold]
+    said = {name: [str(x) for x in column] for name, column in predictions.items()}
+    for name, column in said.items():
+        if len(column) != len(right):
+            raise ValueError(
+                f"gold has {len(right)} labels and {name} has {len(column)}; give one for each item"
+            )
+    every = sorted({*right, *(label for column in said.values() for label in column)})
+    for name, column in said.items():
+        others = {x for other, labels in said.items() if other != name for x in labels}
+        if right and not {*column} & ({*right} | (others if others & {*right} else set())):
+            raise ValueError(
+                f"{name} predicts {_some({*column})}, but gold has {_some({*right})}: no label in "
+                "common; write the same labels in both, or choose another column"
+            )
+    fields.setdefault("higher_is_better", entry.higher_is_better)
+    number = {label: i for i, label in enumerate(every)}
+    truth, *answers = (
+        np.array([number[x] for x in column], dtype=np.intp) for column in (right, *said.values())
+    )
+    if not entry.columns:
+        if entry.name not in ("accuracy", "sum", "mean", "exact_match"):
+            raise ValueError(f"labels can only be right or wrong, but {entry.name!r} needs scores")
+        return Scores([(truth == x).astype(np.int64) for x in answers], tuple(said), **fields)
+    wanted = COUNTS if entry.average else CONFUSION
+    if not any(measure.columns == wanted for measure in entry.measures):
+        raise ValueError(
+            f"labels can only be right or wrong, but {entry.name!r} needs {entry.layouts()}; "
+            "choose accuracy or macro_f1"
+        )
+    if entry.average:
+        if (needed := 18 * 8 * len(every) * len(right)) > MEMORY:
+            raise MemoryError(
+                f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB; choose accuracy"
+            )
+        own = truth[:, None] == np.arange(len(every))
+        found = [x[:, None] == np.arange(len(every)) for x in answers]
+        cells = [np.stack([own & x, x & ~own, own & ~x], axis=-1) for x in found]
+    else:
+        positive = number[_positive(every, pos_label, entry.name)]
+        own = truth == positive
+        found = [x == positive for x in answers]
+        cells = [np.stack([own & x, x & ~own, own & ~x, ~own & ~x], axis=-1) for x in found]
+    arrays = [x.astype(np.int64) for x in cells]
+    return Scores(arrays, tuple(said), columns=wanted, **fields)
+
+
+def _positive(labels: Sequence[str], wanted: Any, statistic: str) -> str:
+    """The label that is to be found: the one that is named, or the 1 or true of two."""
+    if wanted is not None and str(wanted) in labels:
+        return str(wanted)
+    found = [x for x in labels if x.lower() in ("1", "true")]
+    if wanted is None and len(found) == 1 and len(labels) <= 2:
+        return found[0]
+    which = "" if wanted is None else f", and {wanted!r} is not one of them"
+    raise ValueError(
+        f"{statistic!r} is of one label, and there are {_some(labels)}{which}; name it with "
+        "pos_label, or choose macro_f1"
+    )
+
+
+def _some(labels: Collection[str]) -> str:
+    said = ", ".join(map(repr, sorted(labels)[:10]))
+    return f"{said}, ..." if len(labels) > 10 else said
