@@ -433,23 +433,13 @@ def score_labels(
     """
     entry, right = lookup(statistic), [str(x) for x in gold]
     said = {name: [str(x) for x in column] for name, column in predictions.items()}
-    for name, column in said.items():
-        if len(column) != len(right):
-            raise ValueError(
-                f"gold has {len(right)} labels and {name} has {len(column)}; give one for each item"
-            )
-    every = sorted({*right, *(label for column in said.values() for label in column)})
-    for name, column in said.items():
-        others = {x for other, labels in said.items() if other != name for x in labels}
-        if right and not {*column} & ({*right} | (others if others & {*right} else set())):
-            raise ValueError(
-                f"{name} predicts {_some({*column})}, but gold has {_some({*right})}: no label in "
-                "common; write the same labels in both, or choose another column"
-            )
+    _check_labels(right, said)
     fields.setdefault("higher_is_better", entry.higher_is_better)
+    every = sorted({*right, *(label for column in said.values() for label in column)})
     number = {label: i for i, label in enumerate(every)}
     truth, *answers = (
-        np.array([number[x] for x in column], dtype=np.intp) for column in (right, *said.values())
+        np.array([number[label] for label in column], dtype=np.intp)
+        for column in (right, *said.values())
     )
     if not entry.columns:
         if entry.name not in ("accuracy", "sum", "mean", "exact_match"):
@@ -461,21 +451,37 @@ def score_labels(
             f"labels can only be right or wrong, but {entry.name!r} needs {entry.layouts()}; "
             "choose accuracy or macro_f1"
         )
+    chosen: Any = number[_positive(every, pos_label, entry.name)] if not entry.average else None
     if entry.average:
         if (needed := 18 * 8 * len(every) * len(right)) > MEMORY:
             raise MemoryError(
                 f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB; choose accuracy"
             )
-        own = truth[:, None] == np.arange(len(every))
-        found = [x[:, None] == np.arange(len(every)) for x in answers]
-        cells = [np.stack([own & x, x & ~own, own & ~x], axis=-1) for x in found]
-    else:
-        positive = number[_positive(every, pos_label, entry.name)]
-        own = truth == positive
-        found = [x == positive for x in answers]
-        cells = [np.stack([own & x, x & ~own, own & ~x, ~own & ~x], axis=-1) for x in found]
-    arrays = [x.astype(np.int64) for x in cells]
+        truth, answers = truth[:, None], [x[:, None] for x in answers]
+        chosen = np.arange(len(every))
+    own, arrays = truth == chosen, []
+    for found in (x == chosen for x in answers):
+        cells = [own & found, found & ~own, own & ~found, ~own & ~found][: len(wanted)]
+        arrays.append(np.stack(cells, axis=-1).astype(np.int64))
     return Scores(arrays, tuple(said), columns=wanted, **fields)
+
+
+def _check_labels(right: Sequence[str], said: Mapping[str, Sequence[str]]) -> None:
+    """Refuse predictions of another number, or in other words, than there are right answers."""
+    for name, column in said.items():
+        if len(column) != len(right):
+            raise ValueError(
+                f"gold has {len(right)} labels and {name} has {len(column)}; give one for each item"
+            )
+    known = {*right}
+    for column in said.values():
+        known |= {*column} if known & {*column} else set()
+    for name, column in said.items():
+        if column and not known & {*column}:
+            raise ValueError(
+                f"{name} predicts {_some({*column})}, but gold has {_some({*right})}: no label in "
+                "common; write the same labels in both, or choose another column"
+            )
 
 
 def _positive(labels: Sequence[str], wanted: Any, statistic: str) -> str:

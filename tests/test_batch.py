@@ -256,7 +256,7 @@ def test_bad_scores_are_named_by_their_whole_index(monkeypatch, blocks, u, v, ax
     [
         ((scores(), scores(), max), {}, ValueError, "g and axis cannot be combined"),
         ((scores(), scores(), None, abs), {}, ValueError, "h and axis cannot be combined"),
-        ((pt.Pairs.of([1], [2]),), {}, ValueError, "Pairs and axis cannot be combined"),
+        ((pt.Scores.of([1], [2]),), {}, ValueError, "Scores and axis cannot be combined"),
         ((scores(),), {}, TypeError, "v is missing"),
         ((scores(), scores()), {"rounding": 0}, ValueError, "rounding and axis cannot be"),
         ((scores(), scores()), {"method": "dp"}, ValueError, "method='dp' and axis cannot"),

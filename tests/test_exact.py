@@ -275,7 +275,7 @@ def test_rounding_decides_nothing_where_both_ends_agree_within_their_bounds(
 
 def test_the_paper_s_names_are_the_same_test():
     u, v = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1]
-    assert perm_test_acc(pt.Pairs.of(u, v)).pvalue == exact_perm_test(u, v).pvalue == 0.125
+    assert perm_test_acc(pt.Scores.of(u, v)).pvalue == exact_perm_test(u, v).pvalue == 0.125
     rows = [(2, 0), (1, 2), (2, 0)], [(0, 2), (0, 1), (2, 2)]
     assert pt.perm_test_F1(*rows) == exact_perm_test(*rows, statistic="f1")
 

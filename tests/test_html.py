@@ -11,7 +11,7 @@ import pytest
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import study
-from permtest._forms import AsSentence
+from permtest._text import Shown
 from permtest.course import check
 
 NAMES = '<b>new</b> & "co"', "<i onload='x'>old"
@@ -68,8 +68,8 @@ def classes():
     """All classes of the package that notebooks show as HTML, but for widgets."""
     names = [module.name for module in walk_packages(pt.__path__, "permtest.")]
     modules = [import_module(name) for name in names if not name.endswith(("explorer", "__main__"))]
-    found = {kind for module in modules for _, kind in getmembers(module, isclass)} - {AsSentence}
-    shown = {x for x in found if "_repr_html_" in vars(x) or AsSentence in x.__bases__}
+    found = {kind for module in modules for _, kind in getmembers(module, isclass)} - {Shown}
+    shown = {x for x in found if "_repr_html_" in vars(x) or Shown in x.__bases__}
     return {x for x in shown if x.__module__.startswith("permtest") and not isabstract(x)}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import permtest as pt
-from permtest.pairs import Pairs
+from permtest.scores import Scores
 from tests import naive
 from tests.strategies import alternatives
 
@@ -46,7 +46,7 @@ def test_decimals_are_as_exact_as_integers(rows, alternative):
     ],
 )
 def test_what_decimals_are_kept_as(column, integers, scale):
-    pairs = Pairs.of(column, [0] * len(column))
+    pairs = Scores.of(column, [0] * len(column))
     assert (pairs.u.tolist(), pairs.scale) == (integers, scale)
 
 
@@ -171,8 +171,8 @@ def test_floats_are_the_fractions_that_they_came_from(family, n):
     rng = np.random.default_rng(n)
     for _ in range(20):
         (u, exact_u), (v, exact_v) = family(rng, n), family(rng, n)
-        pairs = Pairs.of(u, v)
-        assert pairs.rounding is None
+        pairs = Scores.of(u, v)
+        assert pairs.tolerance is None
         assert [Fraction(x, pairs.scale) for x in pairs.u.tolist()] == exact_u
         assert [Fraction(x, pairs.scale) for x in pairs.v.tolist()] == exact_v
 

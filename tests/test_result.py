@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from permtest import exact_perm_test, monte_carlo
+from permtest import Scores, exact_perm_test, monte_carlo
 from tests import naive
 from tests.strategies import alternatives, count_tables, pairs
 
@@ -24,33 +24,43 @@ def result():
 
 def test_sentence(result):
     assert str(result) == (
-        "new is 7 points ahead of old (20 against 13; higher is taken as better) over 5 pairs, of "
-        "which 4 differ: p = 0.125 by the exact two-sided paired-permutation test. With 4 pairs "
-        "that differ, p cannot be below 0.125."
+        "new scores 7 more than old (20 against 13) over 5 pairs, 4 of which differ: p = 0.125 "
+        "(exact two-sided paired-permutation test). With 4 pairs that differ, p cannot be below "
+        "0.125."
     )
 
 
 MEANS = {"statistic": "mean", "names": ("b (1)", "b (2)")}
+LOSS = Scores.of(U, V, score="loss", higher_is_better=False)
 
 
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        (exact_perm_test(V, U), "is 7 points behind"),
-        (exact_perm_test(U, U), "tie at 20 points over 5 pairs, none of which differ:"),
-        (exact_perm_test(U, V, alternative="greater"), "one-sided (greater)"),
+        (exact_perm_test(V, U), "u scores 7 less than v"),
+        (exact_perm_test(U, U), "the same (20) over 5 pairs, none of which differ:"),
+        (exact_perm_test(U, V, alternative="greater"), "exact one-sided paired-permutation test"),
+        (exact_perm_test(U, V, alternative="greater"), "that u scores higher)"),
         (exact_perm_test([1], [0]), "over 1 pair, which differs:"),
         (exact_perm_test([1], [1]), "over 1 pair, which does not differ:"),
-        (exact_perm_test(U, V, h=abs), "abs(sum) of u against v is 7 over 5 pairs, of which 4"),
-        (exact_perm_test(U, V, h=abs), "by the exact upper-tailed paired-permutation test."),
+        (exact_perm_test(U, V, h=abs), "abs(sum) of u against v is 7 over 5 pairs, 4 of which"),
+        (exact_perm_test(U, V, h=abs), "(exact upper-tailed paired-permutation test)."),
         (exact_perm_test(U, V, g=lambda a, b: a - b), "g of u against v is 7"),
-        (exact_perm_test([1, 0], [0, 1], **MEANS), "b (1) and b (2) tie at a mean of 0.5"),
-        (monte_carlo(U, V, K=500, rng=0), "by 500 random labellings of the two-sided"),
-        (monte_carlo(U, V, K=500, rng=0), "(95% interval 0.1"),
+        (exact_perm_test([1, 0], [0, 1], **MEANS), "b (1) and b (2) score the same on average"),
+        (exact_perm_test(LOSS), "7 more than v in loss (20 against 13; lower is better)"),
+        (monte_carlo(U, V, K=500, rng=0), "by 500 random labellings; 95% interval 0.1"),
     ],
 )
 def test_sentences_of_other_cases(result, text):
     assert text in str(result)
+
+
+def test_better_only_where_a_direction_is_known(result):
+    assert (result.higher, result.better, result.difference) == ("new", None, 7)
+    found = exact_perm_test(LOSS)
+    assert (found.higher, found.better) == ("u", "v")
+    assert exact_perm_test(U, U, statistic="accuracy").higher is None
+    assert exact_perm_test(U, V, statistic="accuracy").better == "u"
 
 
 @given(columns=pairs(max_size=8), alternative=alternatives)
@@ -81,7 +91,7 @@ def test_the_smallest_p_of_a_measure_is_that_of_the_most_extreme_labelling(rows,
 
 def test_what_cannot_be_small_or_does_not_vary_is_said():
     text = str(exact_perm_test([1] * 7, [0] * 7, names=("new", "old")))
-    assert text.endswith("test. new scores 1 on every item. old scores 0 on every item.")
+    assert text.endswith("test). new scores 1 on every item. old scores 0 on every item.")
     assert exact_perm_test(U, V).to_dict()["notes"] == [
         "With 4 pairs that differ, p cannot be below 0.125."
     ]
@@ -114,7 +124,7 @@ def test_dictionary_and_json(result):
     record = result.to_dict()
     assert json.loads(result.to_json(indent=1)) == record
     known = {"pvalue": 0.125, "names": ["new", "old"], "totals": [20, 13], "statistic": 7, "n": 5}
-    known |= {"n_informative": 4, "alternative": "two-sided", "metric": "sum", "better": "new"}
+    known |= {"n_informative": 4, "alternative": "two-sided", "metric": "sum", "higher": "new"}
     assert known.items() <= record.items()
     assert {"log10_pvalue", "method", "error_bound", "pvalue_interval"} <= record.keys()
     for h, statistic in ((np.int64, 7), (lambda s: Fraction(s, 2), 3.5)):

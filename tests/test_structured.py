@@ -250,7 +250,7 @@ def test_means_have_the_p_of_sums():
     assert mean.pvalue == total.pvalue
     assert mean.statistic == total.statistic / 4
     assert mean.scores == (0.625, 0.3125)
-    assert "mean of 0.625" in str(mean)
+    assert "0.3125 more than v on average (0.625 against 0.3125)" in str(mean)
 
 
 # ---- any function of any sums ------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_a_list_of_g_has_all_options_of_entries():
     def gap(x, y):
         return abs(x - y)
 
-    pairs, docs = pt.Pairs.of([3, 5, 4, 6], [2, 5, 1, 7]), ["a", "a", "b", "b"]
+    pairs, docs = pt.Scores.of([3, 5, 4, 6], [2, 5, 1, 7]), ["a", "a", "b", "b"]
     how = {"clusters": docs, "g": (g for g in (first, lambda a, b: b)), "h": gap}
     result = pt.exact_perm_test(pairs, names=("new", "old"), method="integer", **how)
     assert (result.method, result.names, result.n) == ("integer", ("new", "old"), 2)
@@ -402,7 +402,7 @@ def test_clusters_of_any_test():
     assert result.pvalue == 0.5  # differences 1 and 2
     assert pt.exact_perm_test(u, v, lambda a, b: a - b, abs, clusters=docs).pvalue == 0.5
     assert 0 < pt.monte_carlo(u, v, clusters=docs, rng=0).pvalue <= 1
-    assert "4 pairs in 2 clusters, of which 2 differ" in str(result)
+    assert "4 pairs in 2 clusters, all of which differ" in str(result)
     assert result.confidence_interval(0.5) == (0.5, 1)  # per pair: sums, divided by two
 
 
@@ -420,7 +420,7 @@ def test_bad_clusters_are_refused(labels, error, message):
         pt.exact_perm_test([1, 2, 3], [0, 1, 2], clusters=labels)
 
 
-WORDS = pt.Pairs.of_counts([[1, 2]], [[0, 2]], [("errors", "length")])
+WORDS = pt.Scores.of_counts({"u": [[1, 2]], "v": [[0, 2]]}, [("errors", "length")])
 
 # ---- input and output --------------------------------------------------------------------------
 
@@ -460,7 +460,7 @@ def test_bad_counts_are_refused(u, statistic, message):
         (lambda: pt.exact_perm_test([1], [2], statistic="f1", h=abs), "leave them out"),
         (lambda: pt.monte_carlo([1], [2], statistic="f1", h=abs), "leave them out"),
         (lambda: pt.exact_perm_test([[1]], [[2]], statistic="mean", axis=1), "axis works for sums"),
-        (lambda: pt.exact_perm_test(WORDS, statistic="f1"), "these pairs have errors, length"),
+        (lambda: pt.exact_perm_test(WORDS, statistic="f1"), "these scores have errors, length"),
         (lambda: pt.exact_perm_test(WORDS), "one score for each entry"),
     ],
 )
@@ -472,7 +472,7 @@ def test_bad_options_are_refused(call, message):
 def test_a_result_says_what_it_knows():
     u, v = [[3, 1, 0], [2, 0, 1], [1, 1, 1]], [[1, 0, 2], [2, 2, 1], [1, 0, 1]]
     result = pt.exact_perm_test(u, v, statistic="f1", names=("new", "old"))
-    assert str(result).startswith("F1 is 0.7500 for new and 0.5714 for old (difference +0.1786)")
+    assert str(result).startswith("F1 of new is 0.1786 higher than that of old (0.75 against 0.5714)")
     assert result.parts == ("2 tp", "fp + fn")
     assert (result.sums, result.other_sums) == ((12, 4), (8, 6))
     fields = json.loads(result.to_json())
