@@ -20,7 +20,6 @@ from permtest.null.distribution import (
     SMALLEST,
     UNDERFLOW,
     JointDistribution,
-    LatticeDistribution,
     attainable,
 )
 from permtest.null.lattice import box_law, box_shape
@@ -210,9 +209,10 @@ class PermutationTestResult(Shown):
     # ---- the null distribution -----------------------------------------------------------------
 
     @cached_property
-    def null_distribution(self) -> LatticeDistribution | JointDistribution:
+    def null_distribution(self) -> Any:
         """The law of the sum, or of the sums together, under the null hypothesis.
 
+        A `LatticeDistribution`, or a `JointDistribution` of several sums or of sampled values.
         Computed when first asked for; of the samples, where p was sampled. Of one sum each cell is
         accurate relative to itself, and its logarithm known where it is too small for a float64.
         Raises MemoryError if it would not fit.
@@ -246,7 +246,7 @@ class PermutationTestResult(Shown):
     @cached_property
     def null_values(self) -> NDArray[np.float64]:
         """What a picture of the null distribution has on its axis, for each point of the law."""
-        points: NDArray[Any] = self.null_distribution.support
+        points = self.null_distribution.support
         if isinstance(self._question, SeveralSums):
             return np.asarray(self._question.values(points))
         return np.asarray(points, dtype=np.float64).reshape(len(points))
@@ -271,12 +271,6 @@ class PermutationTestResult(Shown):
             total = 2 * law.offset + law.unit * law.top - question.observed
             mirrored = question.in_scores(total)
         return mirrored if mirrored != observed else None
-
-    @property
-    def observed_cell(self) -> int:
-        """The number of the cell of the law of one sum that holds the observed one."""
-        assert isinstance(self._question, SumQuestion), "it has several sums"
-        return self._question.law.cell(self._question.observed)
 
     @property
     def n_cells(self) -> int:
@@ -331,7 +325,7 @@ class PermutationTestResult(Shown):
             values = question._directed(self.null_values)
             best = np.flatnonzero(values >= values.max() - 1e-9 * abs(values).max())
             distinct = best[np.unique(values[best], return_index=True)[1]]  # as p of a value is
-            points: NDArray[Any] = self.null_distribution.support
+            points = self.null_distribution.support
             return [tuple(int(x) for x in sums) for sums in points[distinct]]
         assert isinstance(question, SumQuestion)
         cells = np.arange(question.law.top + 1)[attainable(question.law)]

@@ -28,7 +28,7 @@ from traitlets import Enum, Int, List, Unicode
 from permtest.exact import exact_perm_test
 from permtest.null.convolution import convolve_dp
 from permtest.null.distribution import pmf
-from permtest.pairs import Pairs
+from permtest.scores import Scores
 from permtest.plots import plot_null, roles, sheet
 from permtest.sequential import e_process
 
@@ -102,7 +102,7 @@ class Swap(MovingFigure):
     """Swap the scores of sentences on cards, or toss a coin for each, and see the lead fall.
 
     Scores are whole numbers, of which the sizes of all differences may add up to 100 000; `u` may
-    be `Pairs`. `cards` are positions of up to 8 items, by default the first six that differ, and
+    be `Scores`. `cards` are positions of up to 8 items, by default the first six that differ, and
     `labels` their titles. It opens with the cards alone, or with "all" items in `view`, and with
     some labellings tossed. What the reader makes of the scores comes back in `u`, `v` and `view`.
     """
@@ -123,7 +123,7 @@ class Swap(MovingFigure):
     def __init__(
         self, u: Any, v: Any = None, *, names: tuple[str, str] | None = None, **state: Any
     ) -> None:
-        pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
+        pairs = u if isinstance(u, Scores) and v is None else Scores.of(u, v, names)
         a, b = _whole(pairs)
         state.setdefault("cards", np.flatnonzero(pairs.u - pairs.v)[:6].tolist())
         if bad := [i for i in state["cards"] if not 0 <= i < len(a)]:
@@ -165,7 +165,7 @@ class Convolution(MovingFigure):
     def __init__(self, differences: Any, **state: Any) -> None:
         given = np.asarray(differences)
         labels = ("differences", "zeros")
-        pairs = Pairs.of(given, np.zeros(given.shape), labels=labels)
+        pairs = Scores.of(given, np.zeros(given.shape), labels=labels)
         steps = [x for x in _whole(pairs, "differences")[0] if x]
         if state.get("start", 3) > len(steps) or not steps:
             raise ValueError(f"differences other than 0 are {len(steps)}, too few to start with")
@@ -255,7 +255,7 @@ def _paths(signs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.fl
     return p, e
 
 
-def _whole(pairs: Pairs, what: str = "u and v") -> tuple[list[int], list[int]]:
+def _whole(pairs: Scores, what: str = "u and v") -> tuple[list[int], list[int]]:
     """Scores that JavaScript can add up without rounding, or an error."""
     if pairs.columns:
         raise ValueError(f"{what} must hold one score for each item")

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from matplotlib.lines import Line2D
 
+from permtest._text import counted
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.null.convolution import fft_cells
 from permtest.null.distribution import EPS, attainable
 from permtest.null.tail import tilt_to
-from permtest.pairs import Pairs
 from permtest.plots import roles, sheet
 from permtest.plots.null import draw_columns, draw_law, marks, name_of_sum
 from permtest.question import ask_of_scores
 from permtest.result import PermutationTestResult, answer
-from permtest.score import counted
+from permtest.scores import Scores
 from permtest.widgets.frame import Explorer, Names, choice, slider
 
 LARGEST = 20_000  # cells of a law that is drawn at each step
@@ -55,8 +55,8 @@ class SamplingExplorer(Explorer):
     results: list[PermutationTestResult]
 
     def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
-        self._pairs = Pairs.of(u, v, names)
-        self.exact = exact_perm_test(self._pairs)
+        self._scores = Scores.of(u, v, names)
+        self.exact = exact_perm_test(self._scores)
         sizes = {f"{k:,}": k for k in SAMPLES}
         controls = {
             "K": choice("Random labellings K", sizes, 200, "SelectionSlider", "11em"),
@@ -67,7 +67,7 @@ class SamplingExplorer(Explorer):
     def _compute(self) -> tuple[str, str]:
         size, first, p = self.K.value, self.seed.value, self.exact.pvalue
         seeds = range(first, first + RUNS)
-        self.results = [monte_carlo(self._pairs, K=size, rng=seed) for seed in seeds]
+        self.results = [monte_carlo(self._scores, K=size, rng=seed) for seed in seeds]
         found = sorted(result.pvalue for result in self.results)
         missed = sum(not self._hits(result) for result in self.results)
         wrong = sum((x < ALPHA) != (p < ALPHA) for x in found)
@@ -119,7 +119,7 @@ class TailExplorer(Explorer):
     Parameters
     ----------
     u, v : array_like of shape (N,)
-        The two systems' scores, as in `exact_perm_test`; `u` may be `Pairs`.
+        The two systems' scores, as in `exact_perm_test`; `u` may be `Scores`.
     statistic : str, default "sum"
         As in `exact_perm_test`.
     names : tuple of two str, optional
@@ -159,7 +159,9 @@ class TailExplorer(Explorer):
 
     def _compute(self) -> tuple[str, str]:
         self.result, null, top = self._first.at(self.lead.value), self._null, self._steps.top
-        result, cell = self.result, max(self.result.observed_cell, top - self.result.observed_cell)
+        result = self.result
+        observed = int(np.searchsorted(null.support, result.observed_sum))
+        cell = max(observed, top - observed)
         tau = tilt_to(self._steps, min(cell, top - 1))  # at the very end it would be infinite
         logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
         logs = logs - np.logaddexp.reduce(logs)
@@ -171,7 +173,7 @@ class TailExplorer(Explorer):
         start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
         if not spread:
             return alt, f"{start}: no swap changes anything."
-        seen = null.pmf[result.observed_cell] > self._noise
+        seen = null.pmf[observed] > self._noise
         sight = "can still resolve the cells" if seen else "sees only its own noise"
         return alt, (
             f"{start} (log10 p = {result.log10_pvalue:.4f}; p is "

@@ -12,7 +12,7 @@ from permtest.exact import exact_perm_test
 from permtest.plots import plot_null, plot_plane, sheet
 from permtest.plots.null import HEADROOM, heights_in_view, hits_weight, look
 from permtest.plots.sheet import SUMS
-from permtest.result import PermutationTestResult, StructuredTestResult
+from permtest.result import PermutationTestResult
 from permtest.statistics import lookup
 from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider
 
@@ -144,7 +144,7 @@ class StaircaseExplorer(Explorer):
     ----------
     u, v : array_like of shape (N, 3)
         Both systems' counts of true positives, false positives and false negatives, as in
-        `exact_perm_test`; `u` may be `Pairs`.
+        `exact_perm_test`; `u` may be `Scores`.
     names : tuple of two str, optional
         The names of the two systems.
 
@@ -160,7 +160,7 @@ class StaircaseExplorer(Explorer):
     ((10, 3), 1.0)
     """
 
-    result: StructuredTestResult
+    result: PermutationTestResult
 
     def __init__(self, u: Any, v: Any = None, *, names: Names = None) -> None:
         entries = {name: lookup(name) for name in MEASURES}
@@ -193,7 +193,7 @@ class StaircaseExplorer(Explorer):
             side: exact_perm_test(self._pairs, statistic=self.statistic.value, alternative=side)
             for side in sides
         }
-        base: StructuredTestResult = self._tests["two-sided"]
+        base: PermutationTestResult = self._tests["two-sided"]
         null, (self._weight, hits) = base.null_distribution, hits_weight(base.parts[0])
         seen = null.support[null.pmf >= REACH * null.pmf.max()]
         both = np.array([base.sums, base.other_sums])
@@ -212,7 +212,7 @@ class StaircaseExplorer(Explorer):
     def _compute(self) -> tuple[str, str]:
         base = self._tests[self.tails.value]
         found = base.at((self.hits.value * self._weight, self.misses.value))
-        self.result = result = cast(StructuredTestResult, found)
+        self.result = result = found
         parts = (hits_weight(result.parts[0])[1], result.parts[1])
         counts = zip((self.hits.value, self.misses.value), parts, strict=True)
         point = " and ".join(f"{sheet.number(count)} {SUMS.get(x, x)}" for count, x in counts)
