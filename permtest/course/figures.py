@@ -28,8 +28,8 @@ from traitlets import Enum, Int, List, Unicode
 from permtest.exact import exact_perm_test
 from permtest.null.convolution import convolve_dp
 from permtest.null.distribution import pmf
-from permtest.scores import Scores
 from permtest.plots import plot_null, roles, sheet
+from permtest.scores import Scores
 from permtest.sequential import e_process
 
 HERE = Path(__file__).parent
