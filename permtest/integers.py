@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import ScoreError
-from permtest._jit import Floats, Ints, numpy_first, spend
+from permtest._jit import Floats, Ints
 
 #: An integer array: int64, or Python integers (dtype object) where int64 could overflow.
 IntArray: TypeAlias = NDArray[Any]
@@ -350,12 +350,11 @@ def _decimals(x: NDArray[np.floating[Any]], exact: Floats) -> tuple[_Fractions, 
     return found, digits
 
 
-def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
-    """`find_decimals` in NumPy."""
+def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
+    """Decimal places, and the number without its point; -1 where it has more digits than `most`."""
     places, written = np.full(x.size, -1, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     left, power = np.arange(x.size), 1.0
     for k in range(19):
-        spend(5 + left.size // 100)
         scaled = np.rint(x[left] * power)
         left, scaled = left[np.abs(scaled) < most], scaled[np.abs(scaled) < most]
         same = x[left] == (np.float32(scaled / power) if single else scaled / power)
@@ -364,33 +363,13 @@ def _find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
     return places, written
 
 
-@numpy_first(_find_decimals)
-def find_decimals(x: Floats, single: bool, most: float) -> tuple[Ints, Ints]:
-    """Decimal places, and the number without its point; -1 where it has more digits than `most`."""
-    places, written = np.full(x.size, -1, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
-    for i in range(x.size):
-        power = 1.0
-        for k in range(19):
-            scaled = np.rint(x[i] * power)
-            if abs(scaled) >= most:
-                break
-            back = scaled / power
-            if x[i] == (np.float64(np.float32(back)) if single else back):
-                places[i], written[i] = k, int(scaled)
-                break
-            power *= 10.0
-    return places, written
-
-
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is not short
-def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
-    """`find_fractions` in NumPy."""
+def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
+    """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none."""
     p, q = np.zeros(x.size, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
     left, size = np.arange(x.size), np.abs(x)
     y, a = size, np.floor(size)
     p0, q0, p1, q1 = np.ones(x.size), np.zeros(x.size), a, np.ones(x.size)
     while left.size:
-        spend(10 + left.size // 10)
         short = p1 * q1 * near[left] <= bound * size[left]
         found = short & (np.abs(size[left] - p1 / q1) <= near[left])
         p[left[found]] = np.copysign(p1, x[left])[found]
@@ -400,28 +379,6 @@ def _find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
         y = 1.0 / (y - a)
         a = np.floor(y)
         p0, q0, p1, q1 = p1, q1, a * p1 + p0, a * q1 + q0
-    return p, q
-
-
-@numpy_first(_find_fractions)
-def find_fractions(x: Floats, near: Floats, bound: float) -> tuple[Ints, Ints]:
-    """p and q of the first convergent of each that is near enough; q = 0 if `bound` allows none."""
-    # Every fraction within 1 / (2 q^2) is a convergent: none of a smaller denominator is missed.
-    p, q = np.zeros(x.size, dtype=np.int64), np.zeros(x.size, dtype=np.int64)
-    for i in range(x.size):
-        size = abs(x[i])
-        y = size
-        a = np.floor(y)
-        p0, q0, p1, q1 = 1.0, 0.0, a, 1.0
-        while p1 * q1 * near[i] <= bound * size:
-            if abs(size - p1 / q1) <= near[i]:
-                p[i], q[i] = int(p1 if x[i] > 0.0 else -p1), int(q1)
-                break
-            if y == a:
-                break
-            y = 1.0 / (y - a)
-            a = np.floor(y)
-            p0, q0, p1, q1 = p1, q1, a * p1 + p0, a * q1 + q0
     return p, q
 
 
