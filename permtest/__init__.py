@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         noninferiority_test,
     )
     from permtest.many import Leaderboard, compare_many
-    from permtest.many import Leaderboard, ScoreTable, compare_many
     from permtest.metric import metric_test
     from permtest.readers import read, read_many
     from permtest.runs import exact_runs_test

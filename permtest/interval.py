@@ -10,11 +10,10 @@ So p rises with delta, in steps, and only at means of subsets (Hartigan's typica
 fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
 of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
 step at which p exceeds the level. A saddlepoint approximation says where that is, to a
-ten-thousandth of a standard error from a hundred pairs on. Two p-values on either side, for which
-bounds do, prove it. Where p is had quickly, the simplest fraction near by is tried instead: it is
-the end if p is at most alpha just before it and above alpha at it. Bounds are taken at fractions
-that are anything but simple, where sums do not pile up. The upper end of an interval is the lower
-end for -d.
+ten-thousandth of a standard error from a hundred pairs on. Where p is had quickly, the simplest
+fraction near by is tried: it is the end if p is at most alpha just before it and above alpha at it.
+Else two p-values on either side, for which bounds do, prove it; they are taken at fractions that
+are anything but simple, where sums do not pile up. The upper end is the lower one for -d.
 
 No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
 For these the interval has the differences of shares that Tango's score test (1998) does not reject.
@@ -24,10 +23,7 @@ If b items go to the first system alone and c to the second, of n, and the true 
 
 where q, the likeliest share of items that go to the second alone, is the larger root of
 2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. That is an approximation, which
-`python -m benchmarks.calibration` measures.
-
-A test against a margin turns the usual question around: its null hypothesis is that the systems do
-differ, by a margin that somebody cares about or by more. It is the p-value at one shift.
+`python -m benchmarks.calibration` measures. A test against a margin is the p-value at one shift.
 """
 
 from __future__ import annotations
@@ -60,8 +56,7 @@ MAX_COUNTED, MAX_EXACT = 36, 30
 #: Dynamic programming may update so many cells, and the tilted tail look at so many widths if pairs
 #: are so many: some milliseconds each.
 UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
-#: Beyond this largest width of a shifted law p is not computed, but has bounds; on coarse lattices,
-#: where bounds take long, beyond the second.
+#: Beyond this largest width of a shifted law p has bounds; beyond the second on coarse lattices.
 LONG, LONGEST = 4000, 60_000
 #: An end that is not exact is found to about so many standard errors.
 TOLERANCE = Fraction(1, 8000)
@@ -181,15 +176,9 @@ class MarginTestResult(Shown):
         Between which numbers it lies then; one of them is infinite in a test of non-inferiority.
     pvalues : tuple of float
         The p-value of the test against each finite margin.
-    n, n_informative : int
-        Number of units that are swapped, as in `PermutationTestResult`; and of those whose
-        difference is not the margin itself, or for method "score" of those whose scores differ.
-    names : tuple of two str
-        The names of the two systems.
-    method, method_reason : str
-        "score" for scores of 0 and 1, else as in `PermutationTestResult`; and why.
-    error_bound : float or None
-        As in `PermutationTestResult`; None for "score", which is an approximation.
+    n, n_informative, names, method, method_reason, error_bound
+        As in `PermutationTestResult`; informative are units whose difference is not the margin
+        itself. For scores of 0 and 1 `method` is "score", an approximation without `error_bound`.
     warning : str or None
         A sentence where the differences look unlike a shift of every pair, which is assumed.
 
@@ -341,9 +330,8 @@ def equivalence_test(
     u, v, clusters, names
         As in `noninferiority_test`.
     margin : int, float, Decimal or Fraction, or a pair of them
-        In scores per pair: a positive number, for differences between ``-margin`` and ``margin``;
-        or ``(low, high)``, one below and one above 0. A float stands for the decimal that it is
-        printed as. Choose it before looking at the scores.
+        As there: a positive number, for differences between ``-margin`` and ``margin``; or
+        ``(low, high)``, one below and one above 0.
 
     Returns
     -------
@@ -388,8 +376,8 @@ def against(
         shifted = [replace(question.shifted(x), alternative=side) for side, x in margins.items()]
         found = list(map(solve, shifted))
     worst = max(range(len(found)), key=lambda i: found[i][0].log)
-    (p, method, reason), differences = found[worst], question.differences
-    size = question.scale * (question.n_entries or question.law.n or 1)
+    p, method, reason = found[worst]
+    exact, size = wins is None, question.scale * (question.n_entries or question.law.n or 1)
     return MarginTestResult(
         statistic=float(unscaled(question.observed, size)),
         pvalue=p.value,
@@ -402,8 +390,8 @@ def against(
         names=question.names,
         method=method,
         method_reason=reason,
-        error_bound=p.error_bound if wins is None else None,
-        warning=shift_warning(differences, question.swapped) if wins is None else None,
+        error_bound=p.error_bound if exact else None,
+        warning=shift_warning(question.differences, question.swapped) if exact else None,
         _question=question,
         _shifted=tuple(shifted),
     )
@@ -728,25 +716,25 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     values, _, counts = differences
     n, zeros = differences.n, int(counts[values == 0].sum())
     if TIES * zeros >= n > 0 and n - zeros < FEW:
-        few = {0: "none differ", 1: "only 1 differs"}.get(n - zeros, f"only {n - zeros:,} differ")
+        few = {0: "none differ", 1: "only 1 differs"}.get(n - zeros, f"only {n - zeros} differ")
         return (
-            f"Of {n:,} {swapped} {few}. Intervals for the mean difference and "
-            "tests against a margin assume that every pair is shifted by the same amount, ties "
-            f"too; with fewer than {FEW} {swapped} that differ, a 95% interval may cover the mean "
-            "in fewer than 90% of samples."
+            f"Of {n:,} {swapped} {few}. Intervals for the mean difference and tests against a "
+            "margin assume that every pair is shifted by the same amount, ties too; with fewer "
+            f"than {FEW} that differ, a 95% interval may cover the mean in fewer than 90% of "
+            "samples."
         )
     g1 = skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2
     if n >= needed or not looks_skewed(g1, n):
         return None
+    sums = "" if swapped == "pairs" else "; Scores.by_cluster() has the sums that it takes"
     return (
         f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
         f"{needed:,.0f} {swapped}, and there are {n:,}. Intervals for the mean difference and "
         "tests against a margin assume that differences are symmetric about it. If they are not, "
         "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
         "interval covers the mean in 88% of samples. The studentised bootstrap, "
-        "alternatives.bootstrap, does not assume symmetry"
-        f"{'' if swapped == 'pairs' else '; Scores.by_cluster() has the sums that it takes'}."
+        f"alternatives.bootstrap, does not assume symmetry{sums}."
     )
 
 
