@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
@@ -333,7 +333,6 @@ class RunsTestResult(Shown):
         Returns
         -------
         RunsPlan
-            ``items``, ``runs``, ``standard_error`` and ``cost``.
 
         Raises
         ------
@@ -345,9 +344,8 @@ class RunsTestResult(Shown):
         The variance of the mean difference over N items with K runs each is
         ``(data + runs / K) / N``. The part of the runs is as it is here, that of the items the
         upper end of its interval, so that few items are not advised because they happen to look
-        alike; for that, the standard error is rather a limit than what is to be expected. Where
-        items cost nothing and are without end, one run of each is best; runs pay where
-        items are dear, or few.
+        alike. Where items cost nothing and are without end, one run of each is best; runs pay
+        where items are dear, or few.
 
         Examples
         --------
@@ -359,13 +357,11 @@ class RunsTestResult(Shown):
         """
         money, each = check_above_zero(budget, "budget"), check_above_zero(run_cost, "run_cost")
         once = check_finite(item_cost, "item_cost")
-        if once < 0:
-            raise ValueError(f"item_cost={item_cost} must be 0 or more")
         most = money if most_items is None else check_count(most_items, "most_items")
-        if money < once + 2 * each:
+        if once < 0 or money < once + 2 * each:
             raise ValueError(
                 f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with "
-                "a run of each system"
+                "a run of each system; item_cost must be 0 or more"
             )
         within, (a, b) = self._noise_of_runs(), self._data.runs or ()
         # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
@@ -599,11 +595,10 @@ def _passed(data: Scores, measure: str, k: int) -> tuple[Scores, Value]:
     """Scores of items by pass@k or pass^k, of runs that score 0 and 1; ValueError for others."""
     found = []
     for one, name in zip(data.runs or (), data.names, strict=True):
-        for run in np.flatnonzero((one.scores != 0) & (one.scores != one.scale))[:1].tolist():
+        if ((one.scores != 0) & (one.scores != one.scale)).any():
             raise ValueError(
-                f"{_called(data, one.place(run)[0])} has a run of {name} that scores "
-                f"{unscaled(int(one.scores[run]), one.scale)}, but {measure}k needs scores of 0 "
-                "and 1; use statistic='mean' (--metric mean)"
+                f"{measure}k needs scores of 0 and 1, but some runs of {name} score otherwise; use "
+                "statistic='mean' (--metric mean)"
             )
         for i in np.flatnonzero(one.sizes < k)[:1].tolist():
             raise ValueError(
@@ -645,7 +640,7 @@ def _of_runs(
     try:
         p = _probability(law, alternative, observed)
     except TooHard as error:
-        return found | _sampled(error, *_sample_of_runs(law, alternative, observed, rng))
+        return found | _sampled(error, _draws(law, as_generator(rng)), alternative, observed)
     reason = "only the tail was computed, by tilting the law of the runs of each item"
     return found | _exact(p, "tilted", reason)
 
@@ -697,23 +692,17 @@ def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) ->
     return {total: ways for (_, total), ways in chosen.items()}
 
 
-def _thresholds(law: ManyPointSum, alternative: str, observed: int) -> tuple[int, int]:
-    """(lower, upper): extreme is T <= lower or T >= upper, out of reach on an open side."""
-    high = abs(observed) if alternative == "two-sided" else observed
-    low = -high if alternative == "two-sided" else high
-    return (
-        -1 if alternative == "greater" else (low - law.offset) // law.unit,
-        law.top + 1 if alternative == "less" else -((law.offset - high) // law.unit),
-    )
-
-
 def _tails(law: ManyPointSum, alternative: str, observed: int) -> list[tuple[ManyPointSum, int]]:
     """Laws and the cells from which on their upper tails are what is as extreme."""
-    lower, upper = _thresholds(law, alternative, observed)
-    if upper <= lower + 1:
+    two_sided = alternative == "two-sided"
+    high = abs(observed) if two_sided else observed
+    low = -high if two_sided else high
+    above = -((law.offset - high) // law.unit)
+    below = law.top - (low - law.offset) // law.unit
+    if two_sided and above + below <= law.top + 1:
         return [(law, 0)]
-    sides = (law, upper), (law.mirrored(), law.top - lower)
-    return [(one, t0) for one, t0 in sides if t0 <= law.top]
+    sides = {"less": (law, above), "greater": (law.mirrored(), below)}
+    return [tail for side, tail in sides.items() if side != alternative and tail[1] <= law.top]
 
 
 def _probability(law: ManyPointSum, alternative: str, observed: int) -> Probability:
@@ -721,11 +710,8 @@ def _probability(law: ManyPointSum, alternative: str, observed: int) -> Probabil
     return reduce(Probability.plus, tails)
 
 
-def _sample_of_runs(
-    law: ManyPointSum, alternative: str, observed: int, rng: RNG
-) -> tuple[int, int]:
-    """How many of how many random draws of the runs of every item are extreme."""
-    (lower, upper), random = _thresholds(law, alternative, observed), as_generator(rng)
+def _draws(law: ManyPointSum, rng: np.random.Generator) -> Iterator[int]:
+    """The sum for random draws of the runs of every item."""
     size = int(min(SAMPLES, max(DRAWS // max(law.counts.size, 1), 10_000)))
     totals = np.zeros(size, dtype=np.int64)
     tables = zip(law.parts, law.counts.tolist(), strict=True)
@@ -733,8 +719,8 @@ def _sample_of_runs(
         whole = sum(law.weights[start:end])
         shares = [w / whole for w in law.weights[start:end]]
         for _ in range(n):
-            totals += random.choice(law.steps[start:end], size, p=shares)
-    return int(np.count_nonzero((totals >= upper) | (totals <= lower))), size
+            totals += rng.choice(law.steps[start:end], size, p=shares)
+    return (law.offset + law.unit * total for total in totals.tolist())
 
 
 def _exact(p: Probability, method: str, reason: str) -> dict[str, Any]:
@@ -742,11 +728,14 @@ def _exact(p: Probability, method: str, reason: str) -> dict[str, Any]:
     return found | {"method": method, "method_reason": reason}
 
 
-def _sampled(error: TooHard, extreme: int, size: int) -> dict[str, Any]:
-    """What is found by samples, where an exact p is out of reach."""
-    reason = f"an exact p is out of reach: {error}"
-    found = _exact(Probability.of((extreme + 1) / (size + 1), 0.0), "monte_carlo", reason)
-    return found | {"error_bound": None, "n_samples": size, "n_extreme": extreme}
+def _sampled(
+    error: TooHard, draws: Iterable[int], alternative: str, observed: int
+) -> dict[str, Any]:
+    """What is found by random draws of the sum, where an exact p is out of reach."""
+    side, reason = EXTREMITY[alternative], f"an exact p is out of reach: {error}"
+    every = [side(t) >= side(observed) for t in draws]
+    found = _exact(Probability.of((sum(every) + 1) / (len(every) + 1), 0.0), "monte_carlo", reason)
+    return found | {"error_bound": None, "n_samples": len(every), "n_extreme": sum(every)}
 
 
 # ---- whole runs ----------------------------------------------------------------------------------
@@ -775,9 +764,10 @@ def _of_systems(data: Scores, observed: int, alternative: str, rng: RNG) -> dict
         ways = _ways(tuple(Counter(runs).items()), k, MOST_DEALS)
     except TooHard:
         error = TooHard(f"there are {float(deals):.2g} ways to deal the runs")
-        draws = _sample_of_deals([*a, *b], k, as_generator(rng))
-        extreme = sum(side(value(first)) >= side(observed) for first in draws)
-        return found | _sampled(error, extreme, SAMPLES)
+        random, pooled = as_generator(rng), np.array([*a, *b], dtype=object)
+        every = progress(range(SAMPLES), total=SAMPLES, what="samples")
+        draws = (value(int(random.permutation(pooled)[:k].sum())) for _ in every)
+        return found | _sampled(error, draws, alternative, observed)
     found["_law"] = {value(first): often for first, often in ways.items()}
     share = _share(found["_law"], deals, alternative, observed)
     p = Probability.of(float(share), EPS / 2)
@@ -791,15 +781,6 @@ def _share(law: dict[int, int], deals: int, alternative: str, observed: int) -> 
     """The share of all ways in which the sum is as extreme."""
     side = EXTREMITY[alternative]
     return Fraction(sum(ways for t, ways in law.items() if side(t) >= side(observed)), deals)
-
-
-def _sample_of_deals(runs: list[int], k: int, rng: np.random.Generator) -> Iterator[int]:
-    """The sums of k of the runs, at random."""
-    pooled = np.array(runs, dtype=object)
-    if max(map(abs, runs)) * len(runs) < 2**62:
-        pooled = pooled.astype(np.int64)
-    for _ in progress(range(SAMPLES), total=SAMPLES, what="samples"):
-        yield int(rng.permutation(pooled)[:k].sum())
 
 
 def _run_totals(data: Scores) -> list[dict[Any, int]]:
