@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_level
-from permtest._text import Shown, counted, interval, number, p_value
+from permtest._text import Shown, counted, number, p_value
 from permtest.integers import IntArray, exact_dot, unscaled
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
@@ -233,12 +233,12 @@ class MarginTestResult(Shown):
     def __str__(self) -> str:
         (a, b), (low, high), q = self.names, map(number, self.margins), self._question
         where = {"greater": f"above {low}", "less": f"below {high}"}
-        p, kind = f"p = {p_value(self.pvalue, self.log10_pvalue)}", "exact paired-permutation test"
-        if self.method == "score":
-            kind = "score test of Tango"
-        elif self.method == "bracket":
-            p, kind = f"p lies between {interval(*self.pvalue_interval(), 6)}", kind[6:]
-        kind = f"one-sided {kind}" if len(self.pvalues) == 1 else f"two one-sided {kind}s"
+        nouns = {"score": "Tango score test", "bracket": "paired-permutation test"}
+        kind = f"one-sided {nouns.get(self.method, 'exact paired-permutation test')}"
+        kind = kind if len(self.pvalues) == 1 else f"two {kind}s"
+        p = f"p = {p_value(self.pvalue, self.log10_pvalue)}"
+        if self.method == "bracket":
+            p = "p lies between {:.6g} and {:.6g}".format(*self.pvalue_interval())
         pairs = f"{counted(q.n_entries, 'pairs')} in " if q.swapped == "clusters" else ""
         return (
             f"To show that {a} minus {b} is {where.get(q.alternative, f'between {low} and {high}')}"
