@@ -100,11 +100,11 @@ class NoiseSplit(Shown):
     confidence_level: float
 
     def __str__(self) -> str:
-        ends = interval(*self.prediction_interval)
+        data, runs = interval(*self.data_interval), interval(*self.prediction_interval)
         return (
-            f"The variance of an item's difference is {number(self.total, 4)}. Runs account for "
-            f"{number(self.prediction, 4)} of it ({100 * self.confidence_level:g}% interval {ends})"
-            f", and items for {number(self.data, 4)} ({interval(*self.data_interval)})."
+            f"The variance of an item's difference is {number(self.total, 4)}. Runs alone would "
+            f"give {number(self.prediction, 4)} ({100 * self.confidence_level:g}% interval {runs}),"
+            f" which leaves {number(self.data, 4)} for items ({data})."
         )
 
 

@@ -109,12 +109,13 @@ class EProcess(Shown):
         (a, b), first = self.names, self.first_below(0.05)
         way = {"greater": "higher", "less": "lower"}.get(self.alternative)
         claim = f"{a} scores {way} than {b}" if way else f"{a} and {b} differ"
-        when = f"for the first time after {counted(first, 'items')}" if first else "never"
+        first_text = f"at most 0.05 for the first time after {counted(first, 'items')}"
         last = number(float(self.values[-1]) if self.n else 1.0, 4)
         return (
-            f"Evidence that {claim}, after {counted(self.n, 'items')}: E = {last}, p = "
-            f"{p_value(self.pvalue)} whenever you stop, at most 0.05 {when} (e-process). If the "
-            "systems are equally good, differences are taken to be symmetric about 0."
+            f"Evidence that {claim}, after {counted(self.n, 'items')}: E = {last} (e-process). "
+            f"p = {p_value(self.pvalue)}, from the largest E so far, holds whenever you stop; it "
+            f"was {first_text if first else 'never at most 0.05'}. If the systems are equally "
+            "good, differences are taken to be symmetric about 0."
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -317,7 +317,7 @@ def test_noise_is_split_into_that_of_items_and_that_of_runs():
 def test_what_does_not_vary_has_no_variance(a, b, total, prediction):
     split = exact_runs_test(a, b).noise()
     assert (split.total, split.prediction) == pytest.approx((total, prediction), rel=1e-12, abs=0)
-    assert f"difference is {total:.4g}. Runs account for {prediction:.4g} of it" in str(split)
+    assert f"difference is {total:.4g}. Runs alone would give {prediction:.4g} (95%" in str(split)
     assert "e-" not in str(split)
 
 

@@ -70,7 +70,7 @@ def test_clusters_words_and_edges():
     assert np.isfinite(e_process([1] * 5000, [0] * 5000).values).all()
     found = e_process(Scores.of([3, 5, 6], [1, 1, 1], ("new", "old")))
     assert str(found).startswith("Evidence that new and old differ, after 3 items: E = 1.")
-    assert "at most 0.05 never" in str(found)
+    assert "it was never at most 0.05" in str(found)
     up = e_process([1] * 30, [0] * 30, alternative="greater", names=("new", "old"))
     assert "Evidence that new scores higher than old" in str(up)
     assert f"at most 0.05 for the first time after {up.first_below()} items" in str(up)

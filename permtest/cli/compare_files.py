@@ -7,7 +7,7 @@ import json
 import sys
 from decimal import Context, Decimal
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from permtest import __version__
@@ -22,7 +22,7 @@ from permtest.cli.inputs import (
 )
 from permtest.exact import exact_perm_test, monte_carlo
 from permtest.integers import exact_sum
-from permtest.margins import MarginTestResult, against
+from permtest.interval import MarginTestResult, against
 from permtest.pairs import Pairs
 from permtest.question import ask_of_scores
 from permtest.readers.files import printable
@@ -177,8 +177,9 @@ def _gate(
             raise ValueError(f"--margin is for single scores, not for --metric {entry.name}")
         side = _side(args, pairs, entry)
         question = ask_of_scores(pairs, statistic=entry, alternative=side)
-        margin = Fraction(str(args.margin)) * (1 if side == "greater" else -1)
-        test, shown, level = against(question, margin), True, level / 2
+        margin = Fraction(str(args.margin))
+        ends = (margin, inf) if side == "greater" else (-inf, -margin)
+        test, shown, level = against(question, *ends), True, level / 2
         each = "run" if result.swapped == "items" else "pair"
         beyond = f" by more than {args.margin:g} per {each}"
     low, high = test.pvalue_interval()
