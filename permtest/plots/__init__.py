@@ -18,7 +18,7 @@ from permtest.plots.answers import (
 )
 from permtest.plots.null import plot_null
 from permtest.plots.sheet import STYLE, style
-from permtest.plots.systems import plot_estimation, plot_pairs, plot_ranking
+from permtest.plots.systems import plot_estimation, plot_pairs, plot_ranking, plot_scores
 
 __all__ = [
     "STYLE",
@@ -29,6 +29,7 @@ __all__ = [
     "plot_posteriors",
     "plot_power",
     "plot_ranking",
+    "plot_scores",
     "plot_unit_sizes",
     "style",
 ]

@@ -86,7 +86,7 @@ def plot_answers(
         beside = axes[0].get_position().x0 < axes[1].get_position().x0
         axes[1].tick_params(labelleft=not beside)
         _draw_pvalues(axes[0], table, level, 2 if beside else 4)
-        _draw_intervals(axes[1], table)
+        _draw_intervals(axes[1], table, beside)
     return axes
 
 
@@ -110,12 +110,12 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float, labels: int) -> No
     ax.set_xlabel(f"p-value ({one}{table.alternative})")
     dots = [sheet.dot(label, **role.dot(ax)) for _, role, label in KINDS.values()]
     sheet.key(ax, [*dots, line])
-    if labels == 2 and (legend := ax.get_legend()):  # the names of tests leave room there
+    if legend := ax.get_legend():  # the names of tests leave room there
         legend.set(loc="lower right", bbox_to_anchor=(1, 1))
 
 
-def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
-    """One scale, that of the exact test; what is estimated on others is written out."""
+def _draw_intervals(ax: Axes, table: AnswerTable, beside: bool) -> None:
+    """One scale, that of the exact test; what is estimated on others is written if it has room."""
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
     scale = answers[0].result if answers else None
@@ -139,13 +139,13 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
             look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
             look |= {"linewidth": 4} if answer.test == "exact" else {}
             sheet.draw_interval(ax, row, answer.interval, answer.result.estimate, **look)
-        elif answer.result:
+        elif answer.result and beside:
             words = f"{answer.result.estimate_name} {sheet.number(answer.result.estimate, 3)}"
             words += f" ({sheet.span(answer.interval)})" if answer.interval is not None else ""
             sheet.write_row(ax, row, words, "other")
     words = "{}, {} minus {}".format(scale.estimate_name if scale else "estimate", *table.names)
     words += f" ({100 * table.confidence_level:.4g}% interval)"
-    sheet.literal(ax.xaxis.label, words, ax)
+    sheet.literal(ax.xaxis.label, words, 38)
 
 
 def _estimates_the_same(result: Any, scale: Any) -> bool:

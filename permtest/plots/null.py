@@ -64,11 +64,12 @@ def look(result: PermutationTestResult, scale: Scale, limits: Ends | None = None
             for x, y in ((values, pmf), (values[::-1], pmf[::-1]))
         ]
         low, high = (float(end(*ends, *marks(result))) for end in (min, max))
-        margin = 0.06 * (high - low) or max(1.0, 0.5 * abs(high))
+        margin = max(0.06 * (high - low), 0.7 * _step(values)) or max(1.0, 0.5 * abs(high))
         limits = low - margin, high + margin
     inside = (values >= limits[0]) & (values <= limits[1])
     values, pmf, extreme = values[inside], pmf[inside], extreme[inside]
-    edges, gaps = _edges(values, limits, marks(result))
+    start = max(marks(result)) + (1e-9 if result.alternative == "less" else -1e-9) * np.ptp(limits)
+    edges, gaps = _edges(values, limits, start, start - min(marks(result)) - 1e-9 * np.ptp(limits))
     both = [np.histogram(values, edges, weights=np.where(x, pmf, 0)) for x in (~extreme, extreme)]
     body, rejected = (np.where(mass > 0, mass, np.nan) for mass, _ in both)
     if gaps:  # bars, with a column of nothing between each two of them
@@ -79,28 +80,32 @@ def look(result: PermutationTestResult, scale: Scale, limits: Ends | None = None
     return View(limits, edges, body, rejected)
 
 
-def _edges(values: Floats, limits: Ends, marks: tuple[float, ...]) -> tuple[Floats, bool]:
+def _step(values: Floats) -> float:
+    """The smallest distance of values, of which closer ones differ by rounding alone."""
+    steps = np.diff(values)
+    steps = steps[steps > 1e-9 * np.ptp(values)] if steps.size else steps
+    return float(steps.min()) if steps.size else 0.0
+
+
+def _edges(values: Floats, limits: Ends, start: float, apart: float) -> tuple[Floats, bool]:
     """Boundaries of columns, and whether there are gaps between them.
 
     Each possible value has its column if there are few, or if most steps of a lattice are possible.
-    Else columns begin where what was observed is, and its mirror image if that can be.
+    Else a column begins at `start`, where what was observed is, and another one so far `apart`.
     """
-    length, steps = limits[1] - limits[0], np.diff(values)
-    steps = steps[steps > 1e-9 * length]  # closer values differ by rounding alone
-    step = float(steps.min()) if steps.size else length / 15
+    length = limits[1] - limits[0]
+    step = _step(values) or length / 15
     most = length / step
-    if most <= BARS or (most <= COLUMNS and 2 * values.size > most):
-        start = (values[0] if values.size else limits[0]) - step / 2
-        return start + step * np.arange(int((limits[1] - start) / step) + 2), most <= BARS
     dense = 2 * values.size > most
-    width = step * np.ceil(most / COLUMNS) if dense else length / BINS
-    start = marks[0]
-    if dense:
-        start -= step / 2
-    elif len(marks) > 1 and abs(marks[0] - marks[1]) > width:
-        width = abs(marks[0] - marks[1]) / round(abs(marks[0] - marks[1]) / width)
+    if most <= BARS or (dense and most <= COLUMNS):
+        start, width = (values[0] if values.size else limits[0]) - step / 2, step
+    elif dense:
+        start, width = values[0] - step / 2, step * np.ceil(most / COLUMNS)
+    else:
+        width = length / BINS
+        width = apart / max(round(apart / width), 1) if apart > width / 2 else width
     first, last = np.floor((limits[0] - start) / width), np.ceil((limits[1] - start) / width)
-    return start - 1e-9 * width + width * np.arange(first, last + 1), False
+    return start + width * np.arange(first, last + 1), most <= BARS
 
 
 def plot_null(result: PermutationTestResult, *, ax: Any = None, scale: Scale = "linear") -> Axes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,8 +14,6 @@ from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
 from permtest._text import p_value
-from permtest.alternatives.registry import rejects
-from permtest.many import CORRECTIONS
 from permtest.plots import roles, sheet
 from permtest.statistics import lookup
 
@@ -27,8 +25,9 @@ FEW, DROPS = 40, 300  # items that are joined by a line each; of more, so many a
 BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its middle
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
 MOST = 30  # systems that are drawn in a ranking
-LANE, LANES = 14.0, 90.0  # points that a bar beside the axes takes, and all of them at most
+LANE, LANES = 14.0, 60.0  # points that a bar beside the axes takes, and all of them at most
 NUMBERS = 12  # systems of which each pair has room for numbers
+SMALLEST = 6.0  # points; smaller letters are left out
 BOUNDS = (1e-3, 1e-6)  # of p: the darker shades, below alpha
 
 # ---- two systems, item by item -------------------------------------------------------------------
@@ -46,11 +45,9 @@ def plot_estimation(
 ) -> tuple[Axes, ...]:
     """Draw both systems' scores, their differences item by item, and the overall difference.
 
-    Scores are histograms back to back, with quartiles, mean and single items between them (gids
-    "cloud", "quartiles", "median", "mean", "rain" and "pair"), or bars (gid "bars") if they are 0
-    or 1. Differences have the gids "first", "equal" and "second", by the system that is ahead; the
-    mean has "interval" and "zero". Where most items are equal, the bar of these is cut, and says
-    so.
+    Scores are as `plot_scores` draws them. Differences have the gids "first", "equal" and "second",
+    by the system that is ahead; the mean has "interval" and "zero". Where most items are equal, the
+    bar of these is cut, and the key says so.
 
     Parameters
     ----------
@@ -68,9 +65,9 @@ def plot_estimation(
     higher_is_better : bool, optional
         Default: what `scores` say. If it is known, keys call a system better, else higher.
     ax : sequence of matplotlib.axes.Axes, or matplotlib.figure.Figure, optional
-        Where to draw: scores, differences of items, and their mean. Two axes have no scores; nor
-        have counts. In an empty figure, which keeps its width, parts stand below each other if it
-        is narrower than 8.5 inches.
+        Where to draw: scores, differences of items, and their mean; or the last two alone. An empty
+        figure keeps its width, and has no scores if it is narrower than 8.5 inches. Nor have
+        counts, of which an item has several.
 
     Returns
     -------
@@ -82,7 +79,7 @@ def plot_estimation(
     >>> from matplotlib.figure import Figure
     >>> scores = pt.Scores.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], ("new", "old"))
     >>> ends = pt.exact_perm_test(scores).confidence_interval(0.8)
-    >>> _, differences, mean = pt.plots.plot_estimation(scores, ends, ax=Figure())
+    >>> differences, mean = pt.plots.plot_estimation(scores, ends, ax=Figure())
     >>> [text.get_text() for text in differences.get_legend().get_texts()]
     ['new higher: 4', 'equal: 1', 'old higher: 0']
     """
@@ -92,16 +89,12 @@ def plot_estimation(
     apart, names = np.asarray(apart, dtype=np.float64), sheet.distinct(scores.names)
     known = scores.higher_is_better if higher_is_better is None else higher_is_better
     mean = (apart.mean() if apart.size else 0.0) if difference is None else difference
-    several, stack = (_two_parts, (3.4, 1.6)) if scores.columns else (_three_parts, (3.8, 3.4, 1.6))
-    with sheet.canvas(ax, (sheet.WIDE, 5.0), several, stack) as ax:
+    make = _two_parts if scores.columns else _three_parts
+    with sheet.canvas(ax, (sheet.WIDE, 5.0), make, (3.0, 1.5)) as ax:
         axes = tuple(ax)
-        *left, right, below = sheet.check_axes(axes, min(max(len(axes), 2), len(stack)), "parts")
-        draw = _draw_answers if scores.is_binary else _draw_clouds
+        *left, right, below = sheet.check_axes(axes, 2 if len(axes) == 2 else 3, "parts")
         for place in left:
-            draw(place, *(np.asarray(x / scores.scale, float) for x in scores.arrays[:2]), names)
-            place.set_xlabel(
-                "items" if scores.is_binary else f"{scores.score or 'score'} of an item"
-            )
+            plot_scores(scores, ax=place)
         what = f"difference of {scores.score or 'scores'}, {names[0]} minus {names[1]}"
         if contributions is not None:
             what = f"what an item adds to the difference of {measure}, times {apart.size}"
@@ -121,20 +114,48 @@ def _two_parts(figure: Figure) -> Any:
     return figure.subplots(2, height_ratios=(3, 1))
 
 
+def plot_scores(scores: Scores, *, ax: Any = None) -> Axes:
+    """Draw what two systems score: histograms back to back, or four bars for scores of 0 and 1.
+
+    Between the histograms are quartiles, means and single items. Gids: "cloud", "quartiles",
+    "median", "mean", "rain", "pair" for the lines that join the scores of up to 40 items; "bars".
+
+    Parameters
+    ----------
+    scores : Scores
+        Single scores of two systems.
+    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    a, b = (np.asarray(x / scores.scale, dtype=np.float64) for x in scores.arrays[:2])
+    draw, what = _draw_clouds, f"{scores.score or 'score'} of an item"
+    if scores.is_binary:
+        draw, what = _draw_answers, "items"
+    with sheet.canvas(ax) as ax:
+        draw(ax, a, b, sheet.distinct(scores.names))
+        sheet.literal(ax.xaxis.label, what, ax)
+    return ax
+
+
 def _draw_answers(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
     """How many items both systems have right, one of them, and none."""
-    empty = {"facecolor": ax.get_facecolor(), "edgecolor": "0.45"}
-    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
-        "both 1": (a * b, roles.NEITHER.area(ax)),
-        f"only\n{names[0]} 1": (a * (1 - b), roles.A.area(ax)),
-        f"only\n{names[1]} 1": (b * (1 - a), roles.B.area(ax)),
-        "both 0": ((1 - a) * (1 - b), empty),
+    kinds = {
+        "both 1": a * b,
+        f"only\n{names[0]} 1": a * (1 - b),
+        f"only\n{names[1]} 1": b * (1 - a),
     }
+    kinds["both 0"] = (1 - a) * (1 - b)
+    looks = [role.area(ax) for role in (roles.NEITHER, roles.A, roles.B)]
+    looks.append({"facecolor": ax.get_facecolor(), "edgecolor": "0.45"})
     sheet.name_rows(ax, list(kinds), pad=4)
-    for row, (which, options) in enumerate(kinds.values()):
+    for row, (which, options) in enumerate(zip(kinds.values(), looks, strict=True)):
         bar, share = ax.barh([row], [which.sum()], gid="bars", **options), which.mean()
         ax.bar_label(bar, [f"{which.sum():.0f} ({share:.1%})"], padding=6)
-    ax.set_xlim(0, 1.5 * max(which.sum() for which, _ in kinds.values()))
+    ax.set_xlim(0, 1.5 * max(which.sum() for which in kinds.values()))
     sheet.ticks(ax.xaxis, 3, whole=True)
 
 
@@ -183,13 +204,11 @@ def _draw_differences(
         below += heights
         handles.append(Patch(label=f"{label}: {(ahead == sign).sum()}", **look))
     middle = int(np.argmin(np.abs(middles)))
-    others = float(np.delete(below, middle).max(initial=0.0))
-    ax.set_ylim(0, 1.06 * max(float(below.max()), 1.0))
-    if 0 < MUCH * others < below[middle]:
-        ax.set_ylim(0, CUT * others)
-        at: dict[str, Any] = {"textcoords": "offset points", "va": "top", "gid": "cut"}
-        text = f"\N{UPWARDS ARROW} {below[middle]:.0f}"
-        ax.annotate(text, (0, CUT * others), (8, -2), path_effects=roles.halo(ax), **at)
+    others, top = float(np.delete(below, middle).max(initial=0.0)), float(below.max())
+    if 0 < MUCH * others < top:
+        top = CUT * others
+        handles[1].set_label(f"{handles[1].get_label()} (bar cut)")
+    ax.set_ylim(0, 1.06 * max(top, 1.0))
     ax.margins(x=0.03)
     ax.set_ylabel("items")
     sheet.ticks(ax.xaxis, 7)
@@ -261,16 +280,36 @@ def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
     ['rank 1', 'rank 2 to 3', 'rank 2 to 3']
     """
     drawn = board.order()[:MOST]
+    left_out = len(board.systems) - len(drawn)
     with sheet.canvas(ax, (sheet.WIDE, 0.45 * len(drawn) + 2.5)) as ax:
-        (_draw_ranks if board.baseline is None else _draw_beside)(ax, board, drawn)
-        left_out = len(board.systems) - len(drawn)
-        words = f"{_measure(board)}; {left_out} more systems are not drawn" * (left_out > 0)
-        sheet.literal(ax.xaxis.label, words or _measure(board), ax)
+        draw = _draw_ranks if board.baseline is None else _draw_beside
+        places, marked, words, keys = draw(ax, board, drawn)
+        sheet.name_rows(ax, sheet.distinct(drawn, 20), marked)
+        sheet.fit(ax, places, 0.1, 0.02 * abs(places[0]) or 1.0)
+        sheet.ticks(ax.xaxis, 4)
+        looks = {
+            True: roles.HOLDS.dot(ax, linestyle="none", gid=words[0][0]),
+            False: roles.BROKEN.dot(ax, linestyle="none", gid=words[1][0]),
+            None: {"marker": "D", "markersize": 8, "color": roles.ink(), "gid": "baseline"},
+        }
+        for row, (place, mark) in enumerate(zip(places, marked, strict=True)):
+            ax.axhline(row, color="0.88", linewidth=1, zorder=0, gid="row")
+            ax.plot([place], [row], **looks[mark])
+        kinds = zip((True, False), words, strict=True)
+        keys = [sheet.dot(label, **looks[x]) for x, (_, label) in kinds if x in marked] + keys
+        what = f"{_measure(board)}; {left_out} more systems are not drawn" * (left_out > 0)
+        sheet.literal(ax.xaxis.label, what or _measure(board), ax)
+        sheet.key(ax, keys, board.sentence(), fontweight="normal")
     return ax
 
 
-def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> None:
-    """Scores, with bars that join systems of which no two differ."""
+#: Of systems in a row each: places, whether they are marked (None: the baseline), gid and words
+#: for those that are and those that are not, and more entries of the key.
+Drawn: TypeAlias = tuple[list[float], list[bool | None], list[tuple[str, str]], list[Any]]
+
+
+def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
+    """Ranks, and bars that join systems of which no two differ."""
     where = [board.systems.index(system) for system in drawn]
     first, ranks, groups = board.tied_with_best(), board.rank_texts(), board.groups()
     step = min(LANE, LANES / max(len(groups), 1))
@@ -282,67 +321,36 @@ def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> None:
         if rows:  # it goes on below if not all of them are drawn
             end = rows[-1] + (0.28 if len(rows) == len(group) else 0.6)
             ax.plot([1, 1], [rows[0] - 0.28, end], gid="group", **look)
-    for row, i in enumerate(where):
-        sheet.write_beside(ax, row, f"rank {ranks[i]}", "note", 14 + step * len(groups))
-    words = {True: ("tied", "first, or tied with it"), False: ("behind", "behind the first")}
-    keys = _draw_places(ax, board, drawn, board.values[where], [x in first for x in drawn], words)
+    places = [float(board.values[i]) for i in where]
+    for row, (i, text) in enumerate(zip(where, numbers(places), strict=True)):
+        sheet.write_beside(ax, row, f"{text}  rank {ranks[i]}", "note", 14 + step * len(groups))
+    words = [("tied", "first, or tied with it"), ("behind", "behind the first")]
     bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
-    keys += [sheet.dot("no two of them differ", color=roles.ink(), **bar)] * bool(groups)
-    sheet.key(ax, keys, board.sentence(), fontweight="normal")
+    keys = [sheet.dot("no two of them differ", color=roles.ink(), **bar)] * bool(groups)
+    return places, [system in first for system in drawn], words, keys
 
 
-def _draw_beside(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> None:
-    """Differences from the baseline, which stands at 0."""
+def _draw_beside(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
+    """Differences from the baseline, which stands at 0, and adjusted p-values."""
     ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
-    places, marked = [], []
-    for row, system in enumerate(drawn):
-        pairs, note = board.first == board.systems.index(system), "baseline"
-        if system != board.baseline:
-            note = f"p = {p_value(float(board.adjusted[pairs][0]))}"
+    pairs = {int(i): pair for pair, i in enumerate(board.first)}
+    where = [pairs.get(board.systems.index(system)) for system in drawn]
+    places = [0.0 if pair is None else float(board.statistic[pair]) for pair in where]
+    for row, (pair, text) in enumerate(zip(where, numbers(places, "+"), strict=True)):
+        note = "baseline" if pair is None else f"{text}  p = {p_value(board.adjusted[pair])}"
         sheet.write_beside(ax, row, note, "note")
-        places.append(float(board.statistic[pairs][0]) if pairs.any() else 0.0)
-        marked.append(bool(board.differs[pairs][0]) if pairs.any() else None)
     verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
-    words = {True: ("differs", f"shown to {verb}"), False: ("same", f"not shown to {verb}")}
-    keys = _draw_places(ax, board, drawn, places, marked, words)
-    sheet.key(ax, keys, board.sentence(), fontweight="normal")
-
-
-def _draw_places(
-    ax: Axes,
-    board: Leaderboard,
-    drawn: Sequence[str],
-    places: Any,
-    marked: Sequence[bool | None],
-    words: dict[bool, tuple[str, str]],
-) -> list[Any]:
-    """A mark for each system, with its number beside it; what is in the key."""
-    beside = board.baseline is not None
-    sheet.name_rows(ax, sheet.distinct(drawn, 28), marked)
-    sheet.fit(ax, places, 0.2, 0.02 * abs(places[0]) or 1.0)
-    sheet.ticks(ax.xaxis, 6)
-    looks = {
-        True: roles.HOLDS.dot(ax, linestyle="none", gid=words[True][0]),
-        False: roles.BROKEN.dot(ax, linestyle="none", gid=words[False][0]),
-        None: {"marker": "D", "markersize": 8, "color": roles.ink(), "gid": "baseline"},
-    }
-    texts = numbers(list(places), "+" * beside)
-    for row, (place, text, mark) in enumerate(zip(places, texts, marked, strict=True)):
-        ax.axhline(row, color="0.88", linewidth=1, zorder=0, gid="row")
-        ax.plot([place], [row], **looks[mark])
-        side = -1 if beside and place < 0 else 1  # not on the line
-        at: dict[str, Any] = {"textcoords": "offset points", "path_effects": roles.halo(ax)}
-        at |= {"ha": "right" if side < 0 else "left", "va": "center", "gid": "value"}
-        ax.annotate("" if mark is None else text, (place, row), (11 * side, 0), **at)
-    return [sheet.dot(x[1], **looks[mark]) for mark, x in words.items() if mark in marked]
+    words = [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
+    marked = [None if pair is None else bool(board.differs[pair]) for pair in where]
+    return places, marked, words, []
 
 
 def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
     """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
 
-    Above the diagonal are adjusted p-values, the darker the smaller; pairs that do not differ are
-    hatched (gid "same"). Up to 12 systems have numbers as well: p above the diagonal (gid "p"),
-    the difference below it, row minus column ("difference"), and on it what each of them scores
+    Cells are the darker the smaller the adjusted p-value is. Up to 12 systems have numbers as well:
+    p above the diagonal (gid "p"), where pairs that do not differ are hatched ("same"), the
+    difference below it, row minus column ("difference"), and on it what each of them scores
     ("value").
 
     Parameters
@@ -364,38 +372,46 @@ def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
     order = [board.systems.index(system) for system in board.order()]
     p, apart = (board.matrix(what)[np.ix_(order, order)] for what in ("adjusted", "statistic"))
     size, values = len(order), numbers(board.values[order].tolist())
-    bounds = [board.alpha, *(bound for bound in BOUNDS if bound < board.alpha)]
-    blue = np.array(roles.NULL.rgba()[:3])
-    shades = [np.ones(3), 0.6 + 0.4 * blue, blue, 0.45 * blue][: len(bounds) + 1]
-    kinds = np.triu(sum(rejects(p, bound).astype(int) for bound in bounds), 1)
-    height = 2.6 + min(0.5 * size, 7.0)
-    with sheet.canvas(ax, (min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), height)) as ax:
-        ax.imshow(np.array(shades)[kinds], aspect="auto", interpolation="none", gid="cells")
-        words = ["does not differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
-        edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
-        keys = [Patch(fc=shade, label=x, **edge) for shade, x in zip(shades, words, strict=True)]
-        rows = sheet.distinct([board.systems[i] for i in order], 28)
+    kinds, shades, keys = _shades(p, board.alpha)
+    inches = min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0)
+    with sheet.canvas(ax, inches) as ax:
         places = [str(board.places()[i]) for i in order]
-        step = 1 if size <= 4 * NUMBERS else 10  # of many systems, every tenth has a name
-        both = [f"{place}  {name}" for place, name in zip(places, rows, strict=True)]
-        for axis, labels in ((ax.xaxis, places), (ax.yaxis, both)):
-            axis.set_ticks(range(0, size, step), labels[::step], parse_math=False)
+        names = zip(places, sheet.distinct(board.order()), strict=True)
+        step = 1 if size <= MOST else 10  # of many systems, every tenth has a name
+        ax.set_xticks(range(0, size, step), places[::step])
+        rows = [f"{place}  {name}" for place, name in names]
+        ax.set_yticks(range(0, size, step), rows[::step], parse_math=False)
         ax.tick_params(length=0)
-        where = "Above the diagonal: "
-        if size <= NUMBERS:
-            where = f"Below the diagonal: row minus column, {_measure(board)}; above it: "
+        where, letters = "p of every two", 0.85 / 8 * sheet.letters(ax) * sheet.font() / size
+        if size <= NUMBERS and letters >= SMALLEST:
+            where = f"above the diagonal: p; below it: row minus column, {_measure(board)}"
             keys[0].set_hatch("///")
-            _write_pairs(ax, p, apart, values, kinds)
-        words = f"rank. {where}p ({CORRECTIONS[board.correction].title})"
-        sheet.literal(ax.xaxis.label, words, ax)
+            _write_pairs(ax, p, apart, values, kinds, min(letters, sheet.font()))
+            kinds = np.triu(kinds)
+        ax.imshow(shades[kinds], aspect="auto", interpolation="none", gid="cells")
+        sheet.literal(ax.xaxis.label, f"rank; {where}", ax)
         ax.set_ylabel("rank, system")
         sheet.key(ax, keys, board.sentence(), fontweight="normal")
     return ax
 
 
-def _write_pairs(ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any) -> None:
+def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
+    """Which shade each cell has, from 0, the shades, and the key to them."""
+    from permtest.alternatives.registry import rejects
+
+    bounds, blue = [alpha, *(x for x in BOUNDS if x < alpha)], np.array(roles.NULL.rgba()[:3])
+    shades = np.array([np.ones(3), 0.6 + 0.4 * blue, blue, 0.45 * blue])
+    kinds = sum(rejects(p, bound).astype(int) for bound in bounds) * ~np.eye(len(p), dtype=bool)
+    words = ["does not differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
+    edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
+    keys = [Patch(fc=shade, label=x, **edge) for shade, x in zip(shades, words, strict=False)]
+    return kinds, shades, keys
+
+
+def _write_pairs(
+    ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any, size: float
+) -> None:
     """Adjusted p and difference of every pair, and what every system scores."""
-    size = min(0.85 / 8 * sheet.letters(ax) * sheet.font() / len(p), sheet.font())
     at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "parse_math": False}
     hatch: dict[str, Any] = {"hatch": "///", "facecolor": "none", "edgecolor": "0.6", "gid": "same"}
     for (i, j), value in np.ndenumerate(p):
@@ -413,13 +429,11 @@ def _write_pairs(ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any
 
 def _measure(board: Leaderboard) -> str:
     """What the values are, or the differences from a baseline."""
-    entry = lookup(board.metric)
-    words = entry.title if entry.columns else f"{entry.name} of {board.score or 'scores'}"
+    score = board.score or "score"
+    names = {"mean": f"mean {score}", "sum": f"sum of {score}"}
+    words = names.get(board.metric) or lookup(board.metric).title
     words += " (lower is better)" * (board.higher_is_better is False)
-    if board.baseline is None:
-        return words
-    correction = CORRECTIONS[board.correction].title
-    return f"difference of {words}, minus {board.baseline}, with p ({correction})"
+    return words if board.baseline is None else f"{words}, minus that of {board.baseline}"
 
 
 def numbers(values: Sequence[float], sign: str = "") -> list[str]:
