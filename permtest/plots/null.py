@@ -148,7 +148,8 @@ def plot_null(result: PermutationTestResult, *, ax: Any = None, scale: Scale = "
         ax.set_yscale(scale)
         ax.set(xlim=view.limits, ylim=heights)
         _draw_tails(ax, result)
-        shown = draw_law(ax, result, view, SMALLEST if scale == "log" else 0.0)
+        parts = {"body": view.body, "rejected": np.nan_to_num(view.body) + view.rejected}
+        shown = draw_law(ax, result, parts, view.edges, SMALLEST if scale == "log" else 0.0)
         rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}
         for value, (gid, rule) in zip(marks(result), rules.items(), strict=False):
             label = f"{gid} {sheet.signed(value, 4)}"
@@ -188,17 +189,21 @@ def draw_columns(
     return artist
 
 
-def draw_law(ax: Axes, result: PermutationTestResult, view: View, bottom: float) -> list[Any]:
-    """Columns of a law, those of its extreme part on the others; what is in the key."""
-    sampled = result.n_samples is not None
-    name = f"{result.n_samples} random labellings" if sampled else "null distribution"
-    tail = f"at least as extreme: {sheet.p_text(result)}"
-    base = np.where(np.isnan(view.body), bottom, view.body)
+def draw_law(
+    ax: Axes, result: PermutationTestResult, parts: dict[str, Floats], edges: Floats, bottom: float
+) -> list[Any]:
+    """Columns of a law, by gid, and on them those of its extreme part; what is in the key."""
+    name = "null distribution"
+    if result.n_samples is not None:
+        name = f"{result.n_samples} random labellings"
+    (first, body), (second, rejected) = parts.items()
+    base, tail = (
+        np.where(np.isnan(body), bottom, body),
+        f"at least as extreme: {sheet.p_text(result)}",
+    )
     return [
-        draw_columns(ax, view.body, view.edges, bottom, roles.NULL, gid="body", label=name),
-        draw_columns(
-            ax, base + view.rejected, view.edges, base, roles.TAIL, gid="rejected", label=tail
-        ),
+        draw_columns(ax, body, edges, bottom, roles.NULL, gid=first, label=name),
+        draw_columns(ax, rejected, edges, base, roles.TAIL, gid=second, label=tail),
     ]
 
 

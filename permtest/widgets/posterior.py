@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 
 import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import METRICS, FoldCounts, block_weight
-from permtest.plots import plot_difference, plot_posteriors
+from permtest.plots import plot_posteriors, roles, sheet
 from permtest.widgets.frame import Explorer, beside, choice, slider
 
 Ends: TypeAlias = tuple[float, float]
@@ -120,13 +122,40 @@ class PosteriorExplorer(Explorer):
         return alt, str(result)
 
     def _draw(self) -> None:
-        for ax, draw, limits in zip(
-            self._axes, (plot_posteriors, plot_difference), self._limits, strict=True
-        ):
-            draw(self.result, ax=ax)
+        upper, lower = self._axes
+        plot_posteriors(self.result, ax=upper)
+        _draw_difference(lower, self.result)
+        for ax, limits in zip(self._axes, self._limits, strict=True):
             ax.set_xlim(limits)
-            ax.tick_params(axis="y", labelsize=11, pad=12)
-        self._axes[0].set_xlabel(self.result.title)
+            ax.set_title("", loc="left")
+        upper.set_xlabel(self.result.title)
+
+
+def _draw_difference(ax: Axes, result: BayesTestResult) -> None:
+    """The posterior of the difference, B minus A, and its parts with their probabilities."""
+    law, (a, b), rope = result.difference, result.names, result.rope
+    edges = [edge for edge in (-rope, rope) if edge in np.clip(edge, *law.interval(0.998))]
+    values = np.union1d(np.linspace(*law.interval(0.998), 121), edges)
+    heights, chances = law.pdf(values), result.chances(2)
+    top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
+    first, second = (role.area(ax, facecolor=role.rgba(0.6)) for role in (roles.A, roles.B))
+    parts = [(f"{a} better{'' if rope else ' or equal'}: {chances['a']}", -1.0, -rope, first)]
+    if rope:
+        ax.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0)
+        within = {"facecolor": "white", "edgecolor": "0.5"}
+        parts.append((f"within {rope:g}: {chances['neither']}", -rope, rope, within))
+    parts.append((f"{b} better: {chances['b']}", rope, 1.0, second))
+    for _, left, right, look in parts:
+        inside = (values >= left) & (values <= right)
+        ax.fill_between(values[inside], np.minimum(heights[inside], 2 * top), linewidth=0, **look)
+    ax.plot(values, heights, color=roles.ink(), gid="density")
+    ax.axvline(0, **roles.EQUAL.line())
+    ax.set(ylim=(-0.2 * top, 1.08 * top), yticks=[], ylabel="density")
+    mean = {"marker": "o", "gid": "interval"}
+    sheet.draw_interval(ax, -0.1 * top, law.interval(), law.mean(), **mean)
+    sheet.ticks(ax.xaxis, 5)
+    sheet.literal(ax.xaxis.label, f"difference of {result.title}, {b} minus {a}", ax)
+    sheet.key(ax, [Patch(label=words, **look) for words, *_, look in parts])
 
 
 def _close_up(result: BayesTestResult) -> tuple[Ends, Ends]:
