@@ -15,8 +15,8 @@ from permtest._checks import check_level
 from permtest.plots import roles, sheet
 
 if TYPE_CHECKING:
+    from permtest.alternatives import Answer, AnswerTable
     from permtest.alternatives.bayes import BayesTestResult, Floats
-    from permtest.alternatives.registry import AnswerTable
     from permtest.study.describe import UnitSizes
     from permtest.study.power import PowerCurve
 
@@ -105,7 +105,7 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float, labels: int) -> No
         gid, role, _ = KINDS[answer.held is not False]
         look = role.dot(ax, linestyle="none", clip_on=False, gid=gid)
         ax.plot([max(answer.result.pvalue, left)], [row], **look)
-        sheet.write_beside(ax, row, answer.result.pvalue_text(), "p")
+        sheet.write_beside(ax, row, answer.pvalue_text, "p")
     one = "" if table.alternative == "two-sided" else "one-sided: "
     ax.set_xlabel(f"p-value ({one}{table.alternative})")
     dots = [sheet.dot(label, **role.dot(ax)) for _, role, label in KINDS.values()]
@@ -118,15 +118,13 @@ def _draw_intervals(ax: Axes, table: AnswerTable, beside: bool) -> None:
     """One scale, that of the exact test; what is estimated on others is written if it has room."""
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
-    scale = answers[0].result if answers else None
-    same = [answer for answer in answers if _estimates_the_same(answer.result, scale)]
+    same = [answer for answer in answers if _estimates_the_same(answer, answers[0])]
     closed = {"greater": [0], "less": [1]}.get(table.alternative, [0, 1])  # ends of intervals
     ends = np.array([answer.interval for answer in same], float).reshape(-1, 2)[:, closed]
     met = ends[[answer.held is not False for answer in same]]
     if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
         ends = met
-    estimates = [answer.result.estimate for answer in same if answer.result]
-    sheet.fit(ax, [*ends.ravel(), *estimates, table.delta], 0.08)
+    sheet.fit(ax, [*ends.ravel(), *(answer.estimate for answer in same), table.delta], 0.08)
     if len(closed) == 1:  # the other end has room for an arrow
         low, high = ax.get_xlim()
         room = 0.5 * (high - low)
@@ -135,25 +133,24 @@ def _draw_intervals(ax: Axes, table: AnswerTable, beside: bool) -> None:
     null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
     sheet.key(ax, [ax.axvline(table.delta, **null)])
     for row, answer in enumerate(table.answers):
-        if answer in same and answer.result and answer.interval:
+        if answer in same and answer.interval:
             look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
             look |= {"linewidth": 4} if answer.test == "exact" else {}
-            sheet.draw_interval(ax, row, answer.interval, answer.result.estimate, **look)
+            sheet.draw_interval(ax, row, answer.interval, answer.estimate, **look)
         elif answer.result and beside:
-            words = f"{answer.result.estimate_name} {sheet.number(answer.result.estimate, 3)}"
-            words += f" ({sheet.span(answer.interval)})" if answer.interval is not None else ""
+            words = f"{answer.estimate_name} {sheet.digits(answer.estimate)}"
+            words += f" ({sheet.span(*answer.interval)})" if answer.interval else ""
             sheet.write_row(ax, row, words, "other")
-    words = "{}, {} minus {}".format(scale.estimate_name if scale else "estimate", *table.names)
+    words = "{}, {} minus {}".format(same[0].estimate_name if same else "estimate", *table.names)
     words += f" ({100 * table.confidence_level:.4g}% interval)"
     sheet.literal(ax.xaxis.label, words, 38)
 
 
-def _estimates_the_same(result: Any, scale: Any) -> bool:
+def _estimates_the_same(answer: Answer, scale: Answer) -> bool:
     """Whether two tests do, as a difference of accuracies is one of means."""
-    if result is None or scale is None or result.estimate_name == scale.estimate_name:
-        return scale is not None
-    alike = bool(result.estimate_name.startswith("difference of"))
-    return alike and isclose(result.estimate, scale.estimate, rel_tol=1e-9)
+    alike = answer.estimate_name.startswith("difference of")
+    same = alike and isclose(answer.estimate, scale.estimate, rel_tol=1e-9)
+    return same or answer.estimate_name == scale.estimate_name
 
 
 # ---- the next study ------------------------------------------------------------------------------

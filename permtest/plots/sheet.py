@@ -164,9 +164,14 @@ def signed(value: float, digits: int = 6) -> str:
     return "+" * (value > 0) + number(value, digits)
 
 
-def span(ends: Sequence[float]) -> str:
+def digits(value: float, form: str = ".3g") -> str:
+    """A measured number in three digits, or in another form."""
+    return f"{value:{form}}".replace("-", MINUS)
+
+
+def span(low: float, high: float) -> str:
     """An interval as texts have it."""
-    return _text.interval(*ends).replace("-", MINUS)
+    return _text.interval(low, high).replace("-", MINUS)
 
 
 def p_text(result: PermutationTestResult) -> str:

@@ -228,7 +228,7 @@ def _draw_mean(ax: Axes, mean: float, interval: Sequence[float] | None, what: st
     sheet.ticks(ax.xaxis, 7)
     words = f"{what or 'mean difference'} {sheet.signed(mean, 4)}"
     if ends:
-        words += f", {'' if level is None else f'{100 * level:g}% '}interval {sheet.span(ends)}"
+        words += f", {'' if level is None else f'{100 * level:g}% '}interval {sheet.span(*ends)}"
     sheet.literal(ax.xaxis.label, words, ax)
 
 
@@ -441,4 +441,4 @@ def numbers(values: Sequence[float], sign: str = "") -> list[str]:
     reach = max(values) - min(values) or max(map(abs, values)) or 1.0
     decimals = max(2 - floor(log10(reach)), 0)
     form = f"{sign}.{decimals}f" if decimals <= 6 and max(map(abs, values)) < 1e7 else f"{sign}.4g"
-    return [f"{x + 0.0:{form}}".replace("-", sheet.MINUS) for x in values]
+    return [sheet.digits(x + 0.0, form) for x in values]

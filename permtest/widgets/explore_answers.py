@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from permtest._text import p_value
 from permtest.alternatives import independent_t, paired_t
 from permtest.alternatives.answer import PairedSample, one_sided, tail_level
 from permtest.alternatives.resampling import randomisation
 from permtest.plots import roles, sheet
+from permtest.plots.sheet import digits
 from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
 from permtest.widgets.frame import Explorer, choice, slider
 
@@ -80,10 +80,10 @@ class AssumptionsExplorer(Explorer):
         if blind and not seen:
             verdict = "only the two-sample test rejects, and it rejects too easily."
         return f"Scores of two systems on {n} items, and the p-values of three tests", (
-            f"The scores have correlation r12 = {sheet.number(sample.correlation, 2)}, so their "
+            f"The scores have correlation r12 = {digits(sample.correlation, '.2f')}, so their "
             f"difference has a standard deviation of {spread:.1f} points. A test that assumes "
             f"independent systems uses {believed:.1f}, {believed / spread:.2f} times as much. "
-            f"{a} is {sheet.number(self.exact.estimate, 3)} points ahead of {b}, on {n} items: p "
+            f"{a} is {digits(self.exact.estimate, '.2f')} points ahead of {b}, on {n} items: p "
             f"= {self.exact.pvalue_text()} by the exact permutation test, "
             f"{self.paired.pvalue_text()} by the paired t-test, "
             f"{self.independent.pvalue_text()} by the two-sample t-test. At the level "
@@ -99,7 +99,7 @@ class AssumptionsExplorer(Explorer):
         cloud.plot(ends, ends, gid="equal", **roles.EQUAL.line())
         sheet.literal(cloud.xaxis.label, f"score of {self._names[1]}", 30)
         sheet.literal(cloud.yaxis.label, f"score of {self._names[0]}", 30)
-        r12 = sheet.number(sample.correlation, 2)
+        r12 = digits(sample.correlation, ".2f")
         cloud.set_title(f"{sample.n} items, r12 = {r12}", loc="left")
         leads.set(xlim=(-15, 20), xlabel="mean difference")
         leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
@@ -110,7 +110,7 @@ class AssumptionsExplorer(Explorer):
         for row, (result, role) in enumerate(both):
             interval, look = result.confidence_interval()[:2], role.dot(leads, gid="interval")
             sheet.draw_interval(leads, row, interval, result.estimate, **look)
-            leads.text(1.5, row + 0.22, f"p = {p_value(result.pvalue)}", gid="p")
+            leads.text(1.5, row + 0.22, f"p = {digits(result.pvalue)}", gid="p")
 
 
 # ---- power ---------------------------------------------------------------------------------------
@@ -184,12 +184,12 @@ class PowerExplorer(Explorer):
         bottom, top = (f"{100 * end:.0f}" for end in self.exact.intervals[0])
         takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
         return f"Power against the number of pairs, and the interval to expect with {n}", (
-            f"With {n:,} pairs, a mean difference of {sheet.number(lead, 3)} and a standard "
-            f"deviation of {sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
+            f"With {n:,} pairs, a mean difference of {digits(lead)} and a standard deviation of "
+            f"{sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
             f"{100 * self.power:.1f}% (the exact test, simulated: {bottom} to {top}%); {takes}. "
-            f"Expect a {100 * (1 - alpha):.4g}% interval of {sheet.span(self.expected)}. The "
+            f"Expect a {100 * (1 - alpha):.4g}% interval of {sheet.span(*self.expected)}. The "
             f"smallest mean difference that {n:,} pairs detect with a power of 80% is "
-            f"{sheet.number(self.detectable, 3)}."
+            f"{digits(self.detectable)}."
         )
 
     def _draw(self) -> None:
