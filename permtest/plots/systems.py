@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from permtest._text import p_value
 from permtest.plots import roles, sheet
-from permtest.statistics import lookup
 
 if TYPE_CHECKING:
     from permtest.many import Leaderboard
@@ -277,7 +276,7 @@ def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
     ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
     >>> ax = pt.plots.plot_ranking(board, ax=Figure())
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
-    ['rank 1', 'rank 2 to 3', 'rank 2 to 3']
+    ['4.00  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
     """
     drawn = board.order()[:MOST]
     left_out = len(board.systems) - len(drawn)
@@ -311,7 +310,8 @@ Drawn: TypeAlias = tuple[list[float], list[bool | None], list[tuple[str, str]], 
 def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
     """Ranks, and bars that join systems of which no two differ."""
     where = [board.systems.index(system) for system in drawn]
-    first, ranks, groups = board.tied_with_best(), board.rank_texts(), board.groups()
+    first, groups = board.tied_with_best(), board.groups()
+    ranks = board.rank_ranges() if board.bounds_ranks else board.places()[:, None]
     step = min(LANE, LANES / max(len(groups), 1))
     look: dict[str, Any] = {"color": roles.ink(), "solid_capstyle": "butt", "clip_on": False}
     for lane, group in enumerate(groups):
@@ -323,7 +323,8 @@ def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
             ax.plot([1, 1], [rows[0] - 0.28, end], gid="group", **look)
     places = [float(board.values[i]) for i in where]
     for row, (i, text) in enumerate(zip(where, numbers(places), strict=True)):
-        sheet.write_beside(ax, row, f"{text}  rank {ranks[i]}", "note", 14 + step * len(groups))
+        rank = " to ".join(dict.fromkeys(map(str, ranks[i])))
+        sheet.write_beside(ax, row, f"{text}  rank {rank}", "note", 14 + step * len(groups))
     words = [("tied", "first, or tied with it"), ("behind", "behind the first")]
     bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
     keys = [sheet.dot("no two of them differ", color=roles.ink(), **bar)] * bool(groups)
@@ -429,9 +430,7 @@ def _write_pairs(
 
 def _measure(board: Leaderboard) -> str:
     """What the values are, or the differences from a baseline."""
-    score = board.score or "score"
-    names = {"mean": f"mean {score}", "sum": f"sum of {score}"}
-    words = names.get(board.metric) or lookup(board.metric).title
+    words = board.title + " score" * (board.title in ("mean", "sum"))
     words += " (lower is better)" * (board.higher_is_better is False)
     return words if board.baseline is None else f"{words}, minus that of {board.baseline}"
 
