@@ -26,7 +26,7 @@ CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others
 MOST = 30  # systems that are drawn in a ranking
 LANE, LANES = 14.0, 60.0  # points that a bar beside the axes takes, and all of them at most
 NUMBERS = 12  # systems of which each pair has room for numbers
-SMALLEST = 6.0  # points; smaller letters are left out
+SMALLEST = 8.0  # points; smaller letters are left out
 BOUNDS = (1e-3, 1e-6)  # of p: the darker shades, below alpha
 
 # ---- two systems, item by item -------------------------------------------------------------------
@@ -242,7 +242,7 @@ def _edges(values: Any, centred: bool = False) -> NDArray[np.float64]:
         wide = (high - low) / (BINS - 1)
         step = step * np.ceil(wide / step) if even else wide
     start = -step * np.ceil(-low / step - 1e-9) if centred else low
-    return np.asarray(start + step * (np.arange(round((high - start) / step) + 2) - 0.5))
+    return np.asarray(start + step * (np.arange(int((high - start) / step + 0.5 + 1e-9) + 2) - 0.5))
 
 
 # ---- many systems --------------------------------------------------------------------------------
