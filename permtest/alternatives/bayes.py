@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import check_finite, check_level
 from permtest._forms import AsSentence, plain
-from permtest.alternatives.answer import SMALLEST, interval_text
+from permtest._text import interval as interval_text
 from permtest.alternatives.folds import OPPOSITES, FoldCounts, Ratio, as_weight, block_weight
+from permtest.alternatives.registry import SMALLEST
 from permtest.pairs import check_names
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from math import inf, log, log1p, nan, sqrt
+from math import inf, log, log1p, nan
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import AlternativeResult, Names, PairedSample
-from permtest.alternatives.parametric import student
+from permtest.alternatives import registry
+from permtest.alternatives.means import of_mean
+from permtest.alternatives.registry import AlternativeResult, Names
 from permtest.integers import plain_array
 from permtest.pairs import cluster_numbers
 from permtest.statistics import Alternative
@@ -248,14 +249,12 @@ def corrected_resampled_t(
             f"a has shape {first.shape} and b {second.shape}, but this test takes scores of both "
             "models on the same folds, (K,) or (r, K), two or more"
         )
-    sample = PairedSample.of(first.ravel(), second.ravel(), delta, names)
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
-    sample.refuse_constant("a t-test")
-    found = sample.mean, sample.lead, sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
+    scores, shift = registry.scores_of(first.ravel(), second.ravel(), names, delta, least=2)
     details = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    details["variance"] = sample.deviation**2
-    return student("corrected_resampled_t", alternative, *found, sample=sample, details=details)
+    details["variance"] = float(registry.as_floats(scores.differences(), scores.scale).var(ddof=1))
+    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio, **details)
 
 
 # ---- block-regularised cross-validation ---------------------------------------------------------

@@ -16,15 +16,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from permtest._checks import check_level
-from permtest.alternatives import AlternativeResult
-from permtest.alternatives.registry import TITLES
+from permtest.alternatives.registry import TESTS
 from permtest.plots import roles, sheet
 from permtest.study import PowerCurve
 from permtest.study.document import percent
 
 if TYPE_CHECKING:
+    from permtest.alternatives import Answer, AnswerTable
     from permtest.alternatives.bayes import BayesTestResult, Floats, MetricPosterior
-    from permtest.alternatives.compare import AnswerTable
     from permtest.study.effects import EffectSize
 
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
@@ -103,7 +102,7 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float) -> None:
         gid, role, _ = KINDS[answer.held is not False]
         look = role.dot(ax, linestyle="none", clip_on=False, gid=gid)
         ax.plot([max(answer.result.pvalue, left)], [row], **look)
-        sheet.write_beside(ax, row, answer.result.pvalue_text(), "p")
+        sheet.write_beside(ax, row, answer.pvalue_text, "p")
     one = "" if table.alternative == "two-sided" else "one-sided: "
     ax.set_xlabel(f"p-value ({one}{table.alternative})")
     dots = [sheet.dot(label, **role.dot(ax)) for _, role, label in KINDS.values()]
@@ -117,14 +116,14 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     """One scale, that of the exact test; what is estimated on others is written out."""
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
-    scale = answers[0].result if answers else None
-    same = [answer for answer in answers if _estimates_the_same(answer.result, scale)]
+    scale = answers[0] if answers else None
+    same = [answer for answer in answers if scale and _estimates_the_same(answer, scale)]
     closed = {"greater": [0], "less": [1]}.get(table.alternative, [0, 1])  # ends of intervals
     ends = np.array([answer.interval for answer in same], float).reshape(-1, 2)[:, closed]
     met = ends[[answer.held is not False for answer in same]]
     if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
         ends = met
-    estimates = [answer.result.estimate for answer in same if answer.result]
+    estimates = [answer.estimate for answer in same]
     sheet.fit(ax, [*ends.ravel(), *estimates, table.delta], 0.08)
     if len(closed) == 1:  # the other end has room for an arrow
         low, high = ax.get_xlim()
@@ -135,24 +134,23 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
     sheet.key(ax, [ax.axvline(table.delta, **null)])
     for row, answer in enumerate(table.answers):
-        if answer in same and answer.result and answer.interval:
+        if answer in same and answer.interval:
             look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
             look |= {"linewidth": 4} if answer.test == "exact" else {}
-            sheet.draw_interval(ax, row, answer.interval, answer.result.estimate, **look)
+            sheet.draw_interval(ax, row, answer.interval, answer.estimate, **look)
         elif answer.result:
-            words = f"{answer.result.estimate_name} {sheet.digits(answer.result.estimate)}"
+            words = f"{answer.estimate_name} {sheet.digits(answer.estimate)}"
             words += f" ({sheet.span(*answer.interval)})" if answer.interval is not None else ""
             sheet.write_row(ax, row, words, "other")
     words = "{}, {} minus {}".format(scale.estimate_name if scale else "estimate", *table.names)
     sheet.literal(ax.xaxis.label, f"{words} ({percent(table.confidence_level)} interval)", 38)
 
 
-def _estimates_the_same(result: AlternativeResult | None, scale: AlternativeResult | None) -> bool:
+def _estimates_the_same(answer: Answer, scale: Answer) -> bool:
     """Whether two tests do, as a difference of accuracies is one of means."""
-    if result is None or scale is None or result.estimate_name == scale.estimate_name:
-        return scale is not None
-    alike = result.estimate_name.startswith("difference of")
-    return alike and isclose(result.estimate, scale.estimate, rel_tol=1e-9)
+    alike = answer.estimate_name.startswith("difference of")
+    same = alike and isclose(answer.estimate, scale.estimate, rel_tol=1e-9)
+    return same or answer.estimate_name == scale.estimate_name
 
 
 def plot_effects(
@@ -232,7 +230,7 @@ def plot_power(
     if not 0 < len(several) <= len(roles.CURVES):
         raise ValueError(f"curves has {len(several)} entries; pass 1 to {len(roles.CURVES)}")
     check_level(target, "target")
-    names = [c.test.replace("_", " ") if c.test in TITLES else c.test for c in several]
+    names = [c.test.replace("_", " ") if c.test in TESTS else c.test for c in several]
     alike = len(set(names)) < len(names)
     with sheet.canvas(ax) as ax:
         ax.axhline(target, zorder=1, gid="target", **roles.LEVEL.line())

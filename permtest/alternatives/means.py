@@ -1,11 +1,12 @@
-"""Tests that assume a normal law: t-tests, and z with and without the systems' correlation.
+"""Tests of the mean difference that assume a normal law: t, and z with and without correlation.
 
-SciPy's t-tests take differences of floats, which do not tie where decimals do, and lose those of
-large scores; its distributions are used here, with means and deviations of exact differences.
+The differences are those of integers, so that decimals tie. SciPy has the distributions; its tests
+take twice as long, and have no p for a row without spread.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from math import hypot, inf, isfinite, sqrt
 from typing import Any
@@ -14,24 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives import registry
-from permtest.alternatives.answer import (
-    AlternativeResult,
-    Names,
-    PairedSample,
-    as_floats,
-    as_threshold,
-    by_sides,
-    check_magnitude,
-    result_of,
-    spread,
-)
-from permtest.integers import in_common_units, roomy
+from permtest.alternatives.registry import AlternativeResult, Names, as_floats, by_sides, makes
+from permtest.integers import exact_sum, in_common_units, roomy
 from permtest.pairs import Pairs
-from permtest.score import counted
 from permtest.statistics import Alternative
 
 
-@registry.makes("paired_t")
+@makes("paired_t")
 def paired_t(
     a: Any,
     b: Any = None,
@@ -66,8 +56,8 @@ def paired_t(
 
     Notes
     -----
-    Exact for normal differences, and nearly right for others if there are many pairs. SciPy's
-    ``ttest_rel``; cost O(N). Source: Yeh (2000), sec. 3.1; NLPStatTest manual, Eq. 8.
+    Exact for normal differences, and nearly right for others if there are many pairs. The numbers
+    of SciPy's ``ttest_rel``; cost O(N). Source: Yeh (2000), sec. 3.1; NLPStatTest manual, Eq. 8.
 
     Examples
     --------
@@ -75,13 +65,10 @@ def paired_t(
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    sample = PairedSample.of(a, b, delta, names, least=2)
-    sample.refuse_constant("a t-test")
-    found = sample.mean, sample.lead, sample.error, sample.n - 1
-    return student("paired_t", alternative, *found, sample=sample)
+    return of_mean("paired_t", *registry.scores_of(a, b, names, delta, least=2), alternative)
 
 
-@registry.makes("independent_t")
+@makes("independent_t")
 def independent_t(
     a: Any,
     b: Any = None,
@@ -125,133 +112,153 @@ def independent_t(
     >>> round(alt.independent_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.147
     """
-    threshold = as_threshold(delta)
     if isinstance(a, Pairs) and b is None:
-        pairs = PairedSample.of(a).pairs
-        scores, scale, names = [pairs.u, pairs.v], pairs.scale, names or pairs.names
+        scores, scale, names = [a.u, a.v], a.scale, names or a.names
     else:
         scores, scale, *_ = in_common_units((a, b), ("a", "b"))
-        check_magnitude(scores, scale, "ab")
+    registry.check_size(scale, *scores)
     for name, column in zip("ab", scores, strict=True):
         if column.size < 2:
             raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
     # Less the first score, as scores may be large and their differences small.
-    both = roomy(np.concatenate(scores))
-    x, y = np.split(as_floats(both - int(both[0]), scale), [scores[0].size])
+    x, y = (as_floats(roomy(column) - int(scores[0][0]), scale) for column in scores)
     gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
     if error == 0:
         raise ValueError(
             "all scores of a are equal, and so are all scores of b, so a t-test has no "
             "standard error; use exact_perm_test if they are scores of the same items"
         )
-    found: dict[str, Any] = {"n": both.size, "names": names, "delta": float(threshold)}
-    if not equal_var:
-        found["title"] = "Welch's two-sample t-test"
-        found["assumptions"] = registry.ITEMS, registry.SYSTEMS, registry.NORMAL_SCORES
-    return student("independent_t", alternative, gap, gap - found["delta"], error, df, **found)
+    shift = float(registry.as_threshold(delta))
+    shared: dict[str, Any] = {"n": x.size + y.size, "names": names or ("a", "b"), "delta": shift}
+    test = "independent_t" if equal_var else "welch_t"
+    return student(test, alternative, gap, gap - shift, error, df, **shared)
 
 
-@registry.makes("normal_z")
-@registry.makes("independent_z", correlation=0.0)
+@makes("normal_z")
+@makes("independent_z", correlated=False)
 def normal_z(
     a: Any,
     b: Any = None,
     *,
-    correlation: float | None = None,
+    correlated: bool = True,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
+    names: Names = None,
 ) -> AlternativeResult:
     """z-test of the mean difference (Yeh, Eq. 1 and 2), by the correlation r12 of both systems.
 
-    Its variance is ``s1^2 + s2^2 - 2 r12 s1 s2``, with standard errors s1 and s2 of both means. r12
-    is that of the scores unless another `correlation` is given; 0 assumes independent systems.
+    Its variance is ``s1^2 + s2^2 - 2 r12 s1 s2``, with standard errors s1 and s2 of both means; or
+    without the last term, which assumes independent systems, unless `correlated`.
     """
-    sample = PairedSample.of(a, b, delta, least=2)
-    s1, s2 = (float(spread(x - x.mean())) / sqrt(sample.n) for x in (sample.a, sample.b))
-    error, r12 = sample.error, correlation or 0.0
-    if correlation is not None:
-        error = hypot(sqrt((1 - r12) / 2) * (s1 + s2), sqrt((1 + r12) / 2) * (s1 - s2))
+    scores, shift = registry.scores_of(a, b, names, delta, least=2)
+    columns = (as_floats(x - x[0], scores.scale) for x in (scores.u, scores.v))
+    s1, s2 = (float(x.std(ddof=1)) / sqrt(x.size) for x in columns)
+    details = {"s1": s1, "s2": s2, "r12": registry.correlation(scores)}
+    details["inflation"] = registry.inflation(scores)
+    test, error = ("normal_z", None) if correlated else ("independent_z", hypot(s1, s2))
+    return of_mean(test, scores, shift, alternative, error=error, df=inf, **details)
+
+
+def of_mean(
+    test: str,
+    scores: Pairs,
+    delta: Fraction,
+    alternative: str,
+    *,
+    ratio: float = 0.0,
+    error: float | None = None,
+    df: float = 0,
+    **details: Any,
+) -> AlternativeResult:
+    """A test of the mean of differences, of which `delta` was taken off.
+
+    Its standard error is that of N independent differences, with a variance that is larger by
+    `ratio` times that of a difference, or the one that is given; df is N - 1 unless given.
+    """
+    d, n = scores.differences(), len(scores)
+    mean = Fraction(exact_sum(d), n * scores.scale)
+    error = registry.deviation(scores) * sqrt(1 / n + ratio) if error is None else error
     if error == 0:
-        sample.refuse_constant("a z-test")
-        raise ValueError(f"with correlation={correlation} the difference has no standard error")
-    details = {"s1": s1, "s2": s2, "r12": sample.correlation, "inflation": sample.inflation}
-    test = "independent_z" if correlation == 0 else "normal_z"
-    found = sample.mean, sample.lead, error, inf
-    return student(test, alternative, *found, sample=sample, details=details)
+        raise ValueError(
+            f"all {n} differences are {float(Fraction(int(d[0]), scores.scale) + delta):g}, so a "
+            f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
+        )
+    shared: dict[str, Any] = {"n": n, "names": scores.names, "delta": float(delta)}
+    found = float(mean + delta), float(mean), error, df or n - 1
+    return student(test, alternative, *found, details=details, **shared)
+
+
+def student(
+    test: str, alternative: str, estimate: float, lead: float, error: float, df: float, **rest: Any
+) -> AlternativeResult:
+    """The t-test of an estimate that exceeds the null hypothesis by `lead`; z if df is inf."""
+    t, freedom = lead / error, {} if df == inf else {"df": df}
+    rest["details"] = {**freedom, "standard_error": error, **rest.get("details", {})}
+    found = t, float(t_pvalue(t, df, alternative)), alternative
+    ends = partial(_around, estimate, error, df)
+    return AlternativeResult(test, *found, estimate=estimate, **rest, _ends=ends)
+
+
+def _around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:
+    reach = error * t_quantile(tail, df)
+    return centre - reach, centre + reach
 
 
 # ---- many tests along an axis --------------------------------------------------------------------
 
 
-@registry.makes("paired_t", batch=True)
-@registry.makes("normal_z", batch=True, normal=True)
-def mean_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str, normal: bool = False) -> Any:
+@makes("paired_t", many=True)
+@makes("normal_z", many=True, normal=True)
+def mean_pvalues(
+    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, normal: bool = False
+) -> Any:
     """p of the t-test of differences, or of z."""
-    df = inf if normal else d.shape[axis] - 1
-    return t_pvalue(mean_in_errors(d, axis), df, alternative)
+    d = registry.differences(a, b)
+    return t_pvalue(mean_in_errors(d, axis), inf if normal else d.shape[axis] - 1, alternative)
 
 
-@registry.makes("independent_t", batch=True)
-def two_sample_pvalue(a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
+@makes("independent_t", many=True)
+def two_sample_pvalues(
+    a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, alternative: str
+) -> Any:
     """p of the two-sample t-test."""
     gap, error, df = two_samples(a, b, axis)
-    return t_pvalue(_in_errors(gap, error), df, alternative)
+    return t_pvalue(in_errors(gap, error), df, alternative)
 
 
 def mean_in_errors(d: NDArray[Any], axis: int = -1) -> Any:
     """The mean of differences in standard errors, infinite without spread; 0 if all are 0."""
-    n, mean = _several(d, axis), d.mean(axis, keepdims=True)
-    centred = d - mean
-    return _in_errors(mean.squeeze(axis), spread(centred, axis, out=centred) / sqrt(n))
+    return in_errors(d.mean(axis), d.std(axis, ddof=1) / sqrt(_several(d, axis)))
 
 
 def two_samples(
     a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, equal_var: bool = True
 ) -> tuple[Any, Any, Any]:
     """The difference of two means, its standard error, and the degrees of freedom."""
-    n1, n2 = _several(a, axis), _several(b, axis)
-    m1, m2 = (x.mean(axis, keepdims=True) for x in (a, b))
-    gap, s1, s2 = (m1 - m2).squeeze(axis), spread(a - m1, axis), spread(b - m2, axis)
+    n1, n2, gap = _several(a, axis), _several(b, axis), a.mean(axis) - b.mean(axis)
+    v1, v2 = a.var(axis, ddof=1), b.var(axis, ddof=1)
     if equal_var:
         df = n1 + n2 - 2
-        error = np.hypot(s1 * sqrt(n1 - 1), s2 * sqrt(n2 - 1)) * sqrt((1 / n1 + 1 / n2) / df)
-        return gap, error, df
-    error = np.hypot(s1 / sqrt(n1), s2 / sqrt(n2))
-    share = (s1 / np.where(error > 0, error, 1.0)) ** 2 / n1
+        return gap, np.sqrt(((n1 - 1) * v1 + (n2 - 1) * v2) * (1 / n1 + 1 / n2) / df), df
+    error = np.sqrt(v1 / n1 + v2 / n2)
+    share = v1 / n1 / np.where(error > 0, error, 1.0) ** 2
     return gap, error, 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
 
 
 def _several(x: NDArray[Any], axis: int) -> int:
     """The number of scores along the axis, of which a spread needs two."""
     if x.shape[axis] < 2:
-        raise ValueError(f"a row has {counted(x.shape[axis], 'pairs')}, but this test needs 2")
-    return int(x.shape[axis])
+        raise ValueError("a row has 1 pair, but this test needs 2")
+    return x.shape[axis]
 
 
-def _in_errors(lead: Any, error: Any) -> Any:
+def in_errors(lead: Any, error: Any) -> Any:
     """How many standard errors a lead is; none, even without spread, where there is no lead."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(lead == 0, 0.0, lead / error)
 
 
 # ---- p and quantiles, for one number or for arrays -----------------------------------------------
-
-
-def student(
-    test: str, alternative: str, estimate: float, lead: float, error: float, df: float, **found: Any
-) -> AlternativeResult:
-    """The t-test of an estimate that exceeds the null hypothesis by `lead`; z if df is inf."""
-    freedom = {} if df == inf else {"df": df}
-    return result_of(
-        test,
-        alternative=alternative,
-        statistic=lead / error,
-        pvalue=float(t_pvalue(lead / error, df, alternative)),
-        estimate=estimate,
-        details={**freedom, "standard_error": error, **found.pop("details", {})},
-        ends=partial(around, estimate, error, df),
-        **found,
-    )
 
 
 def t_pvalue(t: Any, df: float, alternative: str) -> Any:
@@ -262,25 +269,9 @@ def t_pvalue(t: Any, df: float, alternative: str) -> Any:
     return by_sides(alternative, below(-t), below(t))
 
 
-def normal_pvalue(z: Any, alternative: str) -> Any:
-    """p of standard normal test statistics."""
-    return t_pvalue(z, inf, alternative)
-
-
 def t_quantile(tail: float, df: float) -> float:
     """The value that Student's t exceeds with probability `tail`; normal if df is inf."""
     from scipy.special import ndtri, stdtrit
 
     q = -float(ndtri(tail) if df == inf else stdtrit(df, tail))
     return q if isfinite(q) or df == inf else t_quantile(tail, inf)
-
-
-def normal_quantile(tail: float) -> float:
-    """z with that much of a standard normal law above it."""
-    return t_quantile(tail, inf)
-
-
-def around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:
-    """The centre, less and plus an error times a quantile of t."""
-    reach = error * t_quantile(tail, df)
-    return centre - reach, centre + reach
