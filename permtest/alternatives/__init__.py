@@ -94,9 +94,7 @@ class Answer(Shown):
     @property
     def title(self) -> str:
         """What tables call the test."""
-        name = self.estimate_name.removesuffix(" difference")
-        other = self.test == "exact" and name not in ("", "mean")
-        return f"permutation test of {name}" if other else TITLES[self.test]
+        return TITLES[self.test]
 
     def rejects(self, alpha: float) -> bool | None:
         """Whether the test rejects its null hypothesis at the level `alpha`.
@@ -132,7 +130,7 @@ class Answer(Shown):
         texts = [self.problem] if self.problem else []
         for held, word in VERDICTS.items():
             found = [check for check in self.checks if check.held is held]
-            names = [c.assumption.name + f" ({c.evidence})" * (held is False) for c in found]
+            names = [c.assumption + f" ({c.evidence})" * (held is False) for c in found]
             texts += [f"{word}: {', '.join(names)}"] * bool(names)
         if zeros := getattr(self.result, "details", {}).get("n_zero", 0):
             rest = "the interval does not"
@@ -406,7 +404,7 @@ def _made(
     return make(*(shares if row.takes == "shares" else [table]), names=scores.names)
 
 
-def _check(assumption: registry.Assumption, result: Any, scores: Pairs) -> Check:
+def _check(assumption: str, result: Any, scores: Pairs) -> Check:
     """Of counts, only their numbers and the correlation of hits say something."""
     if assumption == registry.COUNTS:
         least = result.details["least_expected"]

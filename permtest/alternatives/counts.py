@@ -86,18 +86,12 @@ def mcnemar(
         raise ValueError(f"n={size} is less than b + c = {b + c}")
     root = float(corrected_root(b - c, float(method == "chi2-corrected"), alternative))
     ends = partial(_conditional, b, c, method) if n is None else partial(score_ends, b, c, size)
-    return AlternativeResult(
-        "mcnemar" if method == "exact" else f"mcnemar_{method}",
-        statistic=b if method in ("exact", "midp") else root**2 / max(b + c, 1),
-        pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
-        alternative=alternative,
-        n=size,
-        estimate=(b - c) / max(size, 1),
-        names=names or ("a", "b"),
-        details={"b": b, "c": c, "least_expected": (b + c) / 2},
-        estimate_name="difference of wins" if n is None else "",
-        _ends=ends,
-    )
+    statistic = b if method in ("exact", "midp") else root**2 / max(b + c, 1)
+    found = statistic, float(mcnemar_pvalue(b, c, method, alternative)), alternative, size
+    rest: dict[str, Any] = {"estimate_name": "difference of wins"} if n is None else {}
+    rest |= {"details": {"b": b, "c": c, "least_expected": (b + c) / 2}, "_ends": ends}
+    test = "mcnemar" if method == "exact" else f"mcnemar_{method}"
+    return AlternativeResult(test, *found, (b - c) / max(size, 1), names or ("a", "b"), **rest)
 
 
 @makes("sign", many=True)
@@ -210,17 +204,7 @@ def two_proportion_z(
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    variance = common * (1 - common) * (1 / n1 + 1 / n2)
-    if not pooled:
-        variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
-    if variance == 0 and p1 != p2:
-        raise ValueError(
-            "one proportion is 0 and the other 1, so their difference has no standard error; use "
-            "pooled=True"
-        )
-    z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
-    return _unpaired("two_proportion_z", (x1, n1, x2, n2), z, z, alternative, names)
+    return _two_shares("two_proportion_z", x1, n1, x2, n2, alternative, names, pooled=pooled)
 
 
 @makes("chi_squared")
@@ -273,36 +257,41 @@ def chi_squared(
     n1, n2, n = x1 + y1, x2 + y2, x1 + y1 + x2 + y2
     if n1 == 0 or n2 == 0:
         raise ValueError(f"system {1 + (n1 > 0)} has no items, so it has no proportion")
-    margins = n1 * n2 * (x1 + x2) * (y1 + y2)
-    gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
-    root = float(gap) / sqrt(margins / n) if margins else 0.0
-    test = "chi_squared_yates" if correction else "chi_squared"
-    return _unpaired(test, (x1, n1, x2, n2), root**2, root, alternative, names)
+    found = x1, n1, x2, n2, alternative, names
+    return (
+        _two_shares("chi_squared_yates", *found, n / 2)
+        if correction
+        else _two_shares("chi_squared", *found)
+    )
 
 
-def _unpaired(
+def _two_shares(
     test: str,
-    counts: tuple[int, int, int, int],
-    statistic: float,
-    z: float,
+    x1: int,
+    n1: int,
+    x2: int,
+    n2: int,
     alternative: str,
     names: Names,
+    correction: float = 0.0,
+    pooled: bool = True,
 ) -> AlternativeResult:
-    """A test of x1 of n1 items against x2 of n2; the interval is Newcombe's, of both Wilson's."""
-    x1, n1, x2, n2 = counts
-    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    least = min(n1, n2) * min(common, 1 - common)
-    return AlternativeResult(
-        test,
-        statistic=statistic,
-        pvalue=float(t_pvalue(z, np.inf, alternative)),
-        alternative=alternative,
-        n=n1 + n2,
-        estimate=p1 - p2,
-        names=names or ("a", "b"),
-        details={"p1": p1, "p2": p2, "least_expected": least},
-        _ends=partial(_newcombe, p1, n1, p2, n2),
-    )
+    """A test of x1 of n1 items against x2 of n2, by the normal law; all is times n1 n2."""
+    n, p1, p2, common = n1 + n2, x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    gap = float(corrected_root(x1 * n2 - x2 * n1, correction, alternative))
+    variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n
+    if not pooled:
+        variance = n2 * n2 * x1 * (n1 - x1) / n1 + n1 * n1 * x2 * (n2 - x2) / n2
+    if variance == 0 and p1 != p2:
+        raise ValueError(
+            "one proportion is 0 and the other 1, so their difference has no standard error; use "
+            "pooled=True"
+        )
+    z = gap / sqrt(variance) if variance else 0.0
+    found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, alternative))
+    details = {"p1": p1, "p2": p2, "least_expected": min(n1, n2) * min(common, 1 - common)}
+    rest: dict[str, Any] = {"details": details, "_ends": partial(_newcombe, p1, n1, p2, n2)}
+    return AlternativeResult(test, *found, alternative, n, p1 - p2, names or ("a", "b"), **rest)
 
 
 def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[float, float]:

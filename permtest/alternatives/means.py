@@ -117,9 +117,6 @@ def independent_t(
     else:
         scores, scale, *_ = in_common_units((a, b), ("a", "b"))
     registry.check_size(scale, *scores)
-    for name, column in zip("ab", scores, strict=True):
-        if column.size < 2:
-            raise ValueError(f"{name} has {column.size} scores, but this test needs 2")
     # Less the first score, as scores may be large and their differences small.
     x, y = (as_floats(roomy(column) - int(scores[0][0]), scale) for column in scores)
     gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
@@ -128,10 +125,9 @@ def independent_t(
             "all scores of a are equal, and so are all scores of b, so a t-test has no "
             "standard error; use exact_perm_test if they are scores of the same items"
         )
-    shift = float(registry.as_threshold(delta))
-    shared: dict[str, Any] = {"n": x.size + y.size, "names": names or ("a", "b"), "delta": shift}
-    test = "independent_t" if equal_var else "welch_t"
-    return student(test, alternative, gap, gap - shift, error, df, **shared)
+    test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
+    rest: dict[str, Any] = {"n": x.size + y.size, "names": names or ("a", "b")}
+    return _student(test, gap - shift, shift, error, df, alternative, **rest)
 
 
 @makes("normal_z")
@@ -176,27 +172,27 @@ def of_mean(
     `ratio` times that of a difference, or the one that is given; df is N - 1 unless given.
     """
     d, n = scores.differences(), len(scores)
-    mean = Fraction(exact_sum(d), n * scores.scale)
+    lead = float(Fraction(exact_sum(d), n * scores.scale))
     error = registry.deviation(scores) * sqrt(1 / n + ratio) if error is None else error
     if error == 0:
         raise ValueError(
-            f"all {n} differences are {float(Fraction(int(d[0]), scores.scale) + delta):g}, so a "
-            f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
+            f"all {n} differences are {lead + float(delta):g}, so a {'z' if df == inf else 't'}-test "
+            "has no standard error; use exact_perm_test"
         )
-    shared: dict[str, Any] = {"n": n, "names": scores.names, "delta": float(delta)}
-    found = float(mean + delta), float(mean), error, df or n - 1
-    return student(test, alternative, *found, details=details, **shared)
+    rest: dict[str, Any] = {"n": n, "names": scores.names, "details": details}
+    return _student(test, lead, float(delta), error, df or n - 1, alternative, **rest)
 
 
-def student(
-    test: str, alternative: str, estimate: float, lead: float, error: float, df: float, **rest: Any
+def _student(
+    test: str, lead: float, delta: float, error: float, df: float, alternative: str, **rest: Any
 ) -> AlternativeResult:
-    """The t-test of an estimate that exceeds the null hypothesis by `lead`; z if df is inf."""
-    t, freedom = lead / error, {} if df == inf else {"df": df}
-    rest["details"] = {**freedom, "standard_error": error, **rest.get("details", {})}
-    found = t, float(t_pvalue(t, df, alternative)), alternative
-    ends = partial(_around, estimate, error, df)
-    return AlternativeResult(test, *found, estimate=estimate, **rest, _ends=ends)
+    """The t-test of an estimate that exceeds `delta` by `lead`; z if df is inf."""
+    rest["details"] = {"df": df, "standard_error": error, **rest.get("details", {})}
+    if df == inf:
+        del rest["details"]["df"]
+    found = lead / error, float(t_pvalue(lead / error, df, alternative)), alternative
+    ends = partial(_around, lead + delta, error, df)
+    return AlternativeResult(test, *found, estimate=lead + delta, delta=delta, **rest, _ends=ends)
 
 
 def _around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:
@@ -204,7 +200,7 @@ def _around(centre: float, error: float, df: float, tail: float) -> tuple[float,
     return centre - reach, centre + reach
 
 
-# ---- many tests along an axis --------------------------------------------------------------------
+# ---- many tests along an axis, and p for one number or for arrays --------------------------------
 
 
 @makes("paired_t", many=True)
@@ -218,9 +214,7 @@ def mean_pvalues(
 
 
 @makes("independent_t", many=True)
-def two_sample_pvalues(
-    a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, alternative: str
-) -> Any:
+def two_sample_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) -> Any:
     """p of the two-sample t-test."""
     gap, error, df = two_samples(a, b, axis)
     return t_pvalue(in_errors(gap, error), df, alternative)
@@ -229,6 +223,12 @@ def two_sample_pvalues(
 def mean_in_errors(d: NDArray[Any], axis: int = -1) -> Any:
     """The mean of differences in standard errors, infinite without spread; 0 if all are 0."""
     return in_errors(d.mean(axis), d.std(axis, ddof=1) / sqrt(_several(d, axis)))
+
+
+def in_errors(lead: Any, error: Any) -> Any:
+    """How many standard errors a lead is; none, even without spread, where there is no lead."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(lead == 0, 0.0, lead / error)
 
 
 def two_samples(
@@ -248,17 +248,8 @@ def two_samples(
 def _several(x: NDArray[Any], axis: int) -> int:
     """The number of scores along the axis, of which a spread needs two."""
     if x.shape[axis] < 2:
-        raise ValueError("a row has 1 pair, but this test needs 2")
+        raise ValueError("there is 1 score of a system, but this test needs 2 or more")
     return x.shape[axis]
-
-
-def in_errors(lead: Any, error: Any) -> Any:
-    """How many standard errors a lead is; none, even without spread, where there is no lead."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(lead == 0, 0.0, lead / error)
-
-
-# ---- p and quantiles, for one number or for arrays -----------------------------------------------
 
 
 def t_pvalue(t: Any, df: float, alternative: str) -> Any:

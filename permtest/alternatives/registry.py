@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil, inf, isfinite, log10, nan, sqrt
+from math import ceil, inf, isfinite, isnan, log10, nan, sqrt
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
+from permtest._checks import check_finite, check_level
 from permtest._text import Shown, number, p_value, plain
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
@@ -55,37 +55,12 @@ SMALLEST, VAST = 5e-324, 10**150
 # ---- the tests -----------------------------------------------------------------------------------
 
 
-class Assumption(NamedTuple):
-    """What a test takes for granted: what that is called, and what it says."""
-
-    name: str
-    text: str
-
-
-ITEMS = Assumption("independent items", "items do not depend on each other")
-SYSTEMS = Assumption(
-    "independent systems", "one system's score on an item says nothing about the other's"
-)
-LABELS = Assumption(
-    "exchangeable labels",
-    "if the null hypothesis is true, either system could equally well have produced either output",
-)
-SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
-NORMAL = Assumption("normal differences", "differences are normally distributed")
-NORMAL_SCORES = Assumption("normal scores", "the scores of each system are normally distributed")
-VARIANCES = Assumption("equal variances", "the scores of both systems have equal variances")
-LARGE = Assumption(
-    "large sample",
-    f"there are enough pairs for a mean to be normal ({MANY}, or {PER_SQUARED_SKEWNESS} times the "
-    "squared skewness)",
-)
-SAMPLE = Assumption(
-    "sample large enough to resample",
-    f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand for all that there could be",
-)
-COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
-EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
-CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test assumes")
+#: What tests take for granted.
+ITEMS, SYSTEMS, LABELS = "independent items", "independent systems", "exchangeable labels"
+SYMMETRIC, NORMAL = "symmetric differences", "normal differences"
+NORMAL_SCORES, VARIANCES = "normal scores", "equal variances"
+LARGE, SAMPLE, COUNTS = "large sample", "sample large enough to resample", "large counts"
+EQUAL_FOLDS, CORRELATED_FOLDS = "equal folds", "correlated folds"
 
 
 @dataclass(eq=False)
@@ -101,7 +76,7 @@ class Row:
     statistic_name: str
     estimate_name: str
     method: str
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[str, ...]
     takes: str = "scores"
     #: Makes one test of what it takes, with ``alternative=``.
     single: Callable[..., Any] | None = field(default=None, init=False)
@@ -132,7 +107,7 @@ EFFECTS |= dict.fromkeys((PROPORTIONS, WINS), "risk_difference")
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those that do not take scores or resamples have no threshold.
 TESTS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (LABELS, ITEMS)),
+    "exact": Row("exact permutation test", "sum", MEAN, "exact", (LABELS, ITEMS)),
     "permutation_median": Row(
         "exact permutation test of the median", "median", MEDIAN, "exact", (LABELS, ITEMS)
     ),
@@ -229,10 +204,7 @@ def scores_of(
 
 def as_threshold(delta: Any) -> Fraction:
     """`delta` as the number that it is printed as."""
-    if isinstance(delta, bool | str) or not hasattr(delta, "__abs__"):
-        raise TypeError(f"delta={delta!r} must be a number")
-    if not abs(delta) <= VAST:
-        raise ValueError(f"delta={delta!r} must be a finite number, and not beyond {VAST:.0e}")
+    check_finite(delta, "delta")
     return Fraction(str(delta))
 
 
@@ -329,8 +301,8 @@ class AlternativeResult(Shown):
     (2.746, 't', 0.052)
     >>> result.estimate_name, result.estimate, result.details["df"]
     ('mean difference', 1.4, 4)
-    >>> [assumption.name for assumption in result.assumptions]
-    ['independent items', 'normal differences']
+    >>> result.assumptions
+    ('independent items', 'normal differences')
     """
 
     test: str
@@ -370,7 +342,7 @@ class AlternativeResult(Shown):
         return TESTS[self.test].method
 
     @property
-    def assumptions(self) -> tuple[Assumption, ...]:
+    def assumptions(self) -> tuple[str, ...]:
         """What the test takes for granted; labels are exchangeable only if `delta` is 0."""
         found = TESTS[self.test].assumptions
         return tuple(SYMMETRIC if self.delta and x == LABELS else x for x in found)
@@ -421,7 +393,7 @@ class AlternativeResult(Shown):
     def rows(self) -> list[dict[str, Any]]:
         """All fields, what the registry says of the test, and the 95% interval: one row."""
         found: dict[str, Any] = {"title": self.title, "statistic_name": self.statistic_name}
-        found |= {"method": self.method, "assumptions": [a.name for a in self.assumptions]}
+        found |= {"method": self.method, "assumptions": list(self.assumptions)}
         return [super().rows()[0] | found | {"interval": plain(self.confidence_interval())}]
 
 
@@ -467,73 +439,42 @@ def first(holds: Callable[[int], bool], low: int, high: int) -> int:
 class Check(NamedTuple):
     """What the scores say about an assumption; `held` is None where they cannot tell."""
 
-    assumption: Assumption
+    assumption: str
     held: bool | None
     evidence: str
 
 
-def verdict(assumption: Assumption, scores: Pairs, alpha: float = 0.05) -> Check:
+def verdict(assumption: str, scores: Pairs, alpha: float = 0.05) -> Check:
     """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
 
     Few pairs can contradict an assumption about a shape, but hardly speak for it.
     """
-    n, d = len(scores), scores.differences()
-    g1 = skewness(*count_values(d))
+    n, d, r12 = len(scores), scores.differences(), correlation(scores)
+    g1, held, evidence = skewness(*count_values(d)), None, "scores alone cannot tell"
+    u, v, d = (as_floats(x, scores.scale) for x in (scores.u, scores.v, d - d[0]))
     if assumption == LARGE:
         enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
         return Check(LARGE, enough, f"{n} pairs, skewness {g1:.2f}")
-    if assumption == SYSTEMS:
-        return Check(SYSTEMS, *_independent(correlation(scores), n))
-    held, evidence = None, "scores alone cannot tell"
+    if assumption == SYSTEMS:  # of which Yeh warns; NaN where one system's scores are all equal
+        held = False if abs(r12) > 2 / sqrt(n) else abs(r12) <= UNCORRELATED or None
+        return Check(SYSTEMS, held, f"r12 = {r12:.3f}, from {n} pairs")
     if assumption == SYMMETRIC:
         held, evidence = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
     elif assumption in (NORMAL, NORMAL_SCORES) and scores.is_binary:
         return Check(assumption, False, "scores are 0 and 1")
-    elif assumption in (NORMAL, NORMAL_SCORES, VARIANCES):
-        columns = (d,) if assumption == NORMAL else (scores.u, scores.v)
-        judged = _equal_variances if assumption == VARIANCES else _normal
-        held, evidence = judged(alpha, *(as_floats(x, scores.scale) for x in columns))
-        if assumption == VARIANCES:
-            return Check(VARIANCES, held, evidence)
-        if (
-            held is False
-            and len(columns) == 1
-            and n >= MANY
-            and abs(g1) <= NEGLIGIBLE * 6 * sqrt(n)
-        ):
+    elif assumption in (NORMAL, NORMAL_SCORES):
+        p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
+        held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
+        if assumption == NORMAL and n >= MANY and abs(g1) / (6 * sqrt(n)) <= NEGLIGIBLE:
             evidence += f", which matters little with {n} pairs"
+    elif assumption == VARIANCES and n > 2:
+        from scipy.stats import levene  # by Brown and Forsythe, whom other shapes do not mislead
+
+        a, b = u.std(ddof=1), v.std(ddof=1)
+        p = 1.0 if a == b else float(levene(u, v).pvalue)
+        text = f"standard deviations {a:.3g} and {b:.3g}; Brown-Forsythe p = {p:.3g}"
+        held, evidence = p >= alpha, text
     return Check(assumption, None if held and n < FEW else held, evidence)
-
-
-def _independent(r12: float, n: int) -> tuple[bool | None, str]:
-    """Yeh's point: systems that are compared on the same items rarely are independent."""
-    if not isfinite(r12):
-        return None, "a system that always scores the same has no correlation"
-    if abs(r12) > 2 / sqrt(n):
-        return False, f"r12 = {r12:.3f}"
-    return abs(r12) <= UNCORRELATED or None, f"r12 = {r12:.3f}, from {n} pairs"
-
-
-def _normal(alpha: float, *columns: Floats) -> tuple[bool | None, str]:
-    """Shapiro and Wilk's test, of the differences or of both columns of scores."""
-    p = [shapiro(x)[1] for x in columns]
-    if not np.all(np.isfinite(p)):
-        return None, "fewer than three, or all equal"
-    return min(p) >= alpha, f"Shapiro-Wilk p = {' and '.join(f'{x:.3g}' for x in p)}"
-
-
-def _equal_variances(alpha: float, *columns: Floats) -> tuple[bool | None, str]:
-    """Brown and Forsythe's test, which is not misled by other shapes than the normal one."""
-    from scipy.stats import levene
-
-    text = "standard deviations {:.3g} and {:.3g}".format(*(x.std(ddof=1) for x in columns))
-    off = [np.abs(x - np.median(x)) for x in columns]
-    if len(columns[0]) < 3:
-        return None, text
-    if np.ptp(off[0]) == np.ptp(off[1]) == 0:
-        return bool(np.isclose(off[0][0], off[1][0])), text
-    p = float(levene(*columns).pvalue)
-    return p >= alpha, f"{text}; Brown-Forsythe p = {p:.3g}"
 
 
 def shapiro(values: Floats) -> tuple[float, float]:

@@ -20,7 +20,14 @@ from permtest._checks import check_level
 from permtest._parallel import RNG, as_generator
 from permtest._text import plain
 from permtest.alternatives import Answer, AnswerTable, applicable, compare_all
-from permtest.alternatives.registry import MEAN, as_floats, as_threshold, check_size, rejects, scores_of
+from permtest.alternatives.registry import (
+    MEAN,
+    as_floats,
+    as_threshold,
+    check_size,
+    rejects,
+    scores_of,
+)
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
