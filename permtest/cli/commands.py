@@ -132,7 +132,7 @@ def plan(args: argparse.Namespace) -> None:
       permtest plan --shares 0.06 0.03 --power 0.9
       permtest plan pilot.csv --a new --b old --alternative greater
     """
-    from permtest.study.plan import power_with, units_at, units_needed
+    from permtest.alternatives.plan import power_with, units_at, units_needed
 
     found = _planned(args)
     of: dict[str, Any] = {key: found[key] for key in EFFECT if key in found}
@@ -261,7 +261,7 @@ def _effect(args: argparse.Namespace) -> dict[str, Any]:
 
 def _pilot(args: argparse.Namespace) -> dict[str, Any]:
     """What a pilot says of the difference to find, as far as the options do not."""
-    from permtest.study.plan import observed_effect
+    from permtest.alternatives.plan import observed_effect
 
     pairs, entry = read_input(args)
     if entry.columns:

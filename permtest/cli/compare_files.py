@@ -162,7 +162,7 @@ def _gate(
     That A is worse, or better, is shown by the test at the level alpha and by the sign of the
     difference; with a margin, by a one-sided test against it at half of that level.
     """
-    from permtest.alternatives.registry import rejects  # with all other tests, which take a while
+    from permtest.alternatives.answer import rejects  # with all other tests, which take a while
 
     if result.score.basis == "assumed" and result.unit != CORRECT:
         raise ValueError(
@@ -268,7 +268,7 @@ def _intervals(result: PermutationTestResult, pairs: Pairs, level: float) -> lis
 
     Those are in ``--json`` and in reports.
     """
-    from permtest._text import interval as interval_text
+    from permtest.alternatives.answer import interval_text
     from permtest.alternatives.counts import rate_intervals
 
     own = rate_intervals(pairs, level)

@@ -17,8 +17,9 @@ from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsFields, grid, said, together
 from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
+from permtest.alternatives.answer import rejects
 from permtest.alternatives.counts import wilson
-from permtest.alternatives.registry import rejects
+from permtest.alternatives.plan import check_aim, observed_effect, units_at
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
 from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, check_correction, max_t
@@ -354,8 +355,6 @@ class Leaderboard(AsFields):
         _, before = self._beside()
         level = self.alpha / (1 if self.correction == "none" else self.first.size)
         how: dict[str, Any] = {"power": power, "alpha": level, "alternative": self.alternative}
-        from permtest.study.plan import check_aim, observed_effect, units_at
-
         check_aim(**how)
         how["most"] = FEW_ITEMS * (len(self.systems) <= FEW_SYSTEMS)
         found, table = np.full((len(self.systems), 2), nan), self._table

@@ -15,8 +15,8 @@ import numpy as np
 
 from permtest._jit import Floats, Ints
 from permtest._parallel import in_parallel, seeds, stream
-from permtest.alternatives.means import t_quantile
-from permtest.alternatives.registry import one_sided
+from permtest.alternatives.answer import fewest_units, one_sided
+from permtest.alternatives.parametric import t_quantile
 from permtest.interval import score_ends
 from permtest.many.corrections import BLOCK, CELLS
 from permtest.many.table import ScoreTable
@@ -113,8 +113,6 @@ class Simultaneous:
             b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
             low, high = score_ends(b, c, n, float(ndtr(-reach)), self.alternative)
             return low * times, high * times
-        from permtest.study.plan import fewest_units
-
         if n < max(fewest_units(self.tail * self.sides, self.alternative), 2):
             return -inf, inf
         added = reach**2 / 2 * (_size(gaps) or self._typical) ** 2

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from permtest.alternatives.registry import rejects
+from permtest.alternatives.answer import rejects
 from permtest.many import CORRECTIONS
 from permtest.plots import roles, sheet
 from permtest.statistics import lookup
