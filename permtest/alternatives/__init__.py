@@ -37,9 +37,9 @@ from permtest.alternatives.resampling import bootstrap, paired_bootstrap
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
-from permtest.pairs import Pairs
 from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, Statistic, check_alternative, lookup
+from permtest.scores import Scores
+from permtest.statistics import Alternative, Statistic, check_alternative, check_scores, lookup
 
 __all__ = [
     "AlternativeResult",
@@ -265,7 +265,7 @@ def compare_all(
     Parameters
     ----------
     u, v : array_like of shape (N,), or tables of counts
-        Scores of both systems, as `exact_perm_test` takes them; or one `Pairs`.
+        Scores of both systems, as `exact_perm_test` takes them; or one `Scores`.
     statistic : str or Statistic, default "mean"
         "mean" compares single scores by all tests. The name of a measure of counts, such as "f1",
         compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
@@ -305,11 +305,11 @@ def compare_all(
     entry = lookup(statistic)
     if not entry.columns:
         scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
-        entry.check(scores, scores.low)
+        check_scores(entry, scores)
     elif delta:
         raise ValueError(f"delta is for single scores, not for {entry.name!r}")
     else:
-        scores = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
+        scores = registry.counts_of(u, v, names, entry)
     chosen = _chosen(applicable(scores, entry, delta), tests)
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
@@ -323,7 +323,7 @@ def compare_all(
     return AnswerTable(tuple(answers), *shown, *_text.plain(found or (None, None)))
 
 
-def applicable(scores: Pairs, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
+def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
     """The tests that there are for such scores, or for such a measure of counts."""
     if not entry.columns:
         binary = scores.is_binary and not delta
@@ -347,7 +347,7 @@ def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _answer(name: str, scores: Pairs, entry: Statistic, level: float, **how: Any) -> Answer:
+def _answer(name: str, scores: Scores, entry: Statistic, level: float, **how: Any) -> Answer:
     """A row; scores that are valid may not fit this test."""
     try:
         result = _made(name, scores, entry, **how)
@@ -375,7 +375,7 @@ def _answer(name: str, scores: Pairs, entry: Statistic, level: float, **how: Any
 
 
 def _made(
-    name: str, scores: Pairs, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
+    name: str, scores: Scores, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
 ) -> AlternativeResult | PermutationTestResult:
     """A test of these scores or counts, by what it takes."""
     row, how = registry.TESTS[name], {"alternative": alternative}
@@ -404,7 +404,7 @@ def _made(
     return make(*(shares if row.takes == "shares" else [table]), names=scores.names)
 
 
-def _check(assumption: str, result: Any, scores: Pairs) -> Check:
+def _check(assumption: str, result: Any, scores: Scores) -> Check:
     """Of counts, only their numbers and the correlation of hits say something."""
     if assumption == registry.COUNTS:
         least = result.details["least_expected"]
@@ -418,7 +418,7 @@ def _check(assumption: str, result: Any, scores: Pairs) -> Check:
     return registry.verdict(assumption, hits or scores)
 
 
-def _hits(scores: Pairs) -> Pairs | None:
+def _hits(scores: Scores) -> Scores | None:
     """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them.
 
     Hits are possible on items that have something to be found: tp + fn is 1 or more.
@@ -430,4 +430,4 @@ def _hits(scores: Pairs) -> Pairs | None:
         missed = scores.columns.index("fn")
         gold = (u + scores.u[:, missed] > 0) | (v + scores.v[:, missed] > 0)
         u, v = u[gold], v[gold]
-    return Pairs.of(u, v) if u.size > 1 else None
+    return Scores.of(u, v) if u.size > 1 else None

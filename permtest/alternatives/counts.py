@@ -24,7 +24,7 @@ from permtest.alternatives.registry import (
 )
 from permtest.integers import exact_sum
 from permtest.interval import score_ends
-from permtest.pairs import Pairs
+from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
@@ -311,7 +311,7 @@ def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple
 
 
 def rate_intervals(
-    pairs: Pairs, confidence_level: float = 0.95
+    pairs: Scores, confidence_level: float = 0.95
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Wilson's interval of either system's share of right answers; None of other scores."""
     if not pairs.is_binary or pairs.clusters is not None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from permtest.alternatives import registry
 from permtest.alternatives.registry import AlternativeResult, Names, as_floats, by_sides, makes
 from permtest.integers import exact_sum, in_common_units, roomy
-from permtest.pairs import Pairs
+from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 
@@ -35,7 +35,7 @@ def paired_t(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, N >= 2; or one `Pairs`. The scores of the folds
+        Scores of both systems on the same items, N >= 2; or one `Scores`. The scores of the folds
         of a cross-validation are not independent items; see `corrected_resampled_t`.
     alternative : {"two-sided", "greater", "less"}
         "greater": `a` scores higher.
@@ -87,7 +87,7 @@ def independent_t(
     Parameters
     ----------
     a, b : array_like of shape (N1,) and (N2,)
-        Scores; not necessarily of the same items. Or `Pairs`, and None.
+        Scores; not necessarily of the same items. Or `Scores`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
     alternative, delta, names : as in `paired_t`
@@ -112,7 +112,7 @@ def independent_t(
     >>> round(alt.independent_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.147
     """
-    if isinstance(a, Pairs) and b is None:
+    if isinstance(a, Scores) and b is None:
         scores, scale, names = [a.u, a.v], a.scale, names or a.names
     else:
         scores, scale, *_ = in_common_units((a, b), ("a", "b"))
@@ -157,7 +157,7 @@ def normal_z(
 
 def of_mean(
     test: str,
-    scores: Pairs,
+    scores: Scores,
     delta: Fraction,
     alternative: str,
     *,

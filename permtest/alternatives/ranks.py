@@ -24,7 +24,7 @@ from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
-from permtest.pairs import Pairs
+from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 #: What becomes of differences that are zero.
@@ -51,7 +51,7 @@ def wilcoxon(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, N >= 1; or one `Pairs`.
+        Scores of both systems on the same items, N >= 1; or one `Scores`.
     zero_method : {"wilcox", "pratt", "zsplit"}
         "wilcox" drops differences of zero before ranking, "pratt" after it; "zsplit" gives half of
         their ranks to either side, which changes W+, but no p.
@@ -213,7 +213,13 @@ def permutation_median(
 
 
 def _of_order(
-    test: str, scores: Pairs, delta: Fraction, *found: Any, middle: Fraction, ends: Any, **rest: Any
+    test: str,
+    scores: Scores,
+    delta: Fraction,
+    *found: Any,
+    middle: Fraction,
+    ends: Any,
+    **rest: Any,
 ) -> AlternativeResult:
     """A test of differences less `delta`, as are their middle and the ends of its interval."""
     rest |= {"n": len(scores), "names": scores.names, "delta": float(delta)}

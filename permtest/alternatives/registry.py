@@ -24,8 +24,8 @@ from permtest._text import Shown, number, p_value, plain
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import count_values
-from permtest.pairs import Pairs, check_unclustered
-from permtest.statistics import check_alternative
+from permtest.scores import Scores, check_names, check_unclustered
+from permtest.statistics import Statistic, check_alternative
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Floats: TypeAlias = NDArray[np.float64]
@@ -177,12 +177,12 @@ def scores_of(
     *,
     least: int = 1,
     labels: tuple[str, str] = ("a", "b"),
-) -> tuple[Pairs, Fraction]:
+) -> tuple[Scores, Fraction]:
     """One score of each system for `least` items or more, the first ones less `delta`; `delta`."""
-    if isinstance(a, Pairs) and b is None:
-        scores = replace(a, names=names or a.names)
+    if isinstance(a, Scores) and b is None:
+        scores = replace(a, systems=names or a.names)
     else:
-        scores = Pairs.of(a, b, names, labels=labels)
+        scores = Scores.of(a, b, names, labels=labels)
     if scores.columns:
         raise ValueError(
             f"a and b have counts for each entry ({', '.join(scores.columns)}), but one score is "
@@ -199,7 +199,16 @@ def scores_of(
     u, v = (with_room(x, shift.denominator) * shift.denominator for x in (scores.u, scores.v))
     less = shift.numerator * scores.scale
     u = (u if abs(less) < 2**60 and largest(u) < 2**60 else u.astype(object)) - less
-    return replace(scores, u=u, v=v, scale=scores.scale * shift.denominator), shift
+    return replace(scores, arrays=[u, v], scale=scores.scale * shift.denominator), shift
+
+
+def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
+    """Both systems' counts of each item, for a measure of them."""
+    check_unclustered(u)
+    if isinstance(u, Scores) and v is None:
+        return replace(u, systems=names or u.names)
+    called = check_names(names or ("u", "v"))
+    return entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
 
 
 def as_threshold(delta: Any) -> Fraction:
@@ -235,7 +244,7 @@ def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
     return np.round(d, 12 - ceil(log10(top)), out=d) if top else d
 
 
-def correlation(scores: Pairs) -> float:
+def correlation(scores: Scores) -> float:
     """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
     a, b = (as_floats(x, scores.scale) for x in (scores.u, scores.v))
     if len(scores) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -243,13 +252,13 @@ def correlation(scores: Pairs) -> float:
     return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
 
 
-def deviation(scores: Pairs) -> float:
+def deviation(scores: Scores) -> float:
     """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
     d = scores.differences()
     return float(as_floats(d - d[0], scores.scale).std(ddof=1))
 
 
-def inflation(scores: Pairs) -> float:
+def inflation(scores: Scores) -> float:
     """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1).
 
     Infinite where it is 0, NaN where both systems' scores are constant.
@@ -444,7 +453,7 @@ class Check(NamedTuple):
     evidence: str
 
 
-def verdict(assumption: str, scores: Pairs, alpha: float = 0.05) -> Check:
+def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
 
     Few pairs can contradict an assumption about a shape, but hardly speak for it.

@@ -23,9 +23,8 @@ from permtest.alternatives.means import in_errors, mean_in_errors
 from permtest.alternatives.registry import AlternativeResult, Floats, Names, by_sides
 from permtest.integers import exact_sum
 from permtest.null.distribution import count_values
-from permtest.pairs import Pairs, check_unclustered
 from permtest.question import TIE
-from permtest.statistics import Alternative, Statistic, lookup
+from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -58,7 +57,7 @@ def bootstrap(
 ) -> AlternativeResult:
     """Bootstrap test of the mean or the median difference: an interval, inverted.
 
-    Pairs are drawn with replacement, as many as there are, K times. How far the resampled
+    Scores are drawn with replacement, as many as there are, K times. How far the resampled
     estimates scatter about the estimate stands for how far the estimate may be from the truth.
 
     Parameters
@@ -224,18 +223,17 @@ def paired_bootstrap(
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
     shift = float(registry.as_threshold(delta))
     if entry.columns:
-        check_unclustered(u)
-        scores = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
+        scores = registry.counts_of(u, v, names, entry)
         if len(scores) < 2:
             raise ValueError(f"u and v have {len(scores)} entries, but this test needs 2 or more")
-        measure, *both = entry.measure(scores)
+        measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
         rows = np.concatenate(both, axis=1).astype(np.float64)
         rows, counts = np.unique(rows, axis=0, return_counts=True)
         gaps, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
     else:
         scores, _ = registry.scores_of(u, v, names, least=2, labels=("u", "v"))
-        entry.check(scores, scores.low)
+        check_scores(entry, scores)
         steps, counts = count_values(scores.differences())
         unit = 1 / (scores.scale * (len(scores) if entry.name == "mean" else 1))
         gaps, estimate = partial(_sums, steps.astype(np.float64)), exact_sum(steps * counts) * unit
