@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from permtest import _text
 from permtest._checks import check_level
 from permtest._parallel import RNG, as_generator, progress
-from permtest._text import Shown, counted
+from permtest._text import Shown, counted, html_table, plain, said, text_table, together
 from permtest.alternatives import registry
 from permtest.alternatives.bayes import (
     BayesTestResult,
@@ -71,9 +69,6 @@ VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked fr
 #: The counts that a measure is the share of the first of, and that its items are.
 SHARES = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}
 
-#: Columns of the table as text and HTML.
-COLUMNS = {"title": "test", "p": "p", "interval": "", "assumptions": "assumptions"}
-
 
 @dataclass(frozen=True)
 class Answer(Shown):
@@ -96,6 +91,13 @@ class Answer(Shown):
         """What tables call the test."""
         return TITLES[self.test]
 
+    @property
+    def pvalue_text(self) -> str:
+        """p, marked if it is sampled, or an upper bound; "-" if there is none."""
+        marks = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUAL TO} "}
+        text = self.result.pvalue_text() if self.result else "-"
+        return marks.get(getattr(self.result, "method", ""), "") + text
+
     def rejects(self, alpha: float) -> bool | None:
         """Whether the test rejects its null hypothesis at the level `alpha`.
 
@@ -103,20 +105,11 @@ class Answer(Shown):
         """
         if self.result is None:
             return None
-        least = self.result.pvalue
-        if self.result.method == "bracket" and isinstance(self.result, PermutationTestResult):
-            least = self.result.pvalue_interval()[0]
-        high, low = (bool(registry.rejects(p, alpha)) for p in (self.result.pvalue, least))
-        return high if high == low else None
-
-    @property
-    def pvalue_text(self) -> str:
-        """p, marked if it is sampled, or an upper bound; "-" if there is none."""
-        if self.result is None:
-            return "-"
-        bound = "\N{LESS-THAN OR EQUAL TO} " * (self.result.method == "bracket")
-        about = "\N{ALMOST EQUAL TO} " * (self.result.method == "monte_carlo")
-        return bound + about + self.result.pvalue_text()
+        bounds = [self.result.pvalue]
+        if isinstance(self.result, PermutationTestResult) and self.result.method == "bracket":
+            bounds.append(self.result.pvalue_interval()[0])
+        found = {bool(registry.rejects(p, alpha)) for p in bounds}
+        return found.pop() if len(found) == 1 else None
 
     @property
     def held(self) -> bool | None:
@@ -130,7 +123,7 @@ class Answer(Shown):
         texts = [self.problem] if self.problem else []
         for held, word in VERDICTS.items():
             found = [check for check in self.checks if check.held is held]
-            names = [c.assumption + f" ({c.evidence})" * (held is False) for c in found]
+            names = [name + f" ({evidence})" * (held is False) for name, _, evidence in found]
             texts += [f"{word}: {', '.join(names)}"] * bool(names)
         if zeros := getattr(self.result, "details", {}).get("n_zero", 0):
             rest = "the interval does not"
@@ -140,10 +133,10 @@ class Answer(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """The row as plain values; None for what there is not."""
-        shown = {x: getattr(self.result, x, None) for x in ("pvalue", "statistic", "method")}
+        shown = {"test": self.test, "title": self.title, "p": self.pvalue_text}
+        shown |= {x: getattr(self.result, x, None) for x in ("pvalue", "statistic", "method")}
         shown |= {x: getattr(self, x) for x in ("estimate", "estimate_name", "interval", "held")}
-        shown |= {"test": self.test, "title": self.title, "assumptions": self.assumptions_text}
-        return [_text.plain(shown)]
+        return [plain(shown | {"assumptions": self.assumptions_text})]
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,11 +191,10 @@ class AnswerTable(Shown):
         return iter(self.answers)
 
     def __getitem__(self, test: str) -> Answer:
-        for answer in self.answers:
-            if answer.test == test:
-                return answer
-        known = ", ".join(answer.test for answer in self.answers)
-        raise KeyError(f"there is no test {test!r} here; there are {known}")
+        found = {answer.test: answer for answer in self.answers}
+        if test not in found:
+            raise KeyError(f"there is no test {test!r} here; there are {', '.join(found)}")
+        return found[test]
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict of plain values for each test."""
@@ -210,7 +202,7 @@ class AnswerTable(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields in plain values; the answers are the rows."""
-        return super().rows()[0] | {"answers": self.rows()}
+        return super().rows()[0]
 
     def correlation_text(self) -> str:
         """What assuming independence would do (Yeh's point); empty for counts."""
@@ -222,29 +214,28 @@ class AnswerTable(Shown):
             f"by {self.inflation:.3g}."
         )
 
-    def _shown(self) -> tuple[str, list[dict[str, Any]], dict[str, str]]:
+    def _parts(self) -> tuple[str, list[Any], dict[str, str]]:
         """A heading, and rows and columns below it."""
         side = "" if self.alternative == "two-sided" else f", {self.alternative}"
         against = f", against {self.delta:g}" if self.delta else ""
         head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}{side}"
-        titles = COLUMNS | {"interval": f"{100 * self.confidence_level:.4g}% interval"}
-        return (
-            head,
-            [{**a.to_dict(), "p": a.pvalue_text, "interval": a.interval} for a in self],
-            titles,
-        )
+        titles = {
+            "title": "test",
+            "p": "p",
+            "interval": f"{100 * self.confidence_level:.4g}% interval",
+        }
+        rows = [answer.to_dict() | {"interval": answer.interval} for answer in self]
+        return head, rows, titles | {"assumptions": "assumptions"}
 
     def __str__(self) -> str:
-        head, rows, titles = self._shown()
-        parts = head, _text.text_table(rows, titles), self.correlation_text()
-        return "\n\n".join(filter(None, parts))
+        head, *rest = self._parts()
+        return "\n\n".join(filter(None, (head, text_table(*rest), self.correlation_text())))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, rows, titles = self._shown()
-        table = _text.html_table(rows, titles, head)
-        return _text.together(table, _text.said(self.correlation_text()))
+        head, *rest = self._parts()
+        return together(html_table(*rest, head), said(self.correlation_text()))
 
 
 def compare_all(
@@ -302,10 +293,11 @@ def compare_all(
     """
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
-    entry = lookup(statistic)
+    entry, of_pair = lookup(statistic), None
     if not entry.columns:
         scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
         check_scores(entry, scores)
+        of_pair = registry.correlation(scores), registry.inflation(scores)
     elif delta:
         raise ValueError(f"delta is for single scores, not for {entry.name!r}")
     else:
@@ -314,13 +306,12 @@ def compare_all(
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
     how: dict[str, Any] = {"delta": registry.as_threshold(delta), "alternative": alternative}
-    answers = (
+    answers = tuple(
         _answer(name, scores, entry, confidence_level, K=K, rng=streams[name], **how)
         for name in progress(chosen, total=len(chosen), what="tests")
     )
-    found = None if entry.columns else (registry.correlation(scores), registry.inflation(scores))
     shown = scores.names, len(scores), alternative, float(delta), confidence_level, entry.name
-    return AnswerTable(tuple(answers), *shown, *_text.plain(found or (None, None)))
+    return AnswerTable(answers, *shown, *plain(of_pair or (None, None)))
 
 
 def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
@@ -339,32 +330,27 @@ def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
     names = list(known if tests is None else tests)
     if not names or len(set(names)) < len(names):
         raise ValueError(f"tests={names!r} must name at least one test, and none twice")
-    for name in names:
-        if name not in known:
-            raise ValueError(
-                f"tests: {name!r} does not apply here; choose among {', '.join(known)}"
-            )
+    for name in set(names).difference(known):
+        raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
     return names
 
 
 def _answer(name: str, scores: Scores, entry: Statistic, level: float, **how: Any) -> Answer:
     """A row; scores that are valid may not fit this test."""
     try:
-        result = _made(name, scores, entry, **how)
+        result = own = _made(name, scores, entry, **how)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
-    interval, own = None, result
+    interval, assumptions = None, registry.TESTS[name].assumptions
     if isinstance(result, AlternativeResult):
         seen, assumptions = (result.estimate, result.estimate_name), result.assumptions
     elif entry.columns:
         seen = float(result.statistic), f"{entry.title or entry.name} difference"
-        assumptions = registry.TESTS["exact"].assumptions
     else:
-        total, size = exact_sum(scores.differences()), scores.scale * len(scores)
-        seen = float(Fraction(total, size)), registry.MEAN
-        first = registry.SYMMETRIC if how["delta"] else registry.LABELS
-        assumptions = first, registry.ITEMS
+        first, second = scores.means
+        seen = float(first - second), registry.MEAN
         if how["delta"]:
+            assumptions = registry.SYMMETRIC, registry.ITEMS
             own = exact_perm_test(scores, alternative=how["alternative"])
     with suppress(ValueError):  # there is none, or none at this level
         interval = own.confidence_interval(level)
@@ -378,28 +364,25 @@ def _made(
     name: str, scores: Scores, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
 ) -> AlternativeResult | PermutationTestResult:
     """A test of these scores or counts, by what it takes."""
-    row, how = registry.TESTS[name], {"alternative": alternative}
-    if name == "exact" and not entry.columns:
-        return exact_perm_test(registry.scores_of(scores, None, None, delta)[0], **how)
+    row, n = registry.TESTS[name], len(scores)
+    of = {"statistic": entry} if entry.columns else {}
     if name == "exact":
-        return exact_perm_test(scores, statistic=entry, rng=rng, **how)
+        shifted = scores if entry.columns else registry.scores_of(scores, None, None, delta)[0]
+        return exact_perm_test(shifted, alternative=alternative, rng=rng, **of)
     assert row.single is not None
     make = partial(row.single, alternative=alternative)
     if row.takes == "scores":
         return make(scores, delta=delta)
     if row.takes == "resamples":
-        of = {"statistic": entry} if entry.columns else {}
         return make(scores, delta=delta, K=K, rng=rng, **of)
     if row.takes == "discordant":
-        d = scores.differences()
-        alone = int(np.sum(d > 0)), int(np.sum(d < 0))
-        return make(*alone, n=len(scores), names=scores.names)
+        alone = (int(np.sum(side * scores.differences() > 0)) for side in (1, -1))
+        return make(*alone, n=n, names=scores.names)
     if entry.columns:
         places = [scores.columns.index(column) for column in SHARES[entry.name]]
         table = [[exact_sum(x[:, i]) for i in places] for x in (scores.u, scores.v)]
     else:
-        right = [exact_sum(x) // scores.scale for x in (scores.u, scores.v)]
-        table = [[x, len(scores) - x] for x in right]
+        table = [[right := int(mean * n), n - right] for mean in scores.means]
     shares = [number for x, y in table for number in (x, x + y)]
     return make(*(shares if row.takes == "shares" else [table]), names=scores.names)
 

@@ -24,6 +24,7 @@ from permtest.alternatives.registry import AlternativeResult, Floats, Names, by_
 from permtest.integers import exact_sum
 from permtest.null.distribution import count_values
 from permtest.question import TIE
+from permtest.scores import Scores
 from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -145,17 +146,9 @@ def bootstrap(
         values = theta - error * in_errors(values - theta, drawn[1])
     test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
     estimate = float(theta) * unit + float(shift)
-    return _inverted(
-        test,
-        values * unit,
-        alternative,
-        statistic=float(in_errors(theta, error)) if kind == "studentised" else estimate,
-        estimate=estimate,
-        n=len(scores),
-        names=scores.names,
-        delta=float(shift),
-        details={"standard_error": error * unit, **details},
-    )
+    statistic = float(in_errors(theta, error)) if kind == "studentised" else estimate
+    found = statistic, estimate, {"standard_error": error * unit, **details}
+    return _inverted(test, values * unit, alternative, scores, float(shift), *found)
 
 
 @registry.makes("paired_bootstrap", statistic="mean")
@@ -245,35 +238,33 @@ def paired_bootstrap(
         )
     tie = TIE * max(1.0 if entry.columns else 0.0, float(np.abs(values).max()))
     won, lost = (float(np.mean(side * (values + shift) > tie)) for side in (1, -1))
-    return _inverted(
-        "paired_bootstrap",
-        values,
-        alternative,
-        statistic=won,
-        estimate=estimate,
-        n=len(scores),
-        names=names or scores.names,
-        delta=shift,
-        details={"won": won, "lost": lost, "tied": 1 - won - lost},
-        estimate_name=f"{entry.title or entry.name} difference",
-    )
+    found = won, estimate, {"won": won, "lost": lost, "tied": 1 - won - lost}
+    found = scores, shift, *found, f"{entry.title or entry.name} difference"
+    return _inverted("paired_bootstrap", values, alternative, *found)
 
 
 def _inverted(
-    test: str, values: Floats, alternative: str, *, delta: float, **rest: Any
+    test: str,
+    values: Floats,
+    alternative: str,
+    scores: Scores,
+    delta: float,
+    statistic: float,
+    estimate: float,
+    details: dict[str, Any],
+    what: str = "",
 ) -> AlternativeResult:
     """The test that inverts an interval, whose ends are quantiles of K numbers less `delta`.
 
     The ends are the m-th smallest and the m-th largest: a difference is rejected from below if
     fewer than m of them are as small as it.
     """
-    ordered = np.sort(values)
-    tie, size = TIE * float(np.abs(ordered[np.isfinite(ordered)]).max(initial=0.0)), values.size
-    up_to, from_on = int(np.sum(ordered <= tie)), int(np.sum(ordered >= -tie))
-    p = float(by_sides(alternative, (up_to + 1) / (size + 1), (from_on + 1) / (size + 1)))
-    ends = partial(_quantiles, ordered + delta)
-    shared = {"alternative": alternative, "delta": delta, "n_samples": size, "_ends": ends}
-    return AlternativeResult(test, pvalue=p, **shared, **rest)
+    ordered, size = np.sort(values), values.size
+    tie = TIE * float(np.abs(ordered[np.isfinite(ordered)]).max(initial=0.0))
+    tails = ((1 + int(np.sum(side * ordered <= tie))) / (size + 1) for side in (1, -1))
+    found = statistic, float(by_sides(alternative, *tails)), alternative, len(scores), estimate
+    rest = scores.names, delta, details, size, what
+    return AlternativeResult(test, *found, *rest, _ends=partial(_quantiles, ordered + delta))
 
 
 def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
