@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_level
+from permtest._checks import check_count, check_level
 from permtest._parallel import RNG, as_generator, progress
 from permtest._text import Shown, counted, html_table, plain, said, text_table, together
 from permtest.alternatives import registry
@@ -31,7 +31,7 @@ from permtest.alternatives.folds import BlockRegularizedCV, block_weight, correc
 from permtest.alternatives.means import independent_t, paired_t
 from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
 from permtest.alternatives.registry import TITLES, AlternativeResult, Check, Names
-from permtest.alternatives.resampling import bootstrap, paired_bootstrap
+from permtest.alternatives.resampling import MAX_RESAMPLES, bootstrap, paired_bootstrap
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
@@ -293,6 +293,7 @@ def compare_all(
     """
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
+    check_count(K, "K", most=MAX_RESAMPLES)
     entry, of_pair = lookup(statistic), None
     if not entry.columns:
         scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))

@@ -405,12 +405,14 @@ def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
 
     One bound at the k-th sum holds with probability ``1 - error``, two with ``1 - 2 * error``.
     """
-    ranks, total = np.arange(1, n + 1), n * (n + 1) // 2
-    law = exact_perm_test(ranks, np.zeros_like(ranks), alternative="less")
 
     def below(k: int) -> float:
-        """P(W+ < k): the p of signed ranks whose sum, W+ - W-, is that of W+ = k - 1."""
-        return law.at(2 * (k - 1) - total).pvalue if k else 0.0
+        """P(W+ < k), as the p of signed ranks with W+ = k - 1: the largest ranks that fit."""
+        signed, rest = -np.arange(1, n + 1), k - 1
+        for i in range(n - 1, -1, -1):
+            if i < rest:
+                signed[i], rest = i + 1, rest - i - 1
+        return exact_perm_test(signed, 0 * signed, alternative="less").pvalue if k else 0.0
 
     # The expansion of Cornish and Fisher is rarely off by more than one.
     squares = n * (n + 1) * (2 * n + 1) // 6
@@ -420,6 +422,6 @@ def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
     near = max(round(n * (n + 1) / 4 + z * sqrt(squares) / 2), 0)
     low, high = near - 2, near + 3
     if low < 0 or below(low) > alpha or below(high) <= alpha:
-        low, high = 0, total + 1
+        low, high = 0, n * (n + 1) // 2 + 1
     k = first(lambda k: below(k) > alpha, low, high) - 1
     return k, below(k)

@@ -246,16 +246,14 @@ def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
 
 def correlation(scores: Scores) -> float:
     """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
-    a, b = (as_floats(x, scores.scale) for x in (scores.u, scores.v))
-    if len(scores) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return nan
-    return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
+    a, b = (_from_first(x, scores.scale) for x in (scores.u, scores.v))
+    both = bool(np.ptp(a) and np.ptp(b))
+    return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1)) if both else nan
 
 
 def deviation(scores: Scores) -> float:
     """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
-    d = scores.differences()
-    return float(as_floats(d - d[0], scores.scale).std(ddof=1))
+    return float(_from_first(scores.differences(), scores.scale).std(ddof=1))
 
 
 def inflation(scores: Scores) -> float:
@@ -263,11 +261,14 @@ def inflation(scores: Scores) -> float:
 
     Infinite where it is 0, NaN where both systems' scores are constant.
     """
-    if len(scores) < 2:
-        return nan
     columns = scores.u, scores.v, scores.differences()
-    a, b, d = (float(as_floats(x, scores.scale).var()) if np.ptp(x) else 0.0 for x in columns)
+    a, b, d = (float(_from_first(x, scores.scale).var()) for x in columns)
     return sqrt((a + b) / d) if d else inf if a + b else nan
+
+
+def _from_first(values: IntArray, scale: int) -> Floats:
+    """Floats less the first one, as scores may be large and their differences small."""
+    return as_floats(values - values[0], scale)
 
 
 # ---- what they return ----------------------------------------------------------------------------
@@ -460,7 +461,7 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     """
     n, d, r12 = len(scores), scores.differences(), correlation(scores)
     g1, held, evidence = skewness(*count_values(d)), None, "scores alone cannot tell"
-    u, v, d = (as_floats(x, scores.scale) for x in (scores.u, scores.v, d - d[0]))
+    u, v, d = (_from_first(x, scores.scale) for x in (scores.u, scores.v, d))
     if assumption == LARGE:
         enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
         return Check(LARGE, enough, f"{n} pairs, skewness {g1:.2f}")
