@@ -133,7 +133,7 @@ class Answer(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """The row as plain values; None for what there is not."""
-        shown = {"test": self.test, "title": self.title, "p": self.pvalue_text}
+        shown: dict[str, Any] = {"test": self.test, "title": self.title, "p": self.pvalue_text}
         shown |= {x: getattr(self.result, x, None) for x in ("pvalue", "statistic", "method")}
         shown |= {x: getattr(self, x) for x in ("estimate", "estimate_name", "interval", "held")}
         return [plain(shown | {"assumptions": self.assumptions_text})]
@@ -214,28 +214,23 @@ class AnswerTable(Shown):
             f"by {self.inflation:.3g}."
         )
 
-    def _parts(self) -> tuple[str, list[Any], dict[str, str]]:
-        """A heading, and rows and columns below it."""
+    def _parts(self) -> tuple[list[dict[str, Any]], dict[str, str], str]:
+        """Rows and columns of the table, and a heading."""
         side = "" if self.alternative == "two-sided" else f", {self.alternative}"
         against = f", against {self.delta:g}" if self.delta else ""
         head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}{side}"
-        titles = {
-            "title": "test",
-            "p": "p",
-            "interval": f"{100 * self.confidence_level:.4g}% interval",
-        }
-        rows = [answer.to_dict() | {"interval": answer.interval} for answer in self]
-        return head, rows, titles | {"assumptions": "assumptions"}
+        titles = {x: x for x in ("title", "p", "interval", "assumptions")} | {"title": "test"}
+        titles["interval"] = f"{100 * self.confidence_level:.4g}% interval"
+        return [a.to_dict() | {"interval": a.interval} for a in self], titles, head
 
     def __str__(self) -> str:
-        head, *rest = self._parts()
-        return "\n\n".join(filter(None, (head, text_table(*rest), self.correlation_text())))
+        rows, titles, head = self._parts()
+        return "\n\n".join(filter(None, (head, text_table(rows, titles), self.correlation_text())))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *rest = self._parts()
-        return together(html_table(*rest, head), said(self.correlation_text()))
+        return together(html_table(*self._parts()), said(self.correlation_text()))
 
 
 def compare_all(
@@ -363,12 +358,12 @@ def _answer(name: str, scores: Scores, entry: Statistic, level: float, **how: An
 
 def _made(
     name: str, scores: Scores, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
-) -> AlternativeResult | PermutationTestResult:
+) -> Any:
     """A test of these scores or counts, by what it takes."""
     row, n = registry.TESTS[name], len(scores)
-    of = {"statistic": entry} if entry.columns else {}
+    of: dict[str, Any] = {"statistic": entry} if entry.columns else {}
     if name == "exact":
-        shifted = scores if entry.columns else registry.scores_of(scores, None, None, delta)[0]
+        shifted = registry.less(scores, delta) if delta else scores
         return exact_perm_test(shifted, alternative=alternative, rng=rng, **of)
     assert row.single is not None
     make = partial(row.single, alternative=alternative)

@@ -176,8 +176,8 @@ def of_mean(
     error = registry.deviation(scores) * sqrt(1 / n + ratio) if error is None else error
     if error == 0:
         raise ValueError(
-            f"all {n} differences are {lead + float(delta):g}, so a {'z' if df == inf else 't'}-test "
-            "has no standard error; use exact_perm_test"
+            f"all {n} differences are {lead + float(delta):g}, so a "
+            f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
         )
     rest: dict[str, Any] = {"n": n, "names": scores.names, "details": details}
     return _student(test, lead, float(delta), error, df or n - 1, alternative, **rest)
@@ -249,7 +249,7 @@ def _several(x: NDArray[Any], axis: int) -> int:
     """The number of scores along the axis, of which a spread needs two."""
     if x.shape[axis] < 2:
         raise ValueError("there is 1 score of a system, but this test needs 2 or more")
-    return x.shape[axis]
+    return int(x.shape[axis])
 
 
 def t_pvalue(t: Any, df: float, alternative: str) -> Any:

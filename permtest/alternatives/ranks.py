@@ -5,7 +5,7 @@ SciPy's exact Wilcoxon test is wrong with ties, and it has no interval for any o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, sqrt
@@ -100,9 +100,9 @@ def wilcoxon(
     ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1]
     details = {"W-": minus, "z": float(rank_z(ranks)), "n_nonzero": d.size - zeros}
     details |= {"n_zero": zeros, "tie_sum": int((ties**3 - ties).sum())}
-    rest = {"middle": hodges_lehmann_sum(d) / (2 * scores.scale), "ends": partial(walsh_ends, d)}
+    middle, ends = hodges_lehmann_sum(d) / (2 * scores.scale), partial(walsh_ends, d)
     test = "wilcoxon" if method == "exact" else "wilcoxon_approx"
-    return _of_order(test, scores, shift, plus, p, alternative, **rest, details=details)
+    return _of_order(test, scores, shift, plus, p, alternative, middle, ends, details)
 
 
 @registry.makes("sign")
@@ -147,8 +147,7 @@ def sign(
     p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
     details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
     middle, ends = Fraction(_doubled_median(d), 2 * scores.scale), partial(_order_statistics, d)
-    found = "sign", scores, shift, wins, p, alternative
-    return _of_order(*found, middle=middle, ends=ends, details=details)
+    return _of_order("sign", scores, shift, wins, p, alternative, middle, ends, details)
 
 
 @registry.makes("permutation_median")
@@ -208,23 +207,25 @@ def permutation_median(
     doubled = _doubled_median(d)
     middle, details = Fraction(doubled, 2 * scores.scale), {"zeros": int(np.sum(d == 0))}
     p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
-    found = "permutation_median", scores, shift, float(middle), p, alternative
-    return _of_order(*found, middle=middle, ends=partial(_median_shifts, d), details=details)
+    found = float(middle), p, alternative, middle, partial(_median_shifts, d), details
+    return _of_order("permutation_median", scores, shift, *found)
 
 
 def _of_order(
     test: str,
     scores: Scores,
     delta: Fraction,
-    *found: Any,
+    statistic: float,
+    p: float,
+    alternative: str,
     middle: Fraction,
-    ends: Any,
-    **rest: Any,
+    ends: Callable[[float], tuple[Any, Any]],
+    details: dict[str, Any],
 ) -> AlternativeResult:
     """A test of differences less `delta`, as are their middle and the ends of its interval."""
-    rest |= {"n": len(scores), "names": scores.names, "delta": float(delta)}
-    ends = partial(_moved, ends, scores.scale, delta)
-    return AlternativeResult(test, *found, estimate=float(middle + delta), **rest, _ends=ends)
+    found = statistic, p, alternative, len(scores), float(middle + delta), scores.names
+    moved = partial(_moved, ends, scores.scale, delta)
+    return AlternativeResult(test, *found, float(delta), details, _ends=moved)
 
 
 def _moved(ends: Any, scale: int, delta: Fraction, tail: float) -> tuple[float, float]:
@@ -385,10 +386,7 @@ def hodges_lehmann_sum(steps: IntArray, *, diagonal: bool = True) -> Fraction:
 def kth_walsh(steps: IntArray, k: Sequence[int], *, diagonal: bool = True) -> list[int]:
     """The k-th smallest of all sums d_i + d_j: bisection on the value, O(N log N) a step."""
     values, counts = count_values(np.asarray(steps))
-    below, ends = (
-        np.concatenate(([0], np.cumsum(counts))),
-        (2 * int(values[0]), 2 * int(values[-1])),
-    )
+    below = np.concatenate(([0], np.cumsum(counts)))
 
     def up_to(value: int) -> int:
         """How many sums do not exceed the value."""
@@ -396,7 +394,11 @@ def kth_walsh(steps: IntArray, k: Sequence[int], *, diagonal: bool = True) -> li
         doubled = int(below[np.searchsorted(values, value // 2, side="right")])
         return (ordered + (doubled if diagonal else -doubled)) // 2
 
-    return [first(lambda value, rank=rank: up_to(value) >= rank, *ends) for rank in k]
+    def smallest(rank: int) -> int:
+        """The smallest value that so many sums do not exceed."""
+        return first(lambda value: up_to(value) >= rank, 2 * int(values[0]), 2 * int(values[-1]))
+
+    return [smallest(rank) for rank in k]
 
 
 @lru_cache(maxsize=4096)

@@ -91,12 +91,8 @@ class Row:
 
 MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
 PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
-T, Z, CHI2, SAMPLED = (
-    "t distribution",
-    "normal approximation",
-    "chi-squared approximation",
-    "sampled",
-)
+T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
+SAMPLED = "sampled"
 DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
 SCORES_APART = (ITEMS, SYSTEMS, NORMAL_SCORES)
 
@@ -194,12 +190,15 @@ def scores_of(
         raise ValueError(f"{both} have {len(scores)} pairs, but this needs {least} or more")
     check_size(scores.scale, scores.u, scores.v)
     shift = as_threshold(delta)
-    if shift == 0:
-        return scores, shift
-    u, v = (with_room(x, shift.denominator) * shift.denominator for x in (scores.u, scores.v))
-    less = shift.numerator * scores.scale
-    u = (u if abs(less) < 2**60 and largest(u) < 2**60 else u.astype(object)) - less
-    return replace(scores, arrays=[u, v], scale=scores.scale * shift.denominator), shift
+    return (less(scores, shift) if shift else scores), shift
+
+
+def less(scores: Scores, delta: Fraction) -> Scores:
+    """The same, with `delta` taken off the scores of the first system."""
+    u, v = (with_room(x, delta.denominator) * delta.denominator for x in (scores.u, scores.v))
+    shift = delta.numerator * scores.scale
+    u = (u if abs(shift) < 2**60 and largest(u) < 2**60 else u.astype(object)) - shift
+    return replace(scores, arrays=[u, v], scale=scores.scale * delta.denominator)
 
 
 def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
@@ -332,9 +331,8 @@ class AlternativeResult(Shown):
         check_alternative(self.alternative)
         if not isfinite(self.pvalue):
             raise ValueError(f"the {self.title} has no p for these numbers: they are too large")
-        known = {"pvalue": min(max(float(self.pvalue), SMALLEST), 1.0)}
-        known["estimate_name"] = self.estimate_name or TESTS[self.test].estimate_name
-        vars(self).update(known)
+        vars(self)["pvalue"] = min(max(float(self.pvalue), SMALLEST), 1.0)
+        vars(self)["estimate_name"] = self.estimate_name or TESTS[self.test].estimate_name
 
     @property
     def title(self) -> str:

@@ -139,16 +139,17 @@ def bootstrap(
     make = {"studentised": _sums_and_errors}.get(kind, _sums if statistic == "mean" else _medians)
     of = partial(make, steps.astype(np.float64))
     (theta, *errors), drawn = of(counts[None])[:, 0], resampled(of, counts, size, rng)
-    values, details = drawn[0], {"interval": kind, "distinct": steps.size}
+    values = drawn[0]
+    details: dict[str, Any] = {"interval": kind, "distinct": steps.size}
     error = float(np.std(values, ddof=1)) if size > 1 else 0.0
     if kind == "studentised":
         error, details["constant"] = float(errors[0]), int(np.count_nonzero(drawn[1] == 0))
         values = theta - error * in_errors(values - theta, drawn[1])
     test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
     estimate = float(theta) * unit + float(shift)
-    statistic = float(in_errors(theta, error)) if kind == "studentised" else estimate
-    found = statistic, estimate, {"standard_error": error * unit, **details}
-    return _inverted(test, values * unit, alternative, scores, float(shift), *found)
+    seen = float(in_errors(theta, error)) if kind == "studentised" else estimate
+    found = float(shift), seen, estimate, {"standard_error": error * unit, **details}
+    return _inverted(test, values * unit, alternative, scores, *found)
 
 
 @registry.makes("paired_bootstrap", statistic="mean")
@@ -238,9 +239,9 @@ def paired_bootstrap(
         )
     tie = TIE * max(1.0 if entry.columns else 0.0, float(np.abs(values).max()))
     won, lost = (float(np.mean(side * (values + shift) > tie)) for side in (1, -1))
-    found = won, estimate, {"won": won, "lost": lost, "tied": 1 - won - lost}
-    found = scores, shift, *found, f"{entry.title or entry.name} difference"
-    return _inverted("paired_bootstrap", values, alternative, *found)
+    shares = {"won": won, "lost": lost, "tied": 1 - won - lost}
+    found = shift, won, estimate, shares, f"{entry.title or entry.name} difference"
+    return _inverted("paired_bootstrap", values, alternative, scores, *found)
 
 
 def _inverted(
