@@ -238,18 +238,22 @@ def _moved(ends: Any, scale: int, delta: Fraction, tail: float) -> tuple[float, 
 
 
 def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
-    """Twice the midranks of absolute differences, with their signs; 0 for zeros."""
-    sizes = np.abs(d)
-    if d.ndim == 1:  # of any size, and without importing SciPy
-        _, places, times = np.unique(sizes, return_inverse=True, return_counts=True)
-        ranks = (2 * times.cumsum() - times + 1)[places]
-    else:
-        from scipy.stats import rankdata
+    """Twice the midranks of absolute differences, with their signs; 0 for zeros.
 
-        ranks = (2 * rankdata(sizes, axis=axis)).astype(np.int64)
+    SciPy's `rankdata` takes half as long again, and no large integers.
+    """
+    sizes = np.moveaxis(np.abs(d), axis, -1)
+    order, places = np.argsort(sizes, axis=-1), np.arange(sizes.shape[-1])
+    ordered, starts = np.take_along_axis(sizes, order, -1), np.ones(sizes.shape, np.bool_)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    before = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
+    ends = np.roll(starts, -1, axis=-1)[..., ::-1]
+    after = np.maximum.accumulate(np.where(ends, places, 0), axis=-1)[..., ::-1]
+    ranks = np.empty(sizes.shape, np.int64)
+    np.put_along_axis(ranks, order, before + 1 + places.size - after, -1)
     if zero_method == "wilcox":
-        ranks = ranks - 2 * np.count_nonzero(sizes == 0, axis=axis, keepdims=True)
-    return np.asarray(np.sign(d).astype(np.int64) * ranks)
+        ranks -= 2 * np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
+    return np.asarray(np.sign(d).astype(np.int64) * np.moveaxis(ranks, -1, axis))
 
 
 def rank_deviation(ranks: NDArray[np.int64], axis: int = -1) -> Any:
