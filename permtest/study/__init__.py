@@ -4,13 +4,6 @@
 say about one comparison, of counts too.
 """
 
-from permtest.alternatives.plan import (
-    exact_power,
-    exact_power_n,
-    minimum_detectable_effect,
-    power_t,
-    sample_size,
-)
 from permtest.study.config import StudyConfig
 from permtest.study.describe import (
     SAMPLES,
@@ -30,6 +23,13 @@ from permtest.study.effects import (
     wilcoxon_r,
 )
 from permtest.study.overview import Overview, overview, run_study
+from permtest.study.plan import (
+    exact_power,
+    exact_power_n,
+    minimum_detectable_effect,
+    power_t,
+    sample_size,
+)
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
 

@@ -15,8 +15,16 @@ from numpy.typing import NDArray
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import PairedSample, check_magnitude, finite
-from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
+from permtest._text import plain
+from permtest.alternatives.registry import (
+    SYMMETRIC_BELOW,
+    as_floats,
+    correlation,
+    deviation,
+    inflation,
+    scores_of,
+    shapiro,
+)
 from permtest.integers import IntArray, with_room
 from permtest.pairs import Pairs
 from permtest.score import counted
@@ -152,10 +160,10 @@ class Description(InSection):
     def to_dict(self) -> dict[str, Any]:
         """All numbers and what they mean as plain numbers, strings, lists and None."""
         meaning = ("shape", "symmetric", "normal", "test_statistic")
-        shown = {key: finite(getattr(self, key)) for key in (*vars(self), *meaning)}
+        shown = {key: plain(getattr(self, key)) for key in (*vars(self), *meaning)}
         for key in ("a", "b", "difference"):
             numbers = getattr(self, key)._asdict().items()
-            shown[key] = {name: finite(number) for name, number in numbers if name != "values"}
+            shown[key] = {name: plain(number) for name, number in numbers if name != "values"}
         return shown | {"names": list(self.names)}
 
 
@@ -190,33 +198,34 @@ def describe(
     (1.4, 'symmetric', 1, 2)
     """
     check_level(alpha)
-    sample = checked_sample(a, b, names)
-    sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
-    normality = shapiro(sample.centred)
+    scores, _ = scores_of(a, b, names)
+    gaps = scores.differences()
+    sizes = np.unique(np.abs(gaps[gaps != 0]), return_counts=True)[1]
+    first, second, differences = (as_floats(x, scores.scale) for x in (scores.u, scores.v, gaps))
+    normality = shapiro(as_floats(gaps - gaps[0], scores.scale))
     return Description(
-        names=sample.names,
-        n=sample.n,
-        a=Summary.of(sample.a),
-        b=Summary.of(sample.b),
-        difference=Summary.of(sample.differences),
+        names=scores.names,
+        n=len(scores),
+        a=Summary.of(first),
+        b=Summary.of(second),
+        difference=Summary.of(differences),
         alpha=alpha,
         shapiro_w=normality[0],
         shapiro_p=normality[1],
-        correlation=sample.correlation,
-        inflation=sample.inflation,
-        n_zeros=int(np.sum(sample.gaps == 0)),
+        correlation=correlation(scores),
+        inflation=inflation(scores),
+        n_zeros=int(np.sum(gaps == 0)),
         n_tied=int(sizes[sizes > 1].sum()),
-        warning=dependence(sample.differences, sample.pairs.ids),
+        warning=dependence(differences, scores.ids),
     )
 
 
-def checked_sample(
-    a: Any, b: Any = None, names: tuple[str, str] | None = None, least: int = 1
-) -> PairedSample:
-    """The scores of both systems, whose squares are floats."""
-    sample = PairedSample.of(a, b, names=names, least=least)
-    check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, ("a", "b"))
-    return sample
+def skewness(values: Floats) -> float:
+    """g1, biased as in ``scipy.stats.skew``; 0 if all values are equal, or fewer than three."""
+    if values.size < 3 or np.ptp(values) == 0:
+        return 0.0
+    z = (values - values.mean()) / np.ptp(values)
+    return float(np.mean(z**3) / np.mean(z**2) ** 1.5)
 
 
 def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
@@ -308,7 +317,7 @@ def evaluation_units(
     >>> (units.pairs.u / units.pairs.scale).tolist(), units.left_out.tolist()
     ([0.5, 1.0], [4])
     """
-    pairs = PairedSample.of(a, b).pairs
+    pairs, _ = scores_of(a, b)
     n = len(pairs)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
     check_option("metric", metric, ("mean", "median"))
@@ -402,7 +411,7 @@ def unit_sizes(
     >>> found.n_units.tolist(), found.sds.round(3)
     ([8, 4, 2], array([3.882, 2.021, 2.121]))
     """
-    pairs = checked_sample(a, b, least=2).pairs
+    pairs, _ = scores_of(a, b, least=2)
     n = len(pairs)
     if sizes is None:
         sizes = range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)
@@ -413,7 +422,7 @@ def unit_sizes(
     seed = None if rng is None else as_generator(rng).integers(2**63)
     how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
     units = (evaluation_units(pairs, None, size, **how).pairs for size in tried)
-    sds = np.array([PairedSample(some).deviation for some in units])
+    sds = np.array([deviation(some) for some in units])
     tolerance = 0.01 * float(sds[0]) if tolerance is None else check_finite(tolerance, "tolerance")
     if tolerance < 0:
         raise ValueError(f"tolerance={tolerance:g} must not be negative")

@@ -15,8 +15,8 @@ from textwrap import fill, wrap
 from typing import Any
 from unicodedata import category, normalize
 
+from permtest import _text
 from permtest._forms import AsJson, grid, said, together
-from permtest.alternatives.answer import finite
 from permtest.score import counted
 
 #: Columns of a page of text, and of the last column of a table on it at least.
@@ -183,7 +183,7 @@ def strict(value: Any) -> Any:
         return {str(key): strict(x) for key, x in value.items()}
     if isinstance(value, list | tuple):
         return [strict(x) for x in value]
-    plain = finite(value)
+    plain = _text.plain(value)
     return plain if plain is None or isinstance(plain, bool | int | float | str) else str(plain)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from math import inf, sqrt
 from typing import Any
@@ -12,9 +13,10 @@ import numpy as np
 
 from permtest._checks import check_level
 from permtest._forms import AsSentence
-from permtest.alternatives.answer import PairedSample, by_level, finite, interval_text, tail_level
+from permtest._text import interval as interval_text
+from permtest._text import plain
 from permtest.alternatives.counts import mcnemar, wilson
-from permtest.alternatives.parametric import normal_quantile
+from permtest.alternatives.means import t_quantile
 from permtest.alternatives.ranks import (
     hodges_lehmann_sum,
     rank_deviation,
@@ -23,9 +25,10 @@ from permtest.alternatives.ranks import (
     signed_ranks,
     walsh_ends,
 )
-from permtest.integers import IntArray
+from permtest.alternatives.registry import as_floats, deviation, scores_of, tail_level
+from permtest.integers import IntArray, exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
-from permtest.study.describe import checked_sample
+from permtest.pairs import Pairs
 
 #: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -135,9 +138,9 @@ class EffectSize(AsSentence):
     def to_dict(self, confidence_level: float = 0.95) -> dict[str, Any]:
         """Fields, interval and interpretation for JSON; numbers that are not finite are None."""
         shown = {x: getattr(self, x) for x in ("name", "title", "n", "method", "interpretation")}
-        ends = [finite(end) for end in self.confidence_interval(confidence_level)]
-        details = {key: finite(value) for key, value in self.details.items()}
-        found = {"value": finite(self.value), "interval": ends, "names": list(self.names)}
+        ends = plain(self.confidence_interval(confidence_level))
+        details = plain(self.details)
+        found = {"value": plain(self.value), "interval": ends, "names": list(self.names)}
         return shown | found | {"details": details, "warning": self.warning}
 
 
@@ -162,11 +165,11 @@ def effect_sizes(
     >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
     {'risk_difference': 0.25}
     """
-    sample, found = checked_sample(a, b, names), []
+    (scores, _), found = scores_of(a, b, names), []
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
-    for effect in (risk_difference,) if sample.is_binary else graded:
+    for effect in (risk_difference,) if scores.is_binary else graded:
         try:
-            found.append(effect(sample.pairs))
+            found.append(effect(scores))
         except ValueError:  # there is none for these scores
             continue
     return tuple(found)
@@ -207,26 +210,28 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     >>> round(d.value, 4), d.label
     (0.9934, 'large')
     """
-    sample = checked_sample(a, b, names, least=2)
-    n, mean, sd = sample.n, sample.mean, sample.deviation
+    scores, _ = scores_of(a, b, names, least=2)
+    columns = scores.u, scores.v, scores.differences()
+    n, first, second, gaps = len(scores), *(as_floats(x, scores.scale) for x in columns)
+    mean, sd = float(Fraction(exact_sum(columns[2]), n * scores.scale)), deviation(scores)
     if sd == 0:
         raise ValueError(
-            f"a and b differ by {sample.differences[0]:g} in every pair: without a standard "
+            f"a and b differ by {gaps[0]:g} in every pair: without a standard "
             "deviation there is no standardised difference; report the difference itself"
         )
     d = mean / sd
-    variances = [float(x.var(ddof=1)) if np.ptp(x) else 0.0 for x in (sample.a, sample.b)]
+    variances = [float(x.var(ddof=1)) if np.ptp(x) else 0.0 for x in (first, second)]
     other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
     details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
     details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
-    warning = _warning(sample, d)
-    return EffectSize("cohen_d", d, n, sample.names, details, partial(_noncentral, d, n), warning)
+    warning = _warning(scores, d)
+    return EffectSize("cohen_d", d, n, scores.names, details, partial(_noncentral, d, n), warning)
 
 
-def _warning(sample: PairedSample, d: float) -> str | None:
+def _warning(scores: Pairs, d: float) -> str | None:
     """What is to be said where differences look skewed."""
-    values, counts = np.unique(sample.gaps, return_counts=True)
-    n, g1 = sample.n, skewness(values, counts)
+    values, counts = np.unique(scores.differences(), return_counts=True)
+    n, g1 = len(scores), skewness(values, counts)
     enough = n >= PER_SQUARED_SKEWNESS * g1**2 and abs(g1 * d) <= MOST_SKEWED
     if enough or not looks_skewed(g1, n):
         return None
@@ -243,7 +248,7 @@ def _noncentral(d: float, n: int, confidence_level: float) -> tuple[float, float
     from scipy.stats import nct
 
     t, df, tail = d * sqrt(n), n - 1, tail_level("two-sided", confidence_level)
-    reach = 3 * max(normal_quantile(tail), 1) * sqrt(1 + t * t / df)  # more than is needed
+    reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
 
     def end(share: float) -> float:
         def gap(x: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
@@ -276,7 +281,7 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     """
     from scipy.special import poch
 
-    d = cohen_d(checked_sample(a, b, names, least=3).pairs)
+    d = cohen_d(scores_of(a, b, names, least=3)[0])
     df = d.n - 1
     near, exact = 1 - 3 / (4 * df - 1), float(poch((df - 1) / 2, 0.5)) / sqrt(df / 2)
     details = {"d": d.value, "df": df, "J_approximate": near, "J_exact": exact}
@@ -314,22 +319,23 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     >>> round(r.value, 4), r.details["w_plus"], r.details["n_nonzero"]
     (0.6444, 8.5, 4)
     """
-    sample = PairedSample.of(a, b, names=names)
-    d = sample.gaps[sample.gaps != 0]
+    scores, _ = scores_of(a, b, names)
+    d, n = scores.differences(), len(scores)
+    d = d[d != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     ranks = signed_ranks(d)
     z, deviation = float(rank_z(ranks)), float(rank_deviation(ranks))
     plus, total = (int(x.sum()) / 2 for x in (np.maximum(ranks, 0), np.abs(ranks)))
-    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
-    details["r_observations"] = z / sqrt(2 * sample.n)
+    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(n)}
+    details["r_observations"] = z / sqrt(2 * n)
     details["rank_biserial"] = (2 * plus - total) / total
     unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
 
     def interval(confidence_level: float) -> tuple[float, ...]:
         return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
 
-    return EffectSize("wilcoxon_r", z / sqrt(d.size), sample.n, sample.names, details, interval)
+    return EffectSize("wilcoxon_r", z / sqrt(d.size), n, scores.names, details, interval)
 
 
 def _trials(d: IntArray, share: float) -> float:
@@ -375,17 +381,20 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     >>> hodges_lehmann([0.5, 0.7, 0.6, 0.9], [0.4, 0.5, 0.6, 0.6]).value
     0.15
     """
-    sample = checked_sample(a, b, names)
-    k, error = signed_rank_quantile(sample.n, 0.025)
+    scores, _ = scores_of(a, b, names)
+    gaps, n = scores.differences(), len(scores)
+    k, error = signed_rank_quantile(n, 0.025)
     details = {"k": k, "achieved_level": 1 - 2 * error}
-    value = float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
-    if sample.n > 1:
-        other = hodges_lehmann_sum(sample.gaps, diagonal=False)
-        details["i_lt_j"] = float(other / (2 * sample.scale))
-    interval = partial(
-        by_level, partial(walsh_ends, sample.gaps, sample.scale), "two-sided", (-inf, inf)
-    )
-    return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
+    value = float(hodges_lehmann_sum(gaps) / (2 * scores.scale))
+    if n > 1:
+        other = hodges_lehmann_sum(gaps, diagonal=False)
+        details["i_lt_j"] = float(other / (2 * scores.scale))
+
+    def interval(confidence_level: float) -> tuple[float, ...]:
+        ends = walsh_ends(gaps, tail_level("two-sided", confidence_level))
+        return tuple(float(end / scores.scale) for end in ends)
+
+    return EffectSize("hodges_lehmann", value, n, scores.names, details, interval)
 
 
 # ---- right and wrong answers --------------------------------------------------------------------
@@ -411,10 +420,10 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    sample = PairedSample.of(a, b, names=names)
-    if not sample.is_binary:
+    scores, _ = scores_of(a, b, names)
+    if not scores.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
-    n, u, v = sample.n, sample.pairs.u, sample.pairs.v
+    n, u, v = len(scores), scores.u, scores.v
     b, c, both = (int(x.sum()) for x in (u > v, v > u, u & v))
     neither = n - both - b - c
     p, q = (both + b) / n, (both + c) / n
@@ -427,4 +436,4 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     details = {"p1": p, "p2": q, "b": b, "c": c}
     details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
     interval = mcnemar(b, c, n=n).confidence_interval
-    return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
+    return EffectSize("risk_difference", (b - c) / n, n, scores.names, details, interval)

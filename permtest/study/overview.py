@@ -18,17 +18,16 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_level
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import (
-    PairedSample,
+from permtest._text import plain
+from permtest.alternatives import Answer, AnswerTable, applicable, compare_all
+from permtest.alternatives.registry import (
+    MEAN,
+    as_floats,
     as_threshold,
-    check_magnitude,
-    finite,
+    check_size,
     rejects,
+    scores_of,
 )
-from permtest.alternatives.compare import Answer, AnswerTable, compare_all
-from permtest.alternatives.plan import Outlook, observed_effect, outlook, units_at
-from permtest.alternatives.registry import OF_COUNTS, OF_PROPORTIONS, TITLES
-from permtest.alternatives.resampling import randomisation
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
@@ -48,6 +47,7 @@ from permtest.study.describe import (
 )
 from permtest.study.document import Document, Figure, Section, Table, number, percent
 from permtest.study.effects import EffectSize, effect_sizes
+from permtest.study.plan import Outlook, observed_effect, outlook, units_at
 from permtest.study.power import PowerCurve, power_curve
 from permtest.study.recommend import Recommendation, recommend
 
@@ -107,10 +107,11 @@ def item_scores(pairs: Pairs, entry: Statistic) -> ItemScores:
     """Measure every item by itself; the mean of `worth` is the difference per item."""
     what = "run" if pairs.runs_each else "item"
     if not entry.columns:
-        sample = PairedSample(pairs)
-        lead = np.sign(sample.gaps).astype(np.int8)
+        gaps = pairs.differences()
+        lead = np.sign(gaps).astype(np.int8)
         rule = f"{what}s are compared by their scores"
-        return ItemScores(sample.a, sample.b, sample.differences, lead, rule)
+        columns = (as_floats(x, pairs.scale) for x in (pairs.u, pairs.v, gaps))
+        return ItemScores(*columns, lead, rule)
     measure, *addends = entry.measure(pairs)
     first, second = (x.astype(np.float64) for x in addends)
     own = [np.where(_undefined(measure, x), np.nan, measure.values(x)) for x in (first, second)]
@@ -190,7 +191,7 @@ class Overview(Document):
     def __post_init__(self) -> None:
         pairs = self.pairs
         if not pairs.columns:
-            check_magnitude((pairs.u, pairs.v), pairs.scale, ("u", "v"))
+            check_size(pairs.scale, pairs.u, pairs.v)
         a, b = (doc.legible(name, doc.NAME) for name in pairs.names)
         names = (a, b) if a != b else (f"{a} (A)", f"{b} (B)")
         object.__setattr__(self, "pairs", replace(pairs, names=names))
@@ -349,7 +350,7 @@ class Overview(Document):
         order = np.argsort(-np.abs(items.worth), kind="stable")[:MOST_ITEMS].tolist()
         names = {i: f"item {i + 1}" if ids is None else ids[i] for i in order}
         a, b, worth = (x.tolist() for x in (items.a, items.b, items.worth / share))
-        found = [(names[i], finite(a[i]), finite(b[i]), worth[i]) for i in order if worth[i]]
+        found = [(names[i], plain(a[i]), plain(b[i]), worth[i]) for i in order if worth[i]]
         return tuple(ItemDifference(*one) for one in found)
 
     # ---- around the test
@@ -357,11 +358,8 @@ class Overview(Document):
     @property
     def applicable(self) -> tuple[str, ...]:
         """All tests that there are for such scores, or for such a measure."""
-        if not self.units.columns:
-            binary = PairedSample(self.units).is_binary and not self.delta
-            return tuple(test for test in TITLES if binary or test not in OF_COUNTS)
-        proportion = self.statistic.name in ("precision", "recall") and self.units.u.ndim == 2
-        return ("exact", "paired_bootstrap", *(OF_PROPORTIONS if proportion else ()))
+        entry = self.statistic if self.units.columns else lookup("mean")
+        return applicable(self.units, entry, self.delta)
 
     @cached_property
     def answers(self) -> AnswerTable:
@@ -378,12 +376,11 @@ class Overview(Document):
             chosen = tuple(test for test in self.applicable if test not in left_out)
         order = ["exact", *(test for test in chosen if test != "exact")]
         found = {first.test: first}
-        if self._is_slow and first.test != "exact":  # without its interval
-            made = randomisation(self.units, alternative=self.alternative, delta=self.delta)
-            found["exact"] = Answer("exact", made, None, ())
-        elif self.exact.n_samples is not None:  # with the same random labellings
-            drawn = randomisation(self.units, **self._how)
-            found["exact"] = Answer("exact", drawn, None, ())
+        if self.exact.n_samples is not None or (self._is_slow and first.test != "exact"):
+            # The same random labellings; or without the interval, which takes long.
+            name = self.statistic.title or self.statistic.name
+            what = f"{name} difference" if self.units.columns else MEAN
+            found["exact"] = Answer("exact", self.exact, self.difference / self.per_unit, what)
         table = self._compared([x for x in order if x not in found] or [first.test])
         found |= {answer.test: answer for answer in table}
         return replace(table, answers=tuple(found[test] for test in order))
@@ -598,7 +595,7 @@ class Overview(Document):
     def _distinct(self) -> int:
         """How many different units there are, on which the time of most tests depends."""
         if not self.units.columns:
-            return int(np.unique(PairedSample(self.units).differences).size)
+            return int(np.unique(self.units.differences()).size)
         both = [x.reshape(len(x), -1).astype(np.float64) for x in (self.units.u, self.units.v)]
         return len(np.unique(np.concatenate(both, axis=1), axis=0))
 
@@ -780,7 +777,7 @@ def run_study(
             raise ValueError(f"unit_size={chosen.unit_size} must be 1: {what}")
         pairs = replace(a, names=names or a.names)
     else:
-        pairs = PairedSample.of(a, b, names=names).pairs
+        pairs, _ = scores_of(a, b, names)
     pairs = replace(pairs, score=pairs.score.stated(chosen.higher_is_better))
     if not pairs.columns:
         entry = lookup("mean")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import ceil, gcd, log10
+from math import ceil, gcd
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,25 +19,27 @@ from numpy.typing import NDArray
 from permtest._checks import check_count, check_level, check_option
 from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
-from permtest.alternatives.answer import (
+from permtest.alternatives.counts import wilson
+from permtest.alternatives.means import t_pvalue
+from permtest.alternatives.ranks import exact_pvalues
+from permtest.alternatives.registry import (
+    MEAN,
+    OF_COUNTS,
     SMALLEST,
-    PairedSample,
+    TESTS,
     as_floats,
     as_threshold,
-    check_magnitude,
+    deviation,
     rejects,
+    scores_of,
 )
-from permtest.alternatives.counts import wilson
-from permtest.alternatives.parametric import normal_pvalue
-from permtest.alternatives.registry import MEAN, OF_COUNTS, SYSTEMS, TESTS
-from permtest.alternatives.resampling import exact_pvalue
 from permtest.integers import IntArray, exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
 #: All tests that can be made of many data sets at a time; and those of the mean, for which a true
 #: mean difference of 0 is the null hypothesis.
-BATCH = tuple(test for test, row in TESTS.items() if row.batch)
+BATCH = tuple(test for test, row in TESTS.items() if row.many)
 OF_MEANS = tuple(test for test in BATCH if TESTS[test].estimate_name == MEAN)
 
 #: Scores that are drawn at a time (16 MB for each system); data sets that share the resamples of a
@@ -191,21 +193,22 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, ("bootstrap", "normal"))
-    sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
-    check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
-    mean = sample.mean if true is None else float(true)
+    (scores, _), true = scores_of(a, b), None if delta is None else as_threshold(delta)
+    n, gaps = len(scores), scores.differences()
+    mean = float(Fraction(exact_sum(gaps), n * scores.scale) if true is None else true)
     draw: Draw
     if method == "normal":
-        if sample.n < 2 or sample.deviation == 0:
+        spread = deviation(scores) if n > 1 else 0.0
+        if spread == 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
-        draw = partial(_normal, test == "exact", mean / sample.deviation)
-        unit = sample.deviation / PER_DEVIATION
+        draw = partial(_normal, test == "exact", mean / spread)
+        unit = spread / PER_DEVIATION
     else:
-        draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
+        draw = _Resampling.of(scores.u, scores.v, scores.scale, true)
         unit = draw.rounded
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    chosen, origin = _sizes(sizes, sample.n), seeds(as_generator(rng))
+    chosen, origin = _sizes(sizes, n), seeds(as_generator(rng))
     power: list[float] = []
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
         generator = stream(origin, size)
@@ -424,7 +427,7 @@ class _Resampling:
         magnitudes = np.abs(self.values).astype(np.float64)
         lead, root = times @ self.values, np.sqrt(np.maximum(times @ magnitudes**2, 1.0))
         ahead = two | ((lead > 0) if alternative == "greater" else (lead < 0))
-        normal = normal_pvalue(lead / root, alternative)
+        normal = t_pvalue(lead / root, np.inf, alternative)
         off = (1 + two) * 0.56 * (times @ magnitudes**3) / root**3
         most = np.where(ahead, np.minimum(3.18 * normal, normal + off), 1.0)
         least = np.where(ahead, normal - off, 0.5)
@@ -435,7 +438,7 @@ class _Resampling:
             p = found.values[0]
             for i in found.hard.nonzero()[0]:
                 row = np.repeat(self.values, some[i].astype(np.intp))
-                p[i] = exact_pvalue(row[None, :], alternative=alternative)[0]
+                p[i] = exact_pvalues(row[None, :], 0, alternative=alternative)[0]
             return int(np.count_nonzero(rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
@@ -467,19 +470,7 @@ def _pvalues(
     for name, scores in (("a", a), ("b", b)) if test in OF_COUNTS else ():
         for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
             raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
-    row, d = TESTS[test], _differences(a, b)
-    of = (a, b) if SYSTEMS in row.assumptions else (d,)
+    row = TESTS[test]
     drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
-    assert row.batch is not None, f"{test} is made of single data sets only"
-    p = np.asarray(row.batch(*of, axis=1, alternative=alternative, **drawn))
-    return np.clip(p, SMALLEST, 1.0)
-
-
-def _differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
-    """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
-    x, y = (np.asarray(z, np.int64 if z.dtype.kind in "bi" else np.float64) for z in (a, b))
-    d = x - y
-    if d.dtype == np.int64:
-        return d
-    top = max(float(abs(end)) for z in (x, y) for end in (z.min(), z.max()))
-    return np.round(d, 12 - ceil(log10(top)), out=d) if top else d
+    assert row.many is not None, f"{test} is made of single data sets only"
+    return np.clip(row.many(a, b, axis=1, alternative=alternative, **drawn), SMALLEST, 1.0)

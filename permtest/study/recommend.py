@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._checks import check_option
+from permtest._text import interval as interval_text
 from permtest.alternatives import registry
-from permtest.alternatives.answer import PairedSample, interval_text
-from permtest.alternatives.compare import FEW, verdict
 from permtest.alternatives.counts import mcnemar
+from permtest.pairs import Pairs
 from permtest.score import counted
-from permtest.study.describe import Description, checked_sample, describe
+from permtest.study.describe import Description, describe
 from permtest.study.document import InSection, Section, Table
 
 LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
@@ -209,14 +209,14 @@ def recommend(
     """
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, tuple(ESTIMANDS))
-    sample = checked_sample(a, b, names)
-    found = describe(sample.pairs, alpha=alpha)
-    if sample.is_binary and estimand == "median":
+    scores, _ = registry.scores_of(a, b, names)
+    found = describe(scores, alpha=alpha)
+    if scores.is_binary and estimand == "median":
         raise ValueError(
             "the median of differences of scores of 0 and 1 is 0 nearly always; use "
             "estimand='mean', whose exact test is the sign test of such scores"
         )
-    case = _Case(sample, found, estimand)
+    case = _Case(scores, found, estimand)
     lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
     for test, which, why in _by_table(found) if rule == "manual" else case.verdicts():
         lists[which].append(Entry(test, registry.TITLES[test], why))
@@ -229,11 +229,12 @@ def recommend(
 class _Case:
     """The facts behind the advice, and the reasons given for it."""
 
-    def __init__(self, sample: PairedSample, found: Description, estimand: str) -> None:
+    def __init__(self, scores: Pairs, found: Description, estimand: str) -> None:
         self.estimand = estimand
-        self.sample, self.found, self.n = sample, found, found.n
-        self.binary, self.pairs = sample.is_binary, counted(found.n, "pairs")
-        self.constant = bool((sample.gaps == sample.gaps[0]).all())
+        self.scores, self.found, self.n = scores, found, found.n
+        self.gaps = scores.differences()
+        self.binary, self.pairs = scores.is_binary, counted(found.n, "pairs")
+        self.constant = bool((self.gaps == self.gaps[0]).all())
         self.samples = min(SAMPLES, max(DRAWN // self.n, 100))
         self.shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
         differing = found.n - found.n_zeros
@@ -253,7 +254,7 @@ class _Case:
         ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
         tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
         how: dict[str, Any] = {"alpha": self.found.alpha, "samples": self.samples}
-        of = self.sample.gaps, self.sample.scale
+        of = self.gaps, self.scores.scale
         rates = measured_rates(*of, tests, **how)
         ends = rate_intervals(*of, rates, **how)
         same = ("mcnemar", "sign") if self.binary else ()
@@ -280,7 +281,7 @@ class _Case:
     def judged(self) -> Iterator[Verdict]:
         """All tests, by their assumptions; those that count answers are for scores of 0 and 1."""
         if self.binary:
-            wins, differing = int((self.sample.gaps > 0).sum()), self.n - self.found.n_zeros
+            wins, differing = int((self.gaps > 0).sum()), self.n - self.found.n_zeros
             alone = f"{wins} items are right for one system alone, {differing - wins} for the other"
             same = f"scores are 0 and 1, so it is McNemar's exact test; {alone}{self.reach}"
             yield "exact", NON_PREFERRED, same
@@ -324,7 +325,7 @@ class _Case:
 
     def bootstrap(self, test: str) -> tuple[str, str]:
         graded = test == "bootstrap_mean" and not self.binary
-        if self.constant or self.n < (FEW if graded else registry.REPRESENTATIVE_FROM):
+        if self.constant or self.n < (registry.FEW if graded else registry.REPRESENTATIVE_FROM):
             return INAPPROPRIATE, f"{self.pairs} are too few, or too alike, to represent others"
         if not graded:
             return NON_PREFERRED, "p is sampled, and its level approximate"
@@ -348,7 +349,7 @@ class _Case:
         zeros, (a, b) = self.found.n_zeros, self.found.names
         if zeros == self.n:
             return NON_PREFERRED, "no pair differs, so p is 1"
-        wins, losses = (int((side * self.sample.gaps > 0).sum()) for side in (1, -1))
+        wins, losses = (int((side * self.gaps > 0).sum()) for side in (1, -1))
         found = mcnemar(wins, losses, n=self.n)
         ends = interval_text(found.confidence_interval(), 3)
         ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
@@ -359,7 +360,9 @@ class _Case:
 
     def median(self, test: str) -> tuple[str, str]:
         permuted = test == "permutation_median"
-        values, counts = np.unique(self.sample.differences, return_counts=True)
+        values, counts = np.unique(
+            registry.as_floats(self.gaps, self.scores.scale), return_counts=True
+        )
         if 2 * (most := counts.max()) >= self.n or self.binary:
             same = f"{most} of {self.n} differences are {values[counts.argmax()]:g}"
             return INAPPROPRIATE, f"{same}, so their median says next to nothing about the others"
@@ -372,7 +375,7 @@ class _Case:
     def independent(self) -> tuple[str, str]:
         if self.constant:
             return INAPPROPRIATE, "the scores vary too little for it to be defined"
-        held, evidence = verdict(registry.SYSTEMS, self.sample, self.found.alpha)
+        _, held, evidence = registry.verdict(registry.SYSTEMS, self.scores, self.found.alpha)
         if held is not True:
             return INAPPROPRIATE, f"it assumes independent systems, but {evidence}"
         if self.n < registry.MANY:

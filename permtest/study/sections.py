@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest.alternatives.answer import fewest_units, finite
+from permtest._text import plain
 from permtest.alternatives.bayes import bayes_test
 from permtest.alternatives.counts import rate_intervals
 from permtest.alternatives.registry import TESTS
@@ -20,6 +20,7 @@ from permtest.statistics import lookup
 from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
+from permtest.study.plan import fewest_units
 
 #: Rows of the table of where the scores come from, and of that of sizes of units.
 MOST_ROWS, SIZES = 60, 12
@@ -121,7 +122,7 @@ def finding(found: Any) -> Section:
             "interval_about": found.interval_about,
             "better": exact.better,
             "difference": found.difference,
-            "confidence_interval": interval and [finite(end) for end in interval],
+            "confidence_interval": plain(interval),
             "confidence_level": level,
             "paired_by": pairs.source.get("paired_by"),
         },
@@ -226,8 +227,7 @@ def answers(found: Any) -> Section:
     for answer, facts in zip(table, table.rows(), strict=True):
         decision = {True: "yes", False: "no", None: "-"}[decided[answer.test]]
         measured = rates.get(answer.test, ())
-        p = answer.result.pvalue_text() if answer.result else "-"
-        cells = [answer.title, p, decision, span(answer.interval)]
+        cells = [answer.title, answer.pvalue_text, decision, span(answer.interval)]
         cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
         assumed = found.in_units(answer.assumptions_text)
         rows.append((*cells, assumed))
@@ -385,7 +385,7 @@ def power(found: Any) -> Section:
         few, many = found.needed_at_ends
         ends = f"{few:,.0f} or more" if many == inf else f"{few:,.0f} to {many:,.0f}"
         rows.append(("the same at the ends of its interval", ends, computed))
-        facts = facts | {"needed_at_ends": [finite(few), finite(many)]}
+        facts = facts | {"needed_at_ends": plain([few, many])}
     limits += (
         "Significant differences tend to be overestimated: plan for the smallest that matters."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, inf, isinf, log, sqrt
+from math import ceil, inf, isinf, log, log2, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -18,7 +18,6 @@ from permtest._checks import (
     check_level,
     check_share,
 )
-from permtest.alternatives.answer import fewest_units
 from permtest.score import counted
 from permtest.statistics import check_alternative
 
@@ -318,6 +317,11 @@ def outlook(
         shown = f"{counted(n, unit)} show it in {target:.0%} of all studies"
         problem = f"no difference is large enough that {shown}"
     return Outlook(n, power, detectable, needed, target, method, problem)
+
+
+def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
+    """The smallest n for which p of the exact test can reach alpha: it is at least 2^-n a side."""
+    return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
 
 
 def observed_effect(differences: NDArray[np.float64]) -> dict[str, float]:
