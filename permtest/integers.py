@@ -75,6 +75,8 @@ def exact_sum(values: IntArray) -> int:
     """The sum as a Python integer, whatever its size."""
     if values.dtype == object:
         return sum(map(int, values))
+    if largest(values) * values.size < 2**63:
+        return int(values.sum())
     return (int((values >> HALF).sum()) << HALF) + int((values & (2**HALF - 1)).sum())
 
 
