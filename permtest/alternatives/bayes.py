@@ -539,9 +539,8 @@ class BayesTestResult(Shown):
 
     def verdict(self) -> str:
         """The decision in words."""
-        words = {
-            f"{x} better": f"{name} is better" for x, name in zip("ab", self.names, strict=True)
-        }
+        a, b = self.names
+        words = {"a better": f"{a} is better", "b better": f"{b} is better"}
         words |= {"equivalent": "Practically equivalent", "undecided": "Undecided"}
         return f"{words[self.decision]} at a threshold of {number(self.threshold)}"
 

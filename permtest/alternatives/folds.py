@@ -219,7 +219,7 @@ class BlockPartition(Shown):
             yield from ((train, rest), (rest, train))
 
     def rows(self) -> list[dict[str, Any]]:
-        """What was to be alike: in all, in a block, and by how many percent the worst half is off."""
+        """What was to be alike: in all, in a block, and by how many percent halves are off."""
         found = []
         for name, sums in self.balance.items():
             total, halves = float(sums.sum()), [sums[list(x)].sum() for x in self.design]

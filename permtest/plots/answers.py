@@ -378,8 +378,7 @@ def plot_difference(result: BayesTestResult, *, ax: Axes | None = None) -> Axes:
     values = np.union1d(np.linspace(low, high, POINTS), edges)
     heights = law.pdf(values)
     top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
-    minus = (" - ", " \N{MINUS SIGN} ")
-    chances = {who: x.replace(*minus) for who, x in result.chances(2).items()}
+    chances = result.chances(2)
     with sheet.canvas(ax) as ax:
         row = _set_rows(ax, ["mean, 95%"], top)[0]
         ax.plot(values, heights, color=roles.ink(), gid="density")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from permtest.alternatives.answer import fewest_units, finite
-from permtest.alternatives.bayes import bayes_test
+from permtest.alternatives.bayes import ENOUGH, bayes_test
 from permtest.alternatives.counts import rate_intervals
 from permtest.alternatives.registry import TESTS
 from permtest.pairs import Pairs
@@ -295,7 +295,7 @@ def measures(found: Any) -> Section:
     for name in MEASURES:
         same = found.statistic.name == name
         one = found if same else replace(found, statistic=lookup(name))
-        bayes = bayes_test(old, new, name, weight=1, paired=len(old) > 1, names=(b, a))
+        bayes = bayes_test(old, new, name, weight=1, paired=len(old) >= ENOUGH, names=(b, a))
         cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
         p = one.p_text.removeprefix("p ").removeprefix("= ")
         paired = bayes.paired.chances()["b"] if bayes.paired else "-"
@@ -315,7 +315,7 @@ def measures(found: Any) -> Section:
         limits="Neither probability is 1 - p: they are about the systems, and p is about the "
         "data. The first one assumes that all decisions, and the two systems, are independent of "
         f"each other, which makes it {leans}. The one called 'paired' is experimental: it takes "
-        f"the spread of the difference from the {found.unit}, for which it needs 30 or more.",
+        f"the spread of the difference from the {found.unit}, for which it needs {ENOUGH} or more.",
         data={"measures": data},
     )
 
