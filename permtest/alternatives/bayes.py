@@ -548,10 +548,14 @@ class BayesTestResult(Shown):
     def __str__(self) -> str:
         a, b = self.names
         x, y = (self._observed(table) for table in (self.counts_a, self.counts_b))
-        more = f"{number(abs(y - x), 4)} {'higher' if y > x else 'lower'} than"
-        text = f"{self.title[:1].upper()}{self.title[1:]} of {b} is {more if x != y else 'just'} "
-        text += f"that of {a} ({number(y, 4)} against {number(x, 4)}): {self._answer()}"
-        return text + (f" Paired, experimental: {self.paired._answer()}" if self.paired else "")
+        text, seen, than = self.title[:1].upper() + self.title[1:], number(y, 4), number(x, 4)
+        if abs(y - x) > 0:
+            more = f"{number(abs(y - x), 4)} {'higher' if y > x else 'lower'}"
+            text += f" of {b} is {more} than that of {a} ({seen} against {than})"
+        else:
+            text += f" is {seen} for {b} and {than} for {a}"
+        also = f" Paired, experimental: {self.paired._answer()}" if self.paired else ""
+        return f"{text}: {self._answer()}{also}"
 
     def _observed(self, table: Floats) -> float:
         """The metric of the summed counts; NaN for 0 / 0."""
