@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest._text import Shown, text_table
+from permtest._text import text_table
 from permtest.alternatives.means import of_mean
 from permtest.alternatives.registry import AlternativeResult, Names, deviation, scores_of
 from permtest.statistics import Alternative
@@ -200,7 +200,7 @@ def corrected_resampled_t(
 
 
 @dataclass(frozen=True, eq=False)
-class BlockPartition(Shown):
+class BlockPartition:
     """Items in blocks, and blocks in training sets.
 
     `blocks` has the block of each item, `design` the blocks that the first fold of each partition
@@ -222,10 +222,13 @@ class BlockPartition(Shown):
         """What was to be alike: in all, in a block, and by how many percent halves are off."""
         found = []
         for name, sums in self.balance.items():
-            total, halves = float(sums.sum()), [sums[list(x)].sum() for x in self.design]
-            off = max(abs(2 * half / total - 1) for half in halves) if total else 0.0
-            ends = (float(sums.min()), float(sums.max()))
-            found.append({"what": name, "total": total, "block": ends, "off": 100 * float(off)})
+            whole = (sums == np.round(sums)).all()
+            total, low, high = (
+                int(x) if whole else float(x) for x in (sums.sum(), sums.min(), sums.max())
+            )
+            halves = (sums[list(blocks)].sum() for blocks in self.design)
+            off = 100 * max(abs(2 * half / total - 1) for half in halves) if total else 0.0
+            found.append({"what": name, "total": total, "block": (low, high), "off": float(off)})
         return found
 
     def __str__(self) -> str:
