@@ -180,12 +180,9 @@ def test_a_sentence_and_json():
 @pytest.mark.parametrize(
     ("message", "folds", "options"),
     [
-        (r"folds_b\[0\] has fn = nan", (A, [1, 2, math.nan]), {}),
         (r"folds_b has 2 folds, folds_a has 1", (A, [B, B]), {}),
-        (r"rope=-1 must lie in \[0, 1\]", (A, B), {"rope": -1}),
         (r"threshold=0.4 must be 0.5 or more", (A, B), {"threshold": 0.4}),
         (r"prior=0 must be a number from 0.1", (A, B), {"prior": 0}),
-        (r"names=\('A', 'A'\) must differ", (A, B), {"names": ("A", "A")}),
         (r"paired\[0\] leaves -5 items in column 0 to A", (A, B), {"paired": [95, 5, 10]}),
         (r"paired\[0\] leaves 10 .* alone, and 0 in column 2", (A, B), {"paired": [80, 5, 15]}),
         (r"paired has 2 folds", (A, B), {"paired": [[80, 5, 5]] * 2}),
