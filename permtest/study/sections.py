@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from permtest._text import plain
-from permtest.alternatives.bayes import bayes_test
+from permtest.alternatives.answer import fewest_units, finite
+from permtest.alternatives.bayes import ENOUGH, bayes_test
 from permtest.alternatives.counts import rate_intervals
 from permtest.alternatives.registry import TESTS
 from permtest.pairs import Pairs
@@ -20,7 +20,6 @@ from permtest.statistics import lookup
 from permtest.study import document as doc
 from permtest.study.describe import dependence
 from permtest.study.document import Figure, Section, Table, legible, number, percent, span
-from permtest.study.plan import fewest_units
 
 #: Rows of the table of where the scores come from, and of that of sizes of units.
 MOST_ROWS, SIZES = 60, 12
@@ -122,7 +121,7 @@ def finding(found: Any) -> Section:
             "interval_about": found.interval_about,
             "better": exact.better,
             "difference": found.difference,
-            "confidence_interval": plain(interval),
+            "confidence_interval": interval and [finite(end) for end in interval],
             "confidence_level": level,
             "paired_by": pairs.source.get("paired_by"),
         },
@@ -227,7 +226,8 @@ def answers(found: Any) -> Section:
     for answer, facts in zip(table, table.rows(), strict=True):
         decision = {True: "yes", False: "no", None: "-"}[decided[answer.test]]
         measured = rates.get(answer.test, ())
-        cells = [answer.title, answer.pvalue_text, decision, span(answer.interval)]
+        p = answer.result.pvalue_text() if answer.result else "-"
+        cells = [answer.title, p, decision, span(answer.interval)]
         cells += [f"{x:.3f}" for x in measured] or [""] * 2 * bool(rates)
         assumed = found.in_units(answer.assumptions_text)
         rows.append((*cells, assumed))
@@ -295,7 +295,7 @@ def measures(found: Any) -> Section:
     for name in MEASURES:
         same = found.statistic.name == name
         one = found if same else replace(found, statistic=lookup(name))
-        bayes = bayes_test(old, new, name, weight=1, paired=len(old) > 1, names=(b, a))
+        bayes = bayes_test(old, new, name, weight=1, paired=len(old) >= ENOUGH, names=(b, a))
         cells = (*map(one.score_text, one.scores), one.difference_text, span(one.interval))
         p = one.p_text.removeprefix("p ").removeprefix("= ")
         paired = bayes.paired.chances()["b"] if bayes.paired else "-"
@@ -315,7 +315,7 @@ def measures(found: Any) -> Section:
         limits="Neither probability is 1 - p: they are about the systems, and p is about the "
         "data. The first one assumes that all decisions, and the two systems, are independent of "
         f"each other, which makes it {leans}. The one called 'paired' is experimental: it takes "
-        f"the spread of the difference from the {found.unit}, for which it needs 30 or more.",
+        f"the spread of the difference from the {found.unit}, for which it needs {ENOUGH} or more.",
         data={"measures": data},
     )
 
@@ -385,7 +385,7 @@ def power(found: Any) -> Section:
         few, many = found.needed_at_ends
         ends = f"{few:,.0f} or more" if many == inf else f"{few:,.0f} to {many:,.0f}"
         rows.append(("the same at the ends of its interval", ends, computed))
-        facts = facts | {"needed_at_ends": plain([few, many])}
+        facts = facts | {"needed_at_ends": [finite(few), finite(many)]}
     limits += (
         "Significant differences tend to be overestimated: plan for the smallest that matters."
     )
