@@ -16,7 +16,7 @@ from permtest._checks import check_count, check_level, check_option
 from permtest._jit import Floats, Ints
 from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, counted, html_table, listed, plain, said, together
-from permtest.batch import compare_rows
+from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, exact_sum, roomy
 from permtest.many.corrections import (
@@ -30,7 +30,7 @@ from permtest.many.corrections import (
 )
 from permtest.null.distribution import TABLE
 from permtest.result import PermutationTestResult
-from permtest.scores import Scores
+from permtest.scores import Scores, check_aligned
 from permtest.statistics import (
     MeanOfRatios,
     Statistic,
@@ -94,6 +94,8 @@ class Leaderboard(Shown):
         What random labellings start from.
     sampled : bool
         Whether the adjusted p-values come from random labellings.
+    scores : Scores
+        What was compared.
 
     Examples
     --------
@@ -131,7 +133,7 @@ class Leaderboard(Shown):
     K: int
     seed: int
     sampled: bool
-    _scores: Scores = field(kw_only=True, repr=False)
+    scores: Scores = field(repr=False)
     _exact: tuple[Fraction, ...] = field(kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -156,7 +158,10 @@ class Leaderboard(Shown):
     @property
     def differs(self) -> NDArray[np.bool_]:
         """Which pairs differ at level `alpha`, after correction; of shape (P,)."""
-        return np.asarray(self.adjusted <= self.alpha * (1 + ROUNDING))
+        return self._rejected(self.adjusted)
+
+    def _rejected(self, p: Floats) -> NDArray[np.bool_]:
+        return np.asarray(p <= self.alpha * (1 + ROUNDING))
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
@@ -180,6 +185,11 @@ class Leaderboard(Shown):
     @cached_property
     def _order(self) -> Ints:
         return np.argsort(-self._codes, kind="stable")
+
+    @property
+    def _head(self) -> int:
+        """Beside whom the systems stand: the baseline, or the first."""
+        return int(self._order[0]) if self.baseline is None else self.systems.index(self.baseline)
 
     @cached_property
     def _above(self) -> NDArray[np.bool_]:
@@ -235,6 +245,12 @@ class Leaderboard(Shown):
             )
         above = self._above
         return np.stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)], axis=1)
+
+    def rank_texts(self) -> list[str]:
+        """The ranks that each system may have as text, such as "2 to 3"; its place if none do."""
+        if not self.bounds_ranks:
+            return [*map(str, self.places().tolist())]
+        return [" to ".join(map(str, sorted({*both}))) for both in self.rank_ranges().tolist()]
 
     def tied_with_best(self) -> tuple[str, ...]:
         """The first system and those that do not differ from it, in the order of the ranking.
@@ -323,7 +339,7 @@ class Leaderboard(Shown):
         i, j = self._numbers(a, b)
         sides = np.stack([self.first, self.second])
         pair = np.flatnonzero((sides == i).any(axis=0) & (sides == j).any(axis=0))
-        return _test(self._scores, i, j, self.metric, self.alternative, [self.seed, *pair.tolist()])
+        return _test(self.scores, i, j, self.metric, self.alternative, [self.seed, *pair.tolist()])
 
     @cached_property
     def unit_values(self) -> Floats:
@@ -332,7 +348,7 @@ class Leaderboard(Shown):
         Of shape (S, N). The mean over units is the mean score, also of sums; of measures such as F1
         it is their jackknife estimate.
         """
-        units, scale = self._scores.units, self._scores.scale
+        units, scale = self.scores.units, self.scores.scale
         measure, addends = _addends(units, lookup(self.metric))
         if measure is None:
             gaps = (roomy(addends) - roomy(addends[:1]))[:, :, 0].astype(np.float64)
@@ -346,9 +362,7 @@ class Leaderboard(Shown):
     @cached_property
     def _tail(self) -> float:
         pairs = self.first, self.second
-        return joint_tail(
-            self.unit_values, *pairs, alternative=self.alternative, alpha=self.alpha
-        )
+        return joint_tail(self.unit_values, *pairs, alternative=self.alternative, alpha=self.alpha)
 
     def interval(self, a: str, b: str) -> tuple[float, float]:
         """The interval for the difference of two systems, a less b.
@@ -369,7 +383,7 @@ class Leaderboard(Shown):
         the ends are infinite where there are too few units for p to reach the level.
         """
         i, j = self._numbers(a, b)
-        scores, of_counts = self._scores, bool(lookup(self.metric).columns)
+        scores, of_counts = self.scores, bool(lookup(self.metric).columns)
         times = 1 if of_counts or self.metric == "mean" else self.n
         if self.first.size == 1 and not of_counts:
             with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
@@ -393,9 +407,8 @@ class Leaderboard(Shown):
         They hold together although the best system is chosen from the same scores. Of shape (S, 2),
         in the order of `systems`; NaN for the first one, or the baseline.
         """
-        beside = self.systems[self._beside()[0][0]]
-        nothing = (np.nan, np.nan)
-        return np.array([nothing if x == beside else self.interval(x, beside) for x in self.systems])
+        found = {row["system"]: row["interval"] or (np.nan, np.nan) for row in self.rows()}
+        return np.array([found[name] for name in self.systems])
 
     def corrected(self, correction: str) -> Leaderboard:
         """The same tests with another correction.
@@ -412,7 +425,7 @@ class Leaderboard(Shown):
         if correction != "max_t":
             adjusted, sampled = adjusted_pvalues(self.pvalue, correction), False
         else:
-            measure, addends = _addends(self._scores.units, lookup(self.metric))
+            measure, addends = _addends(self.scores.units, lookup(self.metric))
             rng = np.random.default_rng([self.seed, 2])
             how: dict[str, Any] = {"alternative": self.alternative, "K": self.K, "rng": rng}
             found = max_t(addends, self.first, self.second, measure=measure, **how)
@@ -441,145 +454,102 @@ class Leaderboard(Shown):
     def rows(self) -> list[dict[str, Any]]:
         """All systems from the first to the last, as plain values.
 
-        Besides values and ranks: of scores of 0 and 1 without clusters Wilson's interval of the
-        value itself, from `value_low` to `value_high`; the `difference` from the first system, with
-        its interval from `low` to `high` (`intervals`) and p-values; the p-values of the system
-        `before` it, the share of the items on which both have the `same` score, and, of scores of
-        0 and 1, on which `both_right`. With a baseline, differences are from that, and there are no
-        ranks.
+        Besides values, ranks and letters: the `difference` from the first system, with its
+        `interval` and p-values; None for that one itself. With a baseline, differences are from
+        that, and there are no ranks.
         """
         return self._rows
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
-        head, before, every = *self._beside(), np.arange(len(self.systems))
-        found: dict[str, Any] = {"system": np.array(self.systems, dtype=object)}
-        found["value"] = self.values
-        if self._scores.is_binary and self.n_clusters is None:
-            found["value_low"], found["value_high"] = self._own_intervals()
-        if self.baseline is None:
-            found["rank"] = self.places()
+        head, ranked, found = self._head, self.baseline is None, []
+        letters, tied = (self.letters(), self.tied_with_best()) if ranked else ({}, ())
+        names = {"difference": "statistic", "pvalue": "pvalue", "adjusted": "adjusted"}
+        columns = {key: self.matrix(what)[:, head].tolist() for key, what in names.items()}
+        for i in self._order.tolist():
+            name = self.systems[i]
+            row: dict[str, Any] = {"rank": int(self.places()[i])} if ranked else {}
+            row |= {"system": name, "value": float(self.values[i])}
             if self.bounds_ranks:
-                found["rank_low"], found["rank_high"] = self.rank_ranges().T
-            letters = self.letters()
-            found["letters"] = np.array([letters.get(x, "") for x in self.systems], dtype=object)
-            found["tied_with_best"] = np.isin(self.systems, self.tied_with_best())
-        named = ("statistic", "difference"), ("pvalue", "pvalue"), ("adjusted", "adjusted")
-        for what, key in named:
-            square = self.matrix(what)
-            np.fill_diagonal(square, what != "statistic")
-            found[key], found[f"{key}_before"] = square[:, head], square[every, before]
-        if self.baseline is not None:
-            found["differs"] = found["adjusted"] <= self.alpha * (1 + ROUNDING)
-        found["low"], found["high"] = self.intervals().T
-        scores = self._scores.values.reshape(every.size, self.n, -1)
-        same = [(scores[i] == scores[j]).all(axis=1) for i, j in enumerate(before)]
-        found["same"] = np.mean(same, axis=1)
-        if self._scores.is_binary:
-            found["both_right"] = np.mean(same & (scores[:, :, 0] != 0), axis=1)
-        columns = {key: np.asarray(x).tolist() for key, x in found.items()}
-        return [{key: x[i] for key, x in columns.items()} for i in self._order.tolist()]
-
-    def _beside(self) -> tuple[int, Ints]:
-        """Beside whom each system stands: the first, and the one before it; or the baseline."""
-        order = self._order
-        head = int(order[0]) if self.baseline is None else self.systems.index(self.baseline)
-        before = np.full(order.size, head)
-        if self.baseline is None:
-            before[order[1:]] = order[:-1]
-        return head, before
-
-    def _own_intervals(self) -> Floats:
-        """Wilson's interval of what each system scores, of 0 and 1; of shape (2, S)."""
-        from scipy.special import ndtri
-
-        times = 1 if self.metric == "mean" else self.n
-        share, z2 = self.values / times, float(ndtri(self.alpha / 2)) ** 2
-        centre, unit = share + z2 / (2 * self.n), 1 + z2 / self.n
-        reach = np.sqrt(z2 * (share * (1 - share) / self.n + z2 / (4 * self.n**2)))
-        return np.clip([centre - reach, centre + reach] / unit, 0.0, 1.0) * times
+                row["ranks"] = tuple(self.rank_ranges()[i].tolist())
+            if ranked:
+                row |= {"letters": letters.get(name, ""), "tied_with_best": name in tied}
+            row |= {key: None if i == head else column[i] for key, column in columns.items()}
+            row["interval"] = None if i == head else self.interval(name, self.systems[head])
+            if not ranked:
+                row["differs"] = i != head and bool(self._rejected(row["adjusted"]))
+            found.append(row)
+        return found
 
     def table(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """The `rows` as people read them, and the headings of their columns."""
-        first = "the highest" if self.higher_is_better is None else "the best"
-        interval, base = f"{100 * (1 - self.alpha):.6g}% interval", self.baseline
+        best = "the highest" if self.higher_is_better is None else "the best"
         titles = {"rank": "rank", "system": "system", "value": self.title}
-        titles |= {"value_interval": f"{interval} of the {self.title}", "ranks": "possible ranks"}
-        titles |= {"letters": "alike", "tied_with_best": "tied", "difference": f"minus {base or first}"}
-        titles |= {"interval": interval, "pvalue": "p", "adjusted": "adjusted p"}
-        titles |= {"pvalue_before": "p before", "adjusted_before": "adjusted before"}
-        titles |= {"differs": "differs", "same": "same", "both_right": "both right"}
-        found = []
-        for row in self.rows():
-            itself = row["low"] != row["low"]
-            more = {"interval": None if itself else (row["low"], row["high"])}
-            if "value_low" in row:
-                more["value_interval"] = row["value_low"], row["value_high"]
-            if self.bounds_ranks:
-                low, high = row["rank_low"], row["rank_high"]
-                more["ranks"] = low if low == high else (low, high)
-            blank = dict.fromkeys(list(titles)[-8:]) if itself else {}
-            found.append(row | blank | more)
-        return found, {key: title for key, title in titles.items() if key in found[0]}
+        titles |= {"ranks": "possible ranks", "letters": "alike", "tied_with_best": "tied"}
+        titles |= {"difference": f"minus {self.baseline or best}"}
+        titles |= {"interval": f"{100 * (1 - self.alpha):.6g}% interval"}
+        titles |= {"pvalue": "p", "adjusted": "adjusted p", "differs": "differs"}
+        rows = self.rows()
+        if self.bounds_ranks:
+            texts = dict(zip(self.systems, self.rank_texts(), strict=True))
+            rows = [row | {"ranks": texts[row["system"]]} for row in rows]
+        return rows, {key: title for key, title in titles.items() if key in rows[0]}
 
     def sentence(self) -> str:
         """Say which system is first, which are tied with it, and how many pairs differ."""
-        verb = {"greater": "score more than", "less": "score less than"}
-        what = f"{verb.get(self.alternative, 'differ from')} {self.baseline}"
-        noun, lead = "systems", ""
-        if self.baseline is None:
-            what, noun, lead = "differ", "pairs", f"{self._lead()}. "
+        lead, what, number = f"{self._lead()}. ", "differ", counted(len(self), "pairs")
+        if self.baseline is not None:
+            verb = {"greater": "score more than", "less": "score less than"}
+            what = f"{verb.get(self.alternative, 'differ from')} {self.baseline}"
+            lead, number = "", counted(len(self), "systems")
         items = counted(self.n, "items")
         items += "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'clusters')}"
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         return (
-            f"{lead}Shown to {what}: {self.differs.sum()} of {counted(len(self), noun)} (exact "
-            f"{sides} paired-permutation tests over {items}, level {self.alpha:g}, "
+            f"{lead}Shown to {what}: {self.differs.sum()} of {number} (exact {sides} "
+            f"paired-permutation tests over {items}, level {self.alpha:g}, "
             f"{CORRECTIONS[self.correction].title})."
         )
 
     def _lead(self) -> str:
-        """Which system is first, and which are tied with it."""
+        """Which system is first, and which are tied with it; of many only how many."""
+        if self.baseline is not None:
+            return ""
         best = self.order()[: int(np.sum(self.places() == 1))]
-        rest = [x for x in self.tied_with_best() if x not in best]
-        first, others = (
-            counted(len(x), "systems") if len(x) > NAMED else listed(x) for x in (best, rest)
-        )
+        rest = [x for x in self.tied_with_best() if x not in best] or ["no other system"]
+        both = [counted(len(x), "systems") if len(x) > NAMED else listed(x) for x in (best, rest)]
         verb = "lead together" if best[1:] else "leads"
         if self.higher_is_better is None:
             verb = f"{'share' if best[1:] else 'has'} the highest {self.title}"
-        return f"{first} {verb}, tied with {others or 'no other system'}"
+        return f"{both[0]} {verb}, tied with {both[1]}"
 
     def remarks(self) -> list[str]:
         """What is not exact, and what the scores give reason to check."""
-        found, close = [], int(self.undecided.sum())
-        if close:
-            found = [f"Too close to call with K = {self.K}: {counted(close, 'pairs')}."]
-        reasons = {"monte_carlo": "Sampled, because exact ones are out of reach"}
-        reasons["bracket"] = "Upper bounds, because scores have many digits"
-        for method, reason in reasons.items():
-            if number := int(np.sum(self.method == method)):
-                found.append(f"{reason}: {number} of {counted(len(self), 'p-values')}.")
-        same = [x for x, y in zip(self.systems, self._scores.arrays) if self.n > 1 and (y == y[0]).all()]
-        if same:
-            found.append(
-                f"The same score on every item: {listed(same)}. Check that this is what a system "
-                "scored, and not a reference or a column that was filled in."
-            )
-        return found
+        arrays = dict(zip(self.systems, self.scores.arrays, strict=True))
+        same = [x for x, y in arrays.items() if self.n > 1 and (y == y[0]).all()]
+        constant = f"The same score on every item: {listed(same)}. Check that this is what a "
+        constant += "system scored, and not a reference or a column that was filled in."
+        found, of_all = [], f"of {counted(len(self), 'p-values')}"
+        for reason, number in (
+            ("Sampled, because exact ones are out of reach", np.sum(self.method == "monte_carlo")),
+            ("Upper bounds, because scores have many digits", np.sum(self.method == "bracket")),
+            (f"Too close to call with K = {self.K}", np.sum(self.undecided)),
+        ):
+            found += [f"{reason}: {number} {of_all}."] * bool(number)
+        return found + [constant] * bool(same)
 
     def __str__(self) -> str:
         return "\n".join([self.sentence(), *self.remarks()])
 
     def _repr_html_(self) -> str:
-        rows, titles = self.table()
-        more = f"{len(rows) - SHOWN} more systems are in ranking()." if len(rows) > SHOWN else ""
-        remarks = map(said, [*self.remarks(), more])
-        return together(html_table(rows[:SHOWN], titles, self.sentence()), *remarks)
+        (rows, titles), rest = self.table(), len(self.systems) - SHOWN
+        remarks = [*self.remarks(), f"{rest} more systems are in ranking()." * (rest > 0)]
+        return together(html_table(rows[:SHOWN], titles, self.sentence()), *map(said, remarks))
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, arrays as nested lists, and the rows; None for no number."""
-        return super().rows()[0] | {"ranking": plain(self.rows()), "sentence": self.sentence()}
+        """All fields but the scores, arrays as nested lists, and the rows; None for no number."""
+        found = super().rows()[0] | {"ranking": plain(self.rows()), "sentence": self.sentence()}
+        return {key: value for key, value in found.items() if key != "scores"}
 
 
 def compare_many(
@@ -682,19 +652,20 @@ def compare_many(
     exact, units = _exact_values(scores, entry), scores.units
     seed = int(as_generator(rng).integers(2**63))
     first, second = _pairings(scores.systems, None if baseline is None else str(baseline))
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
     workers: Any = nullcontext()
     if n_jobs is not None:
         import joblib
 
         workers = joblib.parallel_config(backend="threading", n_jobs=n_jobs)
     with workers:
-        tests = _solve(units, first, second, entry, alternative, seed)
+        tests = _solve(scores, first, second, entry, alternative, seed)
         return Leaderboard(
             systems=scores.systems,
             values=np.array([float(x) for x in exact]),
             first=first,
             second=second,
-            statistic=np.array([float(exact[i] - exact[j]) for i, j in zip(first, second)]),
+            statistic=np.array([float(exact[i] - exact[j]) for i, j in pairs]),
             **tests._asdict(),
             adjusted=tests.pvalue,
             n=len(scores),
@@ -709,7 +680,7 @@ def compare_many(
             K=K,
             seed=seed,
             sampled=False,
-            _scores=scores,
+            scores=scores,
             _exact=exact,
         ).corrected(correction)
 
@@ -722,9 +693,115 @@ def _scores_of(
         if systems is not None:
             raise ValueError("table is Scores, whose systems are chosen when they are made")
         found = table
-    elif not hasattr(table, "keys"):
-        kind = type(table).__name__
+    else:
+        columns = _columns(table, systems, clusters)
+        found = entry.counts(columns) if entry.columns else Scores.of_columns(columns)
+        if isinstance(clusters, str):
+            if clusters not in [*table.keys()]:
+                raise ValueError(f"clusters={clusters!r} is no column of table")
+            clusters = table[clusters]
+        check_aligned(next(iter(columns.values())), clusters, ("table", "clusters"))
+    if len(found) == 0:
+        raise ValueError("table has no items; a comparison needs one at least")
+    return found.clustered(clusters)
+
+
+def _columns(table: Any, systems: Sequence[str] | None, clusters: Any) -> dict[str, Any]:
+    """The columns of the systems by their names."""
+    frame = hasattr(table, "columns")
+    if not frame and not hasattr(table, "keys"):
         raise TypeError(
             "table must be a data frame with a column for each system, or a mapping of names to "
-            f"scores, not {kind}"
+            f"scores, not {type(table).__name__}"
         )
+    there = list(table.columns if frame else table.keys())
+    chosen = (
+        [x for x in there if not (isinstance(clusters, str) and x == clusters)]
+        if systems is None
+        else list(systems)
+    )
+    for name in chosen:
+        if name not in there:
+            raise ValueError(f"table has no system {name!r}; it has {', '.join(map(str, there))}")
+        if frame and systems is None and _counts_on(table[name]):
+            raise ValueError(
+                f"table has a column {name!r} that only counts, and is no score; make it the "
+                "index, or name the systems: systems=[...]"
+            )
+    return {str(name): table[name] for name in chosen}
+
+
+def _counts_on(column: Any) -> bool:
+    """Whether whole numbers count from 0 or 1 on, each equally often; 0 and 1 alone are scores."""
+    values, counts = np.unique(np.asarray(column).astype(str), return_counts=True)
+    runs = [{str(i + first) for i in range(values.size)} for first in (0, 1)]
+    return values.size > 2 and set(values.tolist()) in runs and len({*counts.tolist()}) == 1
+
+
+def _addends(scores: Scores, entry: Statistic) -> tuple[MeanOfRatios | None, IntArray]:
+    """The measure, None for sums, and what is added up, of shape (S, N, m)."""
+    if entry.columns:
+        measure, addends = measured(entry, scores)
+        return measure, np.stack(addends)
+    if scores.columns:
+        names = ", ".join(scores.columns)
+        raise ValueError(f"table has counts of {names}; choose a statistic of them, such as 'f1'")
+    return None, scores.values[:, :, None]
+
+
+def _exact_values(scores: Scores, entry: Statistic) -> tuple[Fraction, ...]:
+    """The statistic of each system."""
+    measure, addends = _addends(scores, entry)
+    if measure is not None:
+        return tuple(measure.exact([exact_sum(column) for column in x.T]) for x in addends)
+    check_scores(entry, scores)
+    times = 1 if entry.name == "mean" else len(scores)
+    return tuple(times * mean for mean in scores.means)
+
+
+def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Ints]:
+    """Numbers of the systems of all pairs, or of all against one; MemoryError if too many."""
+    size = len(systems)
+    number = size * (size - 1) // 2 if baseline is None else size - 1
+    if number > MOST_TESTS:
+        raise MemoryError(
+            f"{number:,} tests are more than {MOST_TESTS:,}; compare all systems with a "
+            "baseline, or the best ones with each other: systems=[...]"
+        )
+    if baseline is None:
+        first, second = np.triu_indices(size, 1)
+        return first.astype(np.int64), second.astype(np.int64)
+    if baseline not in systems:
+        raise ValueError(f"baseline={baseline!r} is not a system; there are {', '.join(systems)}")
+    where = systems.index(baseline)
+    return np.delete(np.arange(size), where), np.full(size - 1, where)
+
+
+def _solve(
+    scores: Scores, first: Ints, second: Ints, entry: Statistic, alternative: str, seed: int
+) -> RowTests:
+    """The tests of all pairs, of shape (P,)."""
+    units = replace(scores.units, ids=None, source={})  # what workers need
+    counted = not entry.columns and units.values.dtype == np.int64 and units.tolerance is None
+    # The blocks do not depend on who computes them. They are smaller where a pair takes longer.
+    step = LEAST if entry.columns else FEW
+    if counted and np.ptp(units.values, axis=0).max() < TABLE:
+        step = max(min(SCORES // len(units), MOST), LEAST)
+    alone = partial(_test_number, units, first, second, entry, alternative, seed)
+    how: dict[str, Any] = {"alternative": alternative, "alone": alone, "step": step}
+    return compare_rows(units.values if counted else None, first, second, **how)
+
+
+def _test(
+    scores: Scores, i: int, j: int, statistic: Any, alternative: Any, seed: list[int]
+) -> PermutationTestResult:
+    rng = np.random.default_rng(seed)
+    how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "rng": rng}
+    found: PermutationTestResult = exact_perm_test(scores.pair(i, j), **how)
+    return found
+
+
+def _test_number(
+    scores: Scores, first: Ints, second: Ints, entry: Statistic, side: str, seed: int, pair: int
+) -> PermutationTestResult:
+    return _test(scores, int(first[pair]), int(second[pair]), entry, side, [seed, pair])

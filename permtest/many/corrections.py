@@ -168,7 +168,7 @@ class _Pairs(NamedTuple):
         else:
             mean, half = (self.totals[i] + self.totals[j]) / 2, (sums[i] - sums[j]).T / 2
             gap = self.measure.values(mean + half) - self.measure.values(mean - half)
-        return np.abs(gap, out=gap) if self.two_sided else gap
+        return np.asarray(np.abs(gap, out=gap) if self.two_sided else gap)
 
     def squares(self, sums: Floats) -> Floats:
         """The sum of the squares of each difference."""
@@ -247,10 +247,7 @@ def _whole_numbers(addends: IntArray, measure: MeanOfRatios | None) -> tuple[Any
     reach = float(np.abs(gaps.astype(np.float64)).sum(axis=2).max(initial=0.0))
     if reach >= EXACT:
         if measure is not None:
-            raise ValueError(
-                f"the table has counts that add up to {EXACT} or more, which correction='max_t' "
-                "cannot do; divide them by a power of ten, or choose 'holm'"
-            )
+            raise ValueError(f"counts add up to {EXACT} or more, too many for 'max_t'; try 'holm'")
         step = 2 ** ceil(log2(reach / EXACT) + 1)
         gaps, off = (gaps.astype(object) + step // 2) // step, float(gaps.shape[2])
     short = np.abs(gaps).max(initial=0) * ITEMS < SINGLE
@@ -287,6 +284,7 @@ class _Coins(NamedTuple):
         heads = np.zeros((len(chunk), rows.shape[1]))
         for start in range(0, len(rows), ITEMS):
             part, number = rows[start : start + ITEMS], counts[start : start + ITEMS]
+            coins: Any
             if rng is None:
                 coins = np.arange(chunk.start, chunk.stop)[:, None] >> np.arange(len(part)) & 1
             elif self.counts is None:
@@ -335,24 +333,22 @@ def joint_tail(
     alone = alpha / (2 if alternative == "two-sided" else 1)
     if first.size == 1 or values.shape[1] < 2:
         return alone
-    found = ndtr(-largest_difference(values, first, second, alternative, alpha))
-    return min(max(float(found), alone / first.size), alone)
+    pairs = _Pairs(first, second, alternative == "two-sided")
+    return min(max(float(ndtr(-largest_gap(values, pairs, alpha))), alone / first.size), alone)
 
 
-def largest_difference(
-    values: Floats, first: Ints, second: Ints, alternative: str, alpha: float
-) -> float:
-    """What the largest standardised difference exceeds with probability alpha."""
+def largest_gap(values: Floats, pairs: _Pairs, alpha: float) -> float:
+    """What the largest standardised difference of some pairs exceeds with probability alpha."""
     centred = values - values.mean(axis=1, keepdims=True)
     covariance = np.einsum("in,jn->ij", centred, centred)  # BLAS depends on its threads
-    variances = np.diag(covariance)
+    variances, first, second = np.diag(covariance), pairs.first, pairs.second
     squares = variances[first] + variances[second] - 2 * covariance[first, second]
     there = squares > NOTHING * variances.max()
     if not there.any():
         return 0.0
-    draws = min(max(QUICK // np.count_nonzero(there), LEAST), MOST)
+    pairs = pairs._replace(first=first[there], second=second[there])
+    draws = min(max(QUICK // pairs.first.size, LEAST), MOST)
     chunks = [range(x, min(x + BLOCK, draws)) for x in range(0, draws, BLOCK)]
-    pairs = _Pairs(first[there], second[there], alternative == "two-sided")
     shared = seeds(np.random.default_rng(0)), _root(covariance), pairs, 1 / np.sqrt(squares[there])
     found = np.sort(np.concatenate([*in_parallel(_largest, chunks, *shared)]))
     place = ceil(round((1 - alpha) * (draws + 1), 6))
