@@ -208,7 +208,7 @@ def max_t(
     n, totals = items.shape[2], addends.astype(np.float64).sum(axis=1)
     listed = n < 62 and 2**n <= K
     size, more = (2**n, 0) if listed else (K, 1)  # the observed labelling is one more
-    coins = _Coins(items, None, None) if listed else _Coins.random(items, seeds(rng))
+    coins = _Coins.of(items, None if listed else seeds(rng))
     pairs = _Pairs(first, second, alternative == "two-sided", measure, totals)
     observed = items.sum(axis=2, keepdims=True, dtype=np.float64)
     seen = np.array([pairs.gap(h, observed)[0] for h in range(first.size)])
@@ -262,39 +262,42 @@ def _add_up(function: Callable[..., Floats], what: str, size: int, *shared: Any)
 
 
 class _Coins(NamedTuple):
-    """Different items (S, m, G), how many there are of each (None: one), and random streams."""
+    """Items, one in a row (G, S m), how many there are of each, and random streams."""
 
-    items: Any
-    counts: Ints | None
-    origin: np.random.SeedSequence | None
+    rows: Any
+    counts: Ints | None  # None: one of each
+    origin: np.random.SeedSequence | None  # None: all labellings are listed
+    shape: tuple[int, int]
 
     @classmethod
-    def random(cls, items: Any, origin: np.random.SeedSequence) -> _Coins:
+    def of(cls, items: Any, origin: np.random.SeedSequence | None) -> _Coins:
         """Items that are alike get one binomial number, where that takes less time."""
-        rows, counts = np.unique(items.reshape(-1, items.shape[2]), axis=1, return_counts=True)
-        if counts.size * ALIKE > items.shape[2]:
-            return cls(items, None, origin)
-        return cls(rows.reshape(*items.shape[:2], -1).astype(np.float64), counts, origin)
+        systems, m, n = items.shape
+        rows = np.ascontiguousarray(items.reshape(systems * m, n).T)
+        if origin is not None:
+            alike, counts = np.unique(rows, axis=0, return_counts=True)
+            if counts.size * ALIKE < n:
+                return cls(alike.astype(np.float64), counts, origin, (systems, m))
+        return cls(rows, None, origin, (systems, m))
 
     def toss(self, chunk: range) -> Floats:
         """The sums (S, m, labellings) under some labellings: all by number, or random ones."""
         rng = None if self.origin is None else stream(self.origin, chunk.start)
-        rows = np.ascontiguousarray(self.items.reshape(-1, self.items.shape[2]).T)
-        counts = np.ones(len(rows), dtype=np.int64) if self.counts is None else self.counts
-        heads = np.zeros((len(chunk), rows.shape[1]))
-        for start in range(0, len(rows), ITEMS):
-            part, number = rows[start : start + ITEMS], counts[start : start + ITEMS]
+        size, number = len(chunk), np.ones(1) if self.counts is None else self.counts[:, None]
+        sums = np.zeros((size, self.rows.shape[1]))
+        for start in range(0, len(self.rows), ITEMS):
             coins: Any
+            part = self.rows[start : start + ITEMS]
             if rng is None:
                 coins = np.arange(chunk.start, chunk.stop)[:, None] >> np.arange(len(part)) & 1
             elif self.counts is None:
-                bits = rng.integers(0, 256, (len(chunk), -(-len(part) // 8)), dtype=np.uint8)
+                bits = rng.integers(0, 256, (size, -(-len(part) // 8)), dtype=np.uint8)
                 coins = np.unpackbits(bits, axis=1, count=len(part))
             else:
-                coins = rng.binomial(number, 0.5, (len(chunk), len(part)))
-            heads += coins.astype(part.dtype) @ part
-        sums = 2 * heads - np.einsum("n,nc->c", counts, rows, dtype=np.float64)
-        return np.ascontiguousarray(sums.T).reshape(*self.items.shape[:2], -1)
+                coins = rng.binomial(self.counts[start : start + ITEMS], 0.5, (size, len(part)))
+            sums += 2 * (coins.astype(part.dtype) @ part)
+        sums -= (number * self.rows).sum(axis=0, dtype=np.float64)
+        return np.ascontiguousarray(sums.T).reshape(*self.shape, size)
 
 
 def _squares(chunk: range, coins: _Coins, pairs: _Pairs) -> Floats:
