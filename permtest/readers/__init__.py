@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from inspect import signature
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,7 +222,13 @@ def _working(
     except ValueError as error:
         return None, str(error)
     paths = [x.path if isinstance(x, File) else str(x) for x in sources]
-    return {"paths": [x if isinstance(y, File | Path) else "frame" for x, y in zip(paths, sources, strict=True)], **said}, ""
+    return {
+        "paths": [
+            x if isinstance(y, File | Path) else "frame"
+            for x, y in zip(paths, sources, strict=True)
+        ],
+        **said,
+    }, ""
 
 
 # ---- opening -------------------------------------------------------------------------------------
@@ -267,8 +273,8 @@ def _table(source: Any, said: Said) -> Table:
         return of_frame(source)
     if "records" not in said and (found := tools.load(source)) is not None:
         return found
-    if not {*said} - {"gold", "statistic"} and (kind := annotated.kind_of(source)):
-        raise annotated.not_declared(source, kind, said)
+    if not {*said} - {"gold", "statistic"} and (error := annotated.not_declared(source, said)):
+        raise error
     return table_of(source, said.get("records"))
 
 
@@ -359,17 +365,12 @@ def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
 # ---- from tables to scores -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One system: its lines, with the columns "item", "run" and "row", and its values by number."""
+class Part(NamedTuple):
+    """One system: its lines, with columns "item", "row" and so on, and its values by number."""
 
     system: str
     table: Table
     lines: pd.DataFrame
-
-    def place(self, line: int) -> int:
-        """The row of a line in the table."""
-        return int(self.lines["row"].iloc[line])
 
 
 def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: Any = None) -> Part:
@@ -382,8 +383,12 @@ def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: A
             raise table.error(int(empty.argmax()), "the id is empty", name)
         texts = table.texts(name).to_numpy()
         found["item"] = found["item"] + ", " + texts if i else texts
-    if "run" in said:
-        found["run"] = table.texts(table.column(said["run"], "run")).to_numpy()
+    for role in ("run", "clusters", "gold"):
+        needed = (
+            role == "run" or str(said.get(role)) in table.names or str(said.get(role)).isdecimal()
+        )
+        if isinstance(said.get(role), str | int) and needed:
+            found[role] = table.texts(table.column(said[role], role)).to_numpy()
     for i, name in enumerate(columns):
         found[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
     lines = pd.DataFrame(found)
@@ -395,8 +400,10 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
     wanted, found = _wanted(said), list[Part]()
     if "system" in said:
         for table in tables:
-            cells = table.texts(table.column(said["system"], "system"))
-            values = _values(table, said)
+            cells, values = (
+                table.texts(table.column(said["system"], "system")),
+                _values(table, said),
+            )
             for name, rows in cells.groupby(cells, sort=False).indices.items():
                 found.append(_part(name, table, said, values, rows))
         names = [x.system for x in found]
@@ -407,13 +414,12 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
             raise ReadError(f"no system is called {shown(strange[0])}: there are {some(names, 20)}")
         found = found if wanted is None else [found[names.index(x)] for x in wanted]
     elif len(tables) == 1:
-        for name, columns in _wide(tables[0], said).items():
-            found.append(_part(name, tables[0], said, columns))
+        found = [_part(x, tables[0], said, y) for x, y in _wide(tables[0], said).items()]
     else:
         columns = listed(wanted) or [said.get("score")] * len(tables)
         for table, column in zip(tables, columns, strict=False):
-            how = said if column is None else {**said, "score": column}
-            found.append(_part(table.called, table, said, _values(table, how)))
+            values = _values(table, said if column is None else {**said, "score": column})
+            found.append(_part(table.called, table, said, values))
     if len(found) < 2:
         raise ReadError("there is one system, and a comparison needs two")
     return found
@@ -429,39 +435,38 @@ def _values(table: Table, said: Said) -> tuple[str, ...]:
 
 def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
     """The columns of the counts of a system, or those whose names begin with what it is called."""
-    layouts = [x.columns for x in entry.measures]
-    columns = tuple(start.split(","))
+    layouts, columns = [x.columns for x in entry.measures], tuple(start.split(","))
     if len(columns) in map(len, layouts):
         return tuple(table.column(x, "a") for x in columns)
-    for join in ("_", "-", ".", " ") if start else ("",):
-        for layout in layouts:
+    for layout in layouts:
+        for join in ("_", "-", ".", " ") if start else ("",):
             columns = tuple(start + join + x for x in layout)
             if {*columns} <= {*table.names}:
                 return columns
-    problem = f"--metric {entry.name} needs columns {entry.layouts()}"
-    problem += f", whose names begin with {shown(start)}" if start else ""
-    raise ReadError(problem, _columns([table]))
+    behind = f", behind {shown(start)}" if start else ""
+    raise ReadError(
+        f"--metric {entry.name} needs columns {entry.layouts()}{behind}", _columns([table])
+    )
 
 
 def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
     """The systems of a table that has columns for them, and these columns."""
     wanted, entry = _wanted(said), _entry(said)
+    names = wanted.split(",") if isinstance(wanted, str) else listed(wanted)
+    option = "a" if "a" in said else "systems"
     if isinstance(wanted, str) and "*" in wanted:
         start, _, end = wanted.partition("*")
         names = [x for x in table.names if fnmatchcase(x, wanted)]
         found = {x[len(start) : len(x) - len(end)]: (x,) for x in names}
-        if len(found) < 2:
-            problem = f"--systems {shown(wanted)} fits {len(found)} columns, and has to fit two"
-            raise ReadError(problem, _columns([table]))
-        return found
-    names = wanted.split(",") if isinstance(wanted, str) else listed(wanted)
-    if entry is not None and "gold" not in said:
+    elif entry is not None and "gold" not in said:
         found = {str(x): _counts(table, str(x), entry) for x in names}
     else:
-        option = "a" if "a" in said else "systems"
         found = {x: (x,) for x in (table.column(x, option) for x in names)}
-    if len(found) < len(names):
-        raise ReadError(f"a system is named twice: {some(names)}")
+    if len(found) < max(2, len(names)):
+        problem = (
+            f"--{option} {printable(wanted)} names {len(found)} columns; name two or more, each "
+        )
+        raise ReadError(f"{problem}once", _columns([table]))
     return found
 
 
@@ -473,41 +478,35 @@ def _columns(tables: Sequence[Table]) -> dict[str, tuple[Column, ...]]:
 
 def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     """The scores of what is declared, with all that is checked."""
-    parts = _parts(tables, said)
-    parts, by = _by_item(parts, said)
-    gold = _gold(parts, said, right)
-    source: dict[str, Any] = {"paired_by": by}
-    source["files"] = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
-    parts, items, gold, left = _complete(parts, gold, said)
+    parts, by = _by_item(_parts(tables, said), said)
+    if right is not None:
+        parts = _with_gold(parts, said, right)
+    parts, left = _complete(parts, said)
     firsts = [x.lines.drop_duplicates("item") if "run" in said else x.lines for x in parts]
     _check_agreement(parts, firsts, said)
-    how: dict[str, Any] = {"source": source | left}
+    files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
+    how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
     if by != "their order":
-        how["ids"] = tuple(items)
+        how["ids"] = tuple(firsts[0]["item"].astype(str))
     if "clusters" in said:
-        how["clusters"] = _clusters(parts, firsts, said)
+        how["clusters"] = _clusters(firsts, said)
     if "higher_is_better" in said:
         how["higher_is_better"] = said["higher_is_better"]
-    values = {x.system: x.lines[0].to_numpy() for x in parts}
-    if gold is not None and "run" not in said:
-        how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        return score_labels(gold.to_numpy(), values, **how)
-    if gold is not None:
-        values = {
-            x.system: (gold[x.lines["item"]] == y).to_numpy()
-            for x, y in zip(parts, values.values(), strict=True)
-        }
-    entry = _entry(said)
-    if entry is not None:
-        width = len([x for x in parts[0].lines if isinstance(x, int)])
-        layout = next(x.columns for x in entry.measures if len(x.columns) == width)
-        tables_of = {
-            x.system: dict(zip(layout, (x.lines[i] for i in range(width)), strict=True))
-            for x in parts
-        }
-        return entry.counts(tables_of, **how)
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
         how["score"] = printable(said["score"])
+    entry, values = _entry(said), {x.system: x.lines[0].to_numpy() for x in parts}
+    if "gold" in said and "run" not in said:
+        how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
+        return score_labels(parts[0].lines["gold"].to_numpy(), values, **how)
+    if "gold" in said:
+        values = {x.system: (x.lines[0] == x.lines["gold"]).to_numpy() for x in parts}
+    elif entry is not None:
+        wide = [x for x in parts[0].lines if isinstance(x, int)]
+        layout = next(x.columns for x in entry.measures if len(x.columns) == len(wide))
+        counts = {
+            x.system: dict(zip(layout, x.lines[wide].T.to_numpy(), strict=True)) for x in parts
+        }
+        return entry.counts(counts, **how)
     if "run" not in said:
         _check_total([*values.values()], parts[0])
         return Scores.of_columns(values, **how)
@@ -521,20 +520,20 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
 def _by_item(parts: list[Part], said: Said) -> tuple[list[Part], str]:
     """Systems whose lines have items, each once in a run, and what says which they are."""
     ids = [_ids(x.table, said) for x in parts]
-    one = all(x.table is parts[0].table for x in parts) and "system" not in said
+    wide = all(x.table is parts[0].table for x in parts) and "system" not in said
     if any(x != ids[0] for x in ids):
         both = " and ".join(some(x) or "nothing" for x in ids[:2])
         raise ReadError(f"items are called by {both}: name a column that all files have (--id COL)")
     if ids[0]:
-        for part in parts[:1] if one else parts:
+        for part in parts[:1] if wide else parts:
             _check_single(part, ids[0], said)
         return parts, some(ids[0])
     sizes = [f"{x.system} has {len(x.lines):,} lines" for x in parts]
     if {"system", "run"} & {*said} or len({len(x.lines) for x in parts}) > 1:
         problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
         raise ReadError(problem, _columns([parts[0].table]))
-    parts = [replace(x, lines=x.lines.assign(item=x.lines["row"])) for x in parts]
-    return parts, "the lines of one table" if one else "their order"
+    parts = [x._replace(lines=x.lines.assign(item=x.lines["row"])) for x in parts]
+    return parts, "the lines of one table" if wide else "their order"
 
 
 def _check_single(part: Part, ids: list[str], said: Said) -> None:
@@ -544,8 +543,8 @@ def _check_single(part: Part, ids: list[str], said: Said) -> None:
     if not again.any():
         return
     line, table = int(again.argmax()), part.table
-    same = (part.lines[keys] == part.lines[keys].iloc[line]).all(axis=1).to_numpy()
-    places = " and ".join(table.place(part.place(int(i))) for i in np.flatnonzero(same)[:2])
+    same = (part.lines[keys] == part.lines[keys].iloc[line]).all(axis=1)
+    places = " and ".join(table.place(x) for x in part.lines["row"][same][:2])
     problem = f"{printable(table.path)}: {some(ids)} {shown(part.lines['item'].iloc[line])} comes "
     problem += f"twice{f' for {part.system}' * ('system' in said)}, in {places}; name what tells "
     problem += "its lines apart (--run COL)"
@@ -553,60 +552,52 @@ def _check_single(part: Part, ids: list[str], said: Said) -> None:
     raise ReadError(problem, _columns([table]), apart and {"run": apart})
 
 
-def _gold(parts: Sequence[Part], said: Said, right: Table | None) -> pd.Series | None:
-    """The right label of each item; None if labels are not compared."""
+def _with_gold(parts: Sequence[Part], said: Said, right: Table) -> list[Part]:
+    """Systems with the right label of each item, from a file of its own."""
     import pandas as pd
 
-    if "gold" not in said:
-        return None
-    if right is None:
-        found = []
-        for part in parts:
-            texts = part.table.texts(part.table.column(said["gold"], "gold"))
-            found.append(pd.Series(texts.to_numpy()[part.lines["row"]], part.lines["item"]))
-        every = pd.concat(found)
-        return every[~every.index.duplicated()]
-    column = _gold_column(right, said)
     own = _part("gold", right, {x: y for x, y in said.items() if x == "id"}, [])
-    if "item" not in own.lines:
-        own = replace(own, lines=own.lines.assign(item=own.lines["row"]))
-        if len(own.lines) != len(parts[0].lines):
-            raise ReadError(
-                "gold has another number of lines; name what items are called (--id COL)"
-            )
-    _check_single(own, ["item"], {})
-    return pd.Series(right.texts(column).to_numpy(), own.lines["item"])
+    items, column = own.lines.get("item"), _gold_column(right, said)
+    if items is None:
+        items = own.lines["row"]
+        if len(items) != len(parts[0].lines):
+            raise ReadError("gold has more or fewer lines; name what items are called (--id COL)")
+    elif items.duplicated().any():
+        raise right.error(int(items.duplicated().argmax()), "the item comes twice")
+    labels = pd.Series(right.texts(column).to_numpy(), items)
+    extra = labels.index.difference(pd.concat([x.lines["item"] for x in parts]), sort=False)
+    found = []
+    for part in parts:
+        lines = part.lines.assign(gold=part.lines["item"].map(labels).fillna(""))
+        more = pd.DataFrame({"item": extra, "gold": labels[extra].to_numpy(), "row": 0, 0: ""})
+        found.append(part._replace(lines=pd.concat([lines, more]) if len(extra) else lines))
+    return found
 
 
 def _gold_column(right: Table, said: Said) -> str:
     """The column of the right labels in a file of its own."""
     if "gold" in right.known:
         return right.column(right.known["gold"], "gold")
-    rest = [
-        x for x in right.names if x not in _ids(right, {x: y for x, y in said.items() if x == "id"})
-    ]
+    ids = _ids(right, {x: y for x, y in said.items() if x == "id"})
+    rest = [x for x in right.names if x not in ids]
     names = [x for x in rest if x == said.get("prediction")] or rest
-    if len(names) == 1:
-        return names[0]
-    raise ReadError("which column of the file is right? (--gold FILE:COL)", _columns([right]))
+    if len(names) != 1:
+        raise ReadError("which column of the file is right? (--gold FILE:COL)", _columns([right]))
+    return names[0]
 
 
-def _complete(
-    parts: Sequence[Part], gold: pd.Series | None, said: Said
-) -> tuple[list[Part], Any, pd.Series | None, dict[str, Any]]:
+def _complete(parts: Sequence[Part], said: Said) -> tuple[list[Part], dict[str, Any]]:
     """Systems with the same items in the same order, and what was left out or set to 0."""
     import pandas as pd
 
-    items = pd.Index(pd.concat([x.lines["item"] for x in parts]).unique())
-    lacks = {}
+    items, lacks = pd.Index(pd.concat([x.lines["item"] for x in parts]).unique()), {}
     for part in parts:
-        cells = part.lines.drop(columns=["row", "item", "run"], errors="ignore")
-        empty = ((cells == "") | cells.isna()).any(axis=1)
-        every = part.lines["item"]
-        lacks[part.system] = ~items.isin(every) | items.isin(every[empty])
-    if gold is not None:
-        lacks["gold"] = ~items.isin(gold.index[gold != ""])
-    lacking, left = np.any([*lacks.values()], axis=0), dict[str, Any]()
+        cells = part.lines[[x for x in part.lines if isinstance(x, int) or x == "gold"]]
+        full = ~((cells == "") | cells.isna()).any(axis=1)
+        each = part.lines["item"]
+        lacks[part.system] = ~items.isin(each[full]) | items.isin(each[~full])
+    lacking, found = np.any([*lacks.values()], axis=0), list[Part]()
+    zero, left = said.get("missing") == "zero", dict[str, Any]()
     if lacking.any():
         each = [f"{name} {number.sum():,}" for name, number in lacks.items() if number.any()]
         about = f"{lacking.sum():,} of {len(items):,} items lack a score: {some(items[lacking])} "
@@ -615,84 +606,62 @@ def _complete(
             raise ReadError(
                 f"{about}; say what becomes of them (--missing drop, or --missing zero)"
             )
-        zero = said["missing"] == "zero"
-        if zero and ("run" in said or lacks.get("gold", lacking & False).any()):
-            raise ReadError(f"{about}; nothing can be 0 there (--missing drop)")
-        if lacking.all() and not zero:
-            raise ReadError(f"{about}; are they called alike?")
+        if (zero and "run" in said) or (lacking.all() and not zero):
+            raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
         left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
         items = items if zero else items[~lacking]
-    found = []
     for part in parts:
         lines = part.lines
         if "run" in said:
             lines = lines[lines["item"].isin(items)]
-            order = np.argsort(items.get_indexer(lines["item"]), kind="stable")
-            lines = lines.iloc[order]
+            lines = lines.iloc[np.argsort(items.get_indexer(lines["item"]), kind="stable")]
         elif lacking.any() or not np.array_equal(lines["item"], items):
             lines = lines.set_index("item").reindex(items).reset_index(names="item")
             values = [x for x in lines if isinstance(x, int)]
-            none, nothing = (
-                lines[values].isna() | (lines[values] == ""),
-                "" if "gold" in said else 0,
-            )
-            lines[values] = lines[values].mask(none, nothing)
-        found.append(replace(part, lines=lines))
-    return found, items, gold if gold is None else gold.reindex(items), left
+            none = lines[values].isna() | (lines[values] == "")
+            lines[values] = lines[values].mask(none, "" if "gold" in said else 0)
+        found.append(part._replace(lines=lines))
+    return found, left
 
 
 def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said: Said) -> None:
     """Refuse texts of the same name that differ between lines of one item."""
-    first, own = parts[0], {*_taken(parts[0].table, said), *_ids(parts[0].table, said)}
-    must = {*first.table.known.get("agree", ()), str(said.get("gold"))} & {*first.table.names}
-    names = [x for x in first.table.names if x not in own and not first.table.facts[x].numbers]
+    first, table = firsts[0], parts[0].table
+    own = {*_taken(table, said), *_ids(table, said)}
+    names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
+    must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
+    names = list(dict.fromkeys([*names, *(x for x in must if isinstance(x, str))]))
     for part, lines in zip(parts[1:], firsts[1:], strict=True):
-        if lines["row"].equals(firsts[0]["row"]) and part.table is first.table:
+        if part.table is table and lines["row"].equals(first["row"]):
             continue
-        for name in [
-            x
-            for x in {**dict.fromkeys(names), **dict.fromkeys(must)}
-            if x in part.table.names and first.table.header
-        ]:
-            x, y = (
-                one.table.texts(name).reindex(some["row"]).fillna("").to_numpy()
-                for one, some in ((first, firsts[0]), (part, lines))
-            )
-            apart = np.flatnonzero((x != y) & (x != "") & (y != ""))
-            if apart.size:
-                i = int(apart[0])
-                there = first.table.place(int(firsts[0]["row"].iloc[i]))
-                problem = f"{shown(y[i])}, but {shown(x[i])} in the line of {first.system} that it "
-                problem += (
-                    f"is paired with ({printable(first.table.path)}, {there}); check the ids, "
-                )
-                problem += "or say what the column is (answers of the systems: --prediction COL)"
+        for name in [x for x in names if x in table.names and x in part.table.names]:
+            x = table.texts(name).reindex(first["row"]).fillna("").to_numpy()
+            y = part.table.texts(name).reindex(lines["row"]).fillna("").to_numpy()
+            for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
+                there = f"{printable(table.path)}, {table.place(int(first['row'].iloc[i]))}"
+                problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
+                problem += f"({there}); check the ids, or say what the column is (what systems "
+                problem += "answered: --prediction COL)"
                 raise part.table.error(int(lines["row"].iloc[i]), problem, name)
 
 
-def _clusters(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
+def _clusters(firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
     """What each item belongs to, as the files say that have the column."""
-    having = [i for i, x in enumerate(parts) if str(said["clusters"]) in x.table.names] or [0]
-    found = None
-    for i in having:
-        table = parts[i].table
-        texts = table.texts(table.column(said["clusters"], "clusters"))
-        labels = texts.reindex(firsts[i]["row"]).fillna("").to_numpy()
-        found = labels if found is None else np.where(found == "", labels, found)
-        if (apart := (labels != found) & (labels != "")).any():
-            both = shown(found[apart][0]), shown(labels[apart][0])
-            raise ReadError(
-                f"--clusters {said['clusters']}: an item belongs to {' and '.join(both)}"
-            )
-    if found is None or (found == "").any():
-        raise ReadError(f"--clusters {said['clusters']}: some items have no label")
+    found = np.full(len(firsts[0]), "", dtype=object)
+    for lines in firsts:
+        if "clusters" in lines:
+            found = np.where(found == "", lines["clusters"].fillna(""), found)
+    if (found == "").any():
+        raise ReadError(f"--clusters {printable(said['clusters'])}: some items have no label there")
     return tuple(found.tolist())
 
 
 def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
     """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
     kinds, chance = {"sum", "mean"}, 1.0
-    for cells in columns if len(columns[0]) > 3 else ():
+    if len(columns[0]) < 4:
+        return
+    for cells in columns:
         numbers = cells.astype(np.float64)
         above, last = numbers[:-1], float(numbers[-1])
         unit, total = 10.0 ** int(Decimal(str(cells[-1])).as_tuple().exponent), float(above.sum())
@@ -700,9 +669,9 @@ def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
         kinds &= {kind for kind, gap in near.items() if gap <= 0.5000001 * unit}
         kinds -= {"sum"} if abs(last) <= np.abs(above).max() else set()
         chance *= min(1.0, unit / (float(np.ptp(above)) or unit))
-    if len(columns[0]) > 3 and ("sum" in kinds or ("mean" in kinds and chance <= 1e-4)):
+    if "sum" in kinds or ("mean" in kinds and chance <= 1e-4):
         problem = f"this line has the {max(kinds)}s of the lines above, and is no item; remove it"
-        raise part.table.error(part.place(-1), problem)
+        raise part.table.error(int(part.lines["row"].iloc[-1]), problem)
 
 
 # ---- proposals -----------------------------------------------------------------------------------
@@ -711,139 +680,102 @@ def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
 def _stop(tables: Sequence[Table], said: Said, right: Table | None, many: bool) -> ReadError:
     """The error that shows the columns, and proposes what to declare."""
     sizes = [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
-    problem, proposal = f"say which columns are what. {', '.join(sizes)}", None
-    names = [x for x in _rest(tables[0], said) if all(x in y.names for y in tables)]
-    if "system" not in said and len(tables) > 1:
-        proposal = _propose_files(tables, names, said, right)
-    elif "system" not in said:
-        proposal = _propose_wide(tables[0], names, said, right, many)
-    proposal = proposal or _propose_long(tables, names, said, right, many)
-    score = (proposal or {}).get("score", said.get("score"))
-    if score and "system" not in said and not tables[0].known and "score" not in said:
-        values = {str(x.as_number(y)) for x in tables for y in x.frame[score].unique()}
-        if values <= {"0", "1", "True", "False"}:
-            problem += f". {printable(score)} is 0 or 1: scores (--score {printable(score)}), or "
-            problem += f"answers to be compared with right ones (--prediction {printable(score)} "
-            return ReadError(f"{problem}--gold FILE)?", _columns(tables))
+    problem = f"say which columns are what. {', '.join(sizes)}"
+    proposal = _proposal(tables, said, right, many)
+    column = printable((proposal or {}).get("score", ""))
+    if column and len(tables) > 1 and not tables[0].known and tables[0].facts[column].distinct == 2:
+        if tables[0].facts[column].whole:
+            problem += (
+                f". {column} is 0 or 1: scores (--score {column}), or answers to be compared "
+            )
+            problem += f"with right ones (--prediction {column} --gold FILE)?"
+            proposal = None
     return ReadError(problem, _columns(tables), proposal)
 
 
 def _labels(table: Table, names: Sequence[str]) -> list[str]:
     """Columns that may name something: text, or whole numbers."""
-    return [
-        x
-        for x in names
-        if table.facts[x].distinct and (table.facts[x].whole or not table.facts[x].numbers)
-    ]
+    facts = table.facts
+    return [x for x in names if facts[x].distinct and (facts[x].whole or not facts[x].numbers)]
 
 
-def _likely(names: Sequence[str]) -> str | None:
-    """The one column that may be the score, or the one that is called like one."""
-    called = [x for x in names if x == "score" or x in STATISTICS]
-    return names[0] if len(names) == 1 else called[0] if len(called) == 1 else None
-
-
-def _propose_files(
-    tables: Sequence[Table], names: list[str], said: Said, right: Table | None
+def _proposal(
+    tables: Sequence[Table], said: Said, right: Table | None, many: bool
 ) -> dict[str, Any] | None:
-    """An id that differs in every line of each file, and the score."""
-    first, found = tables[0], dict[str, Any]()
-    if not _ids(first, said):
-        unique = [
-            x for x in _labels(first, names) if all(y.facts[x].distinct == len(y) for y in tables)
-        ]
-        if not unique:
-            return None
-        found["id"] = unique[0]
-    names = [x for x in names if x not in found.values()]
-    if first.known:
-        return {"score": first.known["scores"][0]}
-    if "gold" in said:
-        column = _likely(_like_gold(first, names, said, right))
-        return column and {**found, "prediction": column}
-    scores = [
-        x for x in _numbers(first, names) if sorted(first.texts(x)) != sorted(tables[1].texts(x))
-    ]
-    column = _likely(scores)
-    return column and {**found, "score": column}
-
-
-def _propose_wide(
-    table: Table, names: list[str], said: Said, right: Table | None, many: bool
-) -> dict[str, Any] | None:
-    """An id that differs in every line, and the systems, which are columns."""
-    ids, found, entry = _ids(table, said), dict[str, Any](), _entry(said)
-    labels = _labels(table, names)
-    if not ids:
-        unique = [x for x in labels if table.facts[x].distinct == len(table)]
-        if len(_numbers(table, names)) != 2 or len(names) > 2:
-            if not unique and "gold" not in said:
-                return None
-            found = {"id": unique[0]} if unique else {}
-    elif len(table.frame.drop_duplicates(ids)) < len(table):
+    """What might be declared, at best; None where nothing is likely."""
+    table, facts, found = tables[0], tables[0].facts, dict[str, Any]()
+    names = [x for x in _rest(table, said) if all(x in y.names for y in tables)]
+    single = len(tables) == 1 and "system" not in said
+    if single and len(table.names) == 2 == len(_numbers(table, names)):
+        return {"systems": names} if many else {"a": names[0], "b": names[1]}
+    if not _ids(table, said):
+        labels = _labels(table, names)
+        unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
+        again = [x for x in labels if table.header and 1 < facts[x].distinct < len(table)]
+        again = [x for x in again if facts[x].even or not facts[x].numbers]
+        again.sort(key=lambda x: -facts[x].distinct)
+        found |= {"id": x for x in (unique or again)[:1]}
+    if not (ids := _ids(table, {**said, **found})):
         return None
-    scores = _numbers(table, [x for x in names if x not in found.values()])
-    if entry is not None and "gold" not in said:
-        ends = ["_" + x.columns[0] for x in entry.measures[:1]]
-        scores = [x.removesuffix(end) for end in ends for x in names if x.endswith(end)]
-    elif "gold" in said:
-        scores = _like_gold(table, [x for x in names if x not in found.values()], said, right)
-    elif len({table.facts[x].whole for x in scores}) > 1:
-        return None
-    if not many:
-        return {**found, "a": scores[0], "b": scores[1]} if len(scores) == 2 else None
-    ends = [f"*_{x.rpartition('_')[2]}" for x in scores] + [
-        f"{x.partition('_')[0]}_*" for x in scores
-    ]
-    fits = [x for x in ends if sum(fnmatchcase(y, x) for y in scores) == max(2, len(scores) - 1)]
-    fits = [x for x in ends if all(fnmatchcase(y, x) for y in scores)] or fits
-    return {**found, "systems": fits[0] if fits else scores} if len(scores) > 1 else None
-
-
-def _propose_long(
-    tables: Sequence[Table], names: list[str], said: Said, right: Table | None, many: bool
-) -> dict[str, Any] | None:
-    """The column of most values that recur is the item, and one of text names systems."""
-    table, found = tables[0], dict[str, Any]()
-    if not table.header:
-        return None
-    labels = [x for x in _labels(table, names) if 1 < table.facts[x].distinct < len(table)]
-    if not _ids(table, said) and labels:
-        found["id"] = max(labels, key=lambda x: table.facts[x].distinct)
-    if "system" not in said and len(tables) == 1:
-        texts = [x for x in labels if x not in found.values() and not table.facts[x].numbers]
-        texts = [
-            x for x in texts if table.facts[x].even and table.facts[x].distinct <= len(table) / 4
-        ]
+    if single and table.frame.duplicated(ids).any():
+        texts = [x for x in names if x not in ids and not facts[x].numbers and facts[x].even]
+        texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
         systems = texts if len(texts) == 1 else [x for x in texts if x == "system"]
         if not systems:
             return None
-        found["system"] = systems[0]
+        found["system"], single = systems[0], False
         values = list(dict.fromkeys(table.texts(systems[0])))
         found |= {"a": values[0], "b": values[1]} if len(values) > 2 and not many else {}
-    ids = _ids(table, {**said, **found})
-    rest = [x for x in names if x not in {*ids, *found.values()}]
-    if not ids:
-        return None
-    if "run" not in said and (run := _tells_apart(table, ids, rest, {**said, **found})):
+    names = [x for x in names if x not in {*ids, *found.values()}]
+    if (
+        not single
+        and "run" not in said
+        and (run := _tells_apart(table, ids, names, {**said, **found}))
+    ):
         found["run"] = run
-    rest = [x for x in rest if x != found.get("run")]
-    if "gold" in said and "prediction" not in said:
-        column = _likely(_like_gold(table, rest, said, right))
-        return column and {**found, "prediction": column}
-    if "score" in said or _entry(said) is not None:
+    scores = _numbers(table, [x for x in names if x != found.get("run")])
+    if "gold" in said:
+        scores = _like_gold(table, names, said, right)
+    elif len(tables) > 1 and not table.known:  # what all files have alike says nothing
+        scores = [x for x in scores if sorted(table.texts(x)) != sorted(tables[1].texts(x))]
+    if single:
+        chosen = _propose_wide(table, names, scores, said, many)
+    elif {"score", "prediction"} & {*said} or _entry(said) is not None:
         return found
-    column = _likely(_numbers(table, rest)) or next(iter(table.known.get("scores", ())), None)
-    return column and {**found, "score": column}
+    else:
+        called = [x for x in scores if x == "score" or x in STATISTICS]
+        one = table.known.get("scores") or (scores if len(scores) == 1 else called)
+        key = "prediction" if "gold" in said else "score"
+        chosen = {key: one[0]} if len(one) == 1 or table.known else {}
+    return {**found, **chosen} if chosen else None
+
+
+def _propose_wide(
+    table: Table, names: list[str], scores: list[str], said: Said, many: bool
+) -> dict[str, Any]:
+    """The systems that are columns of one table."""
+    entry = _entry(said)
+    if entry is not None and "gold" not in said:
+        end = f"_{entry.columns[0]}"
+        scores = [x.removesuffix(end) for x in names if x.endswith(end)]
+    elif len({table.facts[x].whole for x in scores}) > 1 and "gold" not in said:
+        return {}
+    if len(scores) < 2 or (len(scores) > 2 and not many):
+        return {}
+    ends = [f"*_{x.rpartition('_')[2]}" for x in scores if "_" in x]
+    fits = [x for x in ends if ends.count(x) > max(1, len(scores) - 2)]
+    if many:
+        return {"systems": fits[0] if fits else scores}
+    return {"a": scores[0], "b": scores[1]}
 
 
 def _tells_apart(table: Table, ids: list[str], names: Sequence[str], said: Said) -> str | None:
     """The column that tells the lines of one item and system apart, if that is needed."""
-    keys = ids + [table.column(said["system"], "system")] * ("system" in said)
+    keys = [*ids, *(table.column(x, "system") for x in listed(said.get("system")))]
     if not table.header or not table.frame.duplicated(keys).any():
         return None
-    some = [x for x in _labels(table, names) if table.facts[x].distinct < len(table)]
-    return next((x for x in some if not table.frame.duplicated([*keys, x]).any()), None)
+    labels = [x for x in _labels(table, names) if table.facts[x].distinct < len(table)]
+    return next((x for x in labels if not table.frame.duplicated([*keys, x]).any()), None)
 
 
 def _like_gold(table: Table, names: Sequence[str], said: Said, right: Table | None) -> list[str]:

@@ -38,8 +38,8 @@ TRUTH = {"true": "1", "false": "0"}
 LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
 #: How files begin that are no text.
-ZIP, ARROW, OLE = b"PK\x03\x04", (b"PAR1", b"ARROW1"), b"\xd0\xcf\x11\xe0"
-PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+ZIP, ARROW, OLE, ZSTANDARD = b"PK\x03\x04", (b"PAR1", b"ARROW1"), b"\xd0\xcf\x11\xe0", 93
+PACKED = {ZIP: "zip", b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 
 
 class Column(NamedTuple):
@@ -170,12 +170,10 @@ class File:
         """What is in a compressed file, or in an archive of one; others as they are."""
         from pandas.io.common import get_handle
 
+        how = next((how for start, how in PACKED.items() if self.data.startswith(start)), None)
         if len(self.data) > MOST_BYTES:
             raise self.error(TOO_LARGE)
-        how = next((how for start, how in PACKED.items() if self.data.startswith(start)), None)
-        if self.data.startswith(ZIP) and len(names := self.members()) == 1:
-            return File(self.path, self.member(names[0])).unpacked()
-        if how is None:
+        if how is None or (how == "zip" and len(self.members()) != 1):
             return self
         try:
             with get_handle(BytesIO(self.data), "rb", compression=how, is_text=False) as handles:
@@ -193,20 +191,24 @@ class File:
 
     def member(self, name: str) -> bytes:
         """What a file in an archive holds, which must be below the limit."""
-        opener: Any = zipfile.ZipFile
-        if zipfile.ZipFile(BytesIO(self.data)).getinfo(name).compress_type == 93:
-            from permtest._checks import optional
+        from permtest._checks import optional
 
-            module = "zipfile" if sys.version_info >= (3, 14) else "backports.zstd.zipfile"
-            opener = optional(module, needed_by=printable(self.path), extra="inspect").ZipFile
+        archive: Any = zipfile.ZipFile(BytesIO(self.data))
+        if archive.getinfo(name).compress_type == ZSTANDARD and sys.version_info < (3, 14):
+            module = "backports.zstd.zipfile"
+            module = optional(module, needed_by=printable(self.path), extra="inspect")
+            archive = module.ZipFile(BytesIO(self.data))
         try:
-            with opener(BytesIO(self.data)).open(name) as stream:
+            with archive.open(name) as stream:
                 data: bytes = stream.read(MOST_BYTES + 1)
         except Exception as bad:  # whatever is wrong with it
             raise self.error(f"{printable(name)} cannot be unpacked ({printable(bad)})") from None
-        if len(data) > MOST_BYTES:
-            raise self.error(TOO_LARGE)
-        return data
+        return File(name, data).unpacked().data
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the file is an archive, a workbook, or one of Arrow's."""
+        return self.data.startswith((ZIP, OLE, *ARROW))
 
     @cached_property
     def sha256(self) -> str:
@@ -216,15 +218,15 @@ class File:
     @cached_property
     def text(self) -> str:
         """The text, in UTF-8, in UTF-16 with its mark, or else in cp1252."""
-        encodings = ("utf-8-sig", "cp1252")
-        if self.data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            encodings = ("utf-16", "utf-16")
         try:
-            text = self.data.decode(encodings[0])
+            mark = self.data[:2] in (b"\xff\xfe", b"\xfe\xff")
+            text = self.data.decode("utf-16" if mark else "utf-8-sig")
         except UnicodeDecodeError:
-            text = self.data.decode(encodings[1], errors="replace")
-        if "\0" in text or "\ufffd" in text[:10_000]:
-            raise self.error("it is no text, and of no kind that is known")
+            text = self.data.decode("cp1252", errors="replace")
+        if "\0" in text or "\ufffd" in text:
+            raise self.error(
+                "it is no text in UTF-8, UTF-16 or cp1252, and of no kind that is known"
+            )
         return text
 
     def error(self, problem: str) -> ReadError:
@@ -289,13 +291,10 @@ class Table:
 
     def place(self, row: int) -> str:
         """Where a row stands in the file: its line, also behind cells with line breaks."""
-        if not self.first or self.file is None:
+        if not self.first:
             return f"row {row + 1}"
-        reader, line = csv.reader(StringIO(self.file.text)), row + self.first
-        if '"' in self.file.text:
-            for _ in zip(range(row + self.first - 1), reader, strict=False):
-                line = reader.line_num + 1
-        return f"line {line}"
+        breaks = sum(x.count("\n") for x in self.frame.iloc[:row].to_numpy().ravel())
+        return f"line {row + self.first + breaks}"
 
     def missing(self, name: str) -> Any:
         """Which cells are empty."""
@@ -336,19 +335,16 @@ class Table:
         return {name: self._facts(self.frame[name][~self.missing(name)]) for name in self.names}
 
     def _facts(self, cells: pd.Series) -> Facts:
-        head = [self.as_number(x) for x in cells.head(SAMPLE).unique()]
-        if not head or None in head or "" in head:
-            often = cells.value_counts()
-            return Facts(False, False, often.size, often.nunique() == 1, "")
-        if any(float(x) % 1 for x in head):
-            return Facts(True, False, cells.nunique(), False, "")
         often = cells.value_counts()
-        even, counts, values = often.nunique() == 1, "", [self.as_number(x) for x in often.index]
-        if even and often.size > 2 and None not in values:
-            low, high = min(map(float, values)), max(map(float, values))
+        head = [self.as_number(x) for x in often.index[:SAMPLE]]
+        numbers, even = bool(head) and None not in head, often.nunique() == 1
+        whole = numbers and not any(float(x) % 1 for x in head)
+        counts = ""
+        if whole and even and 2 < often.size <= SAMPLE:
+            low, high = min(map(float, head)), max(map(float, head))
             if low in (0, 1) and high - low == often.size - 1:
                 counts = f"{low:g} to {high:g}"
-        return Facts(True, True, often.size, even, counts)
+        return Facts(numbers, whole, often.size, even, counts)
 
     def columns(self) -> tuple[Column, ...]:
         """What a person sees of the columns."""
@@ -400,7 +396,7 @@ def table_of(file: File, records: str | None = None) -> Table:
 
     if file.data.startswith(ARROW):
         return _of_arrow(file)
-    if file.data.startswith((ZIP, OLE)):
+    if file.is_binary:
         try:
             frame = pd.read_excel(BytesIO(file.data), header=None, dtype=object, na_filter=False)
         except ImportError:
@@ -417,23 +413,19 @@ def table_of(file: File, records: str | None = None) -> Table:
 
 def _of_arrow(file: File) -> Table:
     """The table of a parquet or feather file, if that says that it is small."""
-    import pandas as pd
-
     from permtest._checks import optional
 
+    arrow = optional("pyarrow", needed_by=printable(file.path), extra="frames")
+    parquet = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
     try:
         if file.data.startswith(ARROW[0]):
-            parquet = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
-            about, read = parquet.ParquetFile(BytesIO(file.data)).metadata, pd.read_parquet
-            size = about.num_rows * about.num_columns
+            reader = parquet.ParquetFile(BytesIO(file.data))
+            size, read = reader.metadata.num_rows * reader.metadata.num_columns, reader.read
         else:
-            arrow = optional("pyarrow", needed_by=printable(file.path), extra="frames")
-            reader, read = arrow.ipc.open_file(BytesIO(file.data)), pd.read_feather
+            reader = arrow.ipc.open_file(BytesIO(file.data))
             batches = map(reader.get_batch, range(reader.num_record_batches))
-            size = sum(x.num_rows * x.num_columns for x in batches)
-        frame = read(BytesIO(file.data)) if size <= MOST_CELLS else None
-    except ImportError:
-        raise
+            size, read = sum(x.num_rows * x.num_columns for x in batches), reader.read_all
+        frame = read().to_pandas() if size <= MOST_CELLS else None
     except Exception as bad:  # whatever is wrong with it
         raise file.error(f"it is damaged ({printable(bad)}); write it again") from None
     if frame is None:
@@ -502,7 +494,7 @@ def _headed(frame: Any, file: File, decimal: str = ".") -> Table:
     frame.columns = [x or str(i) for i, x in enumerate(cells, 1)] if header else range(len(cells))
     if not len(frame):
         raise file.error("it has a header and no lines")
-    first = 0 if file.data.startswith((ZIP, OLE)) else 1 + int(header)
+    first = 0 if file.is_binary else 1 + int(header)
     return of_frame(frame, file.path, header=header, decimal=decimal, first=first, file=file)
 
 
