@@ -478,16 +478,14 @@ def _columns(tables: Sequence[Table]) -> dict[str, tuple[Column, ...]]:
 
 def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     """The scores of what is declared, with all that is checked."""
-    parts, by = _by_item(_parts(tables, said), said)
-    if right is not None:
-        parts = _with_gold(parts, said, right)
-    parts, left = _complete(parts, said)
+    parts, names, by = _by_item(_parts(tables, said), said, right)
+    parts, left = _complete(parts, names, said)
     firsts = [x.lines.drop_duplicates("item") if "run" in said else x.lines for x in parts]
     _check_agreement(parts, firsts, said)
     files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
     if by != "their order":
-        how["ids"] = tuple(firsts[0]["item"].astype(str))
+        how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
         how["clusters"] = _clusters(firsts, said)
     if "higher_is_better" in said:
@@ -517,61 +515,72 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     return Scores.of_runs(runs, **how)
 
 
-def _by_item(parts: list[Part], said: Said) -> tuple[list[Part], str]:
-    """Systems whose lines have items, each once in a run, and what says which they are."""
+def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[Part], Any, str]:
+    """Systems whose lines have the numbers of items, what these are called, and what says so."""
+    import pandas as pd
+
     ids = [_ids(x.table, said) for x in parts]
     wide = all(x.table is parts[0].table for x in parts) and "system" not in said
+    every = parts
+    if right is not None:
+        every = [*parts, _part("gold", right, {x: y for x, y in said.items() if x == "id"}, [])]
+        ids.append(_ids(right, {x: y for x, y in said.items() if x == "id"}))
     if any(x != ids[0] for x in ids):
-        both = " and ".join(some(x) or "nothing" for x in ids[:2])
+        both = " and ".join({some(x) or "nothing" for x in ids})
         raise ReadError(f"items are called by {both}: name a column that all files have (--id COL)")
-    if ids[0]:
-        for part in parts[:1] if wide else parts:
-            _check_single(part, ids[0], said)
-        return parts, some(ids[0])
-    sizes = [f"{x.system} has {len(x.lines):,} lines" for x in parts]
-    if {"system", "run"} & {*said} or len({len(x.lines) for x in parts}) > 1:
-        problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
-        raise ReadError(problem, _columns([parts[0].table]))
-    parts = [x._replace(lines=x.lines.assign(item=x.lines["row"])) for x in parts]
-    return parts, "the lines of one table" if wide else "their order"
+    if not ids[0]:
+        sizes = [f"{x.system} has {len(x.lines):,} lines" for x in every]
+        if {"system", "run"} & {*said} or len({len(x.lines) for x in every}) > 1:
+            problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
+            raise ReadError(problem, _columns([parts[0].table]))
+        codes, names = (
+            [np.arange(len(x.lines)) for x in every],
+            np.arange(1, len(parts[0].lines) + 1),
+        )
+    else:
+        kept = every[:1] if wide and right is None else every
+        both = np.concatenate([x.lines["item"].to_numpy(dtype=object) for x in kept])
+        numbers, names = pd.factorize(both)
+        codes = np.split(numbers, np.cumsum([len(x.lines) for x in kept])[:-1])
+        codes = codes * len(every) if len(kept) == 1 else codes
+    every = [x._replace(lines=x.lines.assign(item=y)) for x, y in zip(every, codes, strict=True)]
+    for part in every[:1] if wide and right is None else every:
+        _check_single(part, names, ids[0], said)
+    if right is not None:
+        every = _with_gold(every[:-1], every[-1], said)
+    return every, names, some(ids[0]) or ("the lines of one table" if wide else "their order")
 
 
-def _check_single(part: Part, ids: list[str], said: Said) -> None:
+def _with_gold(parts: Sequence[Part], gold: Part, said: Said) -> list[Part]:
+    """Systems with the right label of each item, and without a label for items that they lack."""
+    import pandas as pd
+
+    labels = pd.Series(
+        gold.table.texts(_gold_column(gold.table, said)).to_numpy(), gold.lines["item"]
+    )
+    found = []
+    for part in parts:
+        lines = part.lines.assign(gold=part.lines["item"].map(labels).fillna(""))
+        more = pd.DataFrame({"item": labels.index.difference(lines["item"]), "row": 0, 0: ""})
+        more["gold"] = labels[more["item"]].to_numpy()
+        found.append(part._replace(lines=pd.concat([lines, more]) if len(more) else lines))
+    return found
+
+
+def _check_single(part: Part, names: Any, ids: list[str], said: Said) -> None:
     """Refuse two lines of an item, or of a run of it; propose what tells them apart."""
-    keys = ["item", "run"] if "run" in said else ["item"]
+    keys = ["item", "run"] if "run" in part.lines else ["item"]
     again = part.lines.duplicated(keys).to_numpy()
     if not again.any():
         return
     line, table = int(again.argmax()), part.table
     same = (part.lines[keys] == part.lines[keys].iloc[line]).all(axis=1)
     places = " and ".join(table.place(x) for x in part.lines["row"][same][:2])
-    problem = f"{printable(table.path)}: {some(ids)} {shown(part.lines['item'].iloc[line])} comes "
-    problem += f"twice{f' for {part.system}' * ('system' in said)}, in {places}; name what tells "
-    problem += "its lines apart (--run COL)"
+    problem = f"{printable(table.path)}: {some(ids)} {shown(names[part.lines['item'].iloc[line]])} "
+    problem += f"comes twice{f' for {part.system}' * ('system' in said)}, in {places}; name what "
+    problem += "tells its lines apart (--run COL)"
     apart = _tells_apart(table, ids, _rest(table, said), said) if "run" not in said else None
     raise ReadError(problem, _columns([table]), apart and {"run": apart})
-
-
-def _with_gold(parts: Sequence[Part], said: Said, right: Table) -> list[Part]:
-    """Systems with the right label of each item, from a file of its own."""
-    import pandas as pd
-
-    own = _part("gold", right, {x: y for x, y in said.items() if x == "id"}, [])
-    items, column = own.lines.get("item"), _gold_column(right, said)
-    if items is None:
-        items = own.lines["row"]
-        if len(items) != len(parts[0].lines):
-            raise ReadError("gold has more or fewer lines; name what items are called (--id COL)")
-    elif items.duplicated().any():
-        raise right.error(int(items.duplicated().argmax()), "the item comes twice")
-    labels = pd.Series(right.texts(column).to_numpy(), items)
-    extra = labels.index.difference(pd.concat([x.lines["item"] for x in parts]), sort=False)
-    found = []
-    for part in parts:
-        lines = part.lines.assign(gold=part.lines["item"].map(labels).fillna(""))
-        more = pd.DataFrame({"item": extra, "gold": labels[extra].to_numpy(), "row": 0, 0: ""})
-        found.append(part._replace(lines=pd.concat([lines, more]) if len(extra) else lines))
-    return found
 
 
 def _gold_column(right: Table, said: Said) -> str:
@@ -586,21 +595,19 @@ def _gold_column(right: Table, said: Said) -> str:
     return names[0]
 
 
-def _complete(parts: Sequence[Part], said: Said) -> tuple[list[Part], dict[str, Any]]:
+def _complete(parts: Sequence[Part], names: Any, said: Said) -> tuple[list[Part], dict[str, Any]]:
     """Systems with the same items in the same order, and what was left out or set to 0."""
-    import pandas as pd
-
-    items, lacks = pd.Index(pd.concat([x.lines["item"] for x in parts]).unique()), {}
+    lacks, zero, left = dict[str, Any](), said.get("missing") == "zero", dict[str, Any]()
     for part in parts:
         cells = part.lines[[x for x in part.lines if isinstance(x, int) or x == "gold"]]
-        full = ~((cells == "") | cells.isna()).any(axis=1)
-        each = part.lines["item"]
-        lacks[part.system] = ~items.isin(each[full]) | items.isin(each[~full])
+        empty = ((cells == "") | cells.isna()).any(axis=1).to_numpy()
+        item = part.lines["item"].to_numpy()
+        lines, holes = (np.bincount(x, minlength=len(names)) for x in (item, item[empty]))
+        lacks[part.system] = (lines == 0) | (holes > 0)
     lacking, found = np.any([*lacks.values()], axis=0), list[Part]()
-    zero, left = said.get("missing") == "zero", dict[str, Any]()
     if lacking.any():
         each = [f"{name} {number.sum():,}" for name, number in lacks.items() if number.any()]
-        about = f"{lacking.sum():,} of {len(items):,} items lack a score: {some(items[lacking])} "
+        about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
         about += f"({', '.join(each)})"
         if "missing" not in said:
             raise ReadError(
@@ -609,12 +616,12 @@ def _complete(parts: Sequence[Part], said: Said) -> tuple[list[Part], dict[str, 
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
         left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
-        items = items if zero else items[~lacking]
+    items = np.flatnonzero(~lacking | zero)
     for part in parts:
         lines = part.lines
         if "run" in said:
-            lines = lines[lines["item"].isin(items)]
-            lines = lines.iloc[np.argsort(items.get_indexer(lines["item"]), kind="stable")]
+            lines = lines[~lacking[lines["item"]]]
+            lines = lines.iloc[np.argsort(lines["item"], kind="stable")]
         elif lacking.any() or not np.array_equal(lines["item"], items):
             lines = lines.set_index("item").reindex(items).reset_index(names="item")
             values = [x for x in lines if isinstance(x, int)]
@@ -708,14 +715,17 @@ def _proposal(
     single = len(tables) == 1 and "system" not in said
     if single and len(table.names) == 2 == len(_numbers(table, names)):
         return {"systems": names} if many else {"a": names[0], "b": names[1]}
-    if not _ids(table, said):
-        labels = _labels(table, names)
+    ids = _ids(table, said)
+    if "id" not in said and not (ids and all(not x.frame.duplicated(ids).any() for x in tables)):
+        labels = _labels(table, [*ids, *names])
         unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
         again = [x for x in labels if table.header and 1 < facts[x].distinct < len(table)]
         again = [x for x in again if facts[x].even or not facts[x].numbers]
         again.sort(key=lambda x: -facts[x].distinct)
-        found |= {"id": x for x in (unique or again)[:1]}
-    if not (ids := _ids(table, {**said, **found})):
+        if (likely := (unique or again)[:1]) != ids:
+            found |= {"id": x for x in likely}
+            names, ids = [x for x in [*ids, *names] if x not in likely], likely
+    if not ids:
         return None
     if single and table.frame.duplicated(ids).any():
         texts = [x for x in names if x not in ids and not facts[x].numbers and facts[x].even]

@@ -34,6 +34,9 @@ TOO_LARGE = f"it is too large: at most {MOST_BYTES // 2**20} MB, unpacked, and {
 NUMBER = re.compile(r"[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
 TRUTH = {"true": "1", "false": "0"}
 
+#: Letters of a number that may have been printed from a float64.
+DIGITS = 20
+
 #: Letters of a text that are shown, columns of a file, and rows by which kinds of columns are told.
 LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
@@ -327,6 +330,10 @@ class Table:
             beside = " beside decimal commas" * (self.decimal == "," and "." in texts[i])
             problem = f"{shown(texts[i])} is no number{beside}; if the score is missing, empty the "
             raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
+        if max(map(len, found), default=0) <= DIGITS:
+            floats = pd.to_numeric(found)
+            if floats.dtype.kind == "i" or np.nanmax(np.abs(floats), initial=0) < 2**53:
+                found = floats  # which stand for the decimals that they are printed as
         return found[codes]
 
     @cached_property
@@ -367,11 +374,15 @@ def of_frame(frame: Any, path: str = "frame", **fields: Any) -> Table:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
     names = [" ".join(map(str, listed(x))) if header else str(x + 1) for x in frame.columns]
+    _check_names(path, names)
+    cells = {x: _cells(frame.iloc[:, i]) for i, x in enumerate(names)}
+    return Table(path, pd.DataFrame(cells), **{"header": header} | fields)
+
+
+def _check_names(path: str, names: Sequence[str]) -> None:
     if len({*names}) < len(names):
         twice = next(x for x in names if names.count(x) > 1)
         raise ReadError(f"{printable(path)}: two columns are called {shown(twice)}; rename one")
-    cells = {x: _cells(frame.iloc[:, i]) for i, x in enumerate(names)}
-    return Table(path, pd.DataFrame(cells), **{"header": header} | fields)
 
 
 def _cells(column: Any) -> Any:
@@ -491,11 +502,11 @@ def _headed(frame: Any, file: File, decimal: str = ".") -> Table:
         problem = f"is line 1 a header? {both[0]} is a number and {both[1]} is none; add a line of "
         raise file.error(f"{problem}names above it, or rename the column")
     frame = frame.iloc[int(header) :].reset_index(drop=True)
-    frame.columns = [x or str(i) for i, x in enumerate(cells, 1)] if header else range(len(cells))
+    frame.columns = [x if header and x else str(i) for i, x in enumerate(cells, 1)]
+    _check_names(file.path, list(frame.columns))
     if not len(frame):
         raise file.error("it has a header and no lines")
-    first = 0 if file.is_binary else 1 + int(header)
-    return of_frame(frame, file.path, header=header, decimal=decimal, first=first, file=file)
+    return Table(file.path, frame, header, decimal, 0 if file.is_binary else 1 + header, file=file)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
