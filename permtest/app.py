@@ -283,7 +283,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
 
 def _menu(title: str, options: Choices) -> widgets.Dropdown:
-    return widgets.Dropdown(options=options, description=title)
+    return widgets.Dropdown(options=options, description=title, index=0 if options else None)
 
 
 def _field(name: str, value: float) -> Any:
