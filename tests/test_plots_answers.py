@@ -7,8 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from permtest import Pairs
-from permtest.alternatives import bayes_test
-from permtest.alternatives.compare import compare_all
+from permtest.alternatives import bayes_test, compare_all
 from permtest.plots import (
     plot_answers,
     plot_difference,

@@ -89,7 +89,10 @@ class Answer(Shown):
     @property
     def title(self) -> str:
         """What tables call the test."""
-        return TITLES[self.test]
+        name = self.estimate_name.removesuffix(" difference")
+        if self.test != "exact" or self.result is None or name in ("", "mean"):
+            return TITLES[self.test]
+        return f"{'exact ' * (self.result.n_samples is None)}permutation test of {name}"
 
     @property
     def pvalue_text(self) -> str:

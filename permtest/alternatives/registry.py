@@ -103,7 +103,7 @@ EFFECTS |= dict.fromkeys((PROPORTIONS, WINS), "risk_difference")
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those that do not take scores or resamples have no threshold.
 TESTS = {
-    "exact": Row("exact permutation test", "sum", MEAN, "exact", (LABELS, ITEMS)),
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (LABELS, ITEMS)),
     "permutation_median": Row(
         "exact permutation test of the median", "median", MEDIAN, "exact", (LABELS, ITEMS)
     ),

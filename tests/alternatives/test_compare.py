@@ -130,6 +130,7 @@ def test_counts_are_compared_by_their_measure():
     table, exact = pt.compare_all(u, v, statistic="f1", K=200), pt.perm_test_F1(u, v)
     assert (names_of(table), p_of(table, "exact")) == (MEASURED, [exact.pvalue])
     assert (table["exact"].estimate, table["exact"].interval) == (exact.statistic, None)
+    assert table["exact"].title == "exact permutation test of F1"
     assert (table.correlation, table.correlation_text()) == (None, "")
     for name, cells in (("precision", [[9, 4], [6, 6]]), ("recall", [[9, 4], [6, 7]])):
         table = pt.compare_all(u, v, statistic=name, K=200)
@@ -185,6 +186,7 @@ def test_what_is_sampled_a_bound_or_contradictory_is_marked():
     a, b = np.random.default_rng(0).integers(0, 40, size=(2, 25, 4, 3))
     drawn = alt.compare_all(a, b, statistic="macro_f1", tests=["exact"], rng=0)["exact"]
     assert drawn.pvalue_text.startswith("\N{ALMOST EQUAL TO} ")
+    assert drawn.title == "permutation test of macro F1"
     table = pt.compare_all([2, 3, 4], [1, 2, 3], K=50)
     assert (table["exact"].result.pvalue, table["paired_t"].result) == (0.25, None)
     assert (table["paired_t"].held, table["paired_t"].rejects(0.05)) == (None, None)
