@@ -17,12 +17,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._checks import check_finite, check_level
+from permtest._checks import check_finite, check_level, check_share
 from permtest._text import Shown, counted, interval, number, p_value
-from permtest.alternatives.folds import METRICS, as_counts, as_weight
+from permtest.alternatives.folds import METRICS, as_counts, as_weight, sides
 from permtest.scores import check_names
 
 Floats: TypeAlias = NDArray[np.float64]
+Function: TypeAlias = Callable[[Floats], Floats]
 
 #: Log-odds beyond which a share is 0 or 1; e^-65 of a law is beyond them for the smallest prior.
 END, SMALLEST_PRIOR, LARGEST_PRIOR = 650.0, 0.1, 1e10
@@ -93,7 +94,7 @@ class MetricPosterior(Posterior):
         """Probability density at `value`, an array_like of any shape; 0 outside of [0, 1]."""
         t = np.asarray(value, dtype=np.float64)
         x = np.clip(_log_odds(t), -END, END)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             found = np.exp(self.log_density(x) - x + 2 * np.logaddexp(0, x))
         infinite = ((t == 0) & (self.a < 1)) | ((t == 1) & (self.b < 1))
         return np.where(infinite, inf, np.where((t < 0) | (t > 1), 0.0, found))[()]
@@ -164,14 +165,12 @@ class MetricPosterior(Posterior):
         a, b, x = self.a, self.b, x - log(self.gain)
         if a > b:
             a, b, x = b, a, -x
-        top = (
-            log(a / (2 * pi) * b / (a + b)) / 2 - _remainder(a) - _remainder(b) + _remainder(a + b)
-        )
+        top = log(a / (2 * pi) * b / (a + b)) / 2 - _stirling(a) - _stirling(b) + _stirling(a + b)
         d = x - log(a / b)
         return np.asarray(top + a * d - (a + b) * np.log1p(a / (a + b) * np.expm1(d)))
 
-    def tails(self, x: ArrayLike) -> tuple[Floats, Floats]:
-        """Probabilities of log-odds up to `x`, and beyond; either keeps its digits if it is small."""
+    def tails(self, x: Floats) -> tuple[Floats, Floats]:
+        """Probabilities of log-odds up to `x`, and beyond; small ones keep their digits."""
         from scipy.special import betainc, betaincc, expit
 
         z = np.asarray(x - log(self.gain))
@@ -187,7 +186,7 @@ class MetricPosterior(Posterior):
         tail[near] = np.where(np.isnan(precise), tail[near], precise)
         return np.where(low, tail, 1 - tail), np.where(low, 1 - tail, tail)
 
-    def normal_scores(self, x: Floats) -> Floats:
+    def scores(self, x: Floats) -> Floats:
         """The standard normal values that are exceeded with the same probability as `x`."""
         from scipy.special import ndtri
 
@@ -273,7 +272,8 @@ class DifferencePosterior(Posterior):
 
     def ppf(self, q: ArrayLike) -> Any:
         """The difference that is not exceeded with probability q; NaN for q outside of [0, 1]."""
-        return np.vectorize(self._quantile, otypes=[float])(q)[()]
+        found = [self._quantile(x) for x in np.ravel(q).tolist()]
+        return np.reshape(found, np.shape(q))[()]
 
     def _quantile(self, q: float) -> float:
         from scipy.optimize import brentq
@@ -326,14 +326,15 @@ def posterior(
     >>> round(f1.mode(), 4), round(low, 3), round(high, 3)
     (0.8543, 0.795, 0.897)
     """
-    table, ratio = as_counts(counts, metric), METRICS[metric]
+    table = as_counts(counts, metric)
     if not SMALLEST_PRIOR <= check_finite(prior, "prior") <= LARGEST_PRIOR:
         raise ValueError(
             f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}; 1 is "
             "flat, 0.5 is Jeffreys'"
         )
-    a, b = ratio.sides @ (as_weight(weight, len(table)) * table.sum(axis=0) + prior)
-    return MetricPosterior(metric, float(a), float(b), ratio.gain)
+    cells = as_weight(weight, len(table)) * table.sum(axis=0) + prior
+    a, b = sides(cells, metric).tolist()
+    return MetricPosterior(metric, a, b, METRICS[metric].gain)
 
 
 # ---- quadrature ----------------------------------------------------------------------------------
@@ -369,16 +370,13 @@ def _integrals(
         logs = lower.log_density(hit - miss) + np.log(s * t / room) - hit - miss
         if alone:
             return np.asarray(logs)
-        if r:
-            u, v = lower.normal_scores(hit - miss), upper.normal_scores(up - down)
-        if density:
-            logs += upper.log_density(up - down) - up - down
-            logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest) if r else 0.0
-        elif r:
-            logs += log_ndtr((r * u - v) / rest)
-        else:
-            logs += np.log(np.maximum(upper.tails(up - down)[1], TINY))
-        return np.asarray(logs)
+        if not r and not density:
+            return np.asarray(logs + np.log(np.maximum(upper.tails(up - down)[1], TINY)))
+        u, v = (lower.scores(hit - miss), upper.scores(up - down)) if r else (0.0, 0.0)
+        if not density:
+            return np.asarray(logs + log_ndtr((r * u - v) / rest))
+        logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest)
+        return np.asarray(logs + upper.log_density(up - down) - up - down)
 
     ends = np.full_like(gap, -END), np.full_like(gap, END)
     if r:  # There is one peak where the narrower law is, but maybe others far away.
@@ -386,14 +384,12 @@ def _integrals(
     y, step = _nodes(integrand, *ends, finest=rest)
     found = (np.exp(integrand(y)) * step).sum(axis=-1, keepdims=True)
     if not density:
-        return np.minimum(found + lower.cdf(far), 1.0)
+        return np.asarray(np.minimum(found + lower.cdf(far), 1.0))
     pole = r == 0 and min(lower.a + upper.a, lower.b + upper.b) <= 1
     return np.where((gap == 0) & pole, inf, found)
 
 
-def _nodes(
-    function: Callable[[Floats], Floats], low: Any, high: Any, finest: float = 1.0
-) -> tuple[Floats, Floats]:
+def _nodes(function: Function, low: Any, high: Any, finest: float = 1.0) -> tuple[Floats, Floats]:
     """Nodes (rows, nodes) and steps (rows, 1) of the trapezoidal rule for exp(function).
 
     `function` is analytic and has one peak in each row between `low` and `high`; `finest` is a
@@ -404,9 +400,7 @@ def _nodes(
     return low + (high - low) * np.linspace(0, 1, steps + 1), (high - low) / steps
 
 
-def _zoomed(
-    function: Callable[[Floats], Floats], low: Any, high: Any, depth: float
-) -> tuple[Floats, Floats]:
+def _zoomed(function: Function, low: Any, high: Any, depth: float) -> tuple[Floats, Floats]:
     """About where a function is not less than its peak less `depth`."""
     while True:
         x, before = low + (high - low) * np.linspace(0, 1, SCOUTS), high - low
@@ -419,7 +413,7 @@ def _zoomed(
             return low, high
 
 
-def _remainder(x: float) -> float:
+def _stirling(x: float) -> float:
     """The logarithm of Gamma(x), less Stirling's (x - 1/2) log x - x + log(2 pi) / 2."""
     if x < 20:
         return lgamma(x) - (x - 0.5) * log(x) + x - log(2 * pi) / 2
@@ -502,16 +496,11 @@ class BayesTestResult(Shown):
         ends = np.unique([-self.rope, 0.0, self.rope])  # three, or 0 alone
         ahead, behind = (np.maximum(p, LEAST) for p in (difference.sf(ends), difference.cdf(ends)))
         near = ahead if ahead[-1] < behind[0] else behind  # both ends of it are small
-        vars(self).update(
-            posterior_a=a,
-            posterior_b=b,
-            difference=difference,
-            p_h0=float(behind[ends.size // 2]),
-            p_h1=float(ahead[ends.size // 2]),
-            p_a_better=float(behind[0]),
-            p_equivalent=abs(float(near[0] - near[-1])),
-            p_b_better=float(ahead[-1]),
-        )
+        found = {"p_a_better": behind[0], "p_h0": behind[ends.size // 2]}
+        found |= {"p_b_better": ahead[-1], "p_h1": ahead[ends.size // 2]}
+        found["p_equivalent"] = abs(near[0] - near[-1])
+        found = {name: float(p) for name, p in found.items()}
+        vars(self).update(found, posterior_a=a, posterior_b=b, difference=difference)
 
     @property
     def title(self) -> str:
@@ -551,17 +540,28 @@ class BayesTestResult(Shown):
 
     def verdict(self) -> str:
         """The decision in words."""
-        words = {f"{x} better": f"{name} is better" for x, name in zip("ab", self.names)}
+        a, b = self.names
+        words = {"a better": f"{a} is better", "b better": f"{b} is better"}
         words |= {"equivalent": "Practically equivalent", "undecided": "Undecided"}
         return f"{words[self.decision]} at a threshold of {number(self.threshold)}"
 
     def __str__(self) -> str:
         a, b = self.names
-        x, y = (METRICS[self.metric].value(table) for table in (self.counts_a, self.counts_b))
-        more = f"{number(abs(y - x), 4)} {'higher' if y > x else 'lower'} than"
-        text = f"{self.title[:1].upper()}{self.title[1:]} of {b} is {more if x != y else 'just'} "
-        text += f"that of {a} ({number(y, 4)} against {number(x, 4)}): {self._answer()}"
-        return text + (f" Paired, experimental: {self.paired._answer()}" if self.paired else "")
+        x, y = (self._observed(table) for table in (self.counts_a, self.counts_b))
+        text, seen, than = self.title[:1].upper() + self.title[1:], number(y, 4), number(x, 4)
+        if abs(y - x) > 0:
+            more = f"{number(abs(y - x), 4)} {'higher' if y > x else 'lower'}"
+            text += f" of {b} is {more} than that of {a} ({seen} against {than})"
+        else:
+            text += f" is {seen} for {b} and {than} for {a}"
+        also = f" Paired, experimental: {self.paired._answer()}" if self.paired else ""
+        return f"{text}: {self._answer()}{also}"
+
+    def _observed(self, table: Floats) -> float:
+        """The metric of the summed counts; NaN for 0 / 0."""
+        hits, misses = sides(table.sum(axis=0), self.metric)
+        hits *= METRICS[self.metric].gain
+        return float(hits / (hits + misses)) if hits + misses else nan
 
     def _answer(self) -> str:
         """Probabilities, interval and decision, and of what they were made."""
@@ -611,7 +611,7 @@ def bayes_test(
         difference from the rows: 30 or more, such as sentences, and not the folds of a design.
     rope : float, default 0.0
         Differences of the metric up to this are of no practical importance ("region of practical
-        equivalence"); in [0, 1).
+        equivalence"); in [0, 1].
     threshold : float, default 0.95
         How probable something has to be for `decision`; in [0.5, 1).
     names : tuple of two str, optional
@@ -649,10 +649,10 @@ def bayes_test(
 
     `python -m benchmarks.calibration` measures how often each answer is above 95% for equal models.
 
-    Probabilities are quadratures, accurate to about 1e-12 (to 1e-9 beyond counts of 10^7, where
-    SciPy's tails lose digits). Small ones are accurate relative to themselves, too; 1e-300 stands
-    for all that are smaller. Correlations beyond 0.999 are taken for 0.999. Cost: some 2 ms; a
-    credible interval takes five times as long.
+    Probabilities are quadratures, accurate to about 1e-12, and to 1e-11 at counts of 10^9. Small
+    ones are accurate relative to themselves, too; 1e-300 stands for all that are smaller.
+    Correlations beyond 0.999 are taken for 0.999. Cost: some 2 ms; a credible interval takes five
+    times as long.
 
     Source: Wang and Li (2019), Eq. 25-33 and Algorithm 1, of which lines 16 to 18 have the two
     hypotheses the wrong way round: H1 is nu_B > nu_A. The paired answer is this package's.
@@ -672,13 +672,10 @@ def bayes_test(
     """
     first = as_counts(folds_a, metric, "folds_a")
     second = as_counts(folds_b, metric, "folds_b", len(first))
-    margin, least = check_finite(rope, "rope"), check_finite(threshold, "threshold")
-    if not 0 <= margin < 1:
-        raise ValueError(f"rope={rope} must lie in [0, 1), in units of the metric")
-    if not 0.5 <= least < 1:
-        raise ValueError(f"threshold={threshold} must lie in [0.5, 1)")
-    known = prior, as_weight(weight, len(first)), margin, least
-    found = BayesTestResult(metric, first, second, *known, check_names(names or ("A", "B")))
+    if check_level(threshold, "threshold") < 0.5:
+        raise ValueError(f"threshold={threshold} must be 0.5 or more, or two decisions reach it")
+    options = prior, as_weight(weight, len(first)), check_share(rope, "rope"), threshold
+    found = BayesTestResult(metric, first, second, *options, check_names(names or ("A", "B")))
     if paired is None or paired is False:
         return found
     if paired is not True:
@@ -702,15 +699,14 @@ def _of_items(found: BayesTestResult, shared: Floats) -> dict[str, Any]:
     bad = (alone < 0) | (others < 0)
     bad[:, ends] |= (alone != others)[:, ends]
     for fold, k in np.argwhere(bad)[:1]:
-        columns = METRICS[found.metric].columns
         raise ValueError(
-            f"paired[{fold}] leaves {alone[fold, k]:g} {columns[k]} to {found.names[0]} alone, and "
-            f"{others[fold, k]:g} {columns[-1 - k]} to {found.names[1]}; neither can be below 0, "
-            "and what one model alone found the other one missed"
+            f"paired[{fold}] leaves {alone[fold, k]:g} items in column {k} to {found.names[0]} "
+            f"alone, and {others[fold, k]:g} in column {bad.shape[1] - 1 - k} to "
+            f"{found.names[1]}; these are 0 or more, and what one alone found the other missed"
         )
     cells = [found.weight * x.sum(axis=0) + found.prior for x in (a, b)]
     both, one = (found.weight * x.sum(axis=0) + found.prior / 2 for x in (shared, alone))
-    hits, misses = METRICS[found.metric].sides
+    hits, misses = map(np.array, (METRICS[found.metric].hits, METRICS[found.metric].misses))
     u, v = (hits / (hits @ x) - misses / (misses @ x) for x in cells)  # slopes of the log-odds
     covariance = both @ (u * v) + one[ends] @ (u * v[::-1])[ends]
     r = covariance / sqrt((cells[0] @ u**2) * (cells[1] @ v**2))
@@ -726,7 +722,7 @@ def _of_rows(found: BayesTestResult) -> dict[str, Any]:
     """
     n, laws = len(found.counts_a), (found.posterior_a, found.posterior_b)
     tables = np.stack([found.counts_a, found.counts_b])
-    hits, misses = np.moveaxis(tables @ METRICS[found.metric].sides.T, 2, 0)  # (2, rows) each
+    hits, misses = sides(tables, found.metric)  # (2, rows) each
     sizes = hits + misses
     total = np.maximum(sizes.sum(axis=1, keepdims=True), LEAST)
     off = hits - hits.sum(axis=1, keepdims=True) / total * sizes

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest._text import Shown, text_table
-from permtest.alternatives import registry
+from permtest._text import text_table
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, Names
+from permtest.alternatives.registry import AlternativeResult, Names, deviation, scores_of
 from permtest.statistics import Alternative
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -32,17 +31,6 @@ class Ratio(NamedTuple):
     misses: tuple[int, ...]
     gain: int = 1
 
-    @property
-    def sides(self) -> Array:
-        """Hits and misses, as a matrix that sums columns."""
-        return np.array([self.hits, self.misses])
-
-    def value(self, table: Floats) -> float:
-        """The metric of the summed counts; NaN for 0 / 0."""
-        hits, misses = self.sides @ table.sum(axis=0)
-        hits = self.gain * hits
-        return float(hits / (hits + misses)) if hits + misses else nan
-
 
 CONFUSION = ("tp", "fp", "fn")
 METRICS = {
@@ -52,38 +40,35 @@ METRICS = {
     "accuracy": Ratio("accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
 }
 
-#: Partitions that a cross-validation may have; more rows are rather something else.
-MOST = 50
-
-#: With larger counts, tails of Beta variables lose their digits.
-LARGEST = 1e10
+#: Partitions that a cross-validation may have, as more rows are rather something else; and the
+#: largest count, as tails of Beta variables lose their digits with larger ones.
+MOST, LARGEST = 50, 1e10
 
 
 def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None = None) -> Floats:
     """Counts of shape (folds, columns), of an array, a frame or a mapping; `name` is for errors."""
     check_option("metric", metric, METRICS)
-    title, columns, *_ = METRICS[metric]
-    needs = f"{name} must have shape (folds, {len(columns)}: {', '.join(columns)}) for {title}"
-    keys = counts.keys() if hasattr(counts, "keys") else ()
-    if any(isinstance(key, str) for key in keys):
-        if not set(columns) <= set(keys):
-            raise ValueError(f"{needs}, but has the columns {', '.join(map(str, keys))}")
-        counts = np.stack([np.atleast_1d(counts[column]) for column in columns], axis=-1)
+    columns = METRICS[metric].columns
+    needs = f"{name} must have shape (folds, {len(columns)}: {', '.join(columns)})"
     try:
-        table = np.ma.asarray(counts, dtype=np.float64).filled(nan)
-    except (TypeError, ValueError):
-        raise ValueError(f"{needs}, of numbers; got {counts!r}") from None
-    if table.ndim not in (1, 2) or not table.size or table.shape[-1] != len(columns):
-        raise ValueError(f"{needs}, got {table.shape}")
-    table = table.reshape(-1, len(columns))
+        if any(isinstance(key, str) for key in getattr(counts, "keys", tuple)()):
+            counts = np.stack([np.atleast_1d(counts[column]) for column in columns], axis=-1)
+        table = np.atleast_2d(np.ma.asarray(counts, dtype=np.float64).filled(nan))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{needs}, of numbers: {error}") from None
+    if table.ndim > 2 or not table.size or table.shape[1] != len(columns):
+        raise ValueError(f"{needs}, got {np.shape(counts)}")
     for fold, k in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
-        raise ValueError(
-            f"{name}[{fold}] has {columns[k]} = {table[fold, k]:g}; counts are numbers from 0 to "
-            f"{LARGEST:g}"
-        )
+        cell = f"{columns[k]} = {table[fold, k]:g}"
+        raise ValueError(f"{name}[{fold}] has {cell}; counts are numbers from 0 to {LARGEST:g}")
     if rows not in (None, len(table)):
         raise ValueError(f"{name} has {len(table)} folds, folds_a has {rows}; they must match")
     return np.asarray(table)
+
+
+def sides(table: Floats, metric: str) -> Floats:
+    """Hits and misses of each row, of shape (2, rows)."""
+    return np.stack([table @ METRICS[metric].hits, table @ METRICS[metric].misses])
 
 
 def as_weight(weight: float | None, n_folds: int) -> float:
@@ -94,9 +79,8 @@ def as_weight(weight: float | None, n_folds: int) -> float:
         return float(weight)
     if n_folds > 1 and (n_folds % 2 or n_folds > 2 * MOST):
         raise ValueError(
-            f"{n_folds} rows are not the folds of an m x 2 cross-validation; pass weight=1 if every "
-            "item is in one row, as those of sentences are, or else the share of the summed counts "
-            "that independent items would make"
+            f"{n_folds} rows are not the folds of an m x 2 cross-validation; pass weight=, the "
+            "share of the summed counts that independent items would make: 1 for rows of sentences"
         )
     return block_weight(n_folds // 2) if n_folds > 1 else 1.0
 
@@ -206,9 +190,9 @@ def corrected_resampled_t(
         )
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
+    scores, shift = scores_of(first.ravel(), second.ravel(), names, delta, least=2)
     details = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    scores, shift = registry.scores_of(first.ravel(), second.ravel(), names, delta)
-    details["variance"] = registry.deviation(scores) ** 2
+    details["variance"] = deviation(scores) ** 2
     return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio, **details)
 
 
@@ -216,7 +200,7 @@ def corrected_resampled_t(
 
 
 @dataclass(frozen=True, eq=False)
-class BlockPartition(Shown):
+class BlockPartition:
     """Items in blocks, and blocks in training sets.
 
     `blocks` has the block of each item, `design` the blocks that the first fold of each partition
@@ -235,13 +219,16 @@ class BlockPartition(Shown):
             yield from ((train, rest), (rest, train))
 
     def rows(self) -> list[dict[str, Any]]:
-        """What was to be alike: in all, in a block, and how far the worst half is off, in percent."""
+        """What was to be alike: in all, in a block, and by how many percent halves are off."""
         found = []
         for name, sums in self.balance.items():
-            total, halves = float(sums.sum()), [sums[list(x)].sum() for x in self.design]
-            off = max(abs(2 * half / total - 1) for half in halves) if total else 0.0
-            ends = (float(sums.min()), float(sums.max()))
-            found.append({"what": name, "total": total, "block": ends, "off": 100 * float(off)})
+            whole = (sums == np.round(sums)).all()
+            total, low, high = (
+                int(x) if whole else float(x) for x in (sums.sum(), sums.min(), sums.max())
+            )
+            halves = (sums[list(blocks)].sum() for blocks in self.design)
+            off = 100 * max(abs(2 * half / total - 1) for half in halves) if total else 0.0
+            found.append({"what": name, "total": total, "block": (low, high), "off": float(off)})
         return found
 
     def __str__(self) -> str:
