@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class Answer(Shown):
 
     test: str
     result: AlternativeResult | PermutationTestResult | None
-    estimate: float | None = None
+    estimate: float = nan
     estimate_name: str = ""
     interval: ConfidenceInterval | None = None
     checks: tuple[Check, ...] = ()

@@ -1,8 +1,8 @@
 """The registry of tests: what each is called, what it estimates and assumes, and what makes it.
 
 A row of `TESTS` says all that there is to say about a test. The function that makes it stands in
-the file of its family, under ``@registry.makes("its name")``. Where power curves can make the
-test, a function of arrays stands there too, under ``@registry.makes("its name", many=True)``.
+the file of its family, under ``@makes("its name")``. Where power curves can make the
+test, a function of arrays stands there too, under ``@makes("its name", many=True)``.
 Here is also what all tests share: what they take, what they return, and what the scores say about
 their assumptions.
 """

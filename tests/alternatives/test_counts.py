@@ -143,7 +143,7 @@ LESS = alt.mcnemar(1, 2, alternative="less")
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
         (
             lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False),
-            "one proportion is 0 and the other 1",
+            "one share is 0 and the other 1",
         ),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\] = -1 is below 0"),
