@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_finite, check_level
-from permtest._text import Shown, number, p_value, plain
+from permtest._text import Shown, counted, number, p_value, plain
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import count_values
@@ -389,13 +389,12 @@ class AlternativeResult(Shown):
     def __str__(self) -> str:
         (a, b), p = self.names if self.estimate >= 0 else self.names[::-1], self.pvalue_text()
         lead = f"{a} scores {number(abs(self.estimate))} more than {b}"
-        lead = lead if self.estimate else f"{a} and {b} tie"
-        side = "two-sided" if self.alternative == "two-sided" else f"one-sided, {self.alternative}"
+        side = "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
         against = f", against {self.delta:g}" if self.delta else ""
         return (
-            f"{lead} ({self.estimate_name}{against}; n = {self.n}): {self.statistic_name} = "
-            f"{number(self.statistic)}, p {'= ' * p[0].isdigit()}{p} ({self.title}, {side}, "
-            f"{self.method})."
+            f"{lead if self.estimate else f'{a} and {b} tie'} ({self.estimate_name}{against}) over "
+            f"{counted(self.n, 'items')}: {self.statistic_name} = {number(self.statistic)}, "
+            f"p {'= ' * p[0].isdigit()}{p} ({side} {self.title})."
         )
 
     def rows(self) -> list[dict[str, Any]]:
