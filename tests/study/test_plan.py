@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from permtest.alternatives.plan import outlook, units_needed
+from permtest.study.plan import outlook, units_needed
 from permtest.study import (
     exact_power,
     exact_power_n,

@@ -11,7 +11,7 @@ from statsmodels.stats.power import TTestPower
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.alternatives.parametric import normal_z
+from permtest.alternatives.means import normal_z
 from permtest.study import (
     PowerCurve,
     exact_power,
