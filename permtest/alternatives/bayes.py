@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import inf, lgamma, log, nan, pi, sqrt
+from math import inf, log, log1p, nan, pi, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -416,7 +416,7 @@ def _zoomed(function: Function, low: Any, high: Any, depth: float) -> tuple[Floa
 def _stirling(x: float) -> float:
     """The logarithm of Gamma(x), less Stirling's (x - 1/2) log x - x + log(2 pi) / 2."""
     if x < 20:
-        return lgamma(x) - (x - 0.5) * log(x) + x - log(2 * pi) / 2
+        return _stirling(x + 1) + (x + 0.5) * log1p(1 / x) - 1
     y = x**-2
     return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
 
