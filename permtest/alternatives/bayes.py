@@ -536,7 +536,7 @@ class BayesTestResult(Shown):
         """The probabilities of B, of neither (if there is a `rope`) and of A, as text."""
         neither = {"neither": self.p_equivalent} if self.rope else {}
         found = {"b": self.p_b_better, **neither, "a": self.p_a_better}
-        return {who: p_value(p, digits=digits) for who, p in found.items()}
+        return {who: p_value(max(p, LEAST), digits=digits) for who, p in found.items()}
 
     def verdict(self) -> str:
         """The decision in words."""

@@ -175,6 +175,8 @@ def test_a_sentence_and_json():
     assert "&lt;old&gt;" in found._repr_html_()
     sure = alt.bayes_test([0, 10**6, 10**6], [10**6, 0, 0])
     assert (sure.p_h0, sure.chances()["a"]) == (1e-300, "1e-300")
+    apart = alt.bayes_test([0, 10**6, 10**6], [10**6, 0, 0], rope=0.1)
+    assert (apart.p_equivalent, apart.chances()["neither"]) == (0, "1e-300")
 
 
 @pytest.mark.parametrize(
