@@ -359,10 +359,10 @@ class Section(Shown):
         return together(said(self.sentence), table, said(self.note))
 
 
-def _legible(text: str) -> str:
-    """A text from a file as one line of moderate length, without letters that cannot be seen."""
+def _legible(text: str, most: int = LETTERS) -> str:
+    """A text with names from files as one line, not too long, of letters that can be seen."""
     line = "".join(x if x.isprintable() else "\ufffd" for x in " ".join(text.split()))
-    return line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…"
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _facts(found: Mapping[str, Any]) -> Table:
@@ -887,10 +887,10 @@ def _of_board(board: Leaderboard) -> Document:
     caution = "Systems that are not shown to differ may still differ, by less than these "
     return Document(
         title=f"Leaderboard of {size}",
-        sentence=board.sentence(),
+        sentence=_legible(board.sentence(), 10**4),
         numbers=numbers,
         picture=Picture("plot_ranking", (board,), f"What {size} score"),
-        caution=(f"{caution}{board.unit} can show.", *board.remarks()),
+        caution=(f"{caution}{board.unit} can show.", *map(_legible, board.remarks())),
         sections=(*sections, _source(board.scores.source), _cite()),
         summary=ranking,
         comparison=board,
