@@ -92,14 +92,6 @@ def canvas(
             yield make(ax)
 
 
-def check_axes(ax: Axes | Sequence[Axes], number: int, what: str) -> tuple[Axes, ...]:
-    """One or several axes as a tuple, if there are as many as there is to draw."""
-    axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
-    if len(axes) != number:
-        raise ValueError(f"ax has {len(axes)} axes, but there are {number} {what} to draw")
-    return axes
-
-
 def fit(ax: Axes, values: Iterable[float], share: float = 0.06, least: float = 1.0) -> None:
     """Limits of the horizontal axis round all finite values, with margins of this share."""
     seen = [value for value in values if isfinite(value)]
@@ -222,13 +214,6 @@ def draw_interval(
         if end != place:
             arrow: dict[str, Any] = {"color": look["color"], "markersize": 11, "clip_on": False}
             ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **arrow)
-
-
-def write_row(ax: Axes, row: float, words: str, gid: str) -> None:
-    """Words in the middle of a row, for what has no place on the axis."""
-    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
-    look |= {"transform": ax.get_yaxis_transform(), "path_effects": roles.halo(ax), "gid": gid}
-    literal(ax.text(0.5, row, "", **look), words, ax)
 
 
 def write_beside(ax: Axes, row: float, words: str, gid: str, away: float = 12) -> None:
