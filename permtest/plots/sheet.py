@@ -108,8 +108,10 @@ def font() -> float:
 
 
 def letters(ax: Axes) -> int:
-    """About how many letters fit beside each other over the width of the axes."""
-    return max(int(72 * ax.bbox.width / ax.figure.dpi / (LETTER * font())), 12)
+    """About how many letters fit beside each other over the width of the axes, beside its names."""
+    inside, whole = (72 * x.bbox.width / ax.figure.dpi / (LETTER * font()) for x in (ax, ax.figure))
+    names = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    return max(int(min(inside, whole - names - 6)), 12)
 
 
 def literal(text: Text, words: str, room: Axes | int) -> Text:

@@ -249,7 +249,7 @@ def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
     ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
     >>> ax = pt.plots.plot_ranking(board, ax=Figure())
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
-    ['4.00  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
+    ['3.75  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
     """
     rows, beside = board.rows()[:MOST], board.baseline is not None
     places = [float(row["difference"] or 0) if beside else row["value"] for row in rows]
