@@ -184,8 +184,8 @@ def scores_of(
         )
     check_unclustered(scores)
     if len(scores) < least:
-        both = " and ".join(labels)
-        raise ValueError(f"{both} have {len(scores)} pairs, but this needs {least} or more")
+        called = " and ".join(labels)
+        raise ValueError(f"{called} have {len(scores)} pairs, but this needs {least} or more")
     check_size(scores.scale, scores.u, scores.v)
     shift = as_threshold(delta)
     return (less(scores, shift) if shift else scores), shift
