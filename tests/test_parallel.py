@@ -14,7 +14,7 @@ from permtest import alternatives as alt
 from permtest._parallel import as_generator, seeds, stream
 from permtest.many import board
 from permtest.study import power_curve
-from permtest.study.power import measured_rates
+from permtest.study.recommend import measured_rates
 from tests.robustness.processes import check
 
 RNG = np.random.default_rng(5)
