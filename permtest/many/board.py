@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -179,9 +179,8 @@ class Leaderboard(Shown):
     @cached_property
     def _codes(self) -> Ints:
         """Numbers that are the larger the higher in the ranking a system is; (S,)."""
-        ranks = {value: code for code, value in enumerate(sorted(set(self._exact)))}
-        codes = np.array([ranks[value] for value in self._exact], dtype=np.int64)
-        return -codes if self.higher_is_better is False else codes
+        codes = np.unique(np.array(self._exact, dtype=object), return_inverse=True)[1]
+        return np.asarray(-codes if self.higher_is_better is False else codes)
 
     @cached_property
     def _order(self) -> Ints:
@@ -649,22 +648,12 @@ def compare_many(
             "higher; name a baseline, or leave alternative out"
         )
     entry = lookup(statistic)
-    scores = _scores_of(table, entry, systems, clusters)
-    if len(scores) == 0:
-        raise ValueError("table has no items; a comparison needs one at least")
-    known = (higher_is_better, scores.higher_is_better, entry.higher_is_better)
-    way = next((x for x in known if x is not None), None)
-    scores = replace(scores, higher_is_better=way)
+    scores = _directed(_scores_of(table, entry, systems, clusters), entry, higher_is_better)
     exact, seed = _exact_values(scores, entry), int(as_generator(rng).integers(2**63))
     baseline = None if baseline is None else str(baseline)
     first, second = _pairings(scores.systems, baseline)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
-    workers: Any = nullcontext()
-    if n_jobs is not None:
-        import joblib
-
-        workers = joblib.parallel_config(backend="threading", n_jobs=n_jobs)
-    with workers:
+    with _workers(n_jobs):
         tests = _solve(scores, first, second, entry, alternative, seed)
         return Leaderboard(
             systems=scores.systems,
@@ -678,7 +667,7 @@ def compare_many(
             n_clusters=None if scores.clusters is None else len(scores.units),
             metric=entry.name,
             score=scores.score,
-            higher_is_better=way,
+            higher_is_better=scores.higher_is_better,
             alternative=alternative,
             correction="none",
             alpha=float(alpha),
@@ -690,6 +679,16 @@ def compare_many(
             _entry=entry,
             _exact=exact,
         ).corrected(correction)
+
+
+def _workers(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """So many threads; None leaves it to the surroundings."""
+    if n_jobs is None:
+        return nullcontext()
+    import joblib
+
+    threads: AbstractContextManager[Any] = joblib.parallel_config("threading", n_jobs=n_jobs)
+    return threads
 
 
 def _scores_of(
@@ -719,6 +718,14 @@ def _scores_of(
     clusters = table[clusters] if named else clusters
     check_aligned(table[chosen[0]], clusters, ("table", "clusters"))
     return found.clustered(clusters)
+
+
+def _directed(scores: Scores, entry: Statistic, higher_is_better: bool | None) -> Scores:
+    """The same, at least one item, with the direction that somebody declared."""
+    if len(scores) == 0:
+        raise ValueError("table has no items; a comparison needs one at least")
+    known = (higher_is_better, scores.higher_is_better, entry.higher_is_better)
+    return replace(scores, higher_is_better=next((x for x in known if x is not None), None))
 
 
 def _check_no_numbers(table: Any, names: Sequence[Any]) -> None:
