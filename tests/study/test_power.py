@@ -196,8 +196,9 @@ def test_boards_need_so_many_items_only_where_a_direction_is_known():
     against = separating_n(pt.compare_many(table, baseline="a"))
     assert np.isnan(against[0]).all()
     assert (against[1] >= found[1]).all(), "for two tests"
-    totals = separating_n(pt.compare_many(table, statistic="sum", correction="none"))
-    np.testing.assert_array_equal(totals, found)
+    for statistic in ("sum", "accuracy"):
+        totals = separating_n(pt.compare_many(table, statistic=statistic, correction="none"))
+        np.testing.assert_array_equal(totals, found)
 
 
 # ---- curves --------------------------------------------------------------------------------------
