@@ -19,14 +19,13 @@ from permtest.statistics import STATISTICS, Statistic
 
 if TYPE_CHECKING:
     from permtest.alternatives import AnswerTable, compare_all
-    from permtest.interval import ConfidenceInterval
-    from permtest.many import Leaderboard, compare_many
-    from permtest.margins import (
-        EquivalenceResult,
+    from permtest.interval import (
+        ConfidenceInterval,
         MarginTestResult,
         equivalence_test,
         noninferiority_test,
     )
+    from permtest.many import Leaderboard, compare_many
     from permtest.metric import metric_test
     from permtest.readers import read, read_many
     from permtest.runs import exact_runs_test
@@ -38,7 +37,6 @@ __all__ = [
     "STATISTICS",
     "AnswerTable",
     "ConfidenceInterval",
-    "EquivalenceResult",
     "LatticeDistribution",
     "Leaderboard",
     "MarginTestResult",
@@ -69,9 +67,13 @@ __all__ = [
 #: What not everybody needs, by module: it is imported when it is first used.
 LATER = {
     "alternatives": ("AnswerTable", "compare_all"),
-    "interval": ("ConfidenceInterval",),
+    "interval": (
+        "ConfidenceInterval",
+        "MarginTestResult",
+        "equivalence_test",
+        "noninferiority_test",
+    ),
     "many": ("Leaderboard", "compare_many"),
-    "margins": ("EquivalenceResult", "MarginTestResult", "equivalence_test", "noninferiority_test"),
     "metric": ("metric_test",),
     "readers": ("read", "read_many"),
     "runs": ("exact_runs_test",),

@@ -1,21 +1,15 @@
-"""The one place that says how kernels are run: compiled, or in Python while that is short.
+"""The one place that says how kernels are run: compiled by Numba at their first use, or as NumPy.
 
-Loading Numba and machine code takes most of a second. So a process runs some kernels in Python, or
-does the same with NumPy, until that has taken about a quarter of a second in all, and compiles them
-from then on. Without Numba nothing is compiled: kernels that would then be slow are replaced by
-NumPy code, or by another method, and tests compare the results with those of compiled code.
+Loading Numba and machine code takes about as long as some hundred million steps of NumPy. So a
+single test runs in NumPy while that is short and nothing has been compiled yet, and long work is
+compiled at once. Without Numba all of it runs, and tests compare the results of both.
 """
 
 from __future__ import annotations
 
 import functools
-import math
-import sys
-import time
 import types
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -32,25 +26,20 @@ R = TypeVar("R")
 #: Whether Numba is installed. It is an accelerator: without it all runs, in Python and NumPy.
 NUMBA = find_spec("numba") is not None
 
-#: Turns of loops that this process has left, some microseconds each, before it compiles kernels;
-#: without Numba there is no limit.
-_budget = [50_000 if NUMBA else math.inf]
+#: Additions of arrays that take as long in NumPy as Numba takes to be loaded.
+LONG = 10**8
 
-#: Seconds that loops have taken in Python without Numba, and how many are worth a warning.
-_spent, LONG = [0.0], 3.0
+_loaded = [False]
 
 
-def spend(turns: int) -> None:
-    """Take turns off the budget; raise TimeoutError if there are too few."""
-    if turns > _budget[0]:
-        raise TimeoutError
-    _budget[0] -= turns
+def worth_compiling(steps: float) -> bool:
+    """Whether so many steps go to a kernel: compiled code is loaded, or worth being loaded."""
+    return NUMBA and (_loaded[0] or steps > LONG)
 
 
 def compile_from_now_on() -> None:
-    """Run no more kernels in Python, because much work follows."""
-    if _budget[0] < math.inf:
-        _budget[0] = 0
+    """Take kernels for short work too, because much of it follows."""
+    _loaded[0] = NUMBA
 
 
 def jit(function: Callable[P, R]) -> Callable[P, R]:
@@ -63,8 +52,9 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
         if NUMBA:
             from numba import config, njit
         if not NUMBA or vars(config).get("DISABLE_JIT"):
-            return _in_python(function, {})
-        linked = _link(function, {}, lambda kernel: kernel.compiled())
+            return np.errstate(all="ignore")(function)
+        _loaded[0] = True
+        linked = _with_compiled_callees(function)
         try:
             return njit(cache=True, nogil=True)(linked)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
@@ -88,98 +78,41 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def python_first(function: Callable[P, R]) -> Callable[P, R]:
-    """`jit` for a kernel that runs in Python while there are turns left, one for each of a loop."""
-    # It may be stopped and started again, so what it writes must be the same again.
-    linked = functools.cache(lambda: _in_python(function, METERED))
-    return _first(lambda *args, **kwargs: linked()(*args, **kwargs), function)
-
-
-def numpy_first(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`jit` for a kernel instead of which NumPy does the same, in turns that it says by `spend`."""
-    return functools.partial(_first, plain)
-
-
-def compiled_or(plain: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba."""
-    return jit if NUMBA else lambda _: plain
-
-
-def _first(other: Callable[P, R], function: Callable[P, R]) -> Callable[P, R]:
-    """The other way to the same result where it is short, else the kernel, compiled."""
-    kernel = jit(function)
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if _budget[0] > 0:
-            # Where Python raises an error machine code may have a number, such as infinity.
-            with suppress(TimeoutError, ArithmeticError, ValueError):
-                return other(*args, **kwargs)
-        return kernel(*args, **kwargs)
-
-    vars(call)["compiled"] = vars(kernel)["compiled"]
-    return call
-
-
-def _unboxed(result: Any) -> Any:
-    """Python's numbers for those of NumPy, as machine code returns them."""
-    if isinstance(result, tuple):
-        parts = map(_unboxed, result)
-        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
-    return result.item() if isinstance(result, np.generic) else result
-
-
-def _counted(*limits: int) -> Iterator[int]:
-    """`range`, each turn of which is taken off the budget."""
-    for i in range(*limits):
-        spend(1)
-        yield i
-
-
-#: Functions of the C library, as machine code calls them: NumPy's differ in the last digit.
-_C = (math.cos, math.exp, math.expm1, math.log, math.log1p, math.sin, math.sqrt, math.tanh)
-_SCALAR = vars(np) | {f.__name__: f for f in _C} | {"arctan2": math.atan2}
-#: What kernels find under these names while their turns are counted.
-METERED = {"np": types.SimpleNamespace(**_SCALAR), "range": _counted if NUMBA else range}
-
-
-def _in_python(function: Callable[..., Any], names: dict[str, Any]) -> Callable[..., Any]:
-    """The kernel and those that it calls, not compiled, without the warnings of NumPy."""
-
-    def linked(kernel: Any) -> Callable[..., Any]:
-        return _link(kernel.__wrapped__, names, linked)
-
-    kernel = np.errstate(all="ignore")(_link(function, names, linked))
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        start = time.perf_counter()
-        result = kernel(*args, **kwargs)
-        before, _spent[0] = _spent[0], _spent[0] + time.perf_counter() - start
-        browser = sys.platform == "emscripten"  # which has no Numba to install
-        if not (NUMBA or browser) and before <= LONG < _spent[0]:
-            warnings.warn(
-                "Numba is not installed, so long loops run in Python, about a hundred times "
-                "slower, and permtest turns to bounds or samples sooner. If Numba supports "
-                "this Python, `pip install numba` makes them fast",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-        return _unboxed(result)
-
-    return call
-
-
-def _link(
-    function: Callable[..., Any], names: dict[str, Any], version: Callable[[Any], Any]
-) -> Callable[..., Any]:
-    """The same function with other names, and this version of each kernel that it calls."""
-    assert isinstance(function, types.FunctionType)
-    names = function.__globals__ | names
+def _with_compiled_callees(function: Any) -> Any:
+    """The function as Numba sees it, for which the kernels that it calls are compiled ones."""
+    names = dict(function.__globals__)
     for name in function.__code__.co_names:
         callee: Any = names.get(name)
         if hasattr(callee, "compiled"):
             assert callee.__module__ == function.__module__, f"{name} is in another file"
-            names[name] = version(callee)
+            names[name] = callee.compiled()
     linked = types.FunctionType(function.__code__, names, function.__name__)
     linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
     return linked
+
+
+def compiled_or(
+    plain: Callable[P, R], steps: Callable[P, float] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba.
+
+    Where `steps` says how many it takes in NumPy, that is preferred while it is not
+    `worth_compiling`.
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        kernel = jit(function)
+        if not NUMBA:
+            return plain
+        if steps is None:
+            return kernel
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            long = worth_compiling(steps(*args, **kwargs))
+            return (kernel if long else plain)(*args, **kwargs)
+
+        vars(call)["compiled"] = vars(kernel)["compiled"]
+        return call
+
+    return decorated

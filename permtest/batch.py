@@ -19,8 +19,9 @@ from permtest._checks import ScoreError
 from permtest._parallel import in_parallel, progress
 from permtest._text import Shown, counted
 from permtest.integers import is_unordered, plain_array, unscaled
+from permtest.methods import check_method
 from permtest.null.rows import Laws, compile_kernels
-from permtest.question import ask_of_scores, check_method
+from permtest.question import ask_of_scores
 from permtest.result import PermutationTestResult, answer
 from permtest.scores import Scores, check_names
 from permtest.statistics import Statistic, check_alternative, check_scores, lookup

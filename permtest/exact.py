@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from permtest._checks import TooHard, check_count, check_finite, check_level
 from permtest._parallel import RNG, as_generator
 from permtest.batch import exact_perm_test_batch
+from permtest.methods import Solution
 from permtest.null.distribution import Probability
 from permtest.null.sampling import sample_cells
-from permtest.question import Question, Solution, ask
+from permtest.question import Question, ask
 from permtest.result import PermutationTestResult, Samples, answer
 from permtest.statistics import Alternative, Statistic
 

@@ -1,7 +1,8 @@
-"""Confidence intervals for the mean difference: shifts of every pair, or shares of 0/1 scores.
+"""Confidence intervals for the mean difference, non-inferiority and equivalence.
 
-Take a shift delta off all differences, and the one-sided p-value is the share of the subsets of
-pairs, the empty one included, whose mean difference is at most delta: with I the swapped pairs,
+Scores of any kind: shifts of every pair. Take a shift delta off all differences, and the one-sided
+p-value is the share of the subsets of pairs, the empty one included, whose mean difference is at
+most delta: with I the swapped pairs,
 
     p(delta) = P(sum of d_n over I <= delta |I|),   every subset I having probability 2^-N.
 
@@ -9,11 +10,10 @@ So p rises with delta, in steps, and only at means of subsets (Hartigan's typica
 fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
 of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
 step at which p exceeds the level. A saddlepoint approximation says where that is, to a
-ten-thousandth of a standard error from a hundred pairs on. Two p-values on either side, for which
-bounds do, prove it. Where p is had quickly, the simplest fraction near by is tried instead: it is
-the end if p is at most alpha just before it and above alpha at it. Bounds are taken at fractions
-that are anything but simple, where sums do not pile up. The upper end of an interval is the lower
-end for -d.
+ten-thousandth of a standard error from a hundred pairs on. Where p is had quickly, the simplest
+fraction near by is tried: it is the end if p is at most alpha just before it and above alpha at it.
+Else two p-values on either side, for which bounds do, prove it; they are taken at fractions that
+are anything but simple, where sums do not pile up. The upper end is the lower one for -d.
 
 No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
 For these the interval has the differences of shares that Tango's score test (1998) does not reject.
@@ -23,14 +23,16 @@ If b items go to the first system alone and c to the second, of n, and the true 
 
 where q, the likeliest share of items that go to the second alone, is the larger root of
 2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. That is an approximation, which
-`python -m benchmarks.calibration` measures.
+`python -m benchmarks.calibration` measures. A test against a margin is the p-value at one shift.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
-from math import copysign, floor, gcd, inf, isfinite, nextafter, sqrt
+from math import copysign, erfc, floor, gcd, inf, isfinite, log, log1p, nextafter, pi, sqrt
+from numbers import Real
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
@@ -38,20 +40,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_level
-from permtest.integers import IntArray, exact_dot
+from permtest._text import Shown, counted, number, p_value
+from permtest.integers import IntArray, exact_dot, unscaled
+from permtest.methods import exact_fraction, solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
 from permtest.null.tail import tail_dp, tail_tilted
-from permtest.question import Differences, SumQuestion
+from permtest.question import Differences, SumQuestion, ask_of_scores
+
+#: A margin as people write it; a float stands for the decimal that it is printed as.
+Margin: TypeAlias = "int | float | Decimal | Fraction"
 
 #: Labellings of so many pairs are counted, in some milliseconds; of so many ends are always exact.
 MAX_COUNTED, MAX_EXACT = 36, 30
 #: Dynamic programming may update so many cells, and the tilted tail look at so many widths if pairs
 #: are so many: some milliseconds each.
 UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
-#: Beyond this largest width of a shifted law p is not computed, but has bounds; on coarse lattices,
-#: where bounds take long, beyond the second.
+#: Beyond this largest width of a shifted law p has bounds; beyond the second on coarse lattices.
 LONG, LONGEST = 4000, 60_000
 #: An end that is not exact is found to about so many standard errors.
 TOLERANCE = Fraction(1, 8000)
@@ -60,6 +66,8 @@ NARROWEST, MOST = 5e-5, 300
 
 #: Ends of score intervals are rounded outward, by the width of the range halved so often.
 HALVINGS = 60
+#: Beyond this z a normal tail is below what a float64 can hold, and only its logarithm is known.
+FAR = 37.0
 
 #: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
 #: thumb), unless skewness is within so many of its standard errors in normal samples.
@@ -68,8 +76,6 @@ PER_SQUARED_SKEWNESS, CHANCE = 25, 2.5
 FEW, TIES = 20, 4
 
 NORMAL = NormalDist()
-#: An end that nothing excludes, and by how much it may lie outside.
-OPEN = (-inf, 0.0)
 
 _Bounds: TypeAlias = tuple[Fraction, Fraction]
 
@@ -137,7 +143,265 @@ def interval_of(question: SumQuestion, confidence_level: float) -> ConfidenceInt
     if question.wins is not None:
         ends = score_ends(*question.wins, float(alpha), question.alternative)
         return ConfidenceInterval(*ends, confidence_level, method="score")
-    return _shift_interval(question, alpha, confidence_level)
+    below, above = (
+        (-inf, 0.0)
+        if question.alternative == other
+        else _lower_end(_lattice(question, sign), alpha)
+        for sign, other in ((1, "less"), (-1, "greater"))
+    )
+    warning = shift_warning(question.differences, question.swapped)
+    # No shift moves further than a difference of two rounded scores does.
+    off = question.tolerance / (2 * question.scale * max(question.n_entries or question.law.n, 1))
+    off = off if question.ties_doubtful else 0.0
+    ends, resolution = (below[0] - off, 0.0 - above[0] + off), max(below[1], above[1]) + off
+    return ConfidenceInterval(*ends, confidence_level, resolution, warning)
+
+
+# ---- tests against a margin ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MarginTestResult(Shown):
+    """What a test against a margin found. Made by `noninferiority_test` and `equivalence_test`.
+
+    Parameters
+    ----------
+    statistic : float
+        The mean difference per pair.
+    pvalue, log10_pvalue : float
+        Never 0, the logarithm accurate at any size. Of equivalence the greater of two one-sided
+        p-values: both null hypotheses have to be rejected.
+    alternative : {"greater", "less", "two-sided"}
+        That the mean difference lies above a margin, below one, or between two: equivalence.
+    margins : tuple of two float
+        Between which numbers it lies then; one of them is infinite in a test of non-inferiority.
+    pvalues : tuple of float
+        The p-value of the test against each finite margin.
+    n, names, method, error_bound
+        As in `PermutationTestResult`; but for scores of 0 and 1 the method is "score", which is an
+        approximation and has no error bound.
+    warning : str or None
+        A sentence where the differences look unlike a shift of every pair, which is assumed.
+
+    Examples
+    --------
+    >>> from permtest import noninferiority_test
+    >>> result = noninferiority_test([3, 5, 4, 6, 2], [3, 5, 5, 6, 2], margin=1)
+    >>> result.margins, result.statistic, result.pvalue
+    ((-1.0, inf), -0.2, 0.0625)
+    >>> result = noninferiority_test([1] * 50, [1] * 50, margin=0.05)
+    >>> result.method, round(result.pvalue, 3)
+    ('score', 0.052)
+    """
+
+    statistic: float
+    pvalue: float
+    log10_pvalue: float
+    alternative: str
+    margins: tuple[float, float]
+    pvalues: tuple[float, ...]
+    n: int
+    names: tuple[str, str]
+    method: str
+    error_bound: float | None
+    warning: str | None
+    _question: SumQuestion = field(repr=False, compare=False)
+    _shifted: tuple[SumQuestion, ...] = field(repr=False, compare=False)
+
+    def confidence_interval(self, confidence_level: float | None = None) -> ConfidenceInterval:
+        """The interval for the mean difference per pair: one-sided, or two-sided for equivalence.
+
+        It lies inside of the margins if and only if the p-value is at most alpha. The default
+        `confidence_level` is for alpha = 0.05: ``1 - alpha``, and for equivalence ``1 - 2 alpha``.
+        """
+        usual = 0.9 if self.alternative == "two-sided" else 0.95
+        return interval_of(self._question, confidence_level or usual)
+
+    def fraction(self) -> Fraction:
+        """The exact p-value as a fraction; ValueError for method "score", which has none."""
+        if not self._shifted:
+            raise ValueError("fraction needs an exact p, and that of Tango's score test is not")
+        return max(map(exact_fraction, self._shifted))
+
+    def pvalue_interval(self) -> tuple[float, float]:
+        """Bounds of p: as of `PermutationTestResult`, or for method "score" p itself, twice."""
+        bound = self.error_bound or 0.0
+        low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW or not bound else 0.0
+        return low, min(self.pvalue * (1 + (bound if self.method != "bracket" else 0.0)), 1.0)
+
+    def __str__(self) -> str:
+        (a, b), (low, high), q = self.names, map(number, self.margins), self._question
+        where = {"greater": f"above {low}", "less": f"below {high}"}
+        nouns = {"score": "Tango score test", "bracket": "paired-permutation test"}
+        kind = f"one-sided {nouns.get(self.method, 'exact paired-permutation test')}"
+        kind = kind if len(self.pvalues) == 1 else f"two {kind}s"
+        p = f"p = {p_value(self.pvalue, self.log10_pvalue)}"
+        if self.method == "bracket":
+            p = "p lies between {:.6g} and {:.6g}".format(*self.pvalue_interval())
+        pairs = f"{counted(q.n_entries, 'pairs')} in " if q.swapped == "clusters" else ""
+        return (
+            f"To show that {a} minus {b} is {where.get(q.alternative, f'between {low} and {high}')}"
+            f" on average: {p} ({kind}); the mean difference is {number(self.statistic)} over "
+            f"{pairs}{counted(self.n, q.swapped)}. {self.warning or ''}".rstrip()
+        )
+
+
+def noninferiority_test(
+    u: Any,
+    v: Any = None,
+    margin: Margin | None = None,
+    *,
+    clusters: Any = None,
+    names: tuple[str, str] | None = None,
+    higher_is_better: bool | None = None,
+) -> MarginTestResult:
+    """Test that the first system is not worse than the second by a margin or more.
+
+    The null hypothesis is that it is worse by `margin` per pair: that the mean difference is
+    ``-margin``, or lower. A small p speaks for "not worse", which an ordinary test that finds no
+    difference does not. Where lower scores are better it is ``margin``, or higher.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,)
+        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Scores`.
+    margin : int, float, Decimal or Fraction
+        Positive, in scores per pair. A float stands for the decimal that it is printed as.
+        Choose it before looking at the scores.
+    clusters : array_like of shape (N,), optional
+        As in `exact_perm_test`. Default: those that `Scores` bring, if any.
+    names : tuple of two str, optional
+        The names of the two systems. Default: names of the columns, if they have any.
+    higher_is_better : bool, optional
+        Default: what `Scores` say, else True.
+
+    Returns
+    -------
+    MarginTestResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the margin is no positive number (for scores of 0 and 1: none between 0 and 1), or the
+        scores are not numbers of equal number.
+
+    Notes
+    -----
+    Scores of 0 and 1, without clusters: Tango's score test (1998) of the difference of shares. It
+    is approximate: from 20 items on, and for margins up to 0.2, a test at level 0.05 rejects a true
+    null in 7.5% of samples at most, mostly in 3 to 5% (``python -m benchmarks.calibration``). Other
+    scores: the exact test, which assumes a shift, that differences are symmetric about a value that
+    is the same for all pairs. Then a test at level alpha rejects a true null with probability alpha
+    at most. The result has a `warning` where differences look skewed, or are mostly 0. In clusters
+    every pair is shifted. Cost: as `exact_perm_test`, times a few where the denominator of `margin`
+    is large.
+
+    Examples
+    --------
+    >>> from permtest import noninferiority_test
+    >>> u, v = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
+    >>> r = noninferiority_test(u, v, 0.5, names=("small", "large"))
+    >>> r.statistic, r.fraction()
+    (0.0, Fraction(3, 32))
+    """
+    bound = _as_margin(margin, "margin", "positive: it is how much worse the first system may be")
+    question = ask_of_scores(u, v, names=names, clusters=clusters)
+    known = question.higher_is_better if higher_is_better is None else higher_is_better
+    return against(question, *((-inf, bound) if known is False else (-bound, inf)))
+
+
+def equivalence_test(
+    u: Any,
+    v: Any = None,
+    margin: Margin | tuple[Margin, Margin] | None = None,
+    *,
+    clusters: Any = None,
+    names: tuple[str, str] | None = None,
+) -> MarginTestResult:
+    """Test that two systems differ by less than a margin: two one-sided tests.
+
+    The null hypothesis is that the mean difference is `margin` or more in either direction. It is
+    rejected where both one-sided tests reject, each at the full level, so that p is the greater of
+    their two p-values (Schuirmann 1987).
+
+    Parameters
+    ----------
+    u, v, clusters, names
+        As in `noninferiority_test`.
+    margin : int, float, Decimal or Fraction, or a pair of them
+        As there: a positive number, for differences between ``-margin`` and ``margin``; or
+        ``(low, high)``, one below and one above 0.
+
+    Returns
+    -------
+    MarginTestResult
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `noninferiority_test`, whose notes on tests, assumptions and `warning` hold here too.
+
+    Examples
+    --------
+    >>> from permtest import equivalence_test
+    >>> r = equivalence_test([4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4], 1)
+    >>> r.pvalue, r.pvalues, tuple(r.confidence_interval())
+    (0.03125, (0.03125, 0.03125), (-0.5, 0.5))
+    """
+    if not isinstance(margin, tuple | list):
+        high = _as_margin(margin, "margin", "positive, or a pair (low, high)")
+        low = -high
+    elif len(margin) == 2:
+        why = "0: a pair of margins is (low, high), the differences that do not matter"
+        low = _as_margin(margin[0], "margin[0]", f"below {why}", -1)
+        high = _as_margin(margin[1], "margin[1]", f"above {why}")
+    else:
+        raise ValueError(f"margin has {len(margin)} values; give one number, or two (low, high)")
+    return against(ask_of_scores(u, v, names=names, clusters=clusters), low, high)
+
+
+def against(
+    question: SumQuestion, low: Fraction | float, high: Fraction | float
+) -> MarginTestResult:
+    """Test that the mean difference lies between two margins, one of which may be infinite."""
+    sides = {"greater": low, "less": high}
+    margins = {side: x for side, x in sides.items() if isinstance(x, Fraction)}
+    alternative = "two-sided" if len(margins) == 2 else min(margins)
+    question, shifted, wins = replace(question, alternative=alternative), [], question.wins
+    if wins is not None:
+        found = [(_score_pvalue(*wins, x, side), "score") for side, x in margins.items()]
+    else:
+        shifted = [replace(question.shifted(x), alternative=side) for side, x in margins.items()]
+        found = [solve(one)[:2] for one in shifted]
+    p, method = max(found, key=lambda one: one[0].log)
+    exact, size = wins is None, question.scale * (question.n_entries or question.law.n or 1)
+    return MarginTestResult(
+        statistic=float(unscaled(question.observed, size)),
+        pvalue=p.value,
+        log10_pvalue=p.log10,
+        alternative=alternative,
+        margins=(float(low), float(high)),
+        pvalues=tuple(one.value for one, _ in found),
+        n=question.law.n,
+        names=question.names,
+        method=method,
+        error_bound=p.error_bound if exact else None,
+        warning=shift_warning(question.differences, question.swapped) if exact else None,
+        _question=question,
+        _shifted=tuple(shifted),
+    )
+
+
+def _as_margin(margin: Any, name: str, what: str, sign: int = 1) -> Fraction:
+    """The number as it is written, if it has this sign."""
+    if isinstance(margin, bool | np.bool_) or not isinstance(margin, Real | Decimal):
+        raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
+    if margin in (inf, -inf) or margin != margin:
+        raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
+    found = Fraction(str(margin))
+    if found * sign <= 0:
+        raise ValueError(f"{name} = {margin} must be {what}")
+    return found
 
 
 # ---- scores of 0 and 1 --------------------------------------------------------------------------
@@ -157,6 +421,22 @@ def score_statistic(b: int, c: int, n: int, delta: float) -> float:
     return copysign(inf, gap) if gap else 0.0
 
 
+def _score_pvalue(b: int, c: int, n: int, margin: Fraction, alternative: str) -> Probability:
+    """p of Tango's test of b wins and c losses among n."""
+    if abs(margin) >= 1:
+        raise ValueError(
+            f"margin = {float(abs(margin)):g} is out of range: shares of right answers differ by "
+            "less than 1; give a margin between 0 and 1, such as 0.05"
+        )
+    z = score_statistic(b, c, n, float(margin)) * (1 if alternative == "greater" else -1)
+    if z < FAR:
+        return Probability.of(erfc(z / sqrt(2)) / 2, 0.0)
+    # The first terms of Mills' ratio, whose error is below 1e-12 here.
+    log_p = -z * z / 2 - log(z * sqrt(2 * pi))
+    log_p += log1p(-(z**-2) + 3 * z**-4 - 15 * z**-6 + 105 * z**-8)
+    return Probability.of_log(log_p, 0.0)
+
+
 def score_ends(
     b: int, c: int, n: int, tail: float, alternative: str = "two-sided"
 ) -> tuple[float, float]:
@@ -166,49 +446,21 @@ def score_ends(
     def most(b: int, c: int) -> float:
         """The largest difference with z at least minus the quantile."""
         inside, outside = -1.0, 1.0
-        if score_statistic(b, c, n, outside) >= -z:
-            return outside
-        for _ in range(HALVINGS):
+        for _ in range(HALVINGS * (score_statistic(b, c, n, outside) < -z)):
             middle = (inside + outside) / 2
-            if score_statistic(b, c, n, middle) >= -z:
-                inside = middle
-            else:
-                outside = middle
+            kept = score_statistic(b, c, n, middle) >= -z
+            inside, outside = (middle, outside) if kept else (inside, middle)
         return outside
 
     low = -1.0 if alternative == "less" else -most(c, b)
     return low, 1.0 if alternative == "greater" else most(b, c)
 
 
-# ---- shifts of every pair -----------------------------------------------------------------------
+def _quantile(p: Fraction | float) -> float:
+    return NORMAL.inv_cdf(min(max(float(p), UNDERFLOW), 1 - 2**-53))
 
 
-def _shift_interval(
-    question: SumQuestion, alpha: Fraction, confidence_level: float
-) -> ConfidenceInterval:
-    """All shifts that the exact test does not reject, with ends exact or rounded outward."""
-    lattice = _Lattice.of(question)
-    low, high = OPEN, OPEN
-    if question.alternative != "less":
-        low = _lower_end(lattice, alpha)
-    if question.alternative != "greater":
-        high = _lower_end(lattice.mirrored(), alpha)
-    warning = shift_warning(question.differences, question.swapped)
-    # No shift moves further than a difference of two rounded scores does.
-    off = question.tolerance / (2 * question.scale * max(question.n_entries or lattice.n, 1))
-    off = off if question.ties_doubtful else 0.0
-    ends, resolution = (low[0] - off, 0.0 - high[0] + off), max(low[1], high[1]) + off
-    return ConfidenceInterval(*ends, confidence_level, resolution, warning)
-
-
-def _as_float(x: Fraction) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return inf if x > 0 else -inf
-
-
-# ---- the differences, and p for any shift ------------------------------------------------------
+# ---- shifts of every pair: the differences, and p for any shift ---------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,79 +478,77 @@ class _Lattice:
     counts: NDArray[np.int64]
     top: Fraction
 
-    @classmethod
-    def of(cls, question: SumQuestion) -> _Lattice:
-        values, sizes, counts = question.differences
-        common = int(np.gcd.reduce(sizes)) if sizes.size else 1
-        return cls._of(values, sizes // common, counts, Fraction(1, question.scale * common))
 
-    @classmethod
-    def _of(
-        cls, values: IntArray, sizes: NDArray[np.int64], counts: NDArray[np.int64], scale: Fraction
-    ) -> _Lattice:
-        """Of whole numbers, which times `scale` are differences."""
-        rows = [*zip(map(int, values), sizes.tolist(), strict=True)]
-        first = min((Fraction(d, size) for d, size in rows), default=Fraction(0))
-        a, b = first.as_integer_ratio()
-        above = [b * d - a * size for d, size in rows]
-        unit = gcd(*above) or 1
-        steps = [d // unit for d in above]
-        kind = np.int64 if max(steps, default=0) < 2**61 else object
-        found = np.array(steps, dtype=kind), sizes, counts
-        top = max((Fraction(d, size) for d, (_, size) in zip(steps, rows, strict=True)), default=0)
-        n = int(counts.sum())
-        return cls(n, first * scale, Fraction(unit, b) * scale, *found, Fraction(top))
+def _lattice(question: SumQuestion, sign: int) -> _Lattice:
+    """The differences, or for the sign -1 the negative ones."""
+    values, sizes, counts = question.differences
+    common = int(np.gcd.reduce(sizes)) if sizes.size else 1
+    sizes, scale = sizes // common, Fraction(1, question.scale * common)
+    rows = [(sign * int(d), size) for d, size in zip(values, sizes.tolist(), strict=True)]
+    first = min((Fraction(d, size) for d, size in rows), default=Fraction(0))
+    a, b = first.as_integer_ratio()
+    above = [b * d - a * size for d, size in rows]
+    unit = gcd(*above) or 1
+    steps = [d // unit for d in above]
+    top = max((Fraction(d, size) for d, (_, size) in zip(steps, rows, strict=True)), default=0)
+    kind = np.int64 if max(steps, default=0) < 2**61 else object
+    found = np.array(steps, dtype=kind), sizes, counts
+    return _Lattice(
+        int(counts.sum()), first * scale, Fraction(unit, b) * scale, *found, Fraction(top)
+    )
 
-    @property
-    def longest(self) -> int:
-        """The largest step of all."""
-        return max(map(int, self.steps))
 
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs there are, in units of the common size of all clusters."""
-        return int(self.sizes @ self.counts)
+def _law(d: _Lattice, shift: Fraction) -> tuple[TwoPointSum, int]:
+    """A law and the cell from which on its tail is p; that beyond is p just below the shift."""
+    a, b = shift.as_integer_ratio()
+    fits = max(b * int(max(d.steps)), abs(a) * int(d.sizes.max())) < 2**62
+    kind = np.int64 if fits else object
+    moved = b * d.steps.astype(kind) - a * d.sizes.astype(kind)
+    law = from_widths(d.n, *add_counts(np.abs(moved), d.counts))
+    ahead = moved > 0
+    # Swapped pairs sum to <= 0: as many behind the shift swap, and ahead of it stay, as that.
+    return law, exact_dot(moved[ahead], d.counts[ahead]) // law.unit
 
-    def mirrored(self) -> _Lattice:
-        """The negative differences."""
-        if self.n == 0:
-            return self
-        a, b = self.top.as_integer_ratio()
-        down = a * self.sizes.astype(object) - b * self.steps.astype(object)
-        found = self._of(down, self.sizes, self.counts, self.unit / b)
-        return replace(found, origin=-self.score(self.top))
 
-    def score(self, shift: Fraction) -> Fraction:
-        return self.origin + self.unit * shift
+def _tail(law: TwoPointSum, t0: int) -> _Bounds:
+    """A lower and an upper bound of P(T >= t0); TooHard unless that is quick."""
+    if law.n <= MAX_COUNTED:
+        share = Fraction(count_tail(law, t0), 2**law.n_informative)
+        return share, share
+    if law.dp_operations(max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
+        p = tail_dp(law, t0)
+    elif law.n >= MANY:
+        p = tail_tilted(law, t0, work=WORK)
+    else:
+        raise TooHard("the lattice of the sums is long for so few pairs")
+    return _rounded(p, -1), _rounded(p, 1)
 
-    def expected(self, z: float) -> tuple[float, float]:
-        """About where p has this normal quantile, and in what length p rises by one, of `top`."""
-        shares = np.array([int(s) / self.top for s in self.steps], dtype=np.float64)
-        mean = float(shares @ self.counts) / self.n_pairs
-        spread = float((shares - mean * self.sizes) ** 2 @ self.counts) / self.n
-        # The normal approximation, whose variance at the end is about the end.
-        error = sqrt(spread / max(self.n - z * z, 1.0)) * self.n / self.n_pairs
-        near, last, slope = mean + z * error, mean, error
-        z_last = 0.0
-        for _ in range(4):
-            near = min(max(near, 0.0), 1.0)
-            found = _saddlepoint(shares - near * self.sizes, self.counts)
-            if not (isfinite(found) and (near - last) * (found - z_last) > 0):
-                break
-            slope = (near - last) / (found - z_last)
-            last, z_last, near = near, found, near + (z - found) * slope
-        return min(max(near, 0.0), 1.0), slope
 
-    def law(self, shift: Fraction) -> tuple[TwoPointSum, int]:
-        """A law and the cell from which on its tail is p; that beyond is p just below the shift."""
-        a, b = shift.as_integer_ratio()
-        fits = max(b * self.longest, abs(a) * int(self.sizes.max())) < 2**62
-        kind = np.int64 if fits else object
-        moved = b * self.steps.astype(kind) - a * self.sizes.astype(kind)
-        law = from_widths(self.n, *add_counts(np.abs(moved), self.counts))
-        ahead = moved > 0
-        # Swapped pairs sum to <= 0: as many behind the shift swap, and ahead of it stay, as that.
-        return law, exact_dot(moved[ahead], self.counts[ahead]) // law.unit
+def _rounded(p: Probability, sign: int) -> Fraction:
+    """A probability, moved by more than its error."""
+    if p.value <= UNDERFLOW:
+        return Fraction(UNDERFLOW) if sign > 0 else Fraction(0)
+    return Fraction(p.value) * (1 + sign * (2 * Fraction(p.error_bound) + Fraction(1, 10**14)))
+
+
+def _expected(d: _Lattice, z: float) -> tuple[Fraction, Fraction]:
+    """About where p has this normal quantile, and in what length the quantile rises by one."""
+    shares = np.array([int(s) / d.top for s in d.steps], dtype=np.float64)
+    size = int(d.sizes @ d.counts)
+    mean = float(shares @ d.counts) / size
+    spread = float((shares - mean * d.sizes) ** 2 @ d.counts) / d.n
+    # The normal approximation, whose variance at the end is about the end.
+    error = sqrt(spread / max(d.n - z * z, 1.0)) * d.n / size
+    near, last, slope = mean + z * error, mean, error
+    z_last = 0.0
+    for _ in range(4):
+        near = min(max(near, 0.0), 1.0)
+        found = _saddlepoint(shares - near * d.sizes, d.counts)
+        if not (isfinite(found) and (near - last) * (found - z_last) > 0):
+            break
+        slope = (near - last) / (found - z_last)
+        last, z_last, near = near, found, near + (z - found) * slope
+    return d.top * Fraction(min(max(near, 0.0), 1.0)), d.top * Fraction(slope)
 
 
 @np.errstate(all="ignore")
@@ -330,148 +580,101 @@ def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
     return NORMAL.inv_cdf(p) if rough / 2 < p < min(2 * rough, 1) else -root
 
 
-def _tail(law: TwoPointSum, t0: int) -> _Bounds:
-    """A lower and an upper bound of P(T >= t0); TooHard unless that is quick."""
-    if law.n <= MAX_COUNTED:
-        share = Fraction(count_tail(law, t0), 2**law.n_informative)
-        return share, share
-    if law.dp_operations(max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
-        p = tail_dp(law, t0)
-    elif law.n >= MANY:
-        p = tail_tilted(law, t0, work=WORK)
-    else:
-        raise TooHard("the lattice of the sums is long for so few pairs")
-    return _rounded(p, -1), _rounded(p, 1)
+# ---- shifts of every pair: the search -----------------------------------------------------------
 
 
-def _rounded(p: Probability, sign: int) -> Fraction:
-    """A probability, moved by more than its error."""
-    if p.value <= UNDERFLOW:
-        return Fraction(UNDERFLOW) if sign > 0 else Fraction(0)
-    return Fraction(p.value) * (1 + sign * (2 * Fraction(p.error_bound) + Fraction(1, 10**14)))
+def _lower_end(d: _Lattice, alpha: Fraction) -> tuple[float, float]:
+    """The smallest shift with p > alpha, or a number below it, and by how much it may be."""
+    if d.n == 0 or Fraction(1, 2**d.n) > alpha:
+        return -inf, 0.0
+    low, high = _search(d, alpha) if d.top else (d.top, d.top)
+    if low == high:
+        return _as_float(d.origin + d.unit * high), 0.0
+    end = nextafter(_as_float(d.origin + d.unit * low), -inf)
+    if end == -inf:
+        return end, inf
+    return end, nextafter(_as_float(d.origin + d.unit * high - Fraction(end)), inf)
 
 
-# ---- the search --------------------------------------------------------------------------------
-
-
-def _lower_end(lattice: _Lattice, alpha: Fraction) -> tuple[float, float]:
-    """The smallest shift with p > alpha, or a number below it and by how much it may be."""
-    if lattice.n == 0 or Fraction(1, 2**lattice.n) > alpha:
-        return OPEN
-    if lattice.top == 0:
-        return _as_float(lattice.origin), 0.0
-    search = _Search(lattice, alpha)
-    end = search.run()
-    if end is not None:
-        return _as_float(lattice.score(end)), 0.0
-    low = nextafter(_as_float(lattice.score(search.low)), -inf)
-    if low == -inf:
-        return low, inf
-    return low, nextafter(_as_float(lattice.score(search.high) - Fraction(low)), inf)
-
-
-class _Search:
-    """The lower end lies above `low` and not above `high`, in steps."""
-
-    # It is expected within `reach` of `near`, where p rises by a normal quantile in each `error`.
-    # Shifts whose denominator is `hard` or more have no other p than bounds, and then it is found
-    # to `loose`. `slow` is how often in a row the bracket has not been halved.
-
-    def __init__(self, lattice: _Lattice, alpha: Fraction) -> None:
-        """p is 2^-N below all differences, and 1 at the largest."""
-        self.lattice, self.alpha, self.z = lattice, alpha, _quantile(alpha)
-        self.low, self.high = Fraction(-1), lattice.top
-        near, error = lattice.expected(self.z)
-        self.near, self.error = lattice.top * Fraction(near), lattice.top * Fraction(error)
-        self.reach, self.slow = self.error / 50, 0
-        # Bounds of p for few pairs are wide, or slow.
-        loose = self.error * TOLERANCE * Fraction(2 ** min(max(13.3 - lattice.n / 5, 0.0), 6.0))
-        self.tolerance, self.loose, self.hard = loose, loose, inf
-        if lattice.n <= MAX_COUNTED:
-            self.tolerance = self.error * TOLERANCE / (1 if lattice.n > MAX_EXACT else 10**4)
-        else:  # bounds take long where a lattice has few steps in a standard error
-            coarse = loose * lattice.n < 0.7
-            self.hard = (LONGEST if coarse else LONG) // lattice.longest + 1
-
-    def run(self) -> Fraction | None:
-        """The end, if it can be told from all other fractions."""
-        n = self.lattice.n
-        for _ in range(MOST):
-            if simplest(self.low, self.high).denominator > self.lattice.n_pairs:
-                return self.high
-            gap, shift = self.high - self.low, simplest(*self.window())
-            long = n > MAX_EXACT and shift.denominator * self.lattice.longest > LONG
-            if gap <= self.tolerance and long:
-                break
-            if shift.denominator < self.hard:
-                try:
-                    if self.is_end(shift):
-                        return shift
-                except TooHard:
-                    self.hard, self.tolerance = shift.denominator, max(self.tolerance, self.loose)
-            elif gap <= self.tolerance:
-                break
-            else:
-                self.narrow_by_bounds()
-            self.slow = self.slow + 1 if 2 * (self.high - self.low) > gap else 0
-        return None
-
-    def window(self) -> tuple[Fraction, Fraction]:
-        """Where to look next: about the expected end, or beyond it from an end of the bracket."""
-        gap, first, last = self.high - self.low, self.near - self.reach, self.near + self.reach
-        if gap <= self.tolerance and self.lattice.n > MAX_EXACT:
-            return max(first, self.low), min(last, self.high)
-        if self.slow >= 4 or (first <= self.low and self.high <= last):
-            self.slow = 0
-            return self.low + gap / 4, self.high - gap / 4
-        if first <= self.low:
-            first = self.near + self.reach / 4
-        elif self.high <= last:
-            last = self.near - self.reach / 4
-        return first, last
-
-    def is_end(self, shift: Fraction) -> bool:
-        """Narrow the bracket by the exact p at one shift; whether p steps over alpha there."""
-        law, t0 = self.lattice.law(shift)
-        p = before = _tail(law, t0)
-        if p[0] > self.alpha:
+def _search(d: _Lattice, alpha: Fraction) -> tuple[Fraction, Fraction]:
+    """Between which shifts p comes to exceed alpha; twice the same one where that is the end."""
+    # The end is expected within `reach` of `near`, where p rises by a normal quantile in each
+    # `error`. Shifts whose denominator is `hard` or more have no other p than bounds, which for few
+    # pairs are wide, or slow. `slow` is how often in a row the bracket has not been halved.
+    n, longest, z = d.n, int(max(d.steps)), _quantile(alpha)
+    near, error = _expected(d, z)
+    loose = tolerance = error * TOLERANCE * Fraction(2 ** min(max(13.3 - n / 5, 0.0), 6.0))
+    # Bounds take long where a lattice has few steps in a standard error.
+    hard: float = (LONGEST if loose * n < 0.7 else LONG) // longest + 1
+    if n <= MAX_COUNTED:
+        hard, tolerance = inf, error * TOLERANCE / (1 if n > MAX_EXACT else 10**4)
+    low, high, reach, slow = Fraction(-1), d.top, error / 50, 0  # p is 2^-N below all differences
+    for _ in range(MOST):
+        if simplest(low, high).denominator > d.sizes @ d.counts:
+            return high, high
+        gap, found = high - low, n > MAX_EXACT and high - low <= tolerance
+        first, last, slow = _window((low, high), near, reach, found, slow)
+        shift = simplest(first, last)
+        if found and shift.denominator >= min(hard, LONG // longest + 1):
+            break
+        if shift.denominator >= hard:
+            shift, p = _bounded(d, (low, high), near, error, tolerance * 2 / 5, z)
+            before = p
+        else:
+            try:
+                p, before = _tails(d, shift, alpha)
+            except TooHard:
+                hard, tolerance, slow = shift.denominator, max(tolerance, loose), slow + 1
+                continue
             # Before the step ties are not reached; the empty subset always counts.
-            before = _tail(law, t0 + 1)
-            if before[1] + Fraction(1, 2 ** min(self.lattice.n, 1000)) <= self.alpha:
-                return True
-        self.learn(shift, p, before)
-        return False
+            if before[1] + Fraction(1, 2 ** min(n, 1000)) <= alpha < p[0]:
+                return shift, shift
+        low, high = (shift if p[1] <= alpha else low), (shift if p[0] > alpha else high)
+        tolerance *= 2 if p[0] <= alpha < p[1] else 1
+        slow = slow + 1 if 2 * (high - low) > gap else 0
+        expected = shift + Fraction(z - _quantile((before[0] + before[1]) / 2)) * error
+        reach = max(abs(expected - near), tolerance * 2 / 5)
+        near = min(max(expected, low), high)
+    return low, high
 
-    def narrow_by_bounds(self) -> None:
-        """Narrow the bracket by bounds of p a little beyond the expected end."""
-        reach = self.tolerance * 2 / 5
-        if self.near - self.low > self.high - self.near:
-            first, last = self.near - reach, self.near - reach * 7 / 8
-        else:
-            first, last = self.near + reach * 7 / 8, self.near + reach
-        if not self.low < first < last < self.high:
-            gap = self.high - self.low
-            first, last = self.low + gap / 3, self.high - gap / 3
-        shift = generic(first, last) if self.lattice.longest < 2**30 else simplest(first, last)
-        away = float(abs(shift - self.near) / self.error)
-        hazard = NORMAL.pdf(self.z) / NORMAL.cdf(-abs(self.z))
-        width = min(max(1.3 * away * hazard, NARROWEST), 1e-2)
-        low, high = tail_bracket(*self.lattice.law(shift), width=width)
-        p = _rounded(low, -1), _rounded(high, 1)
-        self.learn(shift, p, p)
 
-    def learn(self, shift: Fraction, p: _Bounds, before: _Bounds) -> None:
-        """Move an end of the bracket to a shift with this p, and expect the end anew."""
-        if p[1] <= self.alpha:
-            self.low = shift
-        elif p[0] > self.alpha:
-            self.high = shift
-        else:
-            self.tolerance *= 2
-        z = _quantile((before[0] + before[1]) / 2)
-        near = shift + Fraction(self.z - z) * self.error
-        self.reach = max(abs(near - self.near), self.tolerance * 2 / 5)
-        self.near = min(max(near, self.low), self.high)
+def _window(
+    ends: _Bounds, near: Fraction, reach: Fraction, found: bool, slow: int
+) -> tuple[Fraction, Fraction, int]:
+    """Where to look next: about the expected end, or beyond it from an end of the bracket."""
+    (low, high), first, last = ends, near - reach, near + reach
+    if found:
+        return max(first, low), min(last, high), slow
+    if slow >= 4 or (first <= low and high <= last):
+        return low + (high - low) / 4, high - (high - low) / 4, 0
+    if first <= low:
+        return near + reach / 4, last, slow
+    return first, (near - reach / 4 if high <= last else last), slow
+
+
+def _tails(d: _Lattice, shift: Fraction, alpha: Fraction) -> tuple[_Bounds, _Bounds]:
+    """Bounds of p at a shift, and before it, where p steps over alpha there or earlier."""
+    law, t0 = _law(d, shift)
+    p = _tail(law, t0)
+    return p, _tail(law, t0 + 1) if p[0] > alpha else p
+
+
+def _bounded(
+    d: _Lattice, ends: _Bounds, near: Fraction, error: Fraction, reach: Fraction, z: float
+) -> tuple[Fraction, _Bounds]:
+    """A shift that lies a little beyond the expected end, and bounds of p there."""
+    low, high = ends
+    if near - low > high - near:
+        first, last = near - reach, near - reach * 7 / 8
+    else:
+        first, last = near + reach * 7 / 8, near + reach
+    if not low < first < last < high:
+        first, last = low + (high - low) / 3, high - (high - low) / 3
+    shift = generic(first, last) if max(d.steps) < 2**30 else simplest(first, last)
+    away, hazard = float(abs(shift - near) / error), NORMAL.pdf(z) / NORMAL.cdf(-abs(z))
+    width = min(max(1.3 * away * hazard, NARROWEST), 1e-2)
+    below, above = tail_bracket(*_law(d, shift), width=width)
+    return shift, (_rounded(below, -1), _rounded(above, 1))
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
@@ -488,15 +691,15 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
 def generic(low: Fraction, high: Fraction) -> Fraction:
     """A fraction inside, at about the golden section, with multiples far from whole numbers."""
     first = simplest(low, high)
-    second = simplest(first, high)
-    return Fraction(
-        610 * first.numerator + 987 * second.numerator,
-        610 * first.denominator + 987 * second.denominator,
-    )
+    (a, b), (p, q) = first.as_integer_ratio(), simplest(first, high).as_integer_ratio()
+    return Fraction(610 * a + 987 * p, 610 * b + 987 * q)
 
 
-def _quantile(p: Fraction | float) -> float:
-    return NORMAL.inv_cdf(min(max(float(p), UNDERFLOW), 1 - 2**-53))
+def _as_float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return inf if x > 0 else -inf
 
 
 # ---- whether every pair may be shifted alike ----------------------------------------------------
@@ -508,25 +711,25 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     values, _, counts = differences
     n, zeros = differences.n, int(counts[values == 0].sum())
     if TIES * zeros >= n > 0 and n - zeros < FEW:
-        few = {0: "none differ", 1: "only 1 differs"}.get(n - zeros, f"only {n - zeros:,} differ")
+        few = {0: "none differ", 1: "only 1 differs"}.get(n - zeros, f"only {n - zeros} differ")
         return (
-            f"Of {n:,} {swapped} {few}. Intervals for the mean difference and "
-            "tests against a margin assume that every pair is shifted by the same amount, ties "
-            f"too; with fewer than {FEW} {swapped} that differ, a 95% interval may cover the mean "
-            "in fewer than 90% of samples."
+            f"Of {n:,} {swapped} {few}. Intervals for the mean difference and tests against a "
+            "margin assume that every pair is shifted by the same amount, ties too; with fewer "
+            f"than {FEW} that differ, a 95% interval may cover the mean in fewer than 90% of "
+            "samples."
         )
     g1 = skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2
     if n >= needed or not looks_skewed(g1, n):
         return None
+    sums = "" if swapped == "pairs" else "; Scores.by_cluster() has the sums that it takes"
     return (
         f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
         f"{needed:,.0f} {swapped}, and there are {n:,}. Intervals for the mean difference and "
         "tests against a margin assume that differences are symmetric about it. If they are not, "
         "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
         "interval covers the mean in 88% of samples. The studentised bootstrap, "
-        "alternatives.bootstrap, does not assume symmetry"
-        f"{'' if swapped == 'pairs' else '; Scores.by_cluster() has the sums that it takes'}."
+        f"alternatives.bootstrap, does not assume symmetry{sums}."
     )
 
 

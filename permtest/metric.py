@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from math import isfinite, nan
+from math import isfinite, log10, nan
 from typing import Any
 
 import numpy as np
@@ -14,16 +12,13 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_count
 from permtest._parallel import RNG, as_generator, progress
-from permtest.exact import MAX_SAMPLES, exact_perm_test, from_samples
+from permtest._text import counted
+from permtest.exact import MAX_SAMPLES, exact_perm_test
 from permtest.integers import is_missing, is_unordered, plain_array
-from permtest.null.lattice import LatticeSum
-from permtest.pairs import check_aligned, check_names, cluster_numbers, names_of
-from permtest.predictions import judged
-from permtest.question import NUMBERS, TIE, SeveralSums, function_name
-from permtest.readers.labels import answers_in, label_of
-from permtest.result import PermutationTestResult
-from permtest.score import Score, counted
-from permtest.statistics import Alternative, Statistic, check_alternative, lookup
+from permtest.question import NUMBERS, TIE, function_name
+from permtest.result import PermutationTestResult, Samples
+from permtest.scores import check_aligned, check_names, cluster_numbers, names_of
+from permtest.statistics import Alternative, Statistic, check_alternative, score_labels
 
 Metric = Callable[[Any, Any], Any]
 
@@ -58,7 +53,7 @@ def metric_test(
     rng : numpy.random.Generator, int or None
         A seed or a generator makes samples reproducible.
     pos_label : label, optional
-        The label that "f1" and its like are of. Default: 1, true or yes, of two labels.
+        The label that "f1" and its like are of, as in `statistics.score_labels`.
     alternative, names, clusters
         As in `exact_perm_test`. "greater": the metric of `a` is greater, which for a loss is worse.
 
@@ -68,19 +63,13 @@ def metric_test(
         Of a name what `exact_perm_test` returns. Of a callable what `monte_carlo` returns:
         `statistic` is the difference of the two `scores`, `pvalue` is (C + 1) / (K + 1) for C
         labellings at least as extreme as what was observed, and `pvalue_interval` gives an
-        interval for the exact p. Higher is taken as better unless the name of the function says
-        that it is a loss or an error.
+        interval for the exact p. Whether higher is better is not known of a callable.
 
     Raises
     ------
     TypeError, ValueError
         If columns differ in length or something in them is missing, if `K` is out of range, or if
         a callable returns no finite number, or raises, for a labelling.
-
-    Warns
-    -----
-    UserWarning
-        Of a named metric, if labels had to be matched, or texts stand for missing predictions.
 
     Notes
     -----
@@ -99,8 +88,8 @@ def metric_test(
     >>> def error_rate(gold, said):
     ...     return (gold != said).mean()
     >>> r = metric_test(gold, a, b, error_rate, K=500, rng=0)
-    >>> r.scores, r.better
-    ((0.125, 0.5), 'a')
+    >>> r.scores, r.higher
+    ((0.125, 0.5), 'b')
     >>> low, high = r.pvalue_interval(0.99)
     >>> low < metric_test(gold, a, b, "accuracy").pvalue < high
     True
@@ -109,27 +98,33 @@ def metric_test(
     for label, other in (("a", a), ("b", b), ("clusters", clusters)):
         check_aligned(gold, other, ("gold", label))
     names = check_names(names or names_of(a, b, ("a", "b")))
-    columns = [_column(x, label) for label, x in (("gold", gold), ("a", a), ("b", b))]
-    for label, column in zip("ab", columns[1:], strict=True):
-        if len(column) != len(columns[0]):
-            items, said = counted(len(columns[0]), "items"), counted(len(column), "predictions")
+    right, first, second = map(_column, (gold, a, b), ("gold", "a", "b"))
+    for label, column in (("a", first), ("b", second)):
+        if len(column) != len(right):
+            items, said = counted(len(right), "items"), counted(len(column), "predictions")
             raise ValueError(
                 f"gold has {items} and {label} has {said}; give one prediction for each item, in "
                 "the same order"
             )
-    how: dict[str, Any] = {"alternative": alternative, "names": names, "clusters": clusters}
     if isinstance(metric, str | Statistic):
-        scores = _scores(columns, lookup(metric), pos_label, names)
-        return exact_perm_test(*scores, statistic=metric, rng=rng, **how)
+        if any(column.ndim > 1 for column in (right, first, second)):
+            raise ValueError(f"metric={metric!r} needs a label for each item; pass a function")
+        predictions = dict(zip(names, (first.tolist(), second.tolist()), strict=True))
+        scores = score_labels(right.tolist(), predictions, metric, pos_label).clustered(clusters)
+        return exact_perm_test(scores, statistic=metric, alternative=alternative, rng=rng)
     if not callable(metric):
         raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
     if pos_label is not None:
         raise ValueError("pos_label is for metrics with a name; pass it to your function itself")
-    size = check_count(K, "K", most=MAX_SAMPLES)
-    return _sampled(columns, metric, size, as_generator(rng), **how)
-
-
-# ---- what the systems predict --------------------------------------------------------------------
+    if first.shape != second.shape:
+        raise ValueError(f"a has the shape {first.shape}, but b {second.shape}; give both alike")
+    called, n = function_name(metric, "metric"), len(right)
+    entries = None if clusters is None else n
+    units = cluster_numbers(range(n) if clusters is None else clusters, n)
+    value, size = partial(_value, metric, called, right), check_count(K, "K", most=MAX_SAMPLES)
+    known: dict[str, Any] = {"metric": called, "names": names, "n_entries": entries}
+    rng = as_generator(rng)
+    return _sampled(value, (first, second), units, size, rng, alternative, **known)
 
 
 def _column(values: Any, name: str) -> NDArray[Any]:
@@ -145,82 +140,19 @@ def _column(values: Any, name: str) -> NDArray[Any]:
     return np.array(array.tolist()) if listed and len({type(x) for x in array.flat}) == 1 else array
 
 
-def _scores(
-    columns: list[NDArray[Any]], entry: Statistic, positive: Any, names: tuple[str, str]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What the predictions of either system score, item by item."""
-    if any(column.ndim > 1 for column in columns):
-        raise ValueError(f"{entry.name!r} needs single labels, one for each item; pass a function")
-    right = [label_of(x) for x in columns[0].tolist()]
-    if "" in right:
-        raise ValueError(f"gold[{right.index('')}] is missing; fill it in, or leave the item out")
-    said = [answers_in(column.tolist(), set(right)) for column in columns[1:]]
-    wanted = None if positive is None else label_of(positive)
-    called = ("metric", "pos_label")
-    (first, second), _, facts = judged(names, right, said, entry, wanted, ValueError, called)
-    for note in facts["notes"]:
-        warnings.warn(note, stacklevel=3)
-    return first, second
-
-
-# ---- any function --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PredictionQuestion(SeveralSums):
-    """t is the difference of a function of all predictions, which has values instead of sums.
-
-    The lattice counts the units that stay, of those that differ; cells are numbers of samples.
-    """
-
-    scores: tuple[float, float]
-    #: The values that were sampled, of shape (M,).
-    drawn: NDArray[np.float64]
-
-    @property
-    def rank(self) -> int:
-        """0: there are no sums."""
-        return 0
-
-    @property
-    def statistic(self) -> float:
-        """The difference of the two."""
-        return float(self.observed_sums[0])
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What the values are."""
-        return ("{} of {} minus {}".format(self.metric, *self.names),)
-
-    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """The values that were sampled, of shape (M, 1)."""
-        return np.asarray(self.drawn[cells]).reshape(-1, 1)
-
-    def values(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """The same, of shape (M,)."""
-        return np.asarray(sums[:, 0], dtype=np.float64)
-
-    def sums_are_extreme(self, sums: NDArray[Any]) -> NDArray[np.bool_]:
-        """Functions round: values that are off by `TIE`, relative to the scores, tie."""
-        slack = TIE * max(map(abs, self.scores))
-        return np.asarray(self._directed(sums[:, 0]) >= self._directed(self.statistic) - slack)
-
-
 def _sampled(
-    columns: list[NDArray[Any]],
-    metric: Metric,
+    value: Callable[[Any, int], float],
+    columns: tuple[NDArray[Any], NDArray[Any]],
+    units: NDArray[np.intp],
     size: int,
     rng: np.random.Generator,
-    *,
-    alternative: str,
-    names: tuple[str, str],
-    clusters: Any,
+    alternative: Alternative,
+    **known: Any,
 ) -> PermutationTestResult:
     """The p-value from random labellings of the units on which predictions differ."""
-    gold, first, second = columns[0], *_alike(*columns[1:])
-    called = function_name(metric, "metric")
-    value = partial(_value, metric, called, gold)
-    units = cluster_numbers(range(len(gold)) if clusters is None else clusters, len(gold))
+    # Of texts and numbers neither become the other.
+    mixed = len({column.dtype.kind in "SUT" for column in columns}) > 1
+    first, second = (x.astype(object if mixed else np.result_type(*columns)) for x in columns)
     differ = np.asarray(first != second)
     rows = np.flatnonzero(differ.any(axis=tuple(range(1, differ.ndim))))
     informative, unit = np.unique(units[rows], return_inverse=True)
@@ -234,33 +166,34 @@ def _sampled(
 
     observed = both(0)
     every = progress(map(both, range(1, size + 1)), total=size, what="random labellings")
-    gaps = np.fromiter((x - y for x, y in every), np.float64, size)
-    drawn, counts = np.unique(gaps, return_counts=True)
-    stay = np.isin(np.arange(units.max(initial=-1) + 1), informative).astype(np.int64)[:, None]
-    lattice = LatticeSum.of(stay, 0 * stay)
-    question = PredictionQuestion(
-        law=lattice.line,
-        lattice=lattice,
-        observed_sums=(observed[0] - observed[1],),
-        alternative=alternative,
-        metric=called,
-        names=names,
-        n_entries=None if clusters is None else len(gold),
-        score=Score.of(called),
-        scores=observed,
-        drawn=drawn,
+    gaps, counts = np.unique(
+        np.fromiter((x - y for x, y in every), float, size), return_counts=True
     )
-    reason = "this metric is not a ratio of sums over items, so labellings were sampled"
-    return from_samples(question, np.arange(drawn.size), counts, reason)
-
-
-def _alike(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Both columns in a type that holds the entries of either as they are."""
-    if first.shape != second.shape:
-        raise ValueError(f"a has the shape {first.shape}, but b {second.shape}; give both alike")
-    texts = {column.dtype.kind in "SUT" for column in (first, second)}
-    kind = object if len(texts) > 1 else np.result_type(first, second)
-    return first.astype(kind), second.astype(kind)
+    sign = -1 if alternative == "less" else 1
+    turned, least = sign * gaps, sign * (observed[0] - observed[1])
+    if alternative == "two-sided":
+        turned, least = np.abs(gaps), abs(least)
+    samples = Samples(gaps, counts, turned >= least - TIE * max(map(abs, observed)))
+    p = (samples.n_extreme + 1) / (size + 1)
+    return PermutationTestResult(
+        statistic=observed[0] - observed[1],
+        pvalue=p,
+        log10_pvalue=log10(p),
+        alternative=alternative,
+        n=int(units.max(initial=-1)) + 1,
+        n_informative=informative.size,
+        method="monte_carlo",
+        method_reason="any function of all predictions can only be sampled",
+        error_bound=None,
+        totals=None,
+        n_samples=size,
+        n_extreme=samples.n_extreme,
+        scores=observed,
+        rank=0,
+        **known,
+        _question=None,
+        _samples=samples,
+    )
 
 
 def _value(metric: Metric, called: str, gold: Any, said: Any, labelling: int) -> float:

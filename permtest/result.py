@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from permtest import _text
 from permtest._checks import TooHard, check_level
 from permtest._text import Shown, counted, number, p_value, plain
+from permtest.methods import Solution, exact_fraction, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import (
     MAX_CELLS,
@@ -24,15 +25,7 @@ from permtest.null.distribution import (
 )
 from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
-from permtest.question import (
-    Question,
-    SeveralSums,
-    Solution,
-    SumQuestion,
-    at_least,
-    exact_fraction,
-    solve,
-)
+from permtest.question import Question, SeveralSums, SumQuestion, at_least
 from permtest.statistics import STATISTICS
 
 if TYPE_CHECKING:  # what only their methods need, which import it

@@ -8,50 +8,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property, partial, reduce
 from math import comb, lcm, log, sqrt
-from operator import add, neg, pos
+from operator import neg, pos
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import (
-    TooHard,
-    check_above_zero,
-    check_count,
-    check_finite,
-    check_level,
-    check_option,
-)
-from permtest._forms import AsFields, AsSentence, p_text
+from permtest._checks import TooHard, check_above_zero, check_count, check_level, check_option
 from permtest._parallel import RNG, as_generator, progress
+from permtest._text import Shown, counted, interval, number, p_value, plain
 from permtest.exact import SAMPLES, exact_perm_test
-from permtest.integers import (
-    IntArray,
-    as_integers,
-    exact_sum,
-    in_common_units,
-    plain_array,
-    unscaled,
-    with_room,
-)
-from permtest.null.distribution import (
-    CERTAIN,
-    EPS,
-    SMALLEST,
-    UNDERFLOW,
-    LatticeDistribution,
-    Probability,
-)
+from permtest.integers import as_integers, exact_sum, unscaled
+from permtest.null.distribution import EPS, SMALLEST, UNDERFLOW, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
-from permtest.pairs import Pairs, Runs, check_names, cluster_numbers
-from permtest.result import PermutationTestResult, clopper_pearson
-from permtest.score import counted
+from permtest.result import clopper_pearson
+from permtest.scores import Runs, Scores, add_up, check_names
 from permtest.statistics import Alternative, check_alternative
 
 #: What may be exchanged under the null hypothesis.
@@ -77,271 +54,15 @@ DRAWS, PLANS, MOST_WAYS, MOST_DEALS = 10**8, 5_000, 10**7, 3 * 10**6
 #: What rises as the sum becomes more extreme.
 EXTREMITY: dict[str, Callable[[int], int]] = {"greater": pos, "less": neg, "two-sided": abs}
 
-#: What either test finds.
-SHARED = ("pvalue", "log10_pvalue", "n_informative", "method", "method_reason", "error_bound")
+#: What an item is worth whose n runs have this total.
+Value: TypeAlias = Callable[[int, int], int]
 
 
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """Both systems' runs, what is made of those of an item, and what would be extreme."""
-
-    a: Runs
-    b: Runs
-    scale: int
-    measure: str
-    k: int
-    alternative: Alternative
-    ids: tuple[str, ...] | None  # of the items
-
-    @cached_property
-    def common(self) -> int:
-        """By what to divide the integers that items are worth."""
-        return lcm(*map(self._parts, {*self.a.sizes.tolist(), *self.b.sizes.tolist()}))
-
-    def _parts(self, n: int) -> int:
-        """By what to divide the integers that items of n runs are worth."""
-        return n * self.scale if self.measure == "mean" else comb(n, self.k)
-
-    def value(self, total: int, n: int) -> int:
-        """What an item with such a sum of n runs is worth; pass@k and pass^k are without bias."""
-        one = self.common // self._parts(n)
-        if self.measure == "pass@":
-            return self.common - comb(n - total, self.k) * one
-        return (total if self.measure == "mean" else comb(total, self.k)) * one
-
-    @cached_property
-    def worth(self) -> tuple[IntArray, IntArray]:
-        """What each item is worth to either system, times `common`."""
-        value = cache(self.value)
-        first, second = (
-            as_integers([*map(value, one.totals.tolist(), one.sizes.tolist())], name)
-            for one, name in ((self.a, "a"), (self.b, "b"))
-        )
-        return first, second
-
-    @property
-    def observed(self) -> int:
-        """The sum over items of the difference, times `common`."""
-        return exact_sum(self.worth[0]) - exact_sum(self.worth[1])
-
-    @cached_property
-    def law(self) -> ManyPointSum:
-        """The law of that sum where runs are exchangeable within items."""
-        tables: Counter[tuple[tuple[int, int], ...]] = Counter()
-        for (pooled, n_a, n_b), number in self._kinds().items():
-            added: Counter[int] = Counter()
-            total = sum(value * times for value, times in pooled)
-            for x, ways in _ways(pooled, n_a).items():
-                added[self.value(x, n_a) - self.value(total - x, n_b)] += ways
-            tables[tuple(sorted(added.items()))] += number
-        return ManyPointSum.of(
-            [([x for x, _ in t], [w for _, w in t], n) for t, n in tables.items()]
-        )
-
-    def _kinds(self) -> Counter[tuple[tuple[tuple[int, int], ...], int, int]]:
-        """How many items have each score as often in all their runs, and as many runs of either."""
-        found: Counter[Any] = Counter()
-        sizes = self.a.sizes.tolist(), self.b.sizes.tolist()
-        if not any((one.scores >> 1).any() for one in (self.a, self.b)):  # all are 0 or 1
-            ones = (self.a.totals + self.b.totals).tolist()
-            for (m, n_a, n_b), number in Counter(zip(ones, *sizes, strict=True)).items():
-                found[((0, n_a + n_b - m), (1, m)), n_a, n_b] = number
-            return found
-        rows = (np.split(one.scores, np.cumsum(one.sizes)[:-1]) for one in (self.a, self.b))
-        for x, y in zip(*rows, strict=True):
-            pooled = Counter(sorted([*x.tolist(), *y.tolist()]))
-            found[tuple(pooled.items()), x.size, y.size] += 1
-        return found
-
-    def thresholds(self, observed: int) -> tuple[int, int]:
-        """(lower, upper): extreme is T <= lower or T >= upper, out of reach on an open side."""
-        law, two_sided = self.law, self.alternative == "two-sided"
-        high = abs(observed) if two_sided else observed
-        low = -high if two_sided else high
-        return (
-            -1 if self.alternative == "greater" else (low - law.offset) // law.unit,
-            law.top + 1 if self.alternative == "less" else -((law.offset - high) // law.unit),
-        )
-
-    def probability(
-        self, tail: Callable[[ManyPointSum, int], Any], one: Any, plus: Any, observed: int
-    ) -> Any:
-        """The probability of what is as extreme, from a function of upper tails."""
-        lower, upper = self.thresholds(observed)
-        if upper <= lower + 1:
-            return one
-        sides = (self.law, upper), (self.law.mirrored(), self.law.top - lower)
-        found = [tail(law, t0) for law, t0 in sides if t0 <= law.top]
-        return plus(*found) if len(found) == 2 else found[0]
-
-    @property
-    def most_extreme(self) -> int:
-        """The sum that no other way to deal the runs of items is more extreme than."""
-        ends = self.law.offset, self.law.offset + self.law.unit * self.law.top
-        return max(ends, key=EXTREMITY[self.alternative])
-
-    def whole(self, names: tuple[str, str], *, paired: bool) -> _WholeRuns:
-        """The total of each run over all items; an error where they are not all on all items."""
-        if self.measure != "mean":
-            raise ValueError(
-                f"{self.measure}k is of the runs of one item, but null='systems' exchanges whole "
-                "runs; use statistic='mean' (--metric mean), or null='items' or 'runs'"
-            )
-        totals, labels = zip(
-            *(
-                _run_totals(one, name, self.ids)
-                for one, name in zip((self.a, self.b), names, strict=True)
-            ),
-            strict=True,
-        )
-        if paired:
-            _check_paired(totals, labels, names)
-        return _WholeRuns(totals[0], totals[1], self)
-
-
-@dataclass(frozen=True, eq=False)
-class _WholeRuns:
-    """The total of each run over all items, times the scale of the question."""
-
-    a: IntArray
-    b: IntArray
-    question: _Question
-
-    @property
-    def pooled(self) -> list[int]:
-        return [*self.a.tolist(), *self.b.tolist()]
-
-    @cached_property
-    def deals(self) -> int:
-        """In how many ways the runs can be dealt."""
-        return comb(len(self.pooled), self.a.size)
-
-    def value(self, first: int) -> int:
-        """T, the sum over items of the difference of means, if a's runs have that total."""
-        q, rest = self.question, sum(self.pooled) - first
-        return q.value(first, self.a.size) - q.value(rest, self.b.size)
-
-    @cached_property
-    def law(self) -> dict[int, int]:
-        """In how many ways T has each value; TooHard where these are too many."""
-        counts = tuple(sorted(Counter(self.pooled).items()))
-        try:
-            ways = _ways(counts, self.a.size, MOST_DEALS)
-        except TooHard:
-            raise TooHard(f"there are {float(self.deals):.2g} ways to deal the runs") from None
-        return {self.value(total): number for total, number in ways.items()}
-
-    def fraction(self) -> Fraction:
-        """The exact p."""
-        return self._share(self.question.observed)
-
-    def _share(self, observed: int) -> Fraction:
-        side = EXTREMITY[self.question.alternative]
-        least = side(observed)
-        return Fraction(sum(n for t, n in self.law.items() if side(t) >= least), self.deals)
-
-    @cached_property
-    def smallest(self) -> Fraction:
-        """The p of the most extreme way to deal the runs, which needs no law."""
-        ends: Counter[int] = Counter()
-        for runs in (sorted(self.pooled), sorted(self.pooled, reverse=True)):
-            taken = runs[: self.a.size]
-            last = taken[-1]  # of the runs with this total, any may be taken
-            ends[self.value(sum(taken))] = comb(runs.count(last), taken.count(last))
-        side = EXTREMITY[self.question.alternative]
-        most = max(map(side, ends))
-        return Fraction(sum(n for t, n in ends.items() if side(t) == most), self.deals)
-
-    def sampled(self, rng: np.random.Generator) -> tuple[int, int]:
-        """How many of how many random ways to deal the runs are extreme."""
-        side, runs = EXTREMITY[self.question.alternative], np.array(self.pooled, dtype=object)
-        if max(map(abs, self.pooled)) * runs.size < 2**62:
-            runs = runs.astype(np.int64)
-        least, extreme = side(self.question.observed), 0
-        for _ in progress(range(SAMPLES), total=SAMPLES, what="samples"):
-            first = int(rng.permutation(runs)[: self.a.size].sum())
-            extreme += side(self.value(first)) >= least
-        return extreme, SAMPLES
-
-
-def _run_totals(
-    one: Runs, name: str, ids: tuple[str, ...] | None
-) -> tuple[IntArray, tuple[str, ...] | None]:
-    """The total of each run over all items, and what the runs are called, if they have names."""
-    if not one.sizes.size:
-        raise ValueError("null='systems' exchanges whole runs, and there are no items")
-    k = int(one.sizes[0])
-    for i in np.flatnonzero(one.sizes != k)[:1].tolist():
-        raise _not_whole(i, ids, f"has {counted(one.sizes[i], 'runs')} of {name}, not {k} as")
-    scores = with_room(one.scores, one.sizes.size).reshape(-1, k)
-    if one.labels is None:
-        return scores.sum(axis=0), None
-    called = np.array(one.labels, dtype=object).reshape(-1, k)
-    first, *_ = names = np.sort(called, axis=1)
-    if len({*first}) < k:
-        raise ValueError(
-            f"null='systems' exchanges whole runs, but nothing tells which runs of {name} on "
-            "different items belong together; name the column that does (--repeat, repeat=), or "
-            "pass arrays of shape (items, runs)"
-        )
-    for i in np.flatnonzero((names != first).any(axis=1))[:1].tolist():
-        other = next(x for x in names[i] if x not in first)
-        raise _not_whole(i, ids, f"has a run {other.strip(' ()')!r} of {name}, unlike")
-    order = np.argsort(called, axis=1)
-    return np.take_along_axis(scores, order, axis=1).sum(axis=0), tuple(first)
-
-
-def _not_whole(i: int, ids: tuple[str, ...] | None, problem: str) -> ValueError:
-    """The error of an item that has other runs than the first one."""
-    item, head = _called(i, ids, f"item {i + 1}"), _called(0, ids, "item 1")
-    return ValueError(
-        f"null='systems' exchanges whole runs, but {item} {problem} {head}; keep the items and the "
-        "runs that are complete, or test null='items' or 'runs'"
-    )
-
-
-def _check_paired(
-    totals: Sequence[IntArray],
-    labels: Sequence[tuple[str, ...] | None],
-    names: tuple[str, str],
-) -> None:
-    """Refuse runs that do not come in pairs."""
-    (k, m), (first, second) = map(len, totals), labels
-    if k != m:
-        raise ValueError(
-            f"paired_runs=True pairs each run of {names[0]} with one of {names[1]}, but there are "
-            f"{k} and {m}; leave it out (--paired-runs), and all runs are dealt"
-        )
-    if first is not None and second is not None and first != second:
-        alone = next(x for x in first if x not in second).strip(" ()")
-        raise ValueError(
-            f"paired_runs=True pairs runs of one name, but {names[1]} has no run {alone!r}; leave "
-            "it out (--paired-runs), and all runs are dealt"
-        )
-
-
-def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) -> dict[int, int]:
-    """In how many ways n of some runs have each sum; `pooled` has scores and how often each is."""
-    left, work = sum(times for _, times in pooled), 0
-    chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
-    for value, times in pooled:
-        left -= times
-        more: Counter[tuple[int, int]] = Counter()
-        for (size, total), ways in chosen.items():
-            some = range(max(0, n - size - left), min(times, n - size) + 1)
-            work += len(some)
-            if work > most:
-                raise TooHard(
-                    "an item has runs of too many different scores; round to fewer digits"
-                )
-            for taken in some:
-                more[size + taken, total + taken * value] += ways * comb(times, taken)
-        chosen = more
-    return {total: ways for (_, total), ways in chosen.items()}
+# ---- results -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class NoiseSplit(AsFields):
+class NoiseSplit(Shown):
     """Where the variance of an item's difference comes from: which item it is, or which run.
 
     Parameters
@@ -372,44 +93,19 @@ class NoiseSplit(AsFields):
     confidence_level: float
 
     def __str__(self) -> str:
-        if self.total == self.prediction == 0:
-            return "The difference is the same on every item, and runs of an item do not differ."
-        low, high = self.prediction_interval
-        runs = f"{self.prediction:.4g} ({100 * self.confidence_level:g}% interval {low:.4g} to "
-        runs += f"{high:.4g})"
-        if self.data > 0:  # the estimate may be negative
-            return (
-                f"Of the variance of an item's difference, {self.total:.4g}, runs account for "
-                f"{runs}, {self.prediction / self.total:.0%}, and items for {self.data:.4g}."
-            )
+        data, runs = interval(*self.data_interval), interval(*self.prediction_interval)
         return (
-            f"The variance of an item's difference is {self.total:.4g}, and {runs} is expected "
-            "from runs alone: no variance between items can be seen."
+            f"The variance of an item's difference is {number(self.total, 4)}. Runs alone would "
+            f"give {number(self.prediction, 4)} ({100 * self.confidence_level:g}% interval {runs}),"
+            f" which leaves {number(self.data, 4)} for items ({data})."
         )
 
 
 class RunsPlan(NamedTuple):
     """How many items and runs another study should have. Made by `RunsTestResult.plan`.
 
-    Parameters
-    ----------
-    items, runs : int
-        How many items, and runs of each item by each of the two systems.
-    standard_error : float
-        Of the mean difference, at most about: the variance of items is the upper end of its
-        interval.
-    cost : float
-        What that costs, in the unit of the budget.
-
-    Examples
-    --------
-    >>> from permtest import exact_runs_test
-    >>> found = exact_runs_test([[1, 1], [0, 1], [1, 0]], [[0, 0], [0, 1], [0, 0]])
-    >>> plan = found.plan(100, item_cost=8)
-    >>> plan.items, plan.runs
-    (7, 3)
-    >>> print(str(plan).partition(";")[0])
-    7 items with 3 runs by each system cost 98
+    `runs` are those of each item by each of the two systems; `standard_error` is that of the mean
+    difference, at most about; `cost` is in the unit of the budget.
     """
 
     items: int
@@ -417,16 +113,9 @@ class RunsPlan(NamedTuple):
     standard_error: float
     cost: float
 
-    def __str__(self) -> str:
-        runs = "one run" if self.runs == 1 else f"{self.runs} runs"
-        return (
-            f"{self.items:,} items with {runs} by each system cost {self.cost:,.6g}; the standard "
-            f"error of the mean difference is then at most about {self.standard_error:.3g}."
-        )
-
 
 @dataclass(frozen=True)
-class RunsTestResult(AsSentence):
+class RunsTestResult(Shown):
     """What an exact test of repeated runs found. Made by `exact_runs_test`.
 
     Parameters
@@ -434,24 +123,20 @@ class RunsTestResult(AsSentence):
     statistic : int or float
         The sum over items of the difference of what both systems score on the item: of their mean
         runs, or of their pass@k or pass^k.
-    pvalue, log10_pvalue : float
-        As in `PermutationTestResult`: never 0, the logarithm accurate at any size.
+    pvalue, log10_pvalue, alternative, names, method, method_reason, error_bound
+        As in `PermutationTestResult`; the method is "tilted" for "runs", "enumeration" for
+        "systems", and "monte_carlo" where p is out of reach.
     null : {"items", "runs", "systems"}
         What is exchangeable under the null hypothesis.
-    alternative : {"two-sided", "greater", "less"}
     n, n_informative : int
         Number of items, and of those that can change the sum at all; for "systems", of whole runs
         that can, or of pairs of them.
     n_runs : tuple of two int
         How many runs there are of either system, over all items.
-    method, method_reason : str
-        "tilted" for "runs", "enumeration" for "systems", "monte_carlo" where p is out of reach, or
-        as in `PermutationTestResult` for what is swapped; and why.
-    error_bound : float or None
-        Bound on the relative error of p; None where p was sampled.
+    smallest_pvalue : float
+        The p of the most extreme labelling: no data with these scores could have a smaller one.
     metric : str
         "mean", "pass@3", "pass^3" and so on.
-    names : tuple of two str
     scores : tuple of two float
         The means over items of what both systems score.
     paired_runs : bool
@@ -471,28 +156,28 @@ class RunsTestResult(AsSentence):
     (Fraction(22, 125), Fraction(1, 10))
     """
 
-    statistic: float
+    statistic: int | float
     pvalue: float
     log10_pvalue: float
     null: Null
-    alternative: str
+    alternative: Alternative
     n: int
     n_informative: int
     n_runs: tuple[int, int]
     method: str
     method_reason: str
     error_bound: float | None
+    smallest_pvalue: float
     metric: str
     names: tuple[str, str]
     scores: tuple[float, float]
     paired_runs: bool = False
     n_samples: int | None = None
     n_extreme: int | None = None
-    _question: _Question = field(kw_only=True, repr=False, compare=False)
-    _swapped: PermutationTestResult | None = field(
-        default=None, kw_only=True, repr=False, compare=False
-    )
-    _whole: _WholeRuns | None = field(default=None, kw_only=True, repr=False, compare=False)
+    #: The runs, the exact p, and the law of the sum.
+    _runs: Scores = field(kw_only=True, repr=False, compare=False)
+    _exact: Callable[[], Fraction] = field(kw_only=True, repr=False, compare=False)
+    _law: Callable[[], LatticeDistribution] = field(kw_only=True, repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -500,88 +185,44 @@ class RunsTestResult(AsSentence):
         return float(self.statistic) / max(self.n, 1)
 
     @property
+    def higher(self) -> str | None:
+        """The name of the system that scores higher; None on a tie."""
+        return self.names[self.statistic < 0] if self.statistic else None
+
+    @property
     def about(self) -> str:
         """Whom the answer is about: which items, and which runs or systems."""
         return ABOUT[self.null]
 
-    @property
-    def hypothesis(self) -> str:
-        """What the null hypothesis says."""
-        return NULLS[self.null] + ", within each pair" * self.paired_runs
-
-    @cached_property
-    def smallest_pvalue(self) -> float:
-        """The p of the most extreme labelling: no data with these scores could have a smaller one.
-
-        Exact, but for "runs", where it has a relative error below 1e-12; 5e-324 stands for what is
-        smaller.
-        """
-        if self._whole is not None:
-            return max(float(self._whole.smallest), SMALLEST)
-        if self._swapped is not None:
-            return float(self._swapped.smallest_pvalue or 0)  # which a sum has
-        q = self._question
-        tail = q.probability(ManyPointSum.tail, CERTAIN, Probability.plus, q.most_extreme)
-        return float(tail.value)
-
     def under(
         self, null: Null, *, paired_runs: bool | None = None, rng: RNG = None
     ) -> RunsTestResult:
-        """The same comparison under another null hypothesis, or under the same one.
-
-        Parameters
-        ----------
-        null : {"items", "runs", "systems"}
-        paired_runs : bool, optional
-            As in `exact_runs_test`. Default: as here for "systems" again, otherwise False.
-        rng : numpy.random.Generator, int or None
-
-        Returns
-        -------
-        RunsTestResult
-
-        Raises
-        ------
-        ValueError
-            As `exact_runs_test` does.
-        """
-        check_option("null", null, NULLS)
-        paired = self.paired_runs and null == "systems" if paired_runs is None else paired_runs
-        if (null, paired) == (self.null, self.paired_runs):
-            return self
-        return _tested(self._question, null, self.names, rng, paired=paired)
+        """The same comparison under another null hypothesis: arguments as in `exact_runs_test`."""
+        same = self.paired_runs and null == self.null
+        how: dict[str, Any] = {"paired_runs": same if paired_runs is None else paired_runs}
+        how |= {"statistic": self.metric, "alternative": self.alternative, "rng": rng}
+        return exact_runs_test(self._runs, null=null, **how)
 
     @cached_property
     def null_distribution(self) -> LatticeDistribution:
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
-        if self._swapped is not None:
-            return self._swapped.null_distribution
-        if self._whole is not None:
-            tables = [([*self._whole.law], [*self._whole.law.values()], 1)]
-            return ManyPointSum.of(tables).distribution(self._question.common)
-        return self._question.law.distribution(self._question.common)
+        return self._law()
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; MemoryError if its integers would not fit.
 
         ArithmeticError for "systems" if there are too many ways to deal the runs.
         """
-        if self._swapped is not None:
-            return self._swapped.fraction()
-        if self._whole is not None:
-            return self._whole.fraction()
-        q = self._question
-        return Fraction(q.probability(ManyPointSum.tail_fraction, 1, add, q.observed))
+        return self._exact()
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p: by `error_bound`, or of Clopper and Pearson for samples."""
         check_level(confidence_level, "confidence_level")
-        if self._swapped is not None:
-            return self._swapped.pvalue_interval(confidence_level)
         if self.n_samples is not None and self.n_extreme is not None:
             return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
         bound = self.error_bound or 0.0
-        return self.pvalue / (1 + bound), min(self.pvalue * (1 + bound), 1.0)
+        above = 0.0 if self.method == "bracket" else bound
+        return self.pvalue / (1 + bound), min(self.pvalue * (1 + above), 1.0)
 
     def noise(self, confidence_level: float = 0.95) -> NoiseSplit:
         """The variance of an item's difference, split into that of items and that of runs.
@@ -607,7 +248,11 @@ class RunsTestResult(AsSentence):
         D_n less that the part of the items (Miller 2024, arXiv 2411.00640, sec. 3.1).
         """
         level = check_level(confidence_level, "confidence_level")
-        squares, within = self._squares_and_noise()
+        within = self._noise_of_runs()
+        # Of whole numbers, so that what does not vary has the variance 0.
+        gaps = self._runs.differences().astype(object)
+        centred = (self.n * gaps - gaps.sum()) / (self.n * self._runs.scale)
+        squares = centred.astype(np.float64) ** 2
         data = squares * self.n / (self.n - 1) - within
         data[np.abs(data) <= 1e-12 * within] = 0.0  # which is what roundings leave
         total, prediction = float(squares.sum() / (self.n - 1)), float(within.mean())
@@ -617,29 +262,23 @@ class RunsTestResult(AsSentence):
         first, second = ((float(low), float(high)) for low, high in np.maximum([*ends], 0.0))
         return NoiseSplit(total, left, prediction, first, second, level)
 
-    def _squares_and_noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Squares of each item's difference less the mean, and its variance that is due to runs.
-
-        Made of whole numbers, so that what does not vary has the variance 0.
-        """
-        q = self._question
-        if q.measure != "mean":
+    def _noise_of_runs(self) -> NDArray[np.float64]:
+        """The variance of each item's difference that is due to runs."""
+        if self.metric != "mean":
             raise ValueError(f"the variance is split for the mean of runs, not for {self.metric}")
         if self.n < 2:
             raise ValueError(f"the variance over items needs two of them, and there are {self.n}")
-        gaps = q.worth[0].astype(object) - q.worth[1].astype(object)
-        centred = (self.n * gaps - gaps.sum()) / (self.n * q.common)
         noise = np.zeros(self.n)
-        for one, name in ((q.a, self.names[0]), (q.b, self.names[1])):
-            for i in np.flatnonzero(one.sizes < 2)[:1]:
+        for one, name in zip(self._runs.runs or (), self.names, strict=True):
+            for i in np.flatnonzero(one.sizes < 2)[:1].tolist():
                 raise ValueError(
-                    f"{_called(i, q.ids, f'item {i + 1}')} has only one run of {name}, so we "
-                    "cannot tell how runs differ; supply two or more runs of each item"
+                    f"{_called(self._runs, i)} has only one run of {name}, so we cannot tell how "
+                    "runs differ; supply two or more runs of each item"
                 )
             scores, k = one.scores.astype(object), one.sizes.astype(object)
             squares = k * one.sums(scores * scores) - one.sums(scores) ** 2
-            noise += (squares / (k * k * (k - 1) * q.scale**2)).astype(np.float64)
-        return centred.astype(np.float64) ** 2, noise
+            noise += (squares / (k * k * (k - 1) * one.scale**2)).astype(np.float64)
+        return noise
 
     def plan(
         self,
@@ -663,8 +302,6 @@ class RunsTestResult(AsSentence):
         Returns
         -------
         RunsPlan
-            ``items``, ``runs`` (of each item, by each of the systems), the ``standard_error`` of
-            the mean difference, at most about, and what it would ``cost``.
 
         Raises
         ------
@@ -676,72 +313,66 @@ class RunsTestResult(AsSentence):
         The variance of the mean difference over N items with K runs each is
         ``(data + runs / K) / N``. The part of the runs is as it is here, that of the items the
         upper end of its interval, so that few items are not advised because they happen to look
-        alike; for that, the standard error is rather a limit than what is to be expected. Where
-        items cost nothing and are without end, one run of each is best; runs pay where
-        items are dear, or few.
+        alike. Where items cost nothing and are without end, one run of each is best; runs pay
+        where items are dear, or few.
+
+        Examples
+        --------
+        >>> from permtest import exact_runs_test
+        >>> found = exact_runs_test([[1, 1], [0, 1], [1, 0]], [[0, 0], [0, 1], [0, 0]])
+        >>> plan = found.plan(100, item_cost=8)
+        >>> plan.items, plan.runs
+        (7, 3)
         """
         money, each = check_above_zero(budget, "budget"), check_above_zero(run_cost, "run_cost")
-        once = check_finite(item_cost, "item_cost")
-        if once < 0:
-            raise ValueError(f"item_cost={item_cost} must be 0 or more")
+        once = float(item_cost)
         most = money if most_items is None else check_count(most_items, "most_items")
-        if money < once + 2 * each:
+        if not 0 <= once <= money - 2 * each:
             raise ValueError(
-                f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with "
-                "a run of each system"
+                f"item_cost={item_cost} must be 0 or more, and budget={budget} enough for an item "
+                f"with a run of each system, which costs {once + 2 * each:g}"
             )
-        q, within = self._question, self._squares_and_noise()[1]
+        within, (a, b) = self._noise_of_runs(), self._runs.runs or ()
         # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
-        per_run = float(np.mean(within * 2 / (1 / q.a.sizes + 1 / q.b.sizes)))
+        per_run = float(np.mean(within * 2 / (1 / a.sizes + 1 / b.sizes)))
         runs = np.unique(np.geomspace(1, (money - once) / (2 * each), PLANS).astype(np.int64))
         items = np.minimum(money // (once + 2 * each * runs), most)
         errors = np.sqrt((self.noise().data_interval[1] + per_run / runs) / items)
         best = int(np.argmax(errors <= errors.min() * (1 + 1e-12)))  # with the fewest runs
-        number, k = int(items[best]), int(runs[best])
-        return RunsPlan(number, k, float(errors[best]), number * (once + 2 * each * k))
+        size, k = int(items[best]), int(runs[best])
+        return RunsPlan(size, k, float(errors[best]), size * (once + 2 * each * k))
 
     def __str__(self) -> str:
-        (a, b), (x, y) = self.names, self.scores
-        over = counted(self.n, "items")
-        what = f"The mean over {over}" if self.metric == "mean" else f"Over {over}, {self.metric}"
+        (a, b), gap, mean = self.names, number(abs(self.difference), 4), self.metric == "mean"
+        more, way = ("more", "higher") if self.statistic > 0 else ("less", "lower")
+        found = f"{self.metric} of {a} is {gap} {way} than that of {b}"
+        found = f"{a} scores {gap} {more} than {b} on average" if mean else found
+        if not self.statistic:
+            found = f"{a} and {b} score the same {'on average' if mean else self.metric}"
+        x, y = (number(score, 4) for score in self.scores)
         each = self.n if self.null == "systems" else 1
-        runs = " and ".join(counted(number // each, "runs") for number in self.n_runs)
-        runs += " over all items" * (self.null == "systems")
-        two_sided = self.alternative == "two-sided"
-        sides = "two-sided" if two_sided else f"one-sided ({self.alternative})"
-        p = p_text(self.pvalue, self.log10_pvalue)
+        runs = " and ".join(counted(size // each, "runs") for size in self.n_runs)
+        size = f"{counted(self.n, 'items')}, {runs}" + " over all items" * (self.null == "systems")
+        p, test = p_value(self.pvalue, self.log10_pvalue), "exact"
         if self.n_samples is not None:
-            low, high = self.pvalue_interval()
-            p += f" by {self.n_samples} samples (95% interval {low:.3g} to {high:.3g})"
-        test = f"the {'exact ' * (self.n_samples is None)}{sides} test"
+            p = f"{p} (95% interval {interval(*self.pvalue_interval(), 3)})"
+            test = f"{self.n_samples} samples of the"
+        sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
+        what = NULLS[self.null] + ", within each pair" * self.paired_runs
+        least = f"p cannot be below {p_value(self.smallest_pvalue)} here. "
+        least *= self.smallest_pvalue > USUAL_LEVEL and self.n_informative > 0
         return (
-            f"{what} is {x:.4g} for {a} and {y:.4g} for {b} "
-            f"(difference {self.difference:+.4g}; {runs}): p = {p}, by {test} of whether "
-            f"{self.hypothesis}. {self._limit()}The answer is about {self.about}."
+            f"{found} ({x} against {y}) over {size}: p = {p} ({test} {sides} test of whether "
+            f"{what}). {least}The answer is about {self.about}."
         )
 
-    def _limit(self) -> str:
-        """That p cannot be small, where no data of this size could have a usual one."""
-        least = self.smallest_pvalue
-        if least <= USUAL_LEVEL or not self.n_informative:
-            return ""
-        if self.null != "systems":
-            differ = "differs" if self.n_informative == 1 else "differ"
-            few = f"{counted(self.n_informative, 'items')} that {differ}"
-        elif self.paired_runs:
-            few = f"{counted(self.n_informative, 'pairs')} of runs"
-        else:
-            few = " and ".join(counted(number // self.n, "runs") for number in self.n_runs)
-        return f"With {few}, p cannot be below {least:.3g}. "
+    def rows(self) -> list[dict[str, Any]]:
+        """All fields, `about`, the `difference` and more properties, as plain values: one row."""
+        more = {name: getattr(self, name) for name in ("about", "difference", "higher")}
+        return [super().rows()[0] | more | {"pvalue_interval": plain(self.pvalue_interval())}]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, `about`, the `difference` and more properties, as plain values."""
-        return super().to_dict() | {
-            "about": self.about,
-            "difference": self.difference,
-            "pvalue_interval": list(self.pvalue_interval()),
-            "smallest_pvalue": self.smallest_pvalue,
-        }
+
+# ---- the test ------------------------------------------------------------------------------------
 
 
 def exact_runs_test(
@@ -777,13 +408,11 @@ def exact_runs_test(
     a, b : array_like of shape (items, runs), or list of sequences
         Scores of the runs of both systems on the same items in the same order. A list has a
         sequence of runs for each item, which may be of different lengths. The systems may have
-        different numbers of runs. Numbers are read as `Pairs.of` says. Or `a` is `Pairs` as `read`
-        makes of epochs, samples and seeds, whose clusters are the items, or which hold all runs
-        where their numbers differ; and `b` is left out.
+        different numbers of runs. Or `a` is `Scores` with runs, as `Scores.of_runs` and `read` make
+        them, and `b` is left out.
     null : {"items", "runs", "systems"}, default "items"
-        What is exchangeable under the null hypothesis. For "systems" all items must have the same
-        runs, in the same order: column r of the table is run r, on each item. In `Pairs`, ids tell
-        them apart.
+        What is exchangeable. For "systems" all items must have the same runs: column r of the table
+        is run r, on each item, or the labels of runs tell.
     paired_runs : bool, default False
         For "systems": run r of `a` and run r of `b` share a seed or the like, and change places as
         a pair. Otherwise all runs are dealt anew, also between unequal numbers of them.
@@ -797,7 +426,7 @@ def exact_runs_test(
         "greater": `a` scores higher. "two-sided": the sum of the differences is at least as far
         from 0, its expectation under each null hypothesis.
     names : tuple of two str, optional
-        What the systems are called. Default: "a" and "b", or those of the `Pairs`.
+        What the systems are called. Default: "a" and "b", or those of the `Scores`.
     rng : numpy.random.Generator, int or None
         Only matters where p is sampled because it is out of reach, which `method` says.
 
@@ -841,112 +470,223 @@ def exact_runs_test(
     """
     check_option("null", null, NULLS)
     check_alternative(alternative)
-    (measure, number), ids = _measure(statistic, k), None
-    if isinstance(a, Pairs):
-        if b is not None:
-            raise TypeError("a is Pairs, which hold both systems; leave b out")
-        names, exact = names or a.names, a.rounding is None
-        first, second, scale = _of_pairs(a)
-        ids = a.ids if a.runs or a.clusters is None else tuple(dict.fromkeys(a.clusters))
-    else:
-        if b is None:
-            raise TypeError("b is missing: pass the runs of both systems, a and b")
-        first, second = _runs(a, "a"), _runs(b, "b")
-        if (n := first.sizes.size) != (m := second.sizes.size):
-            raise ValueError(
-                f"a has {n} item{'s' * (n != 1)} and b has {m}; both systems must have run on the "
-                "same items, in the same order"
-            )
-        both = in_common_units([first.scores, second.scores], "ab")
-        scale, exact = both.scale, both.rounding is None
-        first, second = map(Runs, both.columns, (first.sizes, second.sizes))
-    if not exact:
-        raise ValueError(
-            "scores are floating-point numbers whose rounding can decide ties; round them to some "
-            "decimals first"
-        )
-    if measure != "mean":
-        first, second = (
-            _successes(one, scale, measure, number, name, ids)
-            for one, name in ((first, "a"), (second, "b"))
-        )
-        scale = 1
-    question = _Question(first, second, scale, measure, number, alternative, ids)
-    called = check_names(names or ("a", "b"))
-    return _tested(question, null, called, rng, paired=paired_runs)
-
-
-def _tested(
-    question: _Question, null: Null, names: tuple[str, str], rng: RNG, *, paired: bool
-) -> RunsTestResult:
-    """The test of one null hypothesis."""
-    scale, n = question.common, question.a.sizes.size
-    (first, second), items = map(exact_sum, question.worth), scale * max(n, 1)
-    if paired and null != "systems":
+    measure, k = _measure(statistic, k)
+    if paired_runs and null != "systems":
         raise ValueError(f"paired_runs=True is for null='systems', not for null={null!r}")
-    whole = question.whole(names, paired=paired) if null == "systems" else None
+    if measure != "mean" and null == "systems":
+        raise ValueError(
+            f"{measure}k is of the runs of one item, but null='systems' exchanges whole runs; use "
+            "statistic='mean' (--metric mean), or null='items' or 'runs'"
+        )
+    given = data = _checked(a, b, names)
+    value: Value = partial(_mean, data)
+    if measure != "mean":
+        data, value = _passed(data, measure, k)
+    observed = exact_sum(data.differences())
     if null == "runs":
-        found = _of_runs(question, rng)
-    elif whole is not None and not paired:
-        found = _of_whole_runs(whole, rng)
+        found = _of_runs(data, value, observed, alternative, rng)
+    elif null == "items" or paired_runs:
+        found = _swapped(data if null == "items" else _paired(data), alternative)
     else:
-        u, v = question.worth if whole is None else (whole.a, whole.b)
-        one = scale if whole is None else question.scale * len(whole.a)
-        pairs, side = Pairs(u, v, names, scale=one), question.alternative
-        swapped = exact_perm_test(pairs, alternative=side, rng=rng)
-        found = {name: getattr(swapped, name) for name in SHARED} | {"_swapped": swapped}
+        found = _of_systems(data, observed, alternative, rng)
+    first, second = data.runs or ()
     return RunsTestResult(
-        statistic=unscaled(question.observed, scale),
+        statistic=unscaled(observed, data.scale),
         null=null,
-        alternative=question.alternative,
-        n=n,
-        n_runs=(int(question.a.sizes.sum()), int(question.b.sizes.sum())),
-        metric="mean" if question.measure == "mean" else f"{question.measure}{question.k}",
-        names=names,
-        scores=(float(Fraction(first, items)), float(Fraction(second, items))),
-        paired_runs=paired,
-        _question=question,
+        alternative=alternative,
+        n=len(data),
+        n_runs=(int(first.sizes.sum()), int(second.sizes.sum())),
+        metric="mean" if measure == "mean" else f"{measure}{k}",
+        names=data.names,
+        scores=(float(data.means[0]), float(data.means[1])),
+        paired_runs=paired_runs,
+        _runs=given,
         **found,
     )
 
 
-def _of_runs(question: _Question, rng: RNG) -> dict[str, Any]:
+def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
+    """The runs of two systems as `Scores`."""
+    if not isinstance(a, Scores):
+        if b is None:
+            raise TypeError("b is missing: pass the runs of both systems, a and b")
+        first, second = check_names(names or ("a", "b"))
+        return Scores.of_runs({first: a, second: b})
+    if b is not None:
+        raise TypeError("a is Scores, which hold both systems; leave b out")
+    if a.runs is None or a.clusters is not None or a.n_systems != 2:
+        raise ValueError(
+            "exact_runs_test needs scores of two systems with their runs, and without clusters; "
+            "make them with Scores.of_runs, or name the column that tells runs of an item apart "
+            "(--repeat, repeat=)"
+        )
+    return a if names is None else replace(a, systems=check_names(names))
+
+
+def _measure(statistic: str, k: int | None) -> tuple[str, int]:
+    """What is measured ("mean", "pass@" or "pass^"), and k."""
+    found = re.fullmatch(r"(mean)|(pass[@^])(k|[1-9]\d*)", str(statistic))
+    mean, measure, size = found.groups() if found else ("", "", "")
+    if not found or (size == "k") != (k is not None and size != str(k)):
+        raise ValueError(
+            f"statistic={statistic!r} with k={k} is not known; choose 'mean', 'pass@5' or 'pass^5' "
+            "with any number, or 'pass@k' or 'pass^k' with a number k"
+        )
+    return ("mean", 0) if mean else (measure, check_count(int(size) if k is None else k, "k"))
+
+
+def _called(data: Scores, i: int) -> str:
+    """What an item is called, by its id if it has one."""
+    return f"item {i + 1}" if data.ids is None else f"item {data.ids[i]!r}"
+
+
+# ---- what an item is worth -----------------------------------------------------------------------
+
+
+def _mean(data: Scores, total: int, n: int) -> int:
+    """The mean of n runs with this total, times the scale of the scores."""
+    assert data.runs is not None
+    return total * (data.scale // (n * data.runs[0].scale))
+
+
+def _pass(measure: str, k: int, whole: int, total: int, n: int) -> int:
+    """pass@k or pass^k of n runs of which some succeed, without bias, times `whole`."""
+    one = whole // comb(n, k)
+    return whole - comb(n - total, k) * one if measure == "pass@" else comb(total, k) * one
+
+
+def _passed(data: Scores, measure: str, k: int) -> tuple[Scores, Value]:
+    """Scores of items by pass@k or pass^k, of runs that score 0 and 1; ValueError for others."""
+    found = []
+    for one, name in zip(data.runs or (), data.names, strict=True):
+        if ((one.scores != 0) & (one.scores != one.scale)).any():
+            raise ValueError(
+                f"{measure}k needs scores of 0 and 1, but some runs of {name} score otherwise; use "
+                "statistic='mean' (--metric mean)"
+            )
+        for i in np.flatnonzero(one.sizes < k)[:1].tolist():
+            raise ValueError(
+                f"{_called(data, i)} has {counted(one.sizes[i], 'runs')} of {name}, fewer than the "
+                f"k = {k} that {measure}k draws; choose a smaller k"
+            )
+        found.append(one._replace(scores=one.scores // one.scale, scale=1))
+    whole = lcm(*{comb(n, k) for one in found for n in one.sizes.tolist()})
+    value = partial(_pass, measure, k, whole)
+    arrays = []
+    for one in found:
+        kinds, which = np.unique(np.stack([one.totals, one.sizes]), axis=1, return_inverse=True)
+        arrays.append(as_integers([value(*kind) for kind in kinds.T.tolist()], "a")[which.ravel()])
+    return replace(data, arrays=arrays, scale=whole, runs=tuple(found)), value
+
+
+# ---- items, with all their runs ------------------------------------------------------------------
+
+
+def _swapped(data: Scores, alternative: Alternative) -> dict[str, Any]:
+    """What is found where both systems' scores of a pair change places."""
+    result = exact_perm_test(data, alternative=alternative)
+    names = ("pvalue", "log10_pvalue", "n_informative", "method", "method_reason", "error_bound")
+    found = {name: getattr(result, name) for name in (*names, "smallest_pvalue")}
+    found["_law"] = partial(getattr, result, "null_distribution")
+    return found | {"_exact": result.fraction}
+
+
+# ---- runs within items ---------------------------------------------------------------------------
+
+
+def _of_runs(
+    data: Scores, value: Value, observed: int, alternative: str, rng: RNG
+) -> dict[str, Any]:
     """What is found where runs are exchangeable within items; sampled where p is out of reach."""
-    law, samples = question.law, {}
+    law = _law_of_runs(data, value)
+    ends = law.offset, law.offset + law.unit * law.top
+    least = _probability(law, alternative, max(ends, key=EXTREMITY[alternative]))
+    found: dict[str, Any] = {
+        "n_informative": int(law.counts.sum()),
+        "smallest_pvalue": least.value,
+        "_exact": partial(_fraction, law, alternative, observed),
+        "_law": partial(law.distribution, data.scale),
+    }
     try:
-        p = question.probability(ManyPointSum.tail, CERTAIN, Probability.plus, question.observed)
-        bound, method = p.error_bound, "tilted"
-        reason = "only the tail was computed, by tilting the law of the runs of each item"
+        p = _probability(law, alternative, observed)
     except TooHard as error:
-        bound, method, reason = None, "monte_carlo", f"an exact p is out of reach: {error}"
-        extreme, size = _sampled(question, as_generator(rng))
-        p = Probability.of((extreme + 1) / (size + 1), 0.0)
-        samples = {"n_samples": size, "n_extreme": extreme}
-    found = (p.value, p.log10, int(law.counts.sum()), method, reason, bound)
-    return dict(zip(SHARED, found, strict=True)) | samples
+        return found | _sampled(error, _draws(law, as_generator(rng)), alternative, observed)
+    reason = "only the tail was computed, by tilting the law of the runs of each item"
+    return found | _exact(p, "tilted", reason)
 
 
-def _of_whole_runs(whole: _WholeRuns, rng: RNG) -> dict[str, Any]:
-    """What is found where whole runs are dealt; sampled where the ways to do so are too many."""
-    samples: dict[str, int] = {}
-    try:
-        exact, bound, method = whole.fraction(), EPS / 2, "enumeration"
-        reason = f"each of the {whole.deals:,} ways to deal the runs was counted"
-    except TooHard as error:
-        bound, method, reason = None, "monte_carlo", f"an exact p is out of reach: {error}"
-        extreme, size = whole.sampled(as_generator(rng))
-        exact, samples = Fraction(extreme + 1, size + 1), {"n_samples": size, "n_extreme": extreme}
-    p = Probability.of(float(exact), 0.0)
-    if exact < UNDERFLOW:
-        p = Probability.of_log(log(exact.numerator) - log(exact.denominator), 0.0)
-    informative = len(whole.pooled) if len({*whole.pooled}) > 1 else 0
-    found = (p.value, p.log10, informative, method, reason, bound)
-    return dict(zip(SHARED, found, strict=True)) | {"_whole": whole} | samples
+def _law_of_runs(data: Scores, value: Value) -> ManyPointSum:
+    """The law of the sum if the runs of each item are dealt."""
+    tables: Counter[tuple[tuple[int, int], ...]] = Counter()
+    for (pooled, n_a, n_b), times in _kinds(*(data.runs or ())).items():
+        added: Counter[int] = Counter()
+        total = sum(score * often for score, often in pooled)
+        for x, ways in _ways(pooled, n_a).items():
+            added[value(x, n_a) - value(total - x, n_b)] += ways
+        tables[tuple(sorted(added.items()))] += times
+    return ManyPointSum.of([([x for x, _ in t], [w for _, w in t], n) for t, n in tables.items()])
 
 
-def _sampled(question: _Question, rng: np.random.Generator) -> tuple[int, int]:
-    """How many of how many random draws of the runs of every item are extreme."""
-    law, (lower, upper) = question.law, question.thresholds(question.observed)
+def _kinds(a: Runs, b: Runs) -> Counter[tuple[tuple[tuple[int, int], ...], int, int]]:
+    """How many items have each score as often in all their runs, and as many runs of either."""
+    found: Counter[Any] = Counter()
+    if not any((one.scores >> 1).any() for one in (a, b)):  # all are 0 or 1
+        ones = a.totals + b.totals, a.sizes, b.sizes
+        for (m, n_a, n_b), times in Counter(zip(*(x.tolist() for x in ones), strict=True)).items():
+            found[((0, n_a + n_b - m), (1, m)), n_a, n_b] = times
+        return found
+    rows = (np.split(one.scores, np.cumsum(one.sizes)[:-1]) for one in (a, b))
+    for x, y in zip(*rows, strict=True):
+        pooled = Counter(sorted([*x.tolist(), *y.tolist()]))
+        found[tuple(pooled.items()), x.size, y.size] += 1
+    return found
+
+
+def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) -> dict[int, int]:
+    """In how many ways n of some runs have each sum; `pooled` has scores and how often each is."""
+    left, work = sum(times for _, times in pooled), 0
+    chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
+    for value, times in pooled:
+        left -= times
+        more: Counter[tuple[int, int]] = Counter()
+        for (size, total), ways in chosen.items():
+            some = range(max(0, n - size - left), min(times, n - size) + 1)
+            work += len(some)
+            if work > most:
+                raise TooHard(
+                    "an item has runs of too many different scores; round to fewer digits"
+                )
+            for taken in some:
+                more[size + taken, total + taken * value] += ways * comb(times, taken)
+        chosen = more
+    return {total: ways for (_, total), ways in chosen.items()}
+
+
+def _tails(law: ManyPointSum, alternative: str, observed: int) -> list[tuple[ManyPointSum, int]]:
+    """Laws and the cells from which on their upper tails are what is as extreme."""
+    two_sided = alternative == "two-sided"
+    high = abs(observed) if two_sided else observed
+    low = -high if two_sided else high
+    above = -((law.offset - high) // law.unit)
+    below = law.top - (low - law.offset) // law.unit
+    if two_sided and above + below <= law.top + 1:
+        return [(law, 0)]
+    sides = {"less": (law, above), "greater": (law.mirrored(), below)}
+    return [tail for side, tail in sides.items() if side != alternative and tail[1] <= law.top]
+
+
+def _probability(law: ManyPointSum, alternative: str, observed: int) -> Probability:
+    tails = _tails(law, alternative, observed)
+    return reduce(Probability.plus, (one.tail(t0) for one, t0 in tails))
+
+
+def _fraction(law: ManyPointSum, alternative: str, observed: int) -> Fraction:
+    tails = _tails(law, alternative, observed)
+    return sum((one.tail_fraction(t0) for one, t0 in tails), Fraction(0))
+
+
+def _draws(law: ManyPointSum, rng: np.random.Generator) -> Iterator[int]:
+    """The sum for random draws of the runs of every item."""
     size = int(min(SAMPLES, max(DRAWS // max(law.counts.size, 1), 10_000)))
     totals = np.zeros(size, dtype=np.int64)
     tables = zip(law.parts, law.counts.tolist(), strict=True)
@@ -955,95 +695,113 @@ def _sampled(question: _Question, rng: np.random.Generator) -> tuple[int, int]:
         shares = [w / whole for w in law.weights[start:end]]
         for _ in range(n):
             totals += rng.choice(law.steps[start:end], size, p=shares)
-    return int(np.count_nonzero((totals >= upper) | (totals <= lower))), size
+    return (law.offset + law.unit * total for total in totals.tolist())
 
 
-# ---- arguments -----------------------------------------------------------------------------------
+def _exact(p: Probability, method: str, reason: str) -> dict[str, Any]:
+    found = {"pvalue": p.value, "log10_pvalue": p.log10, "error_bound": p.error_bound}
+    return found | {"method": method, "method_reason": reason}
 
 
-def _measure(statistic: str, k: int | None) -> tuple[str, int]:
-    """What is measured ("mean", "pass@" or "pass^"), and k."""
-    found = re.fullmatch(r"(mean)|(pass[@^])(k|[1-9]\d*)", str(statistic))
-    if found is None:
-        raise ValueError(
-            f"statistic={statistic!r} is not known; choose 'mean', or 'pass@k' or 'pass^k' with a "
-            "number for k, such as 'pass@5'"
+def _sampled(
+    error: TooHard, draws: Iterable[int], alternative: str, observed: int
+) -> dict[str, Any]:
+    """What is found by random draws of the sum, where an exact p is out of reach."""
+    side, reason = EXTREMITY[alternative], f"an exact p is out of reach: {error}"
+    every = [side(t) >= side(observed) for t in draws]
+    found = _exact(Probability.of((sum(every) + 1) / (len(every) + 1), 0.0), "monte_carlo", reason)
+    return found | {"error_bound": None, "n_samples": len(every), "n_extreme": sum(every)}
+
+
+# ---- whole runs ----------------------------------------------------------------------------------
+
+
+def _of_systems(data: Scores, observed: int, alternative: str, rng: RNG) -> dict[str, Any]:
+    """What is found where whole runs are dealt; sampled where the ways to do so are too many."""
+    a, b = ([*totals.values()] for totals in _run_totals(data))
+    runs, k, deals, side = (
+        sorted([*a, *b]),
+        len(a),
+        comb(len(a + b), len(a)),
+        EXTREMITY[alternative],
+    )
+
+    def value(first: int) -> int:
+        return _mean(data, first, k) - _mean(data, sum(runs) - first, len(b))
+
+    ends = {}
+    for taken, last in ((runs[:k], runs[k - 1]), (runs[-k:], runs[-k])):
+        ends[value(sum(taken))] = comb(runs.count(last), taken.count(last))
+    least = float(_share(ends, deals, alternative, max(ends, key=side)))
+    found: dict[str, Any] = {"n_informative": len(runs) if len({*runs}) > 1 else 0}
+    found["smallest_pvalue"] = max(least, SMALLEST)
+    try:
+        ways = _ways(tuple(Counter(runs).items()), k, MOST_DEALS)
+    except TooHard:
+        error = TooHard(f"there are {float(deals):.2g} ways to deal the runs")
+        random, pooled = as_generator(rng), np.array([*a, *b], dtype=object)
+        every = progress(range(SAMPLES), total=SAMPLES, what="samples")
+        draws = (value(int(random.permutation(pooled)[:k].sum())) for _ in every)
+        found |= {"_exact": partial(_refuse, error), "_law": partial(_refuse, error)}
+        return found | _sampled(error, draws, alternative, observed)
+    law = {value(first): often for first, often in ways.items()}
+    found["_exact"] = partial(_share, law, deals, alternative, observed)
+    found["_law"] = partial(_distribution, law, data.scale)
+    share = found["_exact"]()
+    p = Probability.of(float(share), EPS / 2)
+    if share < UNDERFLOW:
+        p = Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
+    reason = f"each of the {deals:,} ways to deal the runs was counted"
+    return found | _exact(p, "enumeration", reason) | {"error_bound": EPS / 2}
+
+
+def _refuse(error: TooHard) -> NoReturn:
+    raise error
+
+
+def _distribution(law: dict[int, int], scale: int) -> LatticeDistribution:
+    return ManyPointSum.of([([*law], [*law.values()], 1)]).distribution(scale)
+
+
+def _share(law: dict[int, int], deals: int, alternative: str, observed: int) -> Fraction:
+    """The share of all ways in which the sum is as extreme."""
+    side = EXTREMITY[alternative]
+    return Fraction(sum(ways for t, ways in law.items() if side(t) >= side(observed)), deals)
+
+
+def _run_totals(data: Scores) -> list[dict[Any, int]]:
+    """The total over all items of each run of each system; ValueError where some are not of all."""
+    if not len(data):
+        raise ValueError("null='systems' exchanges whole runs, and there are no items")
+    found = []
+    for one, name in zip(data.runs or (), data.names, strict=True):
+        labels = np.arange(one.scores.size) - np.repeat(np.cumsum(one.sizes) - one.sizes, one.sizes)
+        names, runs = np.unique(
+            labels + 1 if one.labels is None else one.labels, return_inverse=True
         )
-    mean, measure, number = found.groups()
-    if number == "k" and k is None:
-        raise ValueError(f"statistic={statistic!r} needs k, the number of runs that are drawn")
-    if number != "k" and k is not None and (mean or k != int(number)):
-        raise ValueError(f"statistic={statistic!r} takes no other number; leave k={k} out")
-    return ("mean", 0) if mean else (measure, check_count(int(number) if k is None else k, "k"))
+        often = np.zeros((len(data), names.size), dtype=np.int64)
+        np.add.at(often, (np.repeat(np.arange(len(data)), one.sizes), runs), 1)
+        for i, j in np.argwhere(often != 1)[:1].tolist():
+            run = str(names[j]).strip(" ()")
+            raise ValueError(
+                f"null='systems' exchanges whole runs, but {_called(data, i)} has {often[i, j]} "
+                f"runs {run!r} of {name}, not one; name the column that tells runs apart "
+                "(--repeat, repeat=), keep the items and the runs that are complete, or test "
+                "null='items' or 'runs'"
+            )
+        totals = add_up(one.scores, runs)
+        found.append(dict(zip(names.tolist(), totals.tolist(), strict=True)))
+    return found
 
 
-def _called(i: int, ids: tuple[str, ...] | None, otherwise: str) -> str:
-    """What an item is called, by its id if it has one."""
-    return otherwise if ids is None else f"item {ids[i]!r}"
-
-
-def _successes(
-    runs: Runs, scale: int, measure: str, k: int, name: str, ids: tuple[str, ...] | None
-) -> Runs:
-    """The same runs as 0 and 1; an error if they score anything else, or are too few."""
-    for run in np.flatnonzero((runs.scores != 0) & (runs.scores != scale))[:1].tolist():
-        i = runs.place(run)[0]
+def _paired(data: Scores) -> Scores:
+    """The totals of runs that come in pairs, a pair for each run; ValueError if they do not."""
+    (a, b), runs = _run_totals(data), data.runs or ()
+    for alone in sorted(a.keys() ^ b.keys())[:1]:
+        name = data.names[alone in a]
         raise ValueError(
-            f"{_called(i, ids, f'{name}[{i}]')} has a run of {name} that scores "
-            f"{unscaled(int(runs.scores[run]), scale)}, but {measure}k needs scores of 0 and 1; "
-            "use statistic='mean' (--metric mean)"
+            f"paired_runs=True pairs runs of one name, but {name} has no run "
+            f"{str(alone).strip(' ()')!r}; leave it out (--paired-runs), and all runs are dealt"
         )
-    for i in np.flatnonzero(runs.sizes < k)[:1]:
-        raise ValueError(
-            f"{_called(i, ids, f'{name}[{i}]')} has {counted(runs.sizes[i], 'runs')}, fewer than "
-            f"the k = {k} that {measure}k draws; choose a smaller k"
-        )
-    return Runs(runs.scores // scale, runs.sizes, runs.labels)
-
-
-def _of_pairs(pairs: Pairs) -> tuple[Runs, Runs, int]:
-    """The runs of each cluster, or those that a file has of each item, and their scale."""
-    if pairs.runs is not None:
-        return pairs.runs
-    if pairs.columns:
-        raise ValueError(f"runs have one score each, but these pairs have {len(pairs.columns)}")
-    if pairs.clusters is None:
-        raise ValueError(
-            "these pairs have no clusters, which are the items here; name the column that tells "
-            "runs of an item apart (--repeat, repeat=), or set clusters"
-        )
-    items = cluster_numbers(pairs.clusters, len(pairs))
-    order, sizes = np.argsort(items, kind="stable"), np.bincount(items)
-    ids = pairs.ids or pairs.clusters  # without ids nothing tells runs of an item apart
-    labels = [x.removeprefix(item) for x, item in zip(ids, pairs.clusters, strict=True)]
-    called = tuple(labels[i] for i in order)
-    return Runs(pairs.u[order], sizes, called), Runs(pairs.v[order], sizes, called), pairs.scale
-
-
-def _runs(values: Any, name: str) -> Runs:
-    """The runs of one system, with their scores as they are given."""
-    scores: Any = []
-    if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
-        table = plain_array(values, name, "a table of runs")
-        scores, sizes = table.ravel(), [table.shape[1]] * len(table)
-    elif isinstance(values, str | bytes | dict | set) or not hasattr(values, "__len__"):
-        kind = type(values).__name__
-        raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
-    else:
-        for i, row in enumerate(values):
-            if isinstance(row, str) or not hasattr(row, "__len__"):
-                raise TypeError(
-                    f"{name}[{i}] = {row!r} must be a sequence of runs; an array of one run an "
-                    "item has shape (items, 1)"
-                )
-            scores += plain_array(row, f"{name}[{i}]").tolist()
-        sizes = list(map(len, values))
-    if 0 in sizes:
-        raise ValueError(f"{name}[{sizes.index(0)}] has no runs; leave the item out of both")
-    runs = Runs(scores, np.array(sizes, dtype=np.intp))
-    whole = not isinstance(scores, list) and scores.dtype.kind in "biu"
-    for i, x in enumerate(() if whole else scores):
-        if x is None or x != x or x in (np.inf, -np.inf):
-            item, run = runs.place(i)
-            raise ValueError(f"{name}[{item}][{run}] = {x} is no score; leave the run out")
-    return runs
+    u, v = (as_integers([*totals.values()], "runs") for totals in (a, b))
+    return Scores([u, v], data.systems, scale=runs[0].scale * len(a))

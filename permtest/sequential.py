@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf, log
 from typing import Any
 
@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_level
-from permtest._forms import AsSentence
-from permtest.exact import exact_perm_test
+from permtest._text import Shown, counted, number, p_value
 from permtest.null.distribution import SMALLEST
-from permtest.pairs import Pairs, labels_of
-from permtest.score import counted
-from permtest.statistics import Alternative, check_alternative
+from permtest.question import ask_of_scores
+from permtest.statistics import Alternative
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +23,7 @@ BETS: Floats = np.exp2(np.arange(-10.0, 2.0))
 
 
 @dataclass(frozen=True, eq=False)
-class EProcess(AsSentence):
+class EProcess(Shown):
     """Evidence against the null hypothesis after each item. Made by `e_process`.
 
     Parameters
@@ -48,9 +46,9 @@ class EProcess(AsSentence):
 
     values: Floats
     pvalues: Floats
-    alternative: str
+    alternative: Alternative
     names: tuple[str, str]
-    _pairs: Pairs = field(repr=False)
+    _differences: Floats = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -64,8 +62,7 @@ class EProcess(AsSentence):
 
     def first_below(self, alpha: float = 0.05) -> int | None:
         """After how many items p was at most alpha for the first time; None if never."""
-        check_level(alpha)
-        found = np.flatnonzero(self.pvalues <= alpha)
+        found = np.flatnonzero(self.pvalues <= check_level(alpha))
         return int(found[0]) + 1 if found.size else None
 
     def confidence_sequence(
@@ -78,8 +75,7 @@ class EProcess(AsSentence):
         confidence_level : float, default 0.95
             The probability with which all of the intervals cover it.
         at : sequence of int, optional
-            Numbers of items after which to look, ascending. Default: up to 40 of them, spaced like
-            powers, with the last.
+            Numbers of items after which to look, ascending. Default: up to 40, spaced like powers.
 
         Returns
         -------
@@ -96,7 +92,12 @@ class EProcess(AsSentence):
         """
         alpha = 1 - check_level(confidence_level, "confidence_level")
         barrier = log((1 + (self.alternative == "two-sided")) / alpha)
-        d, sizes = _differences(self._pairs), self._sizes(at)
+        d, sizes = self._differences, np.geomspace(1, max(self.n, 1), 40).astype(np.int64)
+        sizes = np.unique(sizes)[: self.n] if at is None else np.array(at)
+        if sizes.size and (
+            sizes.dtype.kind != "i" or np.diff(sizes, prepend=0, append=self.n + 1).min() <= 0
+        ):
+            raise ValueError(f"at={at!r} must be ascending numbers of items from 1 to {self.n}")
         low, high = np.full((2, sizes.size), [[-inf], [inf]])
         if self.alternative != "less":
             low = np.maximum.accumulate([_lower_end(d[:n], barrier) for n in sizes.tolist()])
@@ -104,59 +105,22 @@ class EProcess(AsSentence):
             high = -np.maximum.accumulate([_lower_end(-d[:n], barrier) for n in sizes.tolist()])
         return np.stack([sizes, low, high], axis=1)
 
-    def exact_pvalues(self, at: Sequence[int] | None = None) -> Floats:
-        """p of the exact test after some numbers of items, each valid if that number was fixed.
-
-        Parameters
-        ----------
-        at : sequence of int, optional
-            As in `confidence_sequence`.
-
-        Returns
-        -------
-        ndarray of shape (M,)
-
-        Examples
-        --------
-        >>> from permtest import e_process
-        >>> e_process([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3]).exact_pvalues(at=[3, 6]).tolist()
-        [0.5, 0.0625]
-        """
-        pairs, how = self._pairs, dict[str, Any](alternative=self.alternative)
-        found, sizes = [], self._sizes(at).tolist()
-        for n in sizes:
-            off = None if pairs.rounding is None else pairs.rounding[:, :n]
-            first = replace(pairs, u=pairs.u[:n], v=pairs.v[:n], ids=None, runs=None, rounding=off)
-            found.append(exact_perm_test(first, **how).pvalue)
-        return np.array(found, dtype=np.float64)
-
-    def _sizes(self, at: Sequence[int] | None) -> NDArray[np.int64]:
-        if at is None:
-            return np.unique(np.geomspace(1, max(self.n, 1), 40).astype(np.int64))[: self.n]
-        sizes = np.array([0, *np.ravel(at).tolist(), self.n + 1])
-        if sizes.dtype.kind != "i" or (np.diff(sizes) <= 0).any():
-            raise ValueError(f"at={at!r} must be ascending numbers of items from 1 to {self.n}")
-        return sizes[1:-1]
-
     def __str__(self) -> str:
-        a, b = self.names
-        first = self.first_below(0.05)
-        when = "never at most 0.05"
-        if first is not None:
-            when = f"at most 0.05 for the first time after {counted(first, 'items')}"
-        side = {"two-sided": "differ", "greater": "differ, the first scoring higher,"}
-        claim = side.get(self.alternative, "differ, the first scoring lower,")
-        last = self.values[-1] if self.n else 1.0
+        (a, b), first = self.names, self.first_below(0.05)
+        way = {"greater": "higher", "less": "lower"}.get(self.alternative)
+        claim = f"{a} scores {way} than {b}" if way else f"{a} and {b} differ"
+        first_text = f"at most 0.05 for the first time after {counted(first, 'items')}"
+        last = number(float(self.values[-1]) if self.n else 1.0, 4)
         return (
-            f"After {counted(self.n, 'items')} the evidence that {a} and {b} {claim} is "
-            f"E = {last:.4g}. p = {self.pvalue:.3g}, from the largest E so far, is valid whenever "
-            f"you stop; it was {when}. This assumes that, if the systems are equally good, their "
-            "differences are symmetric about 0."
+            f"Evidence that {claim}, after {counted(self.n, 'items')}: E = {last} (e-process). "
+            f"p = {p_value(self.pvalue)}, from the largest E so far, holds whenever you stop; it "
+            f"was {first_text if first else 'never at most 0.05'}. If the systems are equally "
+            "good, differences are taken to be symmetric about 0."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, the last p and the number of items, as plain values."""
-        return super().to_dict() | {"pvalue": self.pvalue, "n": self.n}
+    def rows(self) -> list[dict[str, Any]]:
+        """All fields, the last p and the number of items, as plain values: one row."""
+        return [super().rows()[0] | {"pvalue": self.pvalue, "n": self.n}]
 
 
 def e_process(
@@ -184,7 +148,7 @@ def e_process(
     ----------
     u, v : array_like of shape (N,)
         Scores of both systems on the same items, in the order in which they came in, as
-        `exact_perm_test` takes them; or one `Pairs`.
+        `exact_perm_test` takes them; or one `Scores`.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` scores higher.
     names : tuple of two str, optional
@@ -218,29 +182,17 @@ def e_process(
     >>> found.values.round(2).tolist()
     [1.0, 1.0, 1.0, 1.23, 1.46, 2.15]
     """
-    check_alternative(alternative)
-    pairs = u if isinstance(u, Pairs) and v is None else Pairs.of(u, v, names)
-    if pairs.columns:
-        raise ValueError(
-            f"an e-process takes one score for each item, but there are {len(pairs.columns)} "
-            f"columns ({', '.join(pairs.columns)})"
-        )
-    labels = labels_of(u, clusters)
-    called = names or pairs.names
-    pairs = pairs if labels is None else pairs.folded(labels)
-    d = _differences(pairs)
+    question = ask_of_scores(u, v, alternative=alternative, names=names, clusters=clusters)
+    assert question.data is not None
+    gaps = question.data.units.differences().tolist()
+    d = np.array([x / question.scale for x in gaps], dtype=np.float64)
     bets = {"two-sided": np.append(-BETS, BETS), "greater": BETS, "less": -BETS}[alternative]
     logs = _log_e(d * _rates(d), bets)
     running = np.maximum.accumulate(np.maximum(logs, 0.0))
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
-    return EProcess(values, pvalues, alternative, called, pairs)
-
-
-def _differences(pairs: Pairs) -> Floats:
-    """u - v, in scores."""
-    return np.array([x / pairs.scale for x in pairs.differences().tolist()], dtype=np.float64)
+    return EProcess(values, pvalues, alternative, question.names, d)
 
 
 def _rates(d: Floats) -> Floats:
@@ -259,15 +211,12 @@ def _log_e(x: Floats, bets: Floats, add: Callable[[Floats], Any] = np.cumsum) ->
 
 
 def _lower_end(d: Floats, barrier: float) -> float:
-    """The shift below which the process of d - shift exceeds the barrier, rounded outward.
-
-    The bets do not depend on the shift, so that the process falls as the shift rises.
-    """
+    """The shift below which the process of d - shift exceeds the barrier, rounded outward."""
     from scipy.optimize import brentq
 
     rates, low, high = _rates(d), float(d.min()), float(d.max())
 
-    def beyond(shift: float) -> float:
+    def beyond(shift: float) -> float:  # falls, as the bets do not depend on the shift
         return float(_log_e((d - shift) * rates, BETS, np.sum)) - barrier
 
     if not rates.any():

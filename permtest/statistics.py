@@ -441,6 +441,8 @@ def score_labels(
         np.array([number[label] for label in column], dtype=np.intp)
         for column in (right, *said.values())
     )
+    if pos_label is not None and (entry.average or not entry.columns):
+        raise ValueError(f"pos_label is for measures of one label, such as f1, not {entry.name!r}")
     if not entry.columns:
         if entry.name not in ("accuracy", "sum", "mean", "exact_match"):
             raise ValueError(f"labels can only be right or wrong, but {entry.name!r} needs scores")

@@ -310,7 +310,7 @@ def test_differences_are_counted_alike_with_and_without_numba(n, most, unit, see
         facts, starts = np.zeros((6, 6), dtype=np.int64), np.zeros(7, dtype=np.int64)
         widths, counts = np.zeros((2, 6 * max(n, 1)), dtype=np.int64)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_jit, "_budget", [10**6])
+            patch.setattr(_jit, "_loaded", [False])
             count((rows, rows, first, second), facts, (starts, widths, counts))
         end = starts[-1]
         found.append([x.tolist() for x in (facts, starts, widths[:end], counts[:end])])

@@ -1,5 +1,6 @@
 """exact_perm_test against enumeration, integer counting, known answers and SciPy."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest import exact_perm_test, perm_test_acc, question
+from permtest.methods import METHODS as SOLVERS
+from permtest.methods import solve
 from permtest.null.distribution import Probability
-from permtest.question import METHODS as SOLVERS
 from tests import known, naive
 from tests.strategies import alternatives, pairs
 
@@ -266,8 +268,9 @@ def test_rounding_decides_nothing_where_both_ends_agree_within_their_bounds(
     u = np.random.default_rng(1).random(200)
     asked = question.ask(u, np.zeros(200), rounding=1e-3)
     ends = iter([Probability.of_log(-10.0, 1e-3), Probability.of_log(apart - 10.0, 1e-3)])
-    monkeypatch.setitem(SOLVERS, "tilted", lambda _: next(ends))
-    found = question.solve(asked, "tilted")
+    method_of_ends = SOLVERS["tilted"]._replace(solver=lambda _: next(ends))
+    monkeypatch.setitem(SOLVERS, "tilted", method_of_ends)
+    found = solve(asked, "tilted")
     assert found.method == method
     if method == "tilted":
         assert 3e-3 <= found.p.error_bound <= 6e-3  # both bounds, and how far apart both ends are
@@ -292,3 +295,38 @@ def test_statistics_say_which_scores_they_take(statistic, score, message):
     with pytest.raises(ValueError, match=message):
         exact_perm_test([1, 1], [0, score], statistic=statistic)
     assert exact_perm_test([1, 1], [0, score]).statistic == 2 - score
+
+
+def test_the_observed_sum_is_one_that_can_be_observed():
+    rng = np.random.default_rng(2)
+    for n in (5, 30, 100):
+        result = pt.exact_perm_test(rng.random(n), rng.random(n))
+        assert result.at(result.statistic) == result
+    thirds = pt.exact_perm_test(rng.integers(0, 4, 30) / 3, rng.integers(0, 4, 30) / 3)
+    assert thirds.at(thirds.statistic) == thirds
+    with pytest.raises(ValueError, match="method='foo' is not known"):
+        thirds.at(thirds.statistic, method="foo")
+    for bad in ("1", float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
+        with pytest.raises(ValueError, match="observed="):
+            thirds.at(bad)
+
+
+def test_scores_that_change_after_the_test_are_noticed():
+    u, v = np.array([3, 5, 4, 8]), np.array([2, 3, 1, 6])
+    result = pt.exact_perm_test(u, v)
+    u[:] = 0
+    with pytest.raises(ValueError, match="changed after the test"):
+        result.confidence_interval()
+
+
+def test_any_h_on_a_long_lattice_keeps_its_bound():
+    """Cells are added up as exactly as they are known; math.fsum says how far off the sum is."""
+    rng = np.random.default_rng(1)
+    d = rng.integers(1, 60, 3000)
+    d[rng.random(3000) < 0.3] *= -1
+    result = pt.exact_perm_test(d, 0 * d, h=lambda s: abs(s) if s % 4 else 0)
+    logs = result.null_distribution.log_pmf[result.extreme]
+    top = logs.max()
+    exact = top + math.log(math.fsum(np.exp(logs - top).tolist()))
+    assert abs(result.log10_pvalue * math.log(10) - exact) <= 2e-14 * abs(exact)
+    assert result.error_bound <= 1.5e-12

@@ -22,7 +22,7 @@ BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
 NAMELESS = (
     *("BatchResult", "DifferencePosterior", "EvaluationUnits"),
-    *("MarginTestResult", "MetricPosterior", "PowerCurve", "UnitSizes", "Verdict"),
+    *("MetricPosterior", "PowerCurve", "UnitSizes", "Verdict"),
 )
 PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
 

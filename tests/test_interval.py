@@ -1,43 +1,51 @@
-"""Intervals for a shift: held against all subset means, and against p on either side of an end."""
+"""Intervals and tests against margins: by all subset means, on either side of an end, in words."""
 
+import json
 import pickle
+from decimal import Decimal
 from fractions import Fraction
-from math import comb, inf
+from math import comb, inf, log, pi, sqrt
 
+import mpmath
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from permtest import Pairs, exact_perm_test, interval, monte_carlo, noninferiority_test
-from permtest.interval import ConfidenceInterval
+from permtest import Scores, equivalence_test, exact_perm_test, interval, noninferiority_test
 from tests import naive
 from tests.strategies import alternatives, graded_pairs
 
 levels = st.sampled_from([0.1, 0.5, 0.75, 0.8, 0.9, 0.9375, 0.95, 0.99])
 decimals = st.decimals(-9, 9, places=2)
+margins = st.fractions(Fraction(1, 20), 8, max_denominator=20)
+U, V = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
 
 
 def differences(u, v) -> list[Fraction]:
     return [Fraction(a) - Fraction(b) for a, b in zip(u, v, strict=True)]
 
 
-def brute_force(u, v, level, alternative="two-sided") -> tuple[Fraction | None, Fraction | None]:
-    """Both ends by `naive.lower_end`; None if infinite."""
+def ends(d, level, alternative="two-sided", sizes=None) -> tuple[float, float]:
+    """Both ends by all subset means."""
     alpha = (1 - Fraction(str(level))) / (2 if alternative == "two-sided" else 1)
-    d = differences(u, v)
-    low = None if alternative == "less" else naive.lower_end(d, alpha)
-    high = None if alternative == "greater" else naive.lower_end([-x for x in d], alpha)
-    return low, None if high is None else -high
+    low, high = (naive.lower_end([sign * x for x in d], alpha, sizes) for sign in (1, -1))
+    return (
+        -inf if low is None or alternative == "less" else float(low),
+        inf if high is None or alternative == "greater" else float(-high),
+    )
 
 
-def floats(ends) -> tuple[float, float]:
-    low, high = ends
-    return -inf if low is None else float(low), inf if high is None else float(high)
+def shares(b: int, c: int, n: int) -> tuple[list[int], list[int]]:
+    return [1] * b + [0] * (n - b), [0] * b + [1] * c + [0] * (n - b - c)
 
 
-# ---- against all subset means ------------------------------------------------------------------
+def chance(b: int, c: int, n: int, p: float, q: float) -> float:
+    """The probability of so many wins and losses."""
+    return comb(n, b) * comb(n - b, c) * p**b * q**c * (1 - p - q) ** (n - b - c)
 
+
+# ---- shifts of every pair ----------------------------------------------------------------------
 
 #: Most means tie at 0, next to which the end lies.
 TIED = [10**30] * 9 + [2**63], [10**30] * 8 + [-(10**30), -(2**63)]
@@ -45,11 +53,12 @@ TIED = [10**30] * 9 + [2**63], [10**30] * 8 + [-(10**30), -(2**63)]
 
 @given(columns=graded_pairs(max_size=10), level=levels, alternative=alternatives)
 @example(columns=TIED, level=0.1, alternative="two-sided")
-def test_ends_are_those_of_brute_force(columns, level, alternative):
-    found = exact_perm_test(*columns, alternative=alternative).confidence_interval(level)
-    assert found == floats(brute_force(*columns, level, alternative))
-    assert found.resolution == 0
-    assert found.confidence_level == level
+def test_ends_are_those_of_all_subset_means(columns, level, alternative):
+    result = exact_perm_test(*columns, alternative=alternative)
+    found = result.confidence_interval(level)
+    assert found == ends(differences(*columns), level, alternative)
+    assert (found.resolution, found.confidence_level) == (0, level)
+    assert (found.low <= 0 <= found.high) == (result.fraction() > 1 - Fraction(str(level)))
 
 
 @given(
@@ -61,47 +70,17 @@ def test_ends_without_counting_labellings(columns, level):
         patch.setattr(interval, "MAX_COUNTED", 0)
         patch.setattr(interval, "MAX_EXACT", 0)
         found = exact_perm_test(*columns).confidence_interval(level)
-    assert found == floats(brute_force(*columns, level))
+    assert found == ends(differences(*columns), level)
 
 
 @given(columns=graded_pairs(max_size=12), level=levels, data=st.data())
 def test_every_pair_of_a_cluster_is_shifted(columns, level, data):
     d = differences(*columns)
-    labels = st.lists(st.integers(0, 6), min_size=len(d), max_size=len(d))
-    clusters = data.draw(labels)
+    clusters = data.draw(st.lists(st.integers(0, 6), min_size=len(d), max_size=len(d)))
     names = list(dict.fromkeys(clusters))
-    sizes = [clusters.count(x) for x in names]
     sums = [sum(one for one, c in zip(d, clusters, strict=True) if c == x) for x in names]
     found = exact_perm_test(*columns, clusters=clusters).confidence_interval(level)
-    alpha = (1 - Fraction(str(level))) / 2
-    low, high = (naive.lower_end([sign * x for x in sums], alpha, sizes) for sign in (1, -1))
-    assert found == floats((low, None if high is None else -high))
-    assert found.resolution == 0
-
-
-def test_many_clusters_of_many_sizes():
-    """The ends of all shifts of the pairs, not of the sums over the mean size of clusters."""
-    rng = np.random.default_rng(5)
-    clusters = np.repeat(np.arange(60), rng.integers(1, 9, 60))
-    u, v = rng.integers(0, 9, (2, clusters.size))
-    low, high = exact_perm_test(u, v, clusters=clusters).confidence_interval()
-    for end, alternative, sign in ((low, "greater", 1), (high, "less", -1)):
-        inside, outside = (
-            exact_perm_test(
-                (u - Fraction(end - sign * x).limit_denominator(10**6)).tolist(),
-                v.tolist(),
-                clusters=clusters,
-                alternative=alternative,
-            ).pvalue_interval()
-            for x in (-1e-3, 1e-3)
-        )
-        assert outside[1] < 0.025 < inside[0]
-
-
-def assert_just_outside(found: ConfidenceInterval, exact: tuple[float, float]) -> None:
-    slack = 1e-12 * (1 + max(abs(x) for x in (*exact, 0) if abs(x) != inf))
-    assert exact[0] - found.resolution - slack <= found.low <= exact[0]
-    assert exact[1] <= found.high <= exact[1] + found.resolution + slack
+    assert found == ends(sums, level, sizes=[clusters.count(x) for x in names])
 
 
 @given(
@@ -116,8 +95,9 @@ def test_where_p_has_only_bounds_the_ends_are_rounded_outward(rows, level, longe
     """`longest`: beyond which length of the lattice p is refused."""
     u, v = zip(*rows, strict=True)
 
-    def count(law, t0):
-        return interval.Probability.of(interval.count_tail(law, t0) / 2**law.n_informative, 1e-15)
+    def count(law, t0, off=0.0):
+        p = interval.count_tail(law, t0) / 2**law.n_informative
+        return interval.Probability.of(p + off * min(p, 1 - p), 1e-15)
 
     def dp(law, t0):
         if law.top > longest:
@@ -125,27 +105,22 @@ def test_where_p_has_only_bounds_the_ends_are_rounded_outward(rows, level, longe
         return count(law, t0)
 
     def bracket(law, t0, **_):
-        p = count(law, t0)
-        off = narrowest * min(p.value, 1 - p.value)
-        return interval.Probability.of(p.value - off, 1e-15), interval.Probability.of(
-            p.value + off, 1e-15
-        )
+        return count(law, t0, -narrowest), count(law, t0, narrowest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interval, "MAX_COUNTED", 0)
-        patch.setattr(interval, "MAX_EXACT", 0)
-        patch.setattr(interval, "tail_dp", dp)
+        for name, value in {"MAX_COUNTED": 0, "MAX_EXACT": 0, "tail_dp": dp}.items():
+            patch.setattr(interval, name, value)
         patch.setattr(interval, "tail_bracket", bracket)
         found = exact_perm_test(u, v).confidence_interval(level)
-    assert_just_outside(found, floats(brute_force(u, v, level)))
+    low, high = ends(differences(u, v), level)
+    slack = found.resolution + 1e-12 * (1 + max(abs(x) for x in (low, high, 0) if abs(x) != inf))
+    assert low - slack <= found.low <= low
+    assert high <= found.high <= high + slack
     spread = np.std([float(x) for x in differences(u, v)])
     if longest == 10**5:
         assert found.resolution <= 0.05 * spread
     elif narrowest == 1e-6:  # with few pairs that differ the ends are searched more roughly
         assert found.resolution <= 0.25 * spread
-
-
-# ---- p on either side of an end, for more pairs ------------------------------------------------
 
 
 def before(end: Fraction, n: int) -> Fraction:
@@ -156,58 +131,40 @@ def before(end: Fraction, n: int) -> Fraction:
     return Fraction(a * q - 1, b * q)
 
 
-def p_at(u, v, shift: Fraction, alternative: str) -> float:
-    moved = [Fraction(a) - shift for a in map(str, u)]
-    return exact_perm_test(moved, list(map(Fraction, map(str, v))), alternative=alternative).pvalue
-
-
-def assert_p_steps_over(u, v, level: float, scale: int = 1) -> None:
-    """p exceeds alpha / 2 at both ends, and no longer at the next fraction outside."""
-    found = exact_perm_test(u, v).confidence_interval(level)
-    assert found.resolution == 0
-    for end, alternative, sign in ((found.low, "greater", 1), (found.high, "less", -1)):
-        exact = Fraction(end * scale).limit_denominator(len(u))
-        assert float(exact / scale) == end
-        outside = sign * before(sign * exact, len(u)) / scale
-        inside, beyond = p_at(u, v, exact / scale, alternative), p_at(u, v, outside, alternative)
-        assert beyond <= (1 - level) / 2 < inside
-
-
 @pytest.mark.parametrize("n", [25, 41, 100, 333, 1000])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999999])
 def test_p_steps_over_alpha_at_the_ends(n, level):
     rng = np.random.default_rng(n)
-    assert_p_steps_over(rng.binomial(20, 0.9, n), rng.binomial(20, 0.88, n), level)
+    u, v = rng.binomial(20, 0.9, n).tolist(), rng.binomial(20, 0.88, n).tolist()
+    found = exact_perm_test(u, v).confidence_interval(level)
+    assert found.resolution == 0
+    for end, alternative, sign in ((found.low, "greater", 1), (found.high, "less", -1)):
+        exact = Fraction(end).limit_denominator(n)
+        assert float(exact) == end
+        inside, beyond = (
+            exact_perm_test([x - shift for x in u], v, alternative=alternative).pvalue
+            for shift in (exact, sign * before(sign * exact, n))
+        )
+        assert beyond <= (1 - level) / 2 < inside
 
 
-def test_many_decimals():
+@pytest.mark.parametrize("clustered", [False, True])
+def test_p_of_shifts_on_either_side_of_an_end_that_is_rounded(clustered):
     rng = np.random.default_rng(15)
-    u, v = rng.normal(size=(2, 60))
-    found = exact_perm_test(u, v).confidence_interval()
-    assert 0 < found.resolution < 2e-3 * (u - v).std() / 60**0.5
-    slack = found.resolution + 1e-4
-    outside, inside = (
-        exact_perm_test(u - found.low - x, v, alternative="greater").pvalue_interval()
-        for x in (-slack, slack)
-    )
-    assert outside[1] < 0.025 < inside[0]
-
-
-# ---- what an interval has to be ----------------------------------------------------------------
-
-
-@given(columns=graded_pairs(max_size=9), level=levels, alternative=alternatives)
-def test_zero_lies_inside_if_and_only_if_p_exceeds_alpha(columns, level, alternative):
-    result = exact_perm_test(*columns, alternative=alternative)
-    low, high = result.confidence_interval(level)
-    assert (low <= 0 <= high) == (result.fraction() > 1 - Fraction(str(level)))
-
-
-# ---- few pairs, and odd ones -------------------------------------------------------------------
+    sizes = rng.integers(1, 9, 60) if clustered else np.ones(60, int)
+    labels, (u, v) = np.repeat(np.arange(60), sizes), rng.normal(size=(2, sizes.sum())).round(9)
+    found = exact_perm_test(u, v, clusters=labels).confidence_interval()
+    assert 0 < found.resolution < 1e-2 * (u - v).std() / len(u) ** 0.5
+    for end, side, sign in ((found.low, "greater", 1), (found.high, "less", -1)):
+        outside, inside = (
+            exact_perm_test(u - end - sign * x, v, clusters=labels, alternative=side)
+            for x in (-found.resolution - 1e-4, found.resolution + 1e-4)
+        )
+        assert outside.pvalue_interval()[1] < 0.025 < inside.pvalue_interval()[0]
 
 
 @pytest.mark.parametrize(
-    ("u", "v", "level", "ends"),
+    ("u", "v", "level", "wanted"),
     [
         ([], [], 0.5, (-inf, inf)),
         ([3], [1], 0.9, (-inf, inf)),
@@ -218,88 +175,112 @@ def test_zero_lies_inside_if_and_only_if_p_exceeds_alpha(columns, level, alterna
         ([10**400] * 8, [0] * 8, 0.9, (inf, inf)),
     ],
 )
-def test_few_pairs_and_equal_ones(u, v, level, ends):
-    assert exact_perm_test(u, v).confidence_interval(level) == ends
+def test_few_pairs_and_equal_ones(u, v, level, wanted):
+    assert exact_perm_test(u, v).confidence_interval(level) == wanted
 
 
-def test_it_is_the_pair_of_its_ends():
-    found = exact_perm_test([3, 5, 4, 6, 2, 2], [2, 3, 3, 3, 1, 0]).confidence_interval(0.9)
+def test_an_interval_is_the_pair_of_its_ends_and_has_a_warning():
+    found = exact_perm_test([50] + [0] * 29, [1] * 30).confidence_interval(0.9)
     low, high = found
     assert (found.low, found.high) == found == (low, high)
-    again = pickle.loads(pickle.dumps(found))
-    assert again == found
-    shown = {"confidence_level": 0.9, "resolution": 0.0, "warning": None, "method": "shift"}
-    assert vars(again) == vars(found) == shown
-
-
-def test_an_interval_of_few_skewed_differences_has_a_warning():
-    found = exact_perm_test([50] + [0] * 29, [1] * 30).confidence_interval()
     assert found.warning.startswith("The differences look skewed: for g1 = 5.2")
-    assert pickle.loads(pickle.dumps(found)).warning == found.warning
-
-
-def test_an_interval_of_scores_that_mostly_tie_has_a_warning():
+    again = pickle.loads(pickle.dumps(found))
+    assert (again, again.warning, again.method) == (found, found.warning, "shift")
     few = exact_perm_test([4] * 19 + [3] * 81, [3] * 100).confidence_interval()
     assert few.warning.startswith("Of 100 pairs only 19 differ.")
     assert exact_perm_test([4] * 20 + [3] * 80, [3] * 100).confidence_interval().warning is None
     assert exact_perm_test([4, 5] * 9, [3] * 18).confidence_interval().warning is None  # no ties
 
 
-# ---- scores of 0 and 1 --------------------------------------------------------------------------
+def test_rounded_scores_move_the_ends_out():
+    u, v, level = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1], 0.8
+    scores = Scores.of(u, v).rounded_by(0.1)
+    stated, exact = (
+        exact_perm_test(u, v, rounding=x).confidence_interval(level) for x in (0.1, None)
+    )
+    assert exact_perm_test(scores).confidence_interval(level) == stated
+    # Both scores of five pairs may be off by 0.1, which rounded up to whole points is 1.5 in all.
+    assert stated == pytest.approx((exact.low - 0.3, exact.high + 0.3))
+    margin = noninferiority_test(scores, margin=1)
+    assert margin.confidence_interval(0.9).low == pytest.approx(stated.low)
+    low, high = margin.pvalue_interval()
+    assert low < high == margin.pvalue
+    assert f"p lies between {low:.6g} and {high:.6g} (one-sided paired" in str(margin)
 
-#: Wins, losses, items, level, and the ends of Tango's interval.
-SHARES = [
-    (0, 0, 10, 0.9, (-0.212942, 0.212942)),
-    (5, 2, 50, 0.95, (-0.053327, 0.182420)),
-    (10, 0, 10, 0.95, (0.444934, 1.0)),
-]
+
+@pytest.mark.parametrize(
+    ("options", "level", "message"),
+    [
+        ({}, 95, r"confidence_level must lie in \(0, 1\), got 95"),
+        ({"h": abs}, 0.9, "leave h out"),
+        ({"g": lambda a, b: a * (1 + b) - b}, 0.9, "entry 2 has g"),
+    ],
+)
+def test_what_has_no_interval(options, level, message):
+    with pytest.raises(ValueError, match=message):
+        exact_perm_test([1, 2, 3], [0, 0, 1], **options).confidence_interval(level)
 
 
-def shares(b: int, c: int, n: int) -> tuple[list[int], list[int]]:
-    return [1] * b + [0] * (n - b), [0] * b + [1] * c + [0] * (n - b - c)
+# ---- scores of 0 and 1 -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("b", "c", "n", "level", "ends"), SHARES)
-def test_scores_of_0_and_1_have_tangos_interval(b, c, n, level, ends):
+@pytest.mark.parametrize(
+    ("b", "c", "n", "level", "wanted"),
+    [
+        (0, 0, 10, 0.9, (-0.212942, 0.212942)),
+        (5, 2, 50, 0.95, (-0.053327, 0.182420)),
+        (10, 0, 10, 0.95, (0.444934, 1.0)),
+    ],
+)
+def test_scores_of_0_and_1_have_tangos_interval(b, c, n, level, wanted):
     found = exact_perm_test(*shares(b, c, n)).confidence_interval(level)
-    in_tenths = Pairs(*(10 * np.array(x) for x in shares(b, c, n)), scale=10)
-    assert exact_perm_test(in_tenths).confidence_interval(level) == found
-    assert found == pytest.approx(ends, abs=1e-6)
-    assert found == pytest.approx(naive.tango_ends(b, c, n, level), abs=1e-6)
+    assert found == pytest.approx(wanted, abs=1e-6)
     assert (found.method, found.warning) == ("score", None)
-    assert exact_perm_test(*shares(b, c, n), alternative="greater").confidence_interval(
-        (1 + level) / 2
-    ) == (found.low, 1.0)
+    in_tenths = Scores([10 * np.array(x) for x in shares(b, c, n)], scale=10)
+    alone = exact_perm_test(*shares(b, c, n), clusters=range(n))
+    for same in (exact_perm_test(in_tenths), alone):
+        assert same.confidence_interval(level) == found
+    one_sided = exact_perm_test(*shares(b, c, n), alternative="greater")
+    assert one_sided.confidence_interval((1 + level) / 2) == (found.low, 1.0)
 
 
-@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 40), st.sampled_from([0.5, 0.95]))
-def test_ends_of_shares_are_where_the_score_test_begins_to_reject(b, c, ties, level):
-    n = b + c + ties
-    if n == 0:
-        return
-    found = exact_perm_test(*shares(b, c, n)).confidence_interval(level)
-    assert found == pytest.approx(naive.tango_ends(b, c, n, level), abs=1e-6)
-    mirrored = exact_perm_test(*shares(b, c, n)[::-1]).confidence_interval(level)
+@settings(max_examples=30)  # the naive ends take long
+@given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 40), st.integers(1, 99))
+def test_ends_of_shares_are_where_the_score_test_begins_to_reject(b, c, ties, hundredths):
+    u, v = shares(b, c, n := b + c + ties + 1)
+    found = exact_perm_test(u, v).confidence_interval(0.9)
+    assert found == pytest.approx(naive.tango_ends(b, c, n, 0.9), abs=1e-6)
+    mirrored = exact_perm_test(v, u).confidence_interval(0.9)
     assert mirrored == pytest.approx((-found.high, -found.low))
+    margin = hundredths / 100
+    p = noninferiority_test(u, v, margin).pvalue
+    assert (found.low > -margin) == (p < 0.05) or abs(p - 0.05) < 1e-6
 
 
-def test_intervals_of_few_wins_cover_what_they_say():
+@pytest.mark.parametrize(
+    ("n", "p", "q", "least", "most"), [(50, 0.04, 0.02, 0.968, 0.97), (100, 0.03, 0, 0.968, 0.97)]
+)
+def test_intervals_of_few_wins_cover_what_they_say(n, p, q, least, most):
     """By enumeration of all tables; shifts of every pair cover .863 and .802 of the same."""
-    for n, p, q in ((50, 0.04, 0.02), (100, 0.03, 0.0)):
-        covered = 0.0
-        for b in range(12):
-            for c in range(12):
-                chance = comb(n, b) * comb(n - b, c) * p**b * q**c * (1 - p - q) ** (n - b - c)
-                low, high = interval.score_ends(b, c, n, 0.025, "two-sided")
-                covered += chance * (low <= p - q <= high)
-        assert 0.968 < covered < 0.970
+    covered = 0.0
+    for b in range(12):
+        for c in range(12):
+            low, high = interval.score_ends(b, c, n, 0.025)
+            covered += chance(b, c, n, p, q) * (low <= p - q <= high)
+    assert least < covered < most
 
 
-@pytest.mark.parametrize(("alternative", "ends"), [("greater", (0.25, 1)), ("less", (-1, 0.25))])
-def test_a_level_next_to_0_leaves_the_difference_itself_or_less(alternative, ends):
-    found = exact_perm_test(*shares(2, 1, 4), alternative=alternative).confidence_interval(1e-300)
-    assert found.low >= ends[0]
-    assert found.high <= ends[1]
+@pytest.mark.parametrize(
+    ("n", "p", "q", "level"), [(50, 0.02, 0.07, 0.0302), (100, 0, 0.05, 0.0371)]
+)
+def test_the_level_of_a_margin_of_shares_by_enumeration(n, p, q, level):
+    """Shifts of every pair reject .143 and .118 of these, which are worse by just the margin."""
+    rejected = 0.0
+    for b in range(10):
+        for c in range(20):
+            found = noninferiority_test(*shares(b, c, n), 0.05)
+            rejected += chance(b, c, n, p, q) * (found.pvalue <= 0.05)
+    assert rejected == pytest.approx(level, abs=1e-4)
 
 
 def test_scores_that_only_look_like_0_and_1_are_shifted():
@@ -313,38 +294,119 @@ def test_scores_that_only_look_like_0_and_1_are_shifted():
         assert test.confidence_interval(0.5).method == "shift"
 
 
-def test_clusters_of_one_pair_are_no_clusters():
-    u, v = shares(5, 2, 50)
-    alone = exact_perm_test(u, v, clusters=range(50)).confidence_interval()
-    assert alone == exact_perm_test(u, v).confidence_interval()
-    assert noninferiority_test(u, v, 0.05, clusters=range(50)).method == "score"
+def test_p_of_shares_against_a_margin():
+    found = noninferiority_test([1] * 50, [1] * 50, 0.05)
+    assert found.pvalue == pytest.approx(0.0524, abs=1e-4)
+    assert (found.method, found.error_bound) == ("score", None)
+    assert "p = 0.0524 (one-sided Tango score test)" in str(found)
+    assert "two one-sided Tango score tests" in str(equivalence_test([1] * 9, [1] * 9, 0.2))
+    for n in (1360, 1380, 10**5):  # on either side of where floats end; z = sqrt(n)
+        found = noninferiority_test([1] * n, [1] * n, 0.5)
+        exact = (
+            float(mpmath.log10(mpmath.ncdf(-sqrt(n))))
+            if n < 10**5
+            else ((-n / 2 - log(sqrt(2 * pi * n))) / log(10))
+        )
+        assert found.log10_pvalue == pytest.approx(exact, rel=1e-9)
+    assert found.pvalue == 5e-324
+    with pytest.raises(ValueError, match=r"margin = 1 is out of range.* such as 0\.05"):
+        noninferiority_test([1, 0, 1], [1, 1, 1], 1)
+    with pytest.raises(ValueError, match="fraction needs an exact p"):
+        found.fraction()
 
 
-def test_both_ways_to_say_rounding_are_one():
-    pairs = Pairs.of([1, 1, 1], [0, 1, 1]).rounded_by(0.5)
-    stated = exact_perm_test([1, 1, 1], [0, 1, 1], rounding=0.5)
-    assert exact_perm_test(pairs).pvalue_interval() == stated.pvalue_interval()
-    assert stated.pvalue_interval() == pytest.approx((0.25, 1.0))
-    graded, level = [3, 5, 4, 6, 2], 0.8
-    pairs = Pairs.of(graded, [2, 3, 4, 3, 1]).rounded_by(0.1)
-    stated = exact_perm_test(graded, [2, 3, 4, 3, 1], rounding=0.1).confidence_interval(level)
-    exact = exact_perm_test(graded, [2, 3, 4, 3, 1]).confidence_interval(level)
-    assert exact_perm_test(pairs).confidence_interval(level) == stated
-    # Both scores of five pairs may be off by 0.1, which rounded up to whole points is 1.5 in all.
-    assert stated == pytest.approx((exact.low - 0.3, exact.high + 0.3))
-    margin = noninferiority_test(pairs, 1)
-    assert margin.confidence_interval(0.9).low == pytest.approx(stated.low)
-    assert margin.pvalue_interval()[0] < margin.pvalue_interval()[1]
-    assert exact_perm_test(pairs.rounded_by(0)).pvalue == 0.125
+# ---- margins -----------------------------------------------------------------------------------
 
 
-def test_what_has_no_interval():
-    u, v = [1, 2, 3], [0, 0, 1]
-    with pytest.raises(ValueError, match=r"confidence_level must lie in \(0, 1\), got 95"):
-        exact_perm_test(u, v).confidence_interval(95)
-    with pytest.raises(ValueError, match="leave h out"):
-        exact_perm_test(u, v, h=abs).confidence_interval()
-    with pytest.raises(ValueError, match="entry 2 has g"):
-        exact_perm_test(u, v, lambda a, b: a * (1 + b) - b).confidence_interval()
-    with pytest.raises(ValueError, match="needs an exact p"):
-        monte_carlo(u, v, K=100, rng=0).confidence_interval()
+@given(columns=graded_pairs(max_size=9), low=margins, high=margins)
+def test_margins_are_brute_force_on_shifted_differences(columns, low, high):
+    d, result = differences(*columns), equivalence_test(*columns, (-low, high))
+    lower, upper = naive.shifted_pvalue(d, -low, "greater"), naive.shifted_pvalue(d, high, "less")
+    assert noninferiority_test(*columns, low).fraction() == lower
+    worse = noninferiority_test(*columns, high, higher_is_better=False)
+    assert (worse.fraction(), worse.alternative, worse.margins) == (
+        upper,
+        "less",
+        (-inf, float(high)),
+    )
+    declared = noninferiority_test(Scores.of(*columns, higher_is_better=False), margin=high)
+    assert (declared.pvalue, declared.alternative) == (worse.pvalue, "less")
+    assert result.pvalues == pytest.approx((float(lower), float(upper)), rel=1e-12)
+    assert (result.fraction(), result.pvalue) == (max(lower, upper), max(result.pvalues))
+    assert 10**result.log10_pvalue == pytest.approx(result.pvalue, rel=1e-12)
+
+
+@given(
+    columns=graded_pairs(("small", "signed", "even"), 9),
+    margin=margins,
+    alpha=st.sampled_from(["0.01", "0.05", "0.1", "0.25", "0.3", "0.45"]),
+)
+def test_intervals_agree_with_the_tests(columns, margin, alpha):
+    """Equivalent at level alpha if and only if the 1 - 2 alpha interval is inside the margins."""
+    a, m = Fraction(alpha), float(margin)
+    both, one = equivalence_test(*columns, margin), noninferiority_test(*columns, margin)
+    low, high = both.confidence_interval(1 - 2 * a)
+    assert (-m < low and high < m) == (both.fraction() <= a)
+    assert (-m < one.confidence_interval(1 - a).low) == (one.fraction() <= a)
+
+
+@pytest.mark.parametrize("docs", ["aabbcc", "abbccc"])
+def test_clusters_are_shifted_as_their_pairs_are(docs):
+    d, sizes = differences(U, V), [docs.count(x) for x in "abc"]
+    sums = [sum(one for one, c in zip(d, docs, strict=True) if c == x) for x in "abc"]
+    result = equivalence_test(Scores.of(U, V).clustered([*docs]), margin=0.5)
+    exact = [
+        naive.shifted_pvalue(sums, sign * Fraction(1, 2), side, sizes)
+        for sign, side in ((-1, "greater"), (1, "less"))
+    ]
+    assert result.fraction() == max(exact)
+    assert result.pvalue == equivalence_test(U, V, 0.5, clusters=[*docs]).pvalue
+    assert "over 6 pairs in 3 clusters" in str(result)
+    skewed = noninferiority_test([30, 1, *[1, 0] * 11], [0] * 24, 1, clusters=np.arange(24) // 2)
+    assert "clusters, and there are 12" in skewed.warning
+    assert "Scores.by_cluster()" in skewed.warning
+
+
+@pytest.mark.parametrize("margin", [0.1, np.float32(0.1), Decimal("0.1"), Fraction(1, 10)])
+def test_a_margin_is_the_number_that_is_written(margin):
+    found = noninferiority_test([0.3, 0.5, 0.2, 0.9], [0.4, 0.4, 0.3, 0.7], margin)
+    assert found.fraction() == naive.shifted_pvalue([-1, 1, -1, 2], -1)
+
+
+@pytest.mark.parametrize(
+    ("margin", "error", "message"),
+    [
+        (0, ValueError, "margin = 0 must be positive"),
+        (float("nan"), ValueError, "margin = nan is not finite"),
+        (inf, ValueError, "margin = inf is not finite"),
+        ("1", TypeError, "margin = '1' must be a number, not str"),
+        (None, TypeError, "margin = None must be a number"),
+        (True, TypeError, "margin = True must be a number, not bool"),
+        ((1, 2), ValueError, r"margin\[0\] = 1 must be below 0"),
+        ((-1, 0), ValueError, r"margin\[1\] = 0 must be above 0"),
+        ((-1, 1, 2), ValueError, "margin has 3 values"),
+    ],
+)
+def test_margins_that_are_none(margin, error, message):
+    with pytest.raises(error, match=message):
+        equivalence_test(U, V, margin)
+    if not isinstance(margin, tuple):
+        with pytest.raises(error, match=message):
+            noninferiority_test(U, V, margin)
+
+
+def test_words_and_json():
+    found = noninferiority_test(U, V, 0.5, names=("small", "large"))
+    assert str(found) == (
+        "To show that small minus large is above -0.5 on average: p = 0.0938 (one-sided exact "
+        "paired-permutation test); the mean difference is 0 over 6 pairs. " + found.warning
+    )
+    assert found.warning.startswith("Of 6 pairs only 2 differ.")
+    both = equivalence_test(U, V, (-1, 0.5), names=("small", "large"))
+    assert "is between -1 and 0.5 on average: p = 0.0938 (two one-sided exact" in str(both)
+    facts = json.loads(both.to_json())
+    assert (facts["margins"], facts["pvalue"]) == ([-1.0, 0.5], both.pvalue)
+    assert json.loads(found.to_json())["margins"] == [-0.5, None]
+    nothing = equivalence_test([], [], 1)
+    assert (nothing.pvalue, nothing.statistic, nothing.n) == (1.0, 0.0, 0)
+    assert "over 1 pair." in str(noninferiority_test([3], [2], 1))

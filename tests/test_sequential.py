@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.calibration import beside
-from permtest import Pairs, e_process
+from permtest import Scores, e_process
 from permtest.sequential import BETS
 from tests import naive
 
@@ -60,31 +60,28 @@ def test_one_sided_sequences_are_open(alternative, open_end):
     assert np.isinf(rows[:, open_end]).all()
 
 
-def test_clusters_come_in_as_blocks():
+def test_clusters_words_and_edges():
     found = e_process([1, 2, 3, 4], [0, 0, 0, 1], clusters=["x", "y", "x", "y"])
     assert found.values.tolist() == e_process([4, 6], [0, 1]).values.tolist()
-    assert found.n == 2
-
-
-def test_words_and_edges():
+    assert (found.n, found.to_dict()["n"]) == (2, 2)
     none = e_process([], [])
-    assert (none.pvalue, *none.confidence_sequence().shape, *none.exact_pvalues()) == (1, 0, 3)
+    assert (none.pvalue, *none.confidence_sequence().shape) == (1, 0, 3)
     assert (e_process([1, 1], [1, 1]).values == 1).all()
-    found = e_process(Pairs.of([3, 5, 6], [1, 1, 1], ("new", "old")))
-    assert "the evidence that new and old differ" in str(found)
-    assert str(found).endswith("their differences are symmetric about 0.")
-    assert found.to_dict()["n"] == 3
-    assert found.exact_pvalues().tolist() == [1, 0.5, 0.25]
-    # Differences that no float holds: 2^53 and one more.
-    assert e_process([2**53 + 1, 0, 1], [0, 2**53, 0]).exact_pvalues(at=[3]).tolist() == [0.75]
-    with pytest.raises(ValueError, match="ascending numbers of items from 1 to 3"):
-        found.confidence_sequence(at=[4])
     assert np.isfinite(e_process([1] * 5000, [0] * 5000).values).all()
+    found = e_process(Scores.of([3, 5, 6], [1, 1, 1], ("new", "old")))
+    assert str(found).startswith("Evidence that new and old differ, after 3 items: E = 1.")
+    assert "it was never at most 0.05" in str(found)
+    up = e_process([1] * 30, [0] * 30, alternative="greater", names=("new", "old"))
+    assert "Evidence that new scores higher than old" in str(up)
+    assert f"at most 0.05 for the first time after {up.first_below()} items" in str(up)
+    for at in ([4], [0], [2, 1], [1.5]):
+        with pytest.raises(ValueError, match="ascending numbers of items from 1 to 3"):
+            found.confidence_sequence(at=at)
+    with pytest.raises(ValueError, match="one score"):
+        e_process(Scores.of_counts({"x": [[1, 2]], "y": [[1, 1]]}, [("tp", "incorrect")]))
 
 
 def test_the_price_of_looking_is_power():
     section = beside.e_process_power(200, [(100, 0.28)])
     once, watched = (float(x) for x in section.text.splitlines()[-1].split("|")[2:4])
     assert watched < 0.45 < 0.7 < once
-    assert "at no price" not in e_process.__doc__
-    assert "The price is power" in e_process.__doc__

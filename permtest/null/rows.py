@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard
-from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, numpy_first, spend
+from permtest._jit import Floats, Ints, compile_from_now_on, compiled_or, worth_compiling
 from permtest.null.convolution import dp_cells, dp_rounding
 from permtest.null.distribution import (
     CERTAIN,
@@ -28,6 +28,9 @@ from permtest.null.distribution import (
 )
 from permtest.null.tail import LOOKS, UPDATES, attempts
 from permtest.null.tail_kernels import upper_tails
+
+#: What a tail takes in NumPy, in additions.
+STEPS = 10**6
 
 #: Up to so many differing pairs, numbers of labellings are counted: they fit an int64.
 BITS = 62
@@ -127,8 +130,8 @@ class Laws(NamedTuple):
 
     def _tilted(self, t0: Ints, twice: bool) -> tuple[Floats, NDArray[np.bool_]]:
         """The same where t0 > 0, from tilted laws, and 1 elsewhere; and where that is too hard."""
-        tails = np.ones((len(t0), 5))
-        if NUMBA:
+        tails, compiled = np.ones((len(t0), 5)), worth_compiling(STEPS * len(t0))
+        if compiled:
             beyond = np.where(t0 > 0, self._beyond_centre(t0), 0)
             upper_tails(*self[:3], self.top, beyond, LOOKS, tails)
         values, hard = np.zeros((3, len(t0))), tails[:, 4] <= 0
@@ -136,7 +139,7 @@ class Laws(NamedTuple):
         which = ((t0 > 0) & ~hard).nonzero()[0].tolist()
         facts = [x[which].tolist() for x in (t0, self.top, self.n_informative, tails[:, :4])]
         found: Iterable[Probability | None]
-        found = map(_tail, *facts) if NUMBA else self._in_numpy(which, t0)
+        found = map(_tail, *facts) if compiled else self._in_numpy(which, t0)
         for i, p in zip(which, found, strict=True):
             if p is None:
                 hard[i] = True
@@ -146,7 +149,7 @@ class Laws(NamedTuple):
         return values, hard
 
     def _in_numpy(self, which: list[int], t0: Ints) -> Iterator[Probability | None]:
-        """P(T >= t0) of some tests without Numba; None where that is too hard."""
+        """P(T >= t0) of some tests in NumPy; None where that is too hard."""
         law, cells = from_widths(0, *np.zeros((2, 0), dtype=np.int64)), None
         for i in which:
             part, n = slice(self.starts[i], self.starts[i + 1]), int(self.n_informative[i])
@@ -186,7 +189,6 @@ def compile_kernels(rows: Ints | None = None) -> None:
 
 def _count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """`count_at_most` in NumPy."""
-    spend(int(counts[: starts[-1]].sum()))  # what follows has never been written
     for r in (most >= 0).nonzero()[0].tolist():
         cells = np.zeros(most[r] + 1, dtype=np.int64)
         cells[0] = 1
@@ -196,7 +198,13 @@ def _count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: I
         hits[r] = cells.sum()
 
 
-@numpy_first(_count_at_most)
+def _steps(starts: Ints, _: Ints, counts: Ints, most: Ints, *__: Any) -> float:
+    """What `_count_at_most` takes: some microseconds an entry, and a nanosecond a cell."""
+    # What follows in `counts` has never been written.
+    return float(counts[: starts[-1]].sum()) * (4_000 + float(most.max(initial=0)))
+
+
+@compiled_or(_count_at_most, _steps)
 def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
     """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
 

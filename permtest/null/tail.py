@@ -23,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 
 from permtest._checks import TooHard
-from permtest._jit import NUMBA
+from permtest._jit import NUMBA, worth_compiling
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import dp_cells, dp_rounding, fft_cells, norm
 from permtest.null.distribution import (
@@ -50,15 +50,15 @@ from permtest.null.tail_kernels import (
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
 
-#: Widths and cells that NumPy takes together in the time of a look.
-IN_NUMPY = 200
+#: Widths and cells that NumPy takes together in the time of a look; and additions in that of one.
+IN_NUMPY, COSINE = 200, 10
 
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
 MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
 
-#: Without Numba, dynamic programming is quicker than the tilted tail of so few pairs that differ,
+#: In NumPy, dynamic programming is quicker than the tilted tail of so few pairs that differ,
 #: if it updates no more cells.
 PAIRS, SHORT = 300, 10**6
 
@@ -107,11 +107,12 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """
     if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
         raise _too_hard(law)
-    if NUMBA:
-        return _sum_tail(law, t0, work)
-    if 21 * law.deviation * law.widths.size < IN_NUMPY * work:
+    steps = 21 * law.deviation * law.widths.size
+    if not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
             return ManyPointSum.of_coins(law.widths, law.counts).tail(t0)
+    if NUMBA:
+        return _sum_tail(law, t0, work)
     raise _too_hard(law)
 
 
@@ -158,7 +159,7 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     enough = max(updates, LEAST)
-    if not NUMBA and law.n_informative <= PAIRS and updates <= SHORT:
+    if not worth_compiling(0) and law.n_informative <= PAIRS and updates <= SHORT:
         yield "dp", tail_dp
     yield "tilted", partial(tail_tilted, work=int(min(LOOKS, enough)))
     if updates <= UPDATES:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, jit, python_first
+from permtest._jit import Floats, Ints, jit
 from permtest.null.distribution import EPS
 
 #: -log of the tilted mass that may lie outside of the window (2e-22).
@@ -87,7 +87,7 @@ def add_product(a: float, b: float, high: float, low: float) -> tuple[float, flo
     return total, low
 
 
-@python_first
+@jit
 def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     """tau at which the tilted mean is the threshold, but no less than one over the deviation.
 
@@ -112,7 +112,7 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     return float(max(tau, least))
 
 
-@python_first
+@jit
 def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
     """The tilt with beta_k = tanh(tau w_k / 2), tau >= 0."""
     tilt = np.empty((3, widths.size))
@@ -127,7 +127,7 @@ def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
     return tilt
 
 
-@python_first
+@jit
 def log_scale(
     tau: float, twice_excess: float, law: TiltedLaw
 ) -> tuple[float, float, float, tuple[float, float]]:
@@ -153,12 +153,14 @@ def log_scale(
     return high, low, 2.5 * EPS * magnitude, (shift, shift_low)
 
 
-@python_first
 def reach(outside: float, variance: float, fair: float, longest: float) -> float:
     """How far from its mean a sum has all but exp(-outside) of its mass: Bernstein, Hoeffding."""
     jump = outside * longest / 3.0
     bernstein = jump + np.sqrt(jump * jump + 2.0 * outside * variance)
     return float(min(bernstein, np.sqrt(2.0 * outside * fair)))
+
+
+_reach = jit(reach)
 
 
 @jit
@@ -169,7 +171,7 @@ def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[in
         square = 0.25 * counts[k] * widths[k] * float(widths[k])
         fair += square
         variance += square * tilt[2, k]
-    x = reach(OUTSIDE, variance, fair, float(widths[-1]))
+    x = _reach(OUTSIDE, variance, fair, float(widths[-1]))
     above = min(np.ceil(max(x + shift, 0.0)) + 1.0, beyond + 1.0)
     below = np.ceil(max(x - shift, 0.0)) + 1.0
     if above + below > top:
@@ -177,7 +179,7 @@ def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[in
     return int(above + below), int(above), variance
 
 
-@python_first
+@jit
 def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedLaw, Window]:
     """The law tilted to t0 > top / 2, and its lattice; top < 2^53, and M w below 2^63."""
     twice_excess = 2 * t0 - top
@@ -318,7 +320,7 @@ def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law
     return 0
 
 
-@python_first
+@jit
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:
@@ -348,7 +350,7 @@ def tail_sum(
     return found, error, int(work - record[LOOKED]) if found > 4.0 * error else 0
 
 
-@python_first
+@jit
 def upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:

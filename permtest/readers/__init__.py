@@ -1,430 +1,797 @@
-"""Files that people have: every format becomes a long table, and one piece of code pairs it."""
+"""Files that people have: which columns are what is declared, or proposed, and never guessed."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from decimal import Decimal
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from inspect import signature
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from permtest.pairs import Pairs
-from permtest.readers import annotated, harnesses, labels
-from permtest.readers.files import File, ReadError, as_arguments, did_you_mean
-from permtest.readers.pairing import MISSING, Evaluation, describe, keyed
-from permtest.readers.shape import Column, Columns, How, Sheet
-from permtest.readers.systems import Format, SystemScores, joined, names_of, told_apart
-from permtest.readers.tables import Table, load, table_of
-from permtest.statistics import Statistic, lookup
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest.readers import annotated, tools
+from permtest.readers.tables import (
+    Column,
+    File,
+    ReadError,
+    Table,
+    listed,
+    of_frame,
+    printable,
+    shown,
+    some,
+    table_of,
+)
+from permtest.scores import Runs, Scores
+from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 
 if TYPE_CHECKING:
-    from permtest.many import ScoreTable
+    import pandas as pd
 
-__all__ = [
-    "FORMATS",
-    "File",
-    "ReadError",
-    "describe",
-    "read",
-    "read_many",
-    "recognise",
-]
+__all__ = ["Column", "File", "ReadError", "read", "read_many"]
 
-#: What can be read: a path, "-", a buffer, an uploaded file, a frame, records, arrays.
+#: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
+#: What was declared, by the names of the keyword arguments of `read`.
+Said: TypeAlias = Mapping[str, Any]
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+#: Names of columns that say which item a line is, beside those that end in _id. It does not grow.
+IDS = ("id", "item", "index", "qid")
 
-TABLE = Format("table", "a table")
-LONG = Format("long", "a table with a line for each item and system")
-ONE_SYSTEM = Format("one_system", "a file for each system")
-PREDICTIONS = Format("predictions", "predictions beside the right labels")
-
-#: What a file is recognised as by its content, in the order of trying; a table is what remains.
-BY_CONTENT: tuple[Format, ...] = (*harnesses.FORMATS, annotated.CONLLU, annotated.SPANS)
-
-TABLES = (TABLE, LONG, ONE_SYSTEM, PREDICTIONS)
-
-#: Every format by its name: tables first, for people to read.
-FORMATS: dict[str, Format] = {kind.name: kind for kind in (*TABLES, *BY_CONTENT)}
+#: Keyword arguments that name columns.
+ROLES = ("a", "b", "systems", "system", "score", "run", "clusters", "gold", "prediction")
 
 
-def _in_python(made: Callable[_P, _T]) -> Callable[_P, _T]:
-    """The same, whose errors name arguments where those of the command line name options."""
-
-    @wraps(made)
-    def call(*args: _P.args, **options: _P.kwargs) -> _T:
-        known = [*signature(made).parameters, *signature(recognise).parameters]
-        if wrong := next((name for name in options if name not in known), None):
-            hint = did_you_mean(wrong, list(dict.fromkeys(known)))
-            raise TypeError(f"{made.__name__}() has no argument {wrong!r}{hint}")
-        try:
-            return made(*args, **options)
-        except ReadError as error:
-            error.args = (as_arguments(str(error)),)
-            raise
-
-    return call
-
-
-@_in_python
 def read(
     path: Source,
     path_b: Source | None = None,
     *,
-    a: Columns | None = None,
-    b: Columns | None = None,
+    a: str | int | Sequence[str] | None = None,
+    b: str | int | Sequence[str] | None = None,
+    system: str | int | None = None,
+    score: str | int | None = None,
+    id: str | int | Sequence[str | int] | None = None,
+    run: str | int | None = None,
+    clusters: str | int | None = None,
     gold: Source | None = None,
-    score: str | None = None,
-    statistic: str | Statistic = "sum",
-    clusters: Column | bool | None = None,
-    **options: Any,
-) -> Pairs:
-    r"""Read the scores, or the counts, of two systems on the same items.
+    prediction: str | int | None = None,
+    pos_label: str | None = None,
+    statistic: str | Statistic | None = None,
+    records: str | None = None,
+    missing: str | None = None,
+    higher_is_better: bool | None = None,
+) -> Scores:
+    r"""Read the scores of two systems on the same items.
 
-    The format is recognised by the content: tables of every kind, the files of evaluation
-    harnesses, treebanks and tagged text; `FORMATS` has them all. Items are paired by ids, and by
-    their order only where nothing could be an id; nothing is dropped without being counted.
+    Columns are declared, by their names or their numbers from 1. These need no declaration: two
+    tables with an id column of the same name and one column of numbers each; a table of an id
+    column and exactly two others, both of numbers; a table with columns called id, system and
+    score; lines of two numbers without a header, and two files of one number a line; files of
+    evaluation tools that hold one score. An id column is called id, item, index or qid, or ends in
+    _id, or is the index of a frame. Anything else is a `ReadError`, which shows the columns and
+    proposes a call that would do.
 
     Parameters
     ----------
-    path : str, path-like, "-", buffer, data frame, records or array
-        Both systems, or the first; or a folder that a harness wrote for it. ``"-"`` is standard
-        input. Files of gzip and zip, Excel, parquet, feather and ``.npy`` are read as they are.
+    path : str, path-like, "-", buffer, data frame or records
+        Both systems, or the first one. Tables (CSV, TSV, Excel, parquet, feather, JSON, JSON
+        lines; compressed or not), or what lm-evaluation-harness, inspect_ai, HELM or Every Eval
+        Ever wrote. ``"-"`` is standard input.
     path_b : the same, optional
-        The second system, in the same format.
-    a, b : str or int, or a sequence of them, optional
-        The first and the second system. In a table: the columns, names from the header or numbers
-        counted from 1; for a statistic of counts see Notes. Elsewhere: the names of the systems, or
-        their numbers. Give both or neither: without them, the only two.
-    gold : str or path-like, optional
-        What would be right: a file, or the column of a table that says it, beside columns of what
-        systems predicted. A table of its own has a column of ids, as those of the systems do.
-    score : str, optional
-        Which score, where a file has several for each item, such as "acc_norm" or "las"; "pred"
-        says that numbers in columns with such names are scores, not predicted labels.
-    statistic : str or Statistic, default "sum"
-        What the scores are for, as in `exact_perm_test`.
+        The second system.
+    a, b : str or int, optional
+        The columns of the systems in one table; the score of each of two files, where these are
+        called differently; or the names of two systems in a column `system`. For counts, columns
+        (``"1,2,3"``) or what their names begin with: "new" for new_tp, new_fp, new_fn.
+    system, score : str or int, optional
+        Of a table with a line for each item and system: whose a line is, and its score. With two
+        files `score` alone.
+    id : str or int, or a sequence of them, optional
+        Which item a line is.
+    run : str or int, optional
+        Tells runs of an item apart, such as seeds or raters. Scores are then means over runs.
     clusters : str or int, optional
-        What each item belongs to, such as its document: a column, or a grouping of the format.
-        Default: those that have to be swapped as a whole, such as the epochs of one sample.
-        False: none.
-    **options
-        What `recognise` takes: ``id``, ``system_col``, ``repeat``, ``missing``, ``pos_label``,
-        ``higher_is_better``.
+        What is swapped as a whole, such as documents.
+    gold : str, path-like or data frame, optional
+        What is right: a column, a file, or a column of a file, as ``"gold.csv:label"``.
+    prediction : str or int, optional
+        What systems answered: compared with `gold`, or at least free to differ between systems.
+    pos_label : str, optional
+        The label that "f1" and the like are of.
+    statistic : str or Statistic, optional
+        What counts are read for, such as "f1", or what predictions are scored by; default
+        "accuracy". Of treebanks in CoNLL-U "upos", "uas" or "las"; of tagged text "spans".
+    records : str, optional
+        Where the list of records is in a JSON file, such as ``"results.0.samples"``; ``"."`` is an
+        object that has a record for each key.
+    missing : {"drop", "zero"}, optional
+        What becomes of items that lack a score of a system; an error otherwise.
+    higher_is_better : bool, optional
+        The direction. Unknown otherwise, unless permtest computes the scores itself.
 
     Returns
     -------
-    Pairs
-        Its `names` are those of the systems, its `ids` those of the items, its `clusters` what
-        they belong to. Its `source` says where they come from: ``loader``, the files with their
-        ``sha256``, what items are ``paired_by``, how many are ``matched``, ``unmatched`` (only in
-        the first, only in the second) and ``dropped`` (without a score), and ``notes`` of what
-        the reader did.
+    Scores
+        In the order of the first file. `source` says how items were paired, what was left out,
+        and which files were read.
 
     Raises
     ------
     ReadError
-        A ValueError that names the file, the line (counted from 1) or the item, the value, and
-        what to do.
-    ValueError
-        If there is no such statistic, or it is one of counts by class ("macro_f1") and the file
-        is no table of predictions.
-    ImportError
-        If the format needs a package that is not installed; the message names it.
-
-    Notes
-    -----
-    Scores are read exactly, not by way of a float: integers of up to 1000 digits and decimals;
-    ``true`` and ``false`` stand for 1 and 0. Decimals of 15 to 17 digits stand for the double that
-    they print, and may be fractions, as `Pairs.of` says.
-
-    Of several columns of numbers those are systems that look alike: their names share a measure
-    (``errors_A``, ``errors_B``), or their ranges are alike and no name speaks of something else
-    (``n_words``, ``step``, ``latency_ms``). Predictions are right where they are the text that
-    `gold` has. For a statistic of counts, such as "f1", each system has several columns:
-    ``crf_tp``, ``crf.FP`` or ``fn-crf``; or `a` and `b` list them in the order of the counts
-    (``[2, 3, 4]`` or ``"2,3,4"`` for tp, fp, fn).
-
-    Files are data: their size and the memory they need are bounded, nothing in them is executed.
+        A ValueError: if columns have to be declared, or something in a file cannot be used.
+    OSError, ImportError
+        If there is no such file, or its kind needs a package that is missing.
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "scores.csv")
-    ...     _ = path.write_text("item,old,new\ns1,3,4\ns2,5,5\n", encoding="utf-8")
-    ...     pairs = read(path, a="new", b="old")
-    >>> pairs.names, pairs.u.tolist(), pairs.v.tolist(), pairs.ids
-    (('new', 'old'), [4, 5], [3, 5], ('s1', 's2'))
+    >>> from permtest import read
+    >>> from permtest.readers import File
+    >>> table = File("marks.csv", b"student,before,after\n17,2.3,2.0\n4,3.7,2.3\n21,1.0,1.3\n")
+    >>> read(table)
+    Traceback (most recent call last):
+        ...
+    permtest.readers.tables.ReadError: say which columns are what. marks.csv has 3 lines:
+      1  student  17, 4, 21      numbers
+      2  before   2.3, 3.7, 1.0  numbers
+      3  after    2.0, 2.3, 1.3  numbers
+    For example:  pt.read('marks.csv', id='student', a='before', b='after')
+    >>> scores = read(table, id="student", a="before", b="after")
+    >>> scores.ids, scores.u.tolist(), scores.scale
+    (('17', '4', '21'), [23, 37, 10], 10)
     """
-    entry = lookup(statistic)  # asked before a file is opened
-    sources = [path] if path_b is None else [path, path_b]
-    evaluation = recognise(*sources, gold=gold, clusters=clusters, score=score, **options)
-    return evaluation.pairs(a, b, score=score, statistic=entry, clusters=clusters)
+    said = {name: value for name, value in locals().items() if value is not None}
+    paths = [said.pop(name) for name in ("path", "path_b") if name in said]
+    if ("a" in said) != ("b" in said):
+        raise ReadError("name both systems (--a COL --b COL), or none")
+    return _read(paths, said, many=False)
 
 
-@_in_python
-def read_many(
-    *paths: Source,
-    systems: Sequence[str | int] | None = None,
-    gold: Source | None = None,
-    score: str | None = None,
-    statistic: str | Statistic = "mean",
-    clusters: Column | bool | None = None,
-    **options: Any,
-) -> ScoreTable:
-    r"""Read the scores, or the counts, of many systems on the same items.
-
-    The formats are those of `read`, and so are the ways in which items are paired.
+def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any) -> Scores:
+    r"""Read the scores of two or more systems on the same items, as `read` does.
 
     Parameters
     ----------
-    *paths : str, path-like, buffer, data frame or records
-        All systems, in one file or in several of one format; or the folders that a harness wrote.
-    systems : sequence of str or int, optional
-        Two systems or more, by name or number, in the order wanted. Default: all; of a table with
-        columns for systems those that look alike, as `read` says.
-    gold, score
-        As in `read`.
-    statistic : str or Statistic, default "mean"
-        What the scores are for, as in `compare_many`.
-    clusters : str or int, optional
-        As in `read`.
-    **options
-        As in `read`.
+    path, *paths : str, path-like, "-", buffer, data frame or records
+        All systems in one file, or a file for each.
+    systems : str or sequence of str or int, optional
+        The columns of the systems in one table, or a pattern for them: "*_correct". Or names of
+        systems in a column `system`.
+    **declared
+        As in `read`, but for `a` and `b`.
 
     Returns
     -------
-    ScoreTable
-        The items that have a score of every system, in the order of the first. Its ``source``
-        has the files with their ``sha256``, how many items are ``matched``, how many are
-        ``left_out`` since they are not (``left_out_ids`` are the first of them), how many each
-        system is ``lacking``, all columns that were taken to be ``no_systems``, ``notes`` of what
-        the reader did, and all of that as a sentence, ``read``.
+    Scores
 
     Raises
     ------
-    ReadError, ValueError, ImportError
-        As for `read`; also where there are fewer than two systems.
-
-    Notes
-    -----
-    Takes some microseconds for each score: 100 systems on 10 000 items in a few seconds.
+    ReadError, OSError, ImportError
+        As `read`.
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "scores.csv")
-    ...     _ = path.write_text("item,n_words,old,new,base\ns1,7,3,4,1\ns2,9,5,5,2\n")
-    ...     table = read_many(path)
-    >>> table.systems, table.scores.tolist(), table.ids
-    (('old', 'new', 'base'), [[3, 5], [4, 5], [1, 2]], ('s1', 's2'))
-    >>> print(table.source["read"])
-    a table: 2 items of 3 systems, paired by row. Columns not treated as systems: item, n_words.
+    >>> from permtest import read_many
+    >>> from permtest.readers import File
+    >>> table = File("class.csv", b"name,ann_score,bob_score\nq1,1,0\nq2,1,1\n")
+    >>> read_many(table, id="name", systems="*_score").systems
+    ('ann', 'bob')
     """
-    entry = lookup(statistic)
-    evaluation = recognise(*paths, gold=gold, clusters=clusters, score=score, **options)
-    return evaluation.table(systems, score=score, statistic=entry, clusters=clusters)
+    known = [x for x in signature(read).parameters if x not in ("path", "path_b", "a", "b")]
+    if wrong := next((x for x in declared if x not in known), None):
+        close = get_close_matches(wrong, known, 1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise TypeError(f"read_many() has no argument {wrong!r}{hint}")
+    said = {x: y for x, y in {"systems": systems, **declared}.items() if y is not None}
+    return _read([path, *paths], said, many=True)
 
 
-def recognise(
-    *sources: Source,
-    gold: Source | None = None,
-    id: Columns | bool | None = None,
-    system_col: Column | None = None,
-    repeat: Column | None = None,
-    clusters: Column | bool | None = None,
-    score: str | None = None,
-    missing: str | None = None,
-    pos_label: str | None = None,
-    higher_is_better: bool | None = None,
-) -> Evaluation:
-    r"""Read files, without choosing two systems yet.
-
-    Parameters
-    ----------
-    *sources : str, path-like, buffer, data frame, records or array
-        Files of one format.
-    gold : str or path-like, optional
-        As in `read`.
-    id : str, int, sequence of them, or False, optional
-        The columns of a table that say which item a line is. False: items are paired by order.
-        Default: a column that is called so (``id``, ``sent_id``, ...); else one that differs in
-        every row and is the same for all systems.
-    system_col : str or int, optional
-        The column of a long table that says whose a line is. Default: ``system`` or ``model``.
-    repeat : str or int, optional
-        The column that tells repeats of one item apart, such as ``seed``; these are swapped
-        together. If two systems have other repeats of an item, its score is the mean of them.
-    clusters, score
-        As in `read`.
-    missing : {"drop", "zero", "error"}, optional
-        What becomes of items without a score of every system. Default: "error" where systems are
-        columns of one table, or where repeats are paired one by one (``clusters=False``), else
-        "drop", which is counted and said.
-    pos_label : str, optional
-        The label that "f1" and its like are of, where there are predictions; other statistics
-        refuse it.
-    higher_is_better : bool, optional
-        Whether a higher score is better. Default: what its name says, such as "loss", or what the
-        names of the columns have in common; if they say nothing, higher is taken as better. Answers
-        say which of these it was.
-
-    Returns
-    -------
-    Evaluation
-        Its ``format`` says what was recognised, its ``systems`` which there are.
-
-    Raises
-    ------
-    ReadError, ImportError
-        As for `read`.
-
-    Examples
-    --------
-    >>> from permtest.readers import File, recognise
-    >>> found = recognise(File("scores.csv", b"item,old,new,best\ns1,3,4,4\ns2,5,5,6\n"))
-    >>> found.format.name, found.systems
-    ('table', ('old', 'new', 'best'))
-    """
-    if missing not in (None, *MISSING):
-        raise ValueError(f"missing={missing!r} must be one of {', '.join(map(repr, MISSING))}")
-    how = How(
-        None if id is True else id,
-        system_col,
-        repeat,
-        None if clusters is True else clusters,
-        None if isinstance(gold, File) else gold,
-        score,
-        missing,
-        None if pos_label is None else labels.label_of(pos_label),
-        higher_is_better,
-    )
-    collected = gc.isenabled()
-    gc.disable()  # to look for cycles among millions of cells would take more time than all else
+def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
+    """Open files, and make scores of what is declared or needs no declaration."""
+    if said.get("missing", "drop") not in ("drop", "zero"):
+        raise ReadError(f"{shown(said['missing'])} is not known: --missing drop, or --missing zero")
+    if "pos_label" in said and "gold" not in said:
+        raise ReadError("--pos-label is the label that is to be found, which needs --gold")
+    sources, found = [_source(x) for x in paths], None
     try:
-        return replace(_recognised(_opened(sources), gold, how), how=how)
-    finally:
-        if collected:
-            gc.enable()
+        tables, right, known = _opened(sources, said)
+        found = _plain(tables, known, many)
+        if found is None:
+            raise _stop(tables, known, right, many)
+        return _scores(tables, found, right)
+    except ReadError as error:
+        error.many = many
+        if error.proposal is not None and "paths" not in error.proposal:
+            error.proposal, reason = _working(sources, {**said, **error.proposal}, many)
+            error.problem += f". {reason}" * bool(reason)
+        raise
 
 
-def is_table(kind: Format) -> bool:
-    """Whether a format is a table, so that permtest has to work out its columns."""
-    return kind in TABLES
+def _working(
+    sources: Sequence[Any], said: Said, many: bool
+) -> tuple[Mapping[str, Any] | None, str]:
+    """A proposal that was seen to work, completed where it has to be; or why there is none."""
+    try:
+        _read(sources, said, many=many)
+    except ReadError as error:
+        return error.proposal, "" if error.proposal else error.problem
+    except ValueError as error:
+        return None, str(error)
+    paths = [x.path if isinstance(x, File) else str(x) for x in sources]
+    return {
+        "paths": [
+            x if isinstance(y, File | Path) else "frame"
+            for x, y in zip(paths, sources, strict=True)
+        ],
+        **said,
+    }, ""
 
 
-def format_of(file: File) -> Format:
-    """Recognise the format of a file by its content; a table if it is nothing else."""
-    return next((kind for kind in BY_CONTENT if kind.recognises(file)), TABLE)
+# ---- opening -------------------------------------------------------------------------------------
 
 
-def _opened(sources: Sequence[Source]) -> dict[str, list[File]]:
-    """The files of each source; of folders, those of the tasks that all of them have."""
-    if not sources:
-        raise ValueError("no file; name one that has both systems, or one for each")
-    found, folders = dict[str, list[File]](), dict[str, dict[str, Path]]()
-    for number, source in enumerate(sources, 1):
-        folder = False
-        with suppress(TypeError, OSError, ValueError):
-            folder = Path(source).is_dir()
-        if folder:
-            some = {harnesses.task_of(path): path for path in harnesses.files_of(source)}
-            folders[str(source)] = some
-        found[str(source) if folder else f"{number}"] = [] if folder else [load(source, number)]
-    for name, tasks in folders.items():
-        shared = [task for task in tasks if all(task in other for other in folders.values())]
-        if not shared:
-            problem = f"the folders have no task in common (here: {', '.join(tasks)}); name files"
-            raise ReadError.at(name, problem)
-        found[name] = [File.load(tasks[task]) for task in shared]
+def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Table | None, Said]:
+    """Tables, that of the right answers if these are in a file, and what the formats declare."""
+    gold, metric = said.get("gold"), said.get("statistic")
+    if metric in annotated.METRICS and gold is not None:
+        tables = _told_apart(annotated.load(sources, gold, metric))
+        known = {x: said[x] for x in said if x not in ("gold", "statistic")}
+        return (
+            tables,
+            None,
+            known | ({"statistic": "f1"} if metric == "spans" else {"score": metric}),
+        )
+    tables = _told_apart([_table(one, said) for one in sources])
+    known = {x: y for x, y in tables[0].known.items() if x in ("id", "run", "system")} | dict(said)
+    number = str(gold).isdecimal() and 0 < int(gold) <= len(tables[0].names)
+    if gold is None or number or (isinstance(gold, str) and all(gold in x.names for x in tables)):
+        return tables, None, known
+    path, _, column = str(gold).rpartition(":")
+    if not isinstance(gold, str) or Path(gold).is_file() or not Path(path).is_file():
+        path, column = gold, ""
+    right = _table(_source(path), {})
+    return tables, replace(right, known={"gold": column} if column else {}), known
+
+
+def _source(source: Source) -> Any:
+    """A file, the path of a folder, or what is a table already."""
+    if isinstance(source, str | PurePath) and "\0" not in str(source) and Path(source).is_dir():
+        return Path(source)
+    known = isinstance(source, str | PurePath) or hasattr(source, "read")
+    return File.load(source) if known else source.unpacked() if isinstance(source, File) else source
+
+
+def _table(source: Any, said: Said) -> Table:
+    """The table of a file, of a folder that a tool wrote, or of a frame."""
+    if isinstance(source, Path):
+        return tools.of_folder(source)
+    if not isinstance(source, File):
+        return of_frame(source)
+    if "records" not in said and (found := tools.load(source)) is not None:
+        return found
+    if not {*said} - {"gold", "statistic"} and (error := annotated.not_declared(source, said)):
+        raise error
+    return table_of(source, said.get("records"))
+
+
+def _told_apart(tables: list[Table]) -> list[Table]:
+    """Tables with names for what they are of: by the tool, by the file, or by its folder."""
+    stems = [PurePath(x.path).name.partition(".")[0] or x.path for x in tables]
+    folders = [PurePath(x.path).parent.name for x in tables]
+    numbered = [f"{stem} ({i})" for i, stem in enumerate(stems, 1)]
+    for names in ([x.called for x in tables], stems, folders, numbered):
+        if all(names) and len({*names}) == len(names):
+            break
+    return [replace(x, called=printable(y)) for x, y in zip(tables, names, strict=True)]
+
+
+# ---- what needs no declaration -------------------------------------------------------------------
+
+
+def _ids(table: Table, said: Said) -> list[str]:
+    """The columns that say which item a line is: as declared, or by their names."""
+    if "id" in said:
+        return [table.column(x, "id") for x in listed(said["id"])]
+    names = [x for x in table.names if x.lower() in IDS or x.lower().endswith("_id")]
+    return [x for x in names if x not in _taken(table, said)]
+
+
+def _taken(table: Table, said: Said) -> set[str]:
+    """The columns that are declared as something else than an id."""
+    numbers = {str(i): name for i, name in enumerate(table.names, 1) if str(i) not in table.names}
+    every = [str(x) for role in ROLES for x in listed(said.get(role))]
+    return {numbers.get(x, x) for x in every}
+
+
+def _rest(table: Table, said: Said) -> list[str]:
+    """Columns that are declared as nothing yet, and are no ids."""
+    out = {*_ids(table, said), *_taken(table, said)}
+    return [x for x in table.names if x not in out]
+
+
+def _numbers(table: Table, names: Sequence[str]) -> list[str]:
+    """Those columns that may be scores: numbers that do not count, and do not say otherwise."""
+    facts = table.facts
+    return [x for x in names if facts[x].numbers and not facts[x].counts and x.lower() not in ROLES]
+
+
+def _entry(said: Said) -> Statistic | None:
+    """The statistic, if it is made of counts."""
+    entry = lookup(said["statistic"]) if "statistic" in said else None
+    return entry if entry is not None and entry.columns else None
+
+
+def _wanted(said: Said) -> Any:
+    """The systems that are named; None if none are."""
+    return [said["a"], said["b"]] if "a" in said else said.get("systems")
+
+
+def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
+    """What was declared, with what needs no declaration; None if that is not enough."""
+    first, alone = tables[0], len(tables) == 1
+    if alone and "system" not in said:
+        if _wanted(said) is not None:
+            return said
+        if {"score", "system"} <= {*first.names} and _ids(first, said) and not {*said} & {*ROLES}:
+            return {**said, "system": "system", "score": "score"}
+        both = _rest(first, said)
+        plain = bool(_ids(first, said)) if first.header else len(first.names) == 2
+        if "gold" in said or not plain or len(both) != 2 or both != _numbers(first, both):
+            return None
+        return said | ({"systems": both} if many else {"a": both[0], "b": both[1]})
+    if "gold" in said:
+        return said if "prediction" in said else None
+    if "score" in said or _entry(said) is not None:
+        return said
+    if "system" not in said and _wanted(said) is not None:
+        return said
+    scores = [x.known.get("scores") or _numbers(x, _rest(x, said)) for x in tables]
+    if any(len(x) != 1 for x in scores):
+        return None
+    bare = all(not x.header and len(x.names) == 1 for x in tables)
+    alike = _ids(first, said) and all(_ids(x, said) == _ids(first, said) for x in tables)
+    if "system" in said:
+        return {**said, "score": scores[0][0]} if "scores" in first.known else None
+    if not (bare or alike):
+        return None
+    names = [x[0] for x in scores]
+    return said | ({"score": names[0]} if len({*names}) == 1 else {"systems": names})
+
+
+# ---- from tables to scores -----------------------------------------------------------------------
+
+
+class Part(NamedTuple):
+    """One system: its lines, with columns "item", "row" and so on, and its values by number."""
+
+    system: str
+    table: Table
+    lines: pd.DataFrame
+
+
+def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: Any = None) -> Part:
+    """A system whose values are in some columns, in all rows or some."""
+    import pandas as pd
+
+    found: dict[Any, Any] = {"row": np.arange(len(table))}
+    for i, name in enumerate(_ids(table, said)):
+        if (empty := table.missing(name)).any():
+            raise table.error(int(empty.argmax()), "the id is empty", name)
+        texts = table.texts(name).to_numpy()
+        found["item"] = found["item"] + ", " + texts if i else texts
+    for role in ("run", "clusters", "gold"):
+        needed = (
+            role == "run" or str(said.get(role)) in table.names or str(said.get(role)).isdecimal()
+        )
+        if isinstance(said.get(role), str | int) and needed:
+            found[role] = table.texts(table.column(said[role], role)).to_numpy()
+    for i, name in enumerate(columns):
+        found[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
+    lines = pd.DataFrame(found)
+    return Part(printable(system), table, lines if rows is None else lines.iloc[rows])
+
+
+def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
+    """The systems: columns of one table, values of a column, or a table each."""
+    wanted, found = _wanted(said), list[Part]()
+    if "system" in said:
+        for table in tables:
+            cells, values = (
+                table.texts(table.column(said["system"], "system")),
+                _values(table, said),
+            )
+            for name, rows in cells.groupby(cells, sort=False).indices.items():
+                found.append(_part(name, table, said, values, rows))
+        names = [x.system for x in found]
+        if len({*names}) < len(names):
+            raise ReadError(f"one system is in two files ({some(names)}); put its lines into one")
+        wanted = wanted.split(",") if isinstance(wanted, str) else wanted
+        if strange := [x for x in listed(wanted) if x not in names]:
+            raise ReadError(f"no system is called {shown(strange[0])}: there are {some(names, 20)}")
+        found = found if wanted is None else [found[names.index(x)] for x in wanted]
+    elif len(tables) == 1:
+        found = [_part(x, tables[0], said, y) for x, y in _wide(tables[0], said).items()]
+    else:
+        columns = listed(wanted) or [said.get("score")] * len(tables)
+        for table, column in zip(tables, columns, strict=False):
+            values = _values(table, said if column is None else {**said, "score": column})
+            found.append(_part(table.called, table, said, values))
+    if len(found) < 2:
+        raise ReadError("there is one system, and a comparison needs two")
     return found
 
 
-def _recognised(opened: Mapping[str, list[File]], gold: Source | None, how: How) -> Evaluation:
-    files = [file for some in opened.values() for file in some]
-    kinds = [format_of(file) for file in files]
-    kind = kinds[0]
-    for file, other in zip(files, kinds, strict=True):
-        if other is not kind:
-            broken = file if other is TABLE else files[0]
-            _ = broken.is_json and broken.document  # which says itself what is wrong with it
-            problem = f"{other.title}, but {files[0].path} is {kind.title}; compare files of one"
-            raise ReadError.at(file.path, f"{problem} format")
-    if kind is TABLE:
-        return _of_tables(list(map(table_of, files)), gold, how)
-    if kind.needs_gold == (gold is None):
-        problem = f"{kind.title} hold no scores; add the file of right answers as gold (--gold)"
-        scored = f"{kind.title} hold scores; leave gold (--gold) out"
-        raise ReadError.at(files[0].path, problem if gold is None else scored)
-    right = None if gold is None else load(gold)
-    found = []
-    for folder, some in opened.items():
-        parts = [replace(one, gold=right) for file in some for one in kind.load(file, right)]
-        if len(some) > 1:
-            tasks = [harnesses.task_of(Path(file.path)) for file in some]
-            parts = [joined(dict(zip(tasks, parts, strict=True)), folder)]
-        found += parts
-    if len({one.system for one in found}) < len(found):
-        names = names_of([one.file for one in found])
-        found = [replace(one, system=name) for one, name in zip(found, names, strict=True)]
-    return Evaluation(kind, tuple(found))
+def _values(table: Table, said: Said) -> tuple[str, ...]:
+    """The columns of the score, the counts or the prediction of a line."""
+    if "gold" in said:
+        return (table.column(said["prediction"], "prediction"),)
+    entry = _entry(said)
+    return _counts(table, "", entry) if entry else (table.column(said["score"], "score"),)
 
 
-def _of_tables(tables: Sequence[Table], gold: Source | None, how: How) -> Evaluation:
-    """What tables hold: labels beside what is right, or scores."""
-    known = [set(table.names or ()) for table in tables]
-    column = gold is None or isinstance(gold, int) or any(gold in names for names in known)
-    if column or (isinstance(gold, str) and not Path(gold.partition("#")[0]).is_file()):
-        return _of_sheets([Sheet.of(table, how) for table in tables])
-    reference = load(gold)
-    evaluation = _of_sheets(labels.beside_gold(tables, table_of(reference), how))
-    systems = tuple(replace(x, gold=reference) for x in evaluation.found)
-    return replace(evaluation, found=systems)
+def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
+    """The columns of the counts of a system, or those whose names begin with what it is called."""
+    layouts, columns = [x.columns for x in entry.measures], tuple(start.split(","))
+    if len(columns) in map(len, layouts):
+        return tuple(table.column(x, "a") for x in columns)
+    for layout in layouts:
+        for join in ("_", "-", ".", " ") if start else ("",):
+            columns = tuple(start + join + x for x in layout)
+            if {*columns} <= {*table.names}:
+                return columns
+    behind = f", behind {shown(start)}" if start else ""
+    raise ReadError(
+        f"--metric {entry.name} needs columns {entry.layouts()}{behind}", _columns([table])
+    )
 
 
-def _of_sheets(sheets: Sequence[Sheet]) -> Evaluation:
-    head, gold, alone = sheets[0], sheets[0].how.gold, len(sheets) == 1
-    if gold is not None or all(labels.gold_of(sheet, alone=alone) is not None for sheet in sheets):
-        if not alone:
-            sheets = [sheet for sheet, _ in keyed([(one, range(len(one))) for one in sheets])]
-        found, usual = labels.predictions(sheets, gold)
-        meant = tuple(usual) if alone else None
-        return Evaluation(PREDICTIONS, _side_by_side(found), meant, first=head)
-    if alone and not head.is_long:
-        if head.how.system is not None:
-            problem = "a column with only one system; name that of several (--system-col)"
-            raise head.error(problem, None, head.system)
-        return Evaluation(TABLE, tuple(head.wide()), tuple(head.usual[0]), head, head)
-    own = [(name, sheet, rows) for sheet in sheets for name, rows in sheet.rows_by_system().items()]
-    parts, systems = keyed([(sheet, rows) for _, sheet, rows in own]), []
-    for (name, *_), (sheet, rows) in zip(own, parts, strict=True):
-        if not sheet.ids and sheet.how.id is not False and len(rows) < len(sheet):
-            problem = "a line is an item of one system, but no column says which item"
-            raise sheet.error(problem, settle="id")
-        systems.append(sheet.of_system(name, rows))
-    kind = LONG if any(sheet.is_long for sheet in sheets) else ONE_SYSTEM
-    return Evaluation(kind, _side_by_side(systems), first=head)
-
-
-def _side_by_side(found: Sequence[SystemScores]) -> tuple[SystemScores, ...]:
-    """The systems of several files, all under different names."""
-    names = [one.system for one in found]
-    if len(set(names)) < len(names):
-        files = list(dict.fromkeys(one.file for one in found))
-        called = dict(zip(files, names_of(files), strict=True))
-        own = [one.system == one.file.stem for one in found]  # called by the file already
-        by_file = [called[one.file] for one in found]
-        names = told_apart(
-            [x if known else name for x, name, known in zip(by_file, names, own, strict=True)],
-            [None if known else x for x, known in zip(by_file, own, strict=True)],
+def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
+    """The systems of a table that has columns for them, and these columns."""
+    wanted, entry = _wanted(said), _entry(said)
+    names = wanted.split(",") if isinstance(wanted, str) else listed(wanted)
+    option = "a" if "a" in said else "systems"
+    if isinstance(wanted, str) and "*" in wanted:
+        start, _, end = wanted.partition("*")
+        names = [x for x in table.names if fnmatchcase(x, wanted)]
+        found = {x[len(start) : len(x) - len(end)]: (x,) for x in names}
+    elif entry is not None and "gold" not in said:
+        found = {str(x): _counts(table, str(x), entry) for x in names}
+    else:
+        found = {x: (x,) for x in (table.column(x, option) for x in names)}
+    if len(found) < max(2, len(names)):
+        problem = (
+            f"--{option} {printable(wanted)} names {len(found)} columns; name two or more, each "
         )
-    return tuple(replace(one, system=name) for one, name in zip(found, names, strict=True))
+        raise ReadError(f"{problem}once", _columns([table]))
+    return found
+
+
+def _columns(tables: Sequence[Table]) -> dict[str, tuple[Column, ...]]:
+    """What a person sees of the columns of tables; once where they are called alike."""
+    alike = all(x.names == tables[0].names for x in tables)
+    return {printable(x.path): x.columns() for x in (tables[:1] if alike else tables)}
+
+
+def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
+    """The scores of what is declared, with all that is checked."""
+    parts, names, by = _by_item(_parts(tables, said), said, right)
+    parts, left = _complete(parts, names, said)
+    firsts = [x.lines.drop_duplicates("item") if "run" in said else x.lines for x in parts]
+    _check_agreement(parts, firsts, said)
+    files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
+    how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
+    if by != "their order":
+        how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
+    if "clusters" in said:
+        how["clusters"] = _clusters(firsts, said)
+    if "higher_is_better" in said:
+        how["higher_is_better"] = said["higher_is_better"]
+    if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
+        how["score"] = printable(said["score"])
+    entry, values = _entry(said), {x.system: x.lines[0].to_numpy() for x in parts}
+    if "gold" in said and "run" not in said:
+        how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
+        return score_labels(parts[0].lines["gold"].to_numpy(), values, **how)
+    if "gold" in said:
+        values = {x.system: (x.lines[0] == x.lines["gold"]).to_numpy() for x in parts}
+    elif entry is not None:
+        wide = [x for x in parts[0].lines if isinstance(x, int)]
+        layout = next(x.columns for x in entry.measures if len(x.columns) == len(wide))
+        counts = {
+            x.system: dict(zip(layout, x.lines[wide].T.to_numpy(), strict=True)) for x in parts
+        }
+        return entry.counts(counts, **how)
+    if "run" not in said:
+        _check_total([*values.values()], parts[0])
+        return Scores.of_columns(values, **how)
+    runs = {}
+    for part in parts:
+        sizes = part.lines.groupby("item", sort=False).size().to_numpy()
+        runs[part.system] = Runs(values[part.system], sizes, tuple(part.lines["run"]))
+    return Scores.of_runs(runs, **how)
+
+
+def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[Part], Any, str]:
+    """Systems whose lines have the numbers of items, what these are called, and what says so."""
+    import pandas as pd
+
+    ids = [_ids(x.table, said) for x in parts]
+    wide = all(x.table is parts[0].table for x in parts) and "system" not in said
+    every = parts
+    if right is not None:
+        every = [*parts, _part("gold", right, {x: y for x, y in said.items() if x == "id"}, [])]
+        ids.append(_ids(right, {x: y for x, y in said.items() if x == "id"}))
+    if any(x != ids[0] for x in ids):
+        both = " and ".join({some(x) or "nothing" for x in ids})
+        raise ReadError(f"items are called by {both}: name a column that all files have (--id COL)")
+    if not ids[0]:
+        sizes = [f"{x.system} has {len(x.lines):,} lines" for x in every]
+        if {"system", "run"} & {*said} or len({len(x.lines) for x in every}) > 1:
+            problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
+            raise ReadError(problem, _columns([parts[0].table]))
+        codes, names = (
+            [np.arange(len(x.lines)) for x in every],
+            np.arange(1, len(parts[0].lines) + 1),
+        )
+    else:
+        kept = every[:1] if wide and right is None else every
+        both = np.concatenate([x.lines["item"].to_numpy(dtype=object) for x in kept])
+        numbers, names = pd.factorize(both)
+        codes = np.split(numbers, np.cumsum([len(x.lines) for x in kept])[:-1])
+        codes = codes * len(every) if len(kept) == 1 else codes
+    every = [x._replace(lines=x.lines.assign(item=y)) for x, y in zip(every, codes, strict=True)]
+    for part in every[:1] if wide and right is None else every:
+        _check_single(part, names, ids[0], said)
+    if right is not None:
+        every = _with_gold(every[:-1], every[-1], said)
+    return every, names, some(ids[0]) or ("the lines of one table" if wide else "their order")
+
+
+def _with_gold(parts: Sequence[Part], gold: Part, said: Said) -> list[Part]:
+    """Systems with the right label of each item, and without a label for items that they lack."""
+    import pandas as pd
+
+    labels = pd.Series(
+        gold.table.texts(_gold_column(gold.table, said)).to_numpy(), gold.lines["item"]
+    )
+    found = []
+    for part in parts:
+        lines = part.lines.assign(gold=part.lines["item"].map(labels).fillna(""))
+        more = pd.DataFrame({"item": labels.index.difference(lines["item"]), "row": 0, 0: ""})
+        more["gold"] = labels[more["item"]].to_numpy()
+        found.append(part._replace(lines=pd.concat([lines, more]) if len(more) else lines))
+    return found
+
+
+def _check_single(part: Part, names: Any, ids: list[str], said: Said) -> None:
+    """Refuse two lines of an item, or of a run of it; propose what tells them apart."""
+    keys = ["item", "run"] if "run" in part.lines else ["item"]
+    again = part.lines.duplicated(keys).to_numpy()
+    if not again.any():
+        return
+    line, table = int(again.argmax()), part.table
+    same = (part.lines[keys] == part.lines[keys].iloc[line]).all(axis=1)
+    places = " and ".join(table.place(x) for x in part.lines["row"][same][:2])
+    problem = f"{printable(table.path)}: {some(ids)} {shown(names[part.lines['item'].iloc[line]])} "
+    problem += f"comes twice{f' for {part.system}' * ('system' in said)}, in {places}; name what "
+    problem += "tells its lines apart (--run COL)"
+    apart = _tells_apart(table, ids, _rest(table, said), said) if "run" not in said else None
+    raise ReadError(problem, _columns([table]), apart and {"run": apart})
+
+
+def _gold_column(right: Table, said: Said) -> str:
+    """The column of the right labels in a file of its own."""
+    if "gold" in right.known:
+        return right.column(right.known["gold"], "gold")
+    ids = _ids(right, {x: y for x, y in said.items() if x == "id"})
+    rest = [x for x in right.names if x not in ids]
+    names = [x for x in rest if x == said.get("prediction")] or rest
+    if len(names) != 1:
+        raise ReadError("which column of the file is right? (--gold FILE:COL)", _columns([right]))
+    return names[0]
+
+
+def _complete(parts: Sequence[Part], names: Any, said: Said) -> tuple[list[Part], dict[str, Any]]:
+    """Systems with the same items in the same order, and what was left out or set to 0."""
+    lacks, zero, left = dict[str, Any](), said.get("missing") == "zero", dict[str, Any]()
+    for part in parts:
+        cells = part.lines[[x for x in part.lines if isinstance(x, int) or x == "gold"]]
+        empty = ((cells == "") | cells.isna()).any(axis=1).to_numpy()
+        item = part.lines["item"].to_numpy()
+        lines, holes = (np.bincount(x, minlength=len(names)) for x in (item, item[empty]))
+        lacks[part.system] = (lines == 0) | (holes > 0)
+    lacking, found = np.any([*lacks.values()], axis=0), list[Part]()
+    if lacking.any():
+        each = [f"{name} {number.sum():,}" for name, number in lacks.items() if number.any()]
+        about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
+        about += f"({', '.join(each)})"
+        if "missing" not in said:
+            raise ReadError(
+                f"{about}; say what becomes of them (--missing drop, or --missing zero)"
+            )
+        if (zero and "run" in said) or (lacking.all() and not zero):
+            raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
+        left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
+    items = np.flatnonzero(~lacking | zero)
+    for part in parts:
+        lines = part.lines
+        if "run" in said:
+            lines = lines[~lacking[lines["item"]]]
+            lines = lines.iloc[np.argsort(lines["item"], kind="stable")]
+        elif lacking.any() or not np.array_equal(lines["item"], items):
+            lines = lines.set_index("item").reindex(items).reset_index(names="item")
+            values = [x for x in lines if isinstance(x, int)]
+            none = lines[values].isna() | (lines[values] == "")
+            lines[values] = lines[values].mask(none, "" if "gold" in said else 0)
+        found.append(part._replace(lines=lines))
+    return found, left
+
+
+def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said: Said) -> None:
+    """Refuse texts of the same name that differ between lines of one item."""
+    first, table = firsts[0], parts[0].table
+    own = {*_taken(table, said), *_ids(table, said)}
+    names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
+    must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
+    names = list(dict.fromkeys([*names, *(x for x in must if isinstance(x, str))]))
+    for part, lines in zip(parts[1:], firsts[1:], strict=True):
+        if part.table is table and lines["row"].equals(first["row"]):
+            continue
+        for name in [x for x in names if x in table.names and x in part.table.names]:
+            x = table.texts(name).reindex(first["row"]).fillna("").to_numpy()
+            y = part.table.texts(name).reindex(lines["row"]).fillna("").to_numpy()
+            for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
+                there = f"{printable(table.path)}, {table.place(int(first['row'].iloc[i]))}"
+                problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
+                problem += f"({there}); check the ids, or say what the column is (what systems "
+                problem += "answered: --prediction COL)"
+                raise part.table.error(int(lines["row"].iloc[i]), problem, name)
+
+
+def _clusters(firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
+    """What each item belongs to, as the files say that have the column."""
+    found = np.full(len(firsts[0]), "", dtype=object)
+    for lines in firsts:
+        if "clusters" in lines:
+            found = np.where(found == "", lines["clusters"].fillna(""), found)
+    if (found == "").any():
+        raise ReadError(f"--clusters {printable(said['clusters'])}: some items have no label there")
+    return tuple(found.tolist())
+
+
+def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
+    """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
+    kinds, chance = {"sum", "mean"}, 1.0
+    if len(columns[0]) < 4:
+        return
+    for cells in columns:
+        numbers = cells.astype(np.float64)
+        above, last = numbers[:-1], float(numbers[-1])
+        unit, total = 10.0 ** int(Decimal(str(cells[-1])).as_tuple().exponent), float(above.sum())
+        near = {"sum": abs(total - last), "mean": abs(total / len(above) - last)}
+        kinds &= {kind for kind, gap in near.items() if gap <= 0.5000001 * unit}
+        kinds -= {"sum"} if abs(last) <= np.abs(above).max() else set()
+        chance *= min(1.0, unit / (float(np.ptp(above)) or unit))
+    if "sum" in kinds or ("mean" in kinds and chance <= 1e-4):
+        problem = f"this line has the {max(kinds)}s of the lines above, and is no item; remove it"
+        raise part.table.error(int(part.lines["row"].iloc[-1]), problem)
+
+
+# ---- proposals -----------------------------------------------------------------------------------
+
+
+def _stop(tables: Sequence[Table], said: Said, right: Table | None, many: bool) -> ReadError:
+    """The error that shows the columns, and proposes what to declare."""
+    sizes = [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
+    problem = f"say which columns are what. {', '.join(sizes)}"
+    proposal = _proposal(tables, said, right, many)
+    column = printable((proposal or {}).get("score", ""))
+    if column and len(tables) > 1 and not tables[0].known and tables[0].facts[column].distinct == 2:
+        if tables[0].facts[column].whole:
+            problem += (
+                f". {column} is 0 or 1: scores (--score {column}), or answers to be compared "
+            )
+            problem += f"with right ones (--prediction {column} --gold FILE)?"
+            proposal = None
+    return ReadError(problem, _columns(tables), proposal)
+
+
+def _labels(table: Table, names: Sequence[str]) -> list[str]:
+    """Columns that may name something: text, or whole numbers."""
+    facts = table.facts
+    return [x for x in names if facts[x].distinct and (facts[x].whole or not facts[x].numbers)]
+
+
+def _proposal(
+    tables: Sequence[Table], said: Said, right: Table | None, many: bool
+) -> dict[str, Any] | None:
+    """What might be declared, at best; None where nothing is likely."""
+    table, facts, found = tables[0], tables[0].facts, dict[str, Any]()
+    names = [x for x in _rest(table, said) if all(x in y.names for y in tables)]
+    single = len(tables) == 1 and "system" not in said
+    if single and len(table.names) == 2 == len(_numbers(table, names)):
+        return {"systems": names} if many else {"a": names[0], "b": names[1]}
+    ids = _ids(table, said)
+    if "id" not in said and not (ids and all(not x.frame.duplicated(ids).any() for x in tables)):
+        labels = _labels(table, [*ids, *names])
+        unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
+        again = [x for x in labels if table.header and 1 < facts[x].distinct < len(table)]
+        again = [x for x in again if facts[x].even or not facts[x].numbers]
+        again.sort(key=lambda x: -facts[x].distinct)
+        if (likely := (unique or again)[:1]) != ids:
+            found |= {"id": x for x in likely}
+            names, ids = [x for x in [*ids, *names] if x not in likely], likely
+    if not ids:
+        return None
+    if single and table.frame.duplicated(ids).any():
+        texts = [x for x in names if x not in ids and not facts[x].numbers and facts[x].even]
+        texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
+        systems = texts if len(texts) == 1 else [x for x in texts if x == "system"]
+        if not systems:
+            return None
+        found["system"], single = systems[0], False
+        values = list(dict.fromkeys(table.texts(systems[0])))
+        found |= {"a": values[0], "b": values[1]} if len(values) > 2 and not many else {}
+    names = [x for x in names if x not in {*ids, *found.values()}]
+    if (
+        not single
+        and "run" not in said
+        and (run := _tells_apart(table, ids, names, {**said, **found}))
+    ):
+        found["run"] = run
+    scores = _numbers(table, [x for x in names if x != found.get("run")])
+    if "gold" in said:
+        scores = _like_gold(table, names, said, right)
+    elif len(tables) > 1 and not table.known:  # what all files have alike says nothing
+        scores = [x for x in scores if sorted(table.texts(x)) != sorted(tables[1].texts(x))]
+    if single:
+        chosen = _propose_wide(table, names, scores, said, many)
+    elif {"score", "prediction"} & {*said} or _entry(said) is not None:
+        return found
+    else:
+        called = [x for x in scores if x == "score" or x in STATISTICS]
+        one = table.known.get("scores") or (scores if len(scores) == 1 else called)
+        key = "prediction" if "gold" in said else "score"
+        chosen = {key: one[0]} if len(one) == 1 or table.known else {}
+    return {**found, **chosen} if chosen else None
+
+
+def _propose_wide(
+    table: Table, names: list[str], scores: list[str], said: Said, many: bool
+) -> dict[str, Any]:
+    """The systems that are columns of one table."""
+    entry = _entry(said)
+    if entry is not None and "gold" not in said:
+        end = f"_{entry.columns[0]}"
+        scores = [x.removesuffix(end) for x in names if x.endswith(end)]
+    elif len({table.facts[x].whole for x in scores}) > 1 and "gold" not in said:
+        return {}
+    if len(scores) < 2 or (len(scores) > 2 and not many):
+        return {}
+    ends = [f"*_{x.rpartition('_')[2]}" for x in scores if "_" in x]
+    fits = [x for x in ends if ends.count(x) > max(1, len(scores) - 2)]
+    if many:
+        return {"systems": fits[0] if fits else scores}
+    return {"a": scores[0], "b": scores[1]}
+
+
+def _tells_apart(table: Table, ids: list[str], names: Sequence[str], said: Said) -> str | None:
+    """The column that tells the lines of one item and system apart, if that is needed."""
+    keys = [*ids, *(table.column(x, "system") for x in listed(said.get("system")))]
+    if not table.header or not table.frame.duplicated(keys).any():
+        return None
+    labels = [x for x in _labels(table, names) if table.facts[x].distinct < len(table)]
+    return next((x for x in labels if not table.frame.duplicated([*keys, x]).any()), None)
+
+
+def _like_gold(table: Table, names: Sequence[str], said: Said, right: Table | None) -> list[str]:
+    """Columns that hold some of the right labels."""
+    if right is not None and "gold" not in right.known:
+        return [x for x in names if x in right.names] or list(names)
+    column = _gold_column(right, said) if right else table.column(said["gold"], "gold")
+    labels = {*(right or table).texts(column)} - {""}
+    return [x for x in names if labels & {*table.texts(x)} and x != column]

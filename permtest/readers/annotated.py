@@ -1,372 +1,189 @@
-"""Annotated text, a word a line, held against a gold standard: CoNLL-U, and columns with tags.
+"""Text with a word a line, held against a gold standard: CoNLL-U, and columns with tags.
 
-A blank line ends a sentence, which is an item. Sentences are paired with those of gold by their ids
-where all have one, in both files, and some ids are in both; else by their order. Either way they
-must have the same words: other tokens are not aligned.
+A blank line ends a sentence, which is an item. Sentences of CoNLL-U are paired with those of gold
+by their ids where both files have them, else by their order; their words must be the same.
+Punctuation counts; multiword tokens and empty nodes do not, but their words do. An entity is right
+if its first word, its last word and its type are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import compress, count, pairwise, takewhile, zip_longest
-from operator import eq, not_
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from permtest.readers.files import File, ReadError, brief, check_memory, printable, shown
-from permtest.readers.systems import ORDER, Format, SystemScores
+from permtest.readers.tables import File, ReadError, Table, printable, shown
 
-#: Bytes that a sentence needs at most with its scores, and each character while it is cut.
-PER_SENTENCE, PER_CHARACTER = 2000, 64
+#: What can be scored, and the statistic that it is tested by; the column that CoNLL-U needs for it.
+METRICS = {"upos": "accuracy", "uas": "uas", "las": "las", "spans": "f1"}
+FORM, HEAD, DEPREL, COLUMN = 1, 6, 7, {"upos": 3, "uas": 6, "las": 7}
 
-#: How much of a file is looked at to recognise its format, in bytes.
-BEGINNING = 2**16
+#: The ID of a word of CoNLL-U, and of what is none: a multiword token, or an empty node.
+_ID, _NO_WORD = re.compile(r"\d+([-.]\d+)?", re.ASCII), re.compile(r"\d+[-.]\d+", re.ASCII)
+_TAG = re.compile(r"O|[BIESLUMW]-\S{1,200}|[BIES]")
 
-#: The words of a sentence, then what is said of each; the scores of all sentences, and notes.
-Columns: TypeAlias = Sequence[Sequence[Any]]
-Scores: TypeAlias = tuple[dict[str, Any], list[str]]
+#: What the letters of other schemes mean in IOBES.
+LETTERS = dict(zip("OBIESLUMW", "OBIESESIS", strict=True))
 
 
 class Sentence(NamedTuple):
-    """The lines of its words, the first of which is number `line`, and what its comments say."""
+    """The cells of its words, its id, and its document."""
 
-    line: int
-    lines: list[str]
-    name: str | None
-    text: str | None
+    rows: list[list[str]]
+    name: str
     document: str
 
 
-class Sentences:
-    """All sentences of a file; kinds of text say what stands in `columns`, and how it is scored."""
-
-    def __init__(self, path: str, lines: list[str]) -> None:
-        self.path, self.items, self.documents, document = path, list[Sentence](), 0, "0"
-        blank = compress(count(), map(not_, map(str.strip, lines)))
-        for before, end in pairwise([-1, *blank, len(lines)]):
-            comments = list(takewhile(self.is_comment, lines[before + 1 : end]))
-            facts = dict[str, str]()
-            for comment in comments:
-                key, _, value = comment[1:].partition("=")
-                facts[key.strip()] = value.strip()
-                if re.match(r"#\s*newdoc\b|-DOCSTART-", comment):
-                    self.documents += 1
-                    document = value.strip() or str(self.documents)
-            start, name = before + 1 + len(comments), facts.get("sent_id") or facts.get("id")
-            if words := lines[start:end]:
-                check_memory(path, PER_CHARACTER * sum(map(len, words)))
-                check_memory(path, PER_SENTENCE * len(self.items))
-                self.items.append(Sentence(start + 1, words, name, facts.get("text"), document))
-            elif name:
-                problem = f"sentence {shown(name)} has no words; write them below, or remove it"
-                raise ReadError.at(path, problem, f"line {start}")
-        if not self.items:
-            raise ReadError.at(path, "holds no sentence; write a word on each line")
-
-    def is_comment(self, line: str) -> bool:
-        """Whether a line before a sentence is no word."""
-        return line.startswith("#")
-
-    def by_name(self) -> dict[str, Sentence]:
-        """The sentences by their ids; empty where one has none. ReadError if an id occurs twice."""
-        found = dict[str, Sentence]()
-        for one in self.items if all(one.name for one in self.items) else ():
-            if (first := found.setdefault(str(one.name), one)) is not one:
-                problem = f"{shown(str(one.name))} is the id of two sentences (also on line "
-                problem += f"{first.line}); give each its own, or remove all ids"
-                raise ReadError.at(self.path, problem, f"line {one.line}")
-        return found
-
-
-def _beginning(file: File) -> list[str]:
-    """The first whole lines of a file, to recognise its format by; they may be none."""
-    lines = re.split("\r\n?|\n", file.data[:BEGINNING].decode("utf-8-sig", errors="replace"))
-    return lines if len(file.data) <= BEGINNING else lines[:-1]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Annotated(Format):
-    """A format of annotated text, of which gold is an example."""
-
-    kind: type[Any]  # of sentences
-    needs_gold: bool = True
-
-    def recognises(self, file: File) -> bool:
-        """Whether the file begins as one with such sentences does."""
-        return bool(self.kind.begins(file))
-
-    def load(self, file: File, gold: File | None = None) -> list[SystemScores]:
-        """The scores of each sentence of a system, beside that of gold."""
-        assert gold is not None
-        right: Any = vars(gold).get("sentences")  # cut once for all systems
-        if not isinstance(right, self.kind):
-            right = vars(gold)["sentences"] = self.kind(gold.path, gold.lines)
-        system = self.kind(file.path, file.lines)
-        vars(file).pop("lines", None)  # those of many systems would need much memory
-        notes, both, found, texts = list[str](), [], [], []
-        for one, given in _paired(right, system, file.stem, notes):
-            there, here = right.columns(one), system.columns(given)
-            if there[0] != here[0]:
-                pairs = enumerate(zip_longest(here[0], there[0], fillvalue=""), 1)
-                number, words = next((i, words) for i, words in pairs if len(set(words)) > 1)
-                problem = f"word {number} of this sentence is {shown(words[0])}, but "
-                problem += f"{shown(words[1])} in that of {gold.path}, line {one.line}; run the "
-                problem += "system on the words of gold"
-                raise ReadError.at(system.path, problem, f"line {given.line}")
-            found.append(system.judged(there, here))
-            both.append((one, given))
-            texts.append(brief(one.text or " ".join(there[0][:150]), 300))
-        scores, facts = system.scored(right, found, file.stem)
-        ids = [str(one.name) for one, _ in both] if right.by_name() else None
-        return [
-            SystemScores(
-                file.stem,
-                file,
-                scores,
-                "sent_id" if ids else ORDER,
-                ids,
-                {"document": [one.document for one, _ in both]} if right.documents else {},
-                counts={x: ("tp", "fp", "fn") for x in scores if x == "spans"},
-                texts=texts,
-                at=[f"line {one.line}" for _, one in both].__getitem__,
-                notes=(*facts, *notes),
+def not_declared(file: File, said: Any) -> ReadError | None:
+    """The error for annotated text of which nothing is said; None of other files."""
+    if file.is_binary:
+        return None
+    lines = [x for x in file.text[:20_000].splitlines()[:-1] if x.strip()]
+    words = [x for x in lines if not x.startswith(("# ", "-DOCSTART-"))]
+    cells, found = [x.split() for x in words], {"statistic": "spans"}
+    if words and all(x.count("\t") == 9 for x in words) and _ID.fullmatch(cells[0][0]):
+        problem = (
+            "is a treebank in CoNLL-U: name the right one (--gold FILE), and what is compared "
+        )
+        problem += "(--metric upos, uas or las)"
+        found["statistic"] = "upos" if words[0].split("\t")[HEAD] == "_" else "las"
+    elif len(words) > 2 and all(len(x) > 1 and _TAG.fullmatch(x[-1]) for x in cells):
+        problem = "is text with tags: compare entities (--metric spans) with the right ones, which "
+        problem += "are in a column or a file (--gold COL, or --gold FILE)"
+        if "gold" not in said and all(len(x) > 2 and _TAG.fullmatch(x[-2]) for x in cells):
+            return ReadError(
+                f"{printable(file.path)} {problem}", None, found | {"gold": str(len(cells[0]) - 1)}
             )
-        ]
+    else:
+        return None
+    return ReadError(f"{printable(file.path)} {problem}", None, found if "gold" in said else None)
 
 
-def _paired(
-    gold: Sentences, system: Sentences, name: str, notes: list[str]
-) -> Iterator[tuple[Sentence, Sentence]]:
-    """The sentences of gold beside those of a system; adds to the notes what is to be known."""
-    known = gold.by_name()
-    here = system.by_name() if known else {}
-    if known.keys().isdisjoint(here):
-        notes.append(f"paired with gold by the order of sentences, words checked: {name}")
-        yield from zip(gold.items, system.items, strict=False)
-        number, due = len(system.items), len(gold.items)
-        if number != due:
-            problem = f"the number of sentences is {number}, but {due} in {gold.path}; give both "
-            raise ReadError.at(system.path, f"{problem}the same sentences, or the same sent_ids")
-        return
-    for stranger in (one for one in here if one not in known):
-        problem = f"no sentence of {gold.path} has the id {shown(stranger)}; use the ids of gold, "
-        problem += "or remove all ids to pair by order"
-        raise ReadError.at(system.path, problem, f"line {here[stranger].line}")
-    if lacking := [one for one in known if one not in here]:
-        first = f"{len(lacking)} (first: {shown(lacking[0])})"
-        notes.append(f"sentences of gold that {name} lacks: {first}")
-    yield from ((one, here[key]) for key, one in known.items() if key in here)
+def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
+    """The table of each system: a line for each sentence of gold that it has."""
+    if any(not isinstance(x, File) for x in files):
+        raise ReadError("treebanks and tagged text are read from files")
+    found, inside = [], str(gold).isdecimal() and not Path(str(gold)).is_file()
+    right = [] if inside else _sentences(File.load(gold), metric)
+    for file in files:
+        own, column = _sentences(file, metric), int(gold) if inside else 0
+        if inside and not (
+            metric == "spans" and all(len(y) >= column > 0 for x in own for y in x.rows)
+        ):
+            raise file.error(f"--metric {metric} finds nothing in --gold {column}; name a file")
+        pairs = [(x, x._replace(rows=[y[:column] for y in x.rows])) for x in own]
+        found.append(_table(file, pairs if inside else _paired(file, own, right), metric))
+    return found
 
 
-# ---- CoNLL-U -------------------------------------------------------------------------------------
-# Ten columns with a tab between each two, "_" where there is no value. The scores are those of the
-# CoNLL 2018 shared task. Punctuation counts; multiword tokens (ID 1-2) and empty nodes (8.1) do
-# not: their words do. "_" is wrong where gold has a value. A score is not offered where a whole
-# column is "_" in either file: it was not annotated, or not predicted.
-# (The library `conllu` takes many times the time, and names no line.)
-
-#: The columns that are read, behind ID, which numbers the words.
-NAMES = ("FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL")
-UPOS, HEAD, DEPREL = 2, 5, 6
-
-#: Each score, and the columns that it needs.
-SCORES = {"upos": {UPOS}, "uas": {HEAD}, "las": {HEAD, DEPREL}}
-
-#: The ID of what is no word: a multiword token, or an empty node.
-_NO_WORD = re.compile(r"\d+[-.]\d+", re.ASCII)
-
-#: A first row that is hardly anything else: UPOS and DEPREL are no numbers, FEATS are features.
-_FIRST = re.compile(
-    r"(?:1|1-\d+|0\.\d+)\t[^\t]+\t[^\t]+\t[^\t\d]+\t[^\t]+\t(?:_|[^\t=]*=[^\t]*)\t(?:_|\d+)"
-    r"\t(?:_|[^\t\d][^\t]*)\t[^\t]+\t[^\t]+",
-    re.ASCII,
-)
-
-_TEN_COLUMNS = (
-    "each word needs ten columns with a tab between each two, and _ where there is no value; ID "
-    "counts the words of a sentence from 1, HEAD is the ID of one of them, 0, or _; comments stand "
-    "before a sentence, and a blank line after it"
-)
+def _sentences(file: File, metric: str) -> list[Sentence]:
+    """The sentences of a file."""
+    found, document, documents = [], "", 0
+    for block in re.split(r"\n[ \t\r]*(?=\n)", file.text):
+        facts, rows = dict[str, str](), list[list[str]]()
+        for line in filter(str.strip, block.splitlines()):
+            comment = re.fullmatch(r"# ?(\w+)(?: id)?(?: *= *(.*))?", line) if not rows else None
+            if line.startswith("-DOCSTART-") or (comment and comment[1] == "newdoc"):
+                documents += 1
+                document = (comment and comment[2]) or str(documents)
+            elif comment and (metric != "spans" or comment[2]):
+                facts[comment[1]] = comment[2] or ""
+            elif metric == "spans" or rows or not line.startswith("#"):
+                rows.append(_cells(file, line, metric))
+        if words := [x for x in rows if metric == "spans" or not _NO_WORD.fullmatch(x[0])]:
+            found.append(Sentence(words, facts.get("sent_id", facts.get("id", "")), document))
+    if not found:
+        raise file.error("it holds no sentence; write a word on each line")
+    return found
 
 
-class _Treebank(Sentences):
-    """The sentences of a file in CoNLL-U, and which columns have had no value so far."""
-
-    def __init__(self, path: str, lines: list[str]) -> None:
-        super().__init__(path, lines)
-        self.blank = set(range(len(NAMES)))
-
-    @staticmethod
-    def begins(file: File) -> bool:
-        rows = (line for line in _beginning(file) if line.strip() and not line.startswith("#"))
-        return _FIRST.fullmatch(next(rows, "")) is not None
-
-    def columns(self, sentence: Sentence) -> Columns:
-        """The columns of the words of a sentence, as `NAMES` has them."""
-
-        def wrong(text: str, line: int, column: str) -> ReadError:
-            problem = f"wrong in {shown(text)}; {_TEN_COLUMNS}"
-            return ReadError.at(self.path, problem, f"line {line}", column)
-
-        rows = []
-        for line, text in enumerate(sentence.lines, sentence.line):
-            cells = text.split("\t", 10)
-            if len(cells) != 10:
-                raise wrong(text, line, f"{len(cells)} columns")
-            if not _NO_WORD.fullmatch(cells[0]):
-                rows.append((line, text, cells))
-        if not rows:
-            problem = f"no word in this sentence; {_TEN_COLUMNS}"
-            raise ReadError.at(self.path, problem, f"line {sentence.line}")
-        heads = {"0", "_", *map(str, range(1, len(rows) + 1))}
-        for due, (line, text, cells) in enumerate(rows, 1):
-            if cells[0] != str(due) or not all(cells[1:8]) or cells[1 + HEAD] not in heads:
-                good = (cells[0] == str(due), *cells[1 : 1 + HEAD], cells[1 + HEAD] in heads)
-                named = compress(("ID", *NAMES), map(not_, good))
-                raise wrong(text, line, next(named, "DEPREL"))
-        columns = list(zip(*(cells[1:8] for *_, cells in rows), strict=True))
-        self.blank.difference_update([i for i in self.blank if set(columns[i]) != {"_"}])
-        return columns
-
-    def judged(self, gold: Columns, system: Columns) -> tuple[int, ...]:
-        """How many words there are, and how many are right, in the order of `SCORES`."""
-        tags = sum(map(eq, gold[UPOS], system[UPOS]))
-        both = zip(gold[DEPREL], system[DEPREL], strict=True)
-        arcs = list(compress(both, map(eq, gold[HEAD], system[HEAD])))
-        las = sum(x == y or x.partition(":")[0] == y.partition(":")[0] for x, y in arcs)
-        return len(gold[UPOS]), tags, len(arcs), las
-
-    def scored(self, gold: _Treebank, found: Sequence[Any], name: str) -> Scores:
-        """The words that are right in each sentence, in each way that both files allow."""
-        words, *counts = map(list, zip(*found, strict=True))
-        every = zip(SCORES.items(), counts, strict=True)
-        blank = gold.blank | self.blank
-        scores = {name: right for (name, needed), right in every if needed.isdisjoint(blank)}
-        if not scores:
-            problem = f"has no column with values that has values in {gold.path} too, beside the "
-            raise ReadError.at(self.path, f"{problem}words; check that files are not mixed up")
-        totals = ", ".join(f"{score} {sum(right)}" for score, right in scores.items())
-        notes = ["punctuation counts", f"words right in {name}, of {sum(words)}: {totals}"]
-        lacking = [NAMES[i] for i in (UPOS, HEAD, DEPREL) if i in self.blank - gold.blank]
-        if lacking:
-            said = f"not scored, because {name} has no values there: {', '.join(lacking)}"
-            notes.append(said)
-        return scores, notes
+def _cells(file: File, line: str, metric: str) -> list[str]:
+    """The cells of a word, which have to be as the format wants them."""
+    cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
+    if metric == "spans" and len(cells) > 1 and _TAG.fullmatch(cells[-1]):
+        return cells
+    if metric != "spans" and len(cells) == 10 and all(cells[:8]) and _ID.fullmatch(cells[0]):
+        return cells
+    wanted = "a word and its tag (O, B-, I-, E-, S- and a type)"
+    wanted = wanted if metric == "spans" else "a word in ten columns with a tab between each two"
+    raise file.error(f"{shown(line)} is not {wanted}")
 
 
-CONLLU = Annotated(kind=_Treebank, name="conllu", title="CoNLL-U")
-
-# ---- entity tags ---------------------------------------------------------------------------------
-# Blanks or tabs separate columns, the word first and its tag last, such as B-PER; in files that
-# number the words in a first column, with tabs, the word is in the second, and the tag in the third
-# if that holds tags, as in Universal NER. "# sent_id = x" is a comment, but "# O" is a word.
-#
-# An entity is right if its first word, its last word and its type are. Whatever the scheme (IOB1,
-# IOB2, IOBES, BILOU, BMES), entities are read by the rule of conlleval, so that tags which the
-# scheme does not allow, such as O I-PER, still have entities.
-
-#: What the letters of the schemes mean in IOBES.
-LETTERS = dict(zip("OBIESLUMW", "OBIESESIS", strict=True))
-
-_TAG = re.compile(r"O|[BIESLUMW](?:-(.{0,200}))?", re.DOTALL)
-
-_WORD_AND_TAG = (
-    "each line needs the same columns, the word first and the tag last: O, or B-, I-, E- or S- and "
-    "a type; a blank line ends each sentence"
-)
+def _paired(file: File, own: list[Sentence], right: list[Sentence]) -> list[Any]:
+    """Sentences with those of gold: by their ids where all have one, else by their order."""
+    here, there = ({x.name: x for x in some if x.name} for some in (own, right))
+    if len(here) == len(own) and len(there) == len(right):
+        if strange := here.keys() - there.keys():
+            raise file.error(f"gold has no sentence {shown(min(strange))}; use the ids of gold")
+        return [(here[x], there[x]) for x in there if x in here]
+    if len(own) != len(right):
+        raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
+    return list(zip(own, right, strict=True))
 
 
-@lru_cache(maxsize=4096)
-def _parsed(tag: str) -> tuple[str, str] | None:
-    """Position (B, I, E, S, or O) and type of a tag; None if it is none."""
-    match = _TAG.fullmatch(tag)
-    return (LETTERS[tag[0]], match[1] or "") if match and printable(tag) == tag else None
+def _table(file: File, pairs: Sequence[Any], metric: str) -> Table:
+    """The table of a system: what is right, or the entities that are right, wrong and missing."""
+    import pandas as pd
+
+    word, rows = 0 if metric == "spans" else FORM, []
+    for own, gold in pairs:
+        for x, y in zip_longest((x[word] for x in own.rows), (x[word] for x in gold.rows)):
+            if x != y:
+                problem = (
+                    f"a sentence has {shown(x)}, but {shown(y)} in gold: words have to be alike"
+                )
+                raise file.error(problem)
+        row = {
+            "sent_id": own.name,
+            "document": gold.document,
+            "text": " ".join(x[word] for x in gold.rows),
+        }
+        if metric == "spans":
+            said, true = (entities(x[-1] for x in one.rows) for one in (own, gold))
+            row["gold"] = " ".join(x[-1] for x in gold.rows)
+            for name, some in (("tp", said & true), ("fp", said - true), ("fn", true - said)):
+                row[name] = str(len(some))
+        else:
+            both = zip(own.rows, gold.rows, strict=True)
+            row[metric] = str(sum(_is_right(x, y, metric) for x, y in both))
+        rows.append(row)
+    for some in (
+        ((x.rows for x, _ in pairs), (x.rows for _, x in pairs)) if metric != "spans" else ()
+    ):
+        if all(x[COLUMN[metric]] == "_" for rows_of in some for x in rows_of):
+            raise file.error(f"it, or gold, has no values for --metric {metric}")
+    frame = pd.DataFrame(rows, dtype=object)
+    frame = frame.drop(columns="sent_id") if (frame["sent_id"] == "").any() else frame
+    return Table(file.path, frame, file=file)
 
 
-def entities(tags: Iterable[str]) -> list[tuple[int, int, str]]:
+def _is_right(own: Sequence[str], gold: Sequence[str], metric: str) -> bool:
+    """Whether the tag, the head, or the head and its relation without subtypes are right."""
+    if metric == "upos":
+        return own[COLUMN[metric]] == gold[COLUMN[metric]]
+    same = own[DEPREL].partition(":")[0] == gold[DEPREL].partition(":")[0]
+    return own[HEAD] == gold[HEAD] and (same or metric == "uas")
+
+
+def entities(tags: Iterable[str]) -> set[tuple[int, int, str]]:
     """The first word of each entity, the one behind its last, its type, by the rule of conlleval.
 
     An entity begins with B or S, and after O, E, S, or another type.
 
     Examples
     --------
-    >>> entities(["I-PER", "I-PER", "I-LOC", "O", "E-LOC", "B-LOC"])
+    >>> sorted(entities(["I-PER", "I-PER", "I-LOC", "O", "E-LOC", "B-LOC"]))
     [(0, 2, 'PER'), (2, 3, 'LOC'), (4, 5, 'LOC'), (5, 6, 'LOC')]
     """
-    found = []
+    found = set()
     before, type_, start = "O", "", 0
     for i, tag in enumerate((*tags, "O")):
-        if tag == before == "O":
-            continue  # as of most words
-        position, of_type = _parsed(tag) or ("O", "")
+        position, of_type = LETTERS[tag[0]], tag[2:]
         begins = position in "BS" or before in "OES" or of_type != type_
         if before != "O" and (begins or position == "O"):
-            found.append((start, i, type_))
-        if begins:
-            start = i
+            found.add((start, i, type_))
+        start = i if begins else start
         before, type_ = position, of_type
     return found
-
-
-class _Tagged(Sentences):
-    """The sentences of a file, where its columns are, and which tags there have been so far."""
-
-    def __init__(self, path: str, lines: list[str]) -> None:
-        super().__init__(path, [line.rstrip(" \t") for line in lines])
-        first = self.items[0].lines[0]
-        self.separator = "\t" if "\t" in first else " "
-        cells = self._cells(first)
-        self.width, self.word, self.tag = max(2, len(cells)), 0, -1
-        if self.width > 2 and all(one.lines[0].startswith("1\t") for one in self.items):
-            self.word, self.tag = 1, 2 if _parsed(cells[2]) else -1
-        self.tags = set[str]()
-
-    @classmethod
-    def begins(cls, file: File) -> bool:
-        """Whether the first lines all have a tag, some of which have a type."""
-        try:
-            text = cls(file.path, _beginning(file))
-            for one in text.items:
-                text.columns(one)
-        except ReadError:
-            return False
-        return any("-" in tag for tag in text.tags) or {"B", "O"} <= text.tags
-
-    def is_comment(self, line: str) -> bool:
-        key, _, value = line[1:].partition("=")
-        word = line[0] != "#" or (_parsed(line.split()[-1]) and not (key.strip() and value.strip()))
-        return not word or line.startswith("-DOCSTART-")
-
-    def _cells(self, line: str) -> list[str]:
-        cells = line.split(self.separator)
-        return [x for x in cells if x] if "" in cells and self.separator == " " else cells
-
-    def columns(self, sentence: Sentence) -> Columns:
-        """The words of a sentence, their tags, and the entities that these mark."""
-        rows = []
-        for line, text in enumerate(sentence.lines, sentence.line):
-            cells = self._cells(text)
-            good = len(cells) == self.width and cells[self.word] and _parsed(cells[self.tag])
-            if not good:
-                problem = f"no word and its tag in {self.width} columns: {shown(' '.join(cells))}"
-                raise ReadError.at(self.path, f"{problem}; {_WORD_AND_TAG}", f"line {line}")
-            rows.append((cells[self.word], cells[self.tag]))
-        words, tags = zip(*rows, strict=True)
-        self.tags.update(tags)
-        return words, tags, entities(tags)
-
-    def judged(self, gold: Columns, system: Columns) -> tuple[int, int, int]:
-        """How many entities are right, wrong and missing."""
-        right, given = set(gold[2]), set(system[2])
-        return len(right & given), len(given - right), len(right - given)
-
-    def scored(self, gold: _Tagged, found: Sequence[Any], name: str) -> Scores:  # noqa: ARG002
-        """The entities that are right, wrong and missing in each sentence."""
-        tp, fp, fn = map(sum, zip(*found, strict=True))
-        rule = "an entity is right if its first word, last word and type are"
-        return {"spans": list(found)}, [rule, f"tp {tp}, fp {fp}, fn {fn} in {name}"]
-
-
-SPANS = Annotated(kind=_Tagged, name="spans", title="columns with entity tags")

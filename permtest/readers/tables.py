@@ -1,452 +1,599 @@
-"""Tables of whatever source, text, JSON, workbooks, Arrow files, arrays, frames, as columns."""
+"""Files as tables: how they are opened, what their columns hold, and how reading stops.
+
+Text stays text until `Scores` makes exact numbers of it; here cells are only checked to be numbers.
+Nothing in a file is executed, and what it may need is bounded before it is unpacked.
+"""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
-import os
 import re
-import warnings
+import sys
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
 from io import BytesIO, StringIO
-from itertools import islice
-from typing import Any
+from pathlib import Path, PurePath
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from permtest._checks import optional
-from permtest.integers import in_common_units
-from permtest.readers.files import (
-    PER_VALUE,
-    File,
-    ReadError,
-    check_memory,
-    is_number,
-    kind_of,
-    printable,
-    reading,
-    shown,
-    text_of,
-    text_size,
-)
+if TYPE_CHECKING:
+    import pandas as pd
 
-#: What may stand between two cells; runs of blanks count where none of these splits a line.
-SEPARATORS, BLANKS = ("\t", ";", ",", "|"), " "
+#: The most bytes of a file, unpacked, and the most cells of a table; about 2 GB of memory.
+MOST_BYTES, MOST_CELLS = 2**28, 2 * 10**7
+TOO_LARGE = f"it is too large: at most {MOST_BYTES // 2**20} MB, unpacked, and {MOST_CELLS:,} cells"
 
-#: Columns, and objects of JSON in each other, at most.
-MOST_COLUMNS, DEPTH = 10_000, 8
+#: A number, and what logical values are written as.
+NUMBER = re.compile(r"[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
+TRUTH = {"true": "1", "false": "0"}
 
-#: What the place of a cell, a member of an archive, and a byte of a workbook need in memory, in
-#: bytes.
-PER_CELL, PER_MEMBER, PER_BYTE = 8, 1000, 5
+#: Letters of a number that may have been printed from a float64.
+DIGITS = 20
 
-#: Floats of fewer digits than Python's, as pandas and Arrow call them, and as NumPy does.
-NARROW = {"float16": "f2", "halffloat[pyarrow]": "f2", "float32": "f4", "float[pyarrow]": "f4"}
+#: Letters of a text that are shown, columns of a file, and rows by which kinds of columns are told.
+LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
-COMMENT = (
-    "a comment; remove the lines that begin with #, or the # of the one that holds the names of "
-    "the columns"
-)
-RECORDS = (
-    "write a list of objects, or an object a line, each of one item: in pandas "
-    "frame.to_json(path, orient='records')"
-)
+#: How files begin that are no text.
+ZIP, ARROW, OLE, ZSTANDARD = b"PK\x03\x04", (b"PAR1", b"ARROW1"), b"\xd0\xcf\x11\xe0", 93
+PACKED = {ZIP: "zip", b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+
+
+class Column(NamedTuple):
+    """What a person sees of a column: its number from 1, its name, first cells, what they are."""
+
+    number: int
+    name: str
+    examples: str
+    about: str
+
+
+class ReadError(ValueError):
+    """Files cannot be read as they were declared.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, and what to do; options are written as on the command line.
+    columns : mapping of str to tuple of Column
+        File -> its columns, where they have to be declared.
+    proposal : dict or None
+        Keyword arguments of `permtest.read` that would read these files, with "paths".
+    many : bool
+        Whether they are for `permtest.read_many`.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        columns: Mapping[str, tuple[Column, ...]] | None = None,
+        proposal: Mapping[str, Any] | None = None,
+        many: bool = False,
+    ) -> None:
+        super().__init__(problem, columns, proposal, many)  # all of it, so that it can be pickled
+        self.problem, self.columns, self.proposal = problem, columns or {}, proposal
+        self.many = many
+
+    def __str__(self) -> str:
+        problem = re.sub(r"--([a-z-]+)(?: ([a-z]+)(?=[),]))?", _as_keyword, self.problem)
+        return self._whole(problem, self.call())
+
+    def on_command_line(self, command: str = "permtest compare") -> str:
+        """The same with options in place of keyword arguments."""
+        return self._whole(self.problem, self.options(command))
+
+    def _whole(self, problem: str, example: str) -> str:
+        lines = [problem]
+        for name, columns in self.columns.items():
+            lines += [f"{name}:"] * (len(self.columns) > 1)
+            widths = [max(len(str(x[i])) for x in columns) for i in range(3)]
+            for one in columns[:COLUMNS]:
+                cells = (f"{text!s:<{width}}" for text, width in zip(one, widths, strict=False))
+                lines.append(f"  {'  '.join(cells)}  {one.about}".rstrip())
+            lines += [f"  and {len(columns) - COLUMNS} more"] * (len(columns) > COLUMNS)
+        return "\n".join([*lines, *[f"For example:  {example}"] * bool(example)])
+
+    def options(self, command: str = "permtest compare") -> str:
+        """The proposal as a command; empty if there is none."""
+        words = [command]
+        for key, value in (self.proposal or {}).items():
+            name = f"--{'metric' if key == 'statistic' else key.replace('_', '-')}"
+            together = key == "systems" and not isinstance(value, str)
+            for one in [",".join(value)] if together else listed(value):
+                pair = [name, quote(str(one))] if str(one)[:1] != "-" else [f"{name}={quote(one)}"]
+                words += [quote(one)] if key == "paths" else pair
+        return " ".join(words) if self.proposal else ""
+
+    def call(self) -> str:
+        """The proposal as a call in Python; empty if there is none."""
+        given = dict(self.proposal or {})
+        parts = list(map(repr, given.pop("paths", ())))
+        parts += [f"{key}={value!r}" for key, value in given.items()]
+        return f"pt.read{'_many' * self.many}({', '.join(parts)})" if parts else ""
+
+
+def _as_keyword(match: re.Match[str]) -> str:
+    name = "statistic" if match[1] == "metric" else match[1].replace("-", "_")
+    return f"{name}={match[2]!r}" if match[2] else f"{name}="
+
+
+def listed(value: Any) -> list[Any]:
+    """One name as a list, and several as they are."""
+    return [] if value is None else [value] if isinstance(value, str | int) else list(value)
+
+
+def printable(text: Any, most: int = 200) -> str:
+    """A text on one line, without what a terminal would obey."""
+    line = "".join(x if x.isprintable() else ascii(x)[1:-1] for x in str(text)[: most + 1])
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def shown(text: Any) -> str:
+    """A cell or a name in a message."""
+    return repr(printable(text, LETTERS))
+
+
+def some(names: Sequence[Any], most: int = 5) -> str:
+    """The first names of a list."""
+    return ", ".join(printable(x, 60) for x in names[:most]) + ", ..." * (len(names) > most)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A file in memory: its path, or another name, and its bytes."""
+
+    path: str
+    data: bytes = field(repr=False)
+
+    @classmethod
+    def load(cls, source: Any) -> File:
+        """Read a path, "-" for standard input, or a buffer, and unpack what is compressed."""
+        if isinstance(source, File):
+            return source
+        if hasattr(source, "read") or source == "-":
+            stream = sys.stdin.buffer if isinstance(source, str) else source
+            data = stream.read(MOST_BYTES + 1)
+            data = data.encode() if isinstance(data, str) else data
+            return cls(str(getattr(stream, "name", "buffer")), data).unpacked()
+        if "\0" in str(source):
+            raise ReadError(f"{printable(source)}: there is no such path")
+        with Path(source).open("rb") as file:
+            return cls(str(source), file.read(MOST_BYTES + 1)).unpacked()
+
+    def unpacked(self) -> File:
+        """What is in a compressed file, or in an archive of one; others as they are."""
+        from pandas.io.common import get_handle
+
+        how = next((how for start, how in PACKED.items() if self.data.startswith(start)), None)
+        if len(self.data) > MOST_BYTES:
+            raise self.error(TOO_LARGE)
+        if how is None or (how == "zip" and len(self.members()) != 1):
+            return self
+        try:
+            with get_handle(BytesIO(self.data), "rb", compression=how, is_text=False) as handles:
+                data: Any = handles.handle.read(MOST_BYTES + 1)
+        except Exception as bad:  # whatever is wrong with it
+            raise self.error(f"it cannot be unpacked ({printable(bad)})") from None
+        return File(self.path, data).unpacked()
+
+    def members(self) -> list[str]:
+        """The names of the files in an archive."""
+        try:
+            return [x for x in zipfile.ZipFile(BytesIO(self.data)).namelist() if x[-1:] != "/"]
+        except Exception as bad:  # whatever is wrong with it
+            raise self.error(f"it is a damaged archive ({printable(bad)})") from None
+
+    def member(self, name: str) -> bytes:
+        """What a file in an archive holds, which must be below the limit."""
+        from permtest._checks import optional
+
+        archive: Any = zipfile.ZipFile(BytesIO(self.data))
+        if archive.getinfo(name).compress_type == ZSTANDARD and sys.version_info < (3, 14):
+            module = "backports.zstd.zipfile"
+            module = optional(module, needed_by=printable(self.path), extra="inspect")
+            archive = module.ZipFile(BytesIO(self.data))
+        try:
+            with archive.open(name) as stream:
+                data: bytes = stream.read(MOST_BYTES + 1)
+        except Exception as bad:  # whatever is wrong with it
+            raise self.error(f"{printable(name)} cannot be unpacked ({printable(bad)})") from None
+        return File(name, data).unpacked().data
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the file is an archive, a workbook, or one of Arrow's."""
+        return self.data.startswith((ZIP, OLE, *ARROW))
+
+    @cached_property
+    def sha256(self) -> str:
+        """The checksum of the bytes, as they were unpacked."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def text(self) -> str:
+        """The text, in UTF-8, in UTF-16 with its mark, or else in cp1252."""
+        try:
+            mark = self.data[:2] in (b"\xff\xfe", b"\xfe\xff")
+            text = self.data.decode("utf-16" if mark else "utf-8-sig")
+        except UnicodeDecodeError:
+            text = self.data.decode("cp1252", errors="replace")
+        if "\0" in text or "\ufffd" in text:
+            raise self.error(
+                "it is no text in UTF-8, UTF-16 or cp1252, and of no kind that is known"
+            )
+        return text
+
+    def error(self, problem: str) -> ReadError:
+        """An error of this file."""
+        return ReadError(f"{printable(self.path)}: {problem}")
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+class Facts(NamedTuple):
+    """What the cells of a column are like."""
+
+    numbers: bool  # all that are not empty, and some are not
+    whole: bool
+    distinct: int
+    even: bool  # each value as often as the others
+    counts: str  # "1 to 36", where it counts
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of cells, all of one length, at least one.
+    """A table: cells are text, "" where there is none, or numbers where a frame has such columns.
 
-    A cell is text as it is written, a number, a bool, what JSON has, or None where there is
-    nothing. Columns without a name are called ""; without a header, `names` is None. The `index` is
-    the columns that index a data frame; `place` is what messages call a row, counted from 0; `mark`
-    is what separates the cells of text.
+    `known` holds what the format of a tool declares: the columns "id", "run" and "system", the
+    list of the "scores", and those columns that must "agree" between systems.
     """
 
-    file: File
-    names: list[str] | None
-    columns: list[list[Any]]
-    index: tuple[int, ...] = ()
-    place: Callable[[int], str] = "row {}".format
-    mark: str = ""
+    path: str
+    frame: pd.DataFrame
+    header: bool = True
+    decimal: str = "."
+    first: int = 0  # the line of the first row; 0 where there are rows and no lines
+    known: Mapping[str, Any] = field(default_factory=dict)
+    called: str = ""  # the system, where the file says it
+    file: File | None = None
 
-    def __post_init__(self) -> None:
-        if not self.columns or not self.columns[0]:
-            raise self.error("has no rows or no columns; write a row for each item")
-        if len(self.columns) > MOST_COLUMNS:
-            problem = f"has {len(self.columns)} columns, more than {MOST_COLUMNS}"
-            raise self.error(f"{problem}; keep those of the scores")
-        for name, count in Counter(self.names).items():
-            if name and count > 1:
-                raise self.error(f"{count} columns are called {shown(name)}; rename all but one")
+    def __len__(self) -> int:
+        return len(self.frame)
 
-    def label(self, column: int) -> str:
-        """How messages call a column, counted from 0."""
-        name = self.names[column] if self.names else ""
-        return f"column {name!r}" if name else f"column {column + 1}"
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the columns; numbers from 1 where there is no header."""
+        return list(self.frame.columns)
 
-    def error(
-        self, problem: str, row: int | None = None, column: int | None = None, settle: str = ""
-    ) -> ReadError:
-        """The error of a row, or of a column, or of both, counted from 0."""
-        where = None if row is None else self.place(row)
-        what = None if column is None else self.label(column)
-        return ReadError.at(self.file.path, problem, where, what, settle=settle)
+    def column(self, wanted: Any, option: str) -> str:
+        """The name of a column that is declared by name or number; ReadError if there is none."""
+        text = str(wanted)
+        if text in self.names:
+            return text
+        if text.isdecimal() and 1 <= int(text) <= len(self.names):
+            return self.names[int(text) - 1]
+        close = get_close_matches(text, self.names, 1)
+        hint = f" (did you mean {shown(close[0])}?)" if close else ""
+        problem = f"--{option} {printable(text, LETTERS)}: no such column in {printable(self.path)}"
+        raise ReadError(problem + hint, {printable(self.path): self.columns()})
+
+    def error(self, row: int, problem: str, column: str = "") -> ReadError:
+        """An error that names the line, and the column."""
+        where = f", column {printable(column, LETTERS)}" if column else ""
+        return ReadError(f"{printable(self.path)}, {self.place(row)}{where}: {problem}")
+
+    def place(self, row: int) -> str:
+        """Where a row stands in the file: its line, also behind cells with line breaks."""
+        if not self.first:
+            return f"row {row + 1}"
+        breaks = sum(x.count("\n") for x in self.frame.iloc[:row].to_numpy().ravel())
+        return f"line {row + self.first + breaks}"
+
+    def missing(self, name: str) -> Any:
+        """Which cells are empty."""
+        cells = self.frame[name]
+        return (cells == "" if cells.dtype == object else cells.isna()).to_numpy()
+
+    def texts(self, name: str) -> Any:
+        """The cells of a column as text."""
+        cells = self.frame[name]
+        return cells if cells.dtype == object else cells.astype(str).astype(object)
+
+    def as_number(self, cell: Any) -> Any:
+        """A number, or the text of one with a decimal point; None if a cell is no number."""
+        if not isinstance(cell, str):
+            return cell
+        text = cell if self.decimal == "." or "." in cell else cell.replace(",", ".")
+        good = not text or (NUMBER.fullmatch(text) and (self.decimal == "." or "." not in cell))
+        return text if good else TRUTH.get(text.lower())
+
+    def numbers(self, name: str) -> Any:
+        """The cells of a column as numbers, or texts that are; ReadError at the first other one."""
+        import pandas as pd
+
+        cells = self.frame[name]
+        if cells.dtype != object:
+            return cells.to_numpy()
+        codes, texts = pd.factorize(cells)
+        found = np.array([*map(self.as_number, texts), ""], dtype=object)[:-1]
+        for i in np.flatnonzero(np.equal(found, None))[:1]:
+            beside = " beside decimal commas" * (self.decimal == "," and "." in texts[i])
+            problem = f"{shown(texts[i])} is no number{beside}; if the score is missing, empty the "
+            raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
+        if max(map(len, found), default=0) <= DIGITS:
+            floats = pd.to_numeric(found)
+            if floats.dtype.kind == "i" or np.nanmax(np.abs(floats), initial=0) < 2**53:
+                found = floats  # which stand for the decimals that they are printed as
+        return found[codes]
+
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
+        """What the cells of each column are like; of long ones, the first rows say the kind."""
+        return {name: self._facts(self.frame[name][~self.missing(name)]) for name in self.names}
+
+    def _facts(self, cells: pd.Series) -> Facts:
+        often = cells.value_counts()
+        head = [self.as_number(x) for x in often.index[:SAMPLE]]
+        numbers, even = bool(head) and None not in head, often.nunique() == 1
+        whole = numbers and not any(float(x) % 1 for x in head)
+        counts = ""
+        if whole and even and 2 < often.size <= SAMPLE:
+            low, high = min(map(float, head)), max(map(float, head))
+            if low in (0, 1) and high - low == often.size - 1:
+                counts = f"{low:g} to {high:g}"
+        return Facts(numbers, whole, often.size, even, counts)
+
+    def columns(self) -> tuple[Column, ...]:
+        """What a person sees of the columns."""
+        found = []
+        for i, (name, facts) in enumerate(self.facts.items(), 1):
+            cells = self.frame[name][~self.missing(name)].head(50).astype(str).unique()
+            texts = ", ".join(printable(x, 20) for x in cells[:3]) + " ..." * (len(cells) > 3)
+            about = "numbers" if facts.numbers else f"text, {facts.distinct:,} different"
+            about = f"counts {facts.counts}" if facts.counts else about if len(cells) else "empty"
+            found.append(Column(i, printable(name, LETTERS), texts, about))
+        return tuple(found)
 
 
-def load(source: Any, number: int = 1) -> File:
-    """Open a path ("results.xlsx#dev", "-"), a buffer, or cells, which `number` names."""
-    if isinstance(source, File):
-        return source
-    if isinstance(source, str | os.PathLike):
-        return File.load(source)
-    if hasattr(source, "read"):
-        name = getattr(source, "name", None)
-        return File.of_buffer(name if isinstance(name, str) else f"buffer {number}", source)
-    if isinstance(source, list | tuple | dict):
-        path = f"records {number}"
-        with reading(path, "cannot be written as JSON", "pass dicts with names of columns"):
-            data = json.dumps(
-                source, default=lambda x: [*map(str, x)] if getattr(x, "ndim", 0) else str(x)
-            )
-            return File(path, data.encode(errors="replace"))
-    path = f"{'array' if isinstance(source, np.ndarray) else 'frame'} {number}"
-    remedy = "pass a path, an open file, a frame, an Arrow table, records, columns, or an array "
-    with reading(path, "cannot be made a table", f"{remedy}of (items,) or (items, systems)"):
-        return File(path, b"", _of_frame(path, source))
+def of_frame(frame: Any, path: str = "frame", **fields: Any) -> Table:
+    """The table of a data frame, records or columns; its index is a column if it says anything."""
+    import pandas as pd
+
+    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else pd.DataFrame(frame)
+    if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
+    header = not isinstance(frame.columns, pd.RangeIndex)
+    names = [" ".join(map(str, listed(x))) if header else str(x + 1) for x in frame.columns]
+    _check_names(path, names)
+    cells = {x: _cells(frame.iloc[:, i]) for i, x in enumerate(names)}
+    return Table(path, pd.DataFrame(cells), **{"header": header} | fields)
 
 
-def table_of(file: File) -> Table:
-    """The cells of a file, as text where they are text, and as numbers where they are typed."""
-    if file.table is not None:
-        return Table(file, *file.table)
-    for magic, read in _BINARY.items():
-        if file.data.startswith(magic):
-            if isinstance(read, str):
-                raise ReadError.at(file.path, read)
-            return read(file)
-    return _of_json(file) if file.is_json else _of_text(file)
+def _check_names(path: str, names: Sequence[str]) -> None:
+    if len({*names}) < len(names):
+        twice = next(x for x in names if names.count(x) > 1)
+        raise ReadError(f"{printable(path)}: two columns are called {shown(twice)}; rename one")
 
 
-# ---- text ----------------------------------------------------------------------------------------
+def _cells(column: Any) -> Any:
+    """A column of a frame: numbers as they are, anything else as text, "" where it is missing."""
+    import pandas as pd
+
+    if pd.api.types.is_any_real_numeric_dtype(column) or pd.api.types.is_bool_dtype(column.dtype):
+        none = column.isna().any()
+        return column.to_numpy(np.float64, na_value=np.nan) if none else column.to_numpy()
+    return pd.Series([_text(x) for x in column], column.index, dtype=object)
 
 
-def _of_text(file: File) -> Table:
-    """A line of text is a row; or several are, where a quoted cell holds line breaks."""
-    check_memory(file.path, needed := text_size(file.data, 3))
-    text = file.text.replace("\r\n", "\n").replace("\r", "\n").rstrip(" \n")
-    if not text:
-        raise ReadError.at(file.path, "the file is empty; write the scores of an item on each line")
-    said = re.match(r'(")?sep=(.)(?(1)")[,;\t]*\n', text, re.IGNORECASE)  # as spreadsheets say it
-    text, above = (text[said.end() :], 1) if said else (text, 0)
-    mark = said[2] if said else _separator(text)
-    check_memory(file.path, needed + PER_VALUE * (text.count(mark) + text.count("\n")))
-    rows: list[list[str]] = []
-    starts, reader = [above + 1], _reader(text, mark)
+def _text(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return json.dumps(value)
+    return "" if value is None or value != value else str(value).strip()
+
+
+def table_of(file: File, records: str | None = None) -> Table:
+    """The table in a file of any kind."""
+    import pandas as pd
+
+    if file.data.startswith(ARROW):
+        return _of_arrow(file)
+    if file.is_binary:
+        try:
+            frame = pd.read_excel(BytesIO(file.data), header=None, dtype=object, na_filter=False)
+        except ImportError:
+            raise
+        except Exception as bad:  # whatever is wrong with a workbook
+            raise file.error(f"it is no workbook that can be read ({printable(bad)})") from None
+        return _headed(frame.map(_text), file)
+    if file.text.lstrip()[:1] in ("{", "["):
+        return _of_json(file, records)
+    if records is not None:
+        raise file.error("--records is for JSON, and this is none")
+    return _separated(file)
+
+
+def _of_arrow(file: File) -> Table:
+    """The table of a parquet or feather file, if that says that it is small."""
+    from permtest._checks import optional
+
+    arrow = optional("pyarrow", needed_by=printable(file.path), extra="frames")
+    parquet = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
     try:
-        for row in reader:
-            rows.append(row)
-            starts.append(above + reader.line_num + 1)
-    except csv.Error as error:
-        problem = f"not CSV ({error}); close every quote, and double the quotes inside a cell"
-        raise ReadError.at(file.path, problem, f"line {starts[-1]}") from None
-    for start, row in zip(starts, rows, strict=False):
-        if len(row) != (width := len(rows[0])) or not row:
-            if "".join(rows[0][:1]).strip().startswith("#"):
-                raise ReadError.at(file.path, COMMENT, "line 1")
-            many = f"{len(row)} column{'s' * (len(row) > 1)}, but line {starts[0]} has {width}"
-            problem = (
-                f"{many if any(row) else 'a blank line'}; write the missing item there, remove "
-            )
-            problem += "the line, or quote cells with the separator"
-            raise ReadError.at(file.path, problem, f"line {start}")
-    columns = [list(map(str.strip, column)) for column in zip(*rows, strict=True)]
-    place = "line {}".format
-    return _with_header(Table(file, None, columns, (), lambda row: place(starts[row]), mark))
+        if file.data.startswith(ARROW[0]):
+            reader = parquet.ParquetFile(BytesIO(file.data))
+            size, read = reader.metadata.num_rows * reader.metadata.num_columns, reader.read
+        else:
+            reader = arrow.ipc.open_file(BytesIO(file.data))
+            batches = map(reader.get_batch, range(reader.num_record_batches))
+            size, read = sum(x.num_rows * x.num_columns for x in batches), reader.read_all
+        frame = read().to_pandas() if size <= MOST_CELLS else None
+    except Exception as bad:  # whatever is wrong with it
+        raise file.error(f"it is damaged ({printable(bad)}); write it again") from None
+    if frame is None:
+        raise file.error(TOO_LARGE)
+    return of_frame(frame, file.path, file=file)
 
 
-def _separator(text: str) -> str:
-    """What cuts the first rows into as many cells each, or at least the first into several."""
-    widths: dict[str, list[int]] = {mark: [] for mark in SEPARATORS}
-    for mark, found in widths.items():
-        with suppress(csv.Error):
-            found.extend(map(len, islice(_reader(text, mark), 100)))
-    several = [mark for mark, found in widths.items() if found and found[0] > 1]
-    even = [mark for mark in several if len(set(widths[mark])) == 1]
-    return (even or several or [BLANKS])[0]
+def _separated(file: File) -> Table:
+    """The table in a text whose cells are separated by tabs, semicolons, commas or blanks."""
+    import pandas as pd
+
+    lines = file.text[: 10**6].splitlines()[:2]
+    if not lines or not lines[0].strip():
+        raise file.error("its first line is empty")
+    separator, first, second = _separator(lines)
+    if (file.text.count("\n") + file.text.count("\r")) * max(first, second) > MOST_CELLS:
+        raise file.error(TOO_LARGE)
+    how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
+    how |= {"dtype": object, "na_filter": False, "skip_blank_lines": False, "header": None}
+    try:
+        frame = pd.read_csv(StringIO(file.text), names=range(max(first, second)), **how)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as bad:
+        said = re.sub(r".*C error: ", "", " ".join(str(bad).split()))
+        raise file.error(f"it is no table: {printable(said)}") from None
+    if second == first + 1:  # as R writes row names, which have no name
+        frame.iloc[0] = ["row", *frame.iloc[0, :-1]]
+    if re.search(r"[ \t]+(\n|\r|[,;\t])", file.text):
+        frame = frame.apply(lambda cells: cells.str.strip())
+    comma = separator == ";" and re.search(r"(^|;)\s*[+-]?\d*,\d+\s*(;|$)", file.text, re.MULTILINE)
+    return _headed(frame, file, "," if comma else ".")
 
 
-def _reader(text: str, mark: str) -> Any:
-    """The rows of cells; it knows on which line it is."""
-    lines: Iterable[str] = StringIO(text)
-    if mark == BLANKS:
-        lines = (f"{BLANKS.join(line.split())}\n" for line in lines)
-    return csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
+def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
+    """What separates cells in the first two lines, and how many cells these have."""
+    for separator in ("\t", ";", ",", r"\s+"):
+        cells = [x.split() for x in lines]
+        if separator != r"\s+":
+            cells = list(csv.reader(lines, delimiter=separator))
+        first, second = len(cells[0]), len(cells[-1])
+        if max(first, second) > 1 and second - first in (0, 1):
+            return separator, first, second
+    return ",", len(lines[0].split(",")), len(lines[0].split(","))
 
 
-def _with_header(table: Table) -> Table:
-    """The table below its first row, if that holds names: text, and no number among it.
-
-    Lines of empty cells alone at the end, which spreadsheets write, are no rows.
-    """
-    while len(table.columns) > 1 < len(table.columns[0]) and not any(
-        text_of(column[-1]) for column in table.columns
-    ):
-        for column in table.columns:
-            del column[-1]
-    first = [text_of(column[0]) for column in table.columns]
-    text = [cell for cell in first if kind_of(cell) == "text"]
-    numbers = [cell for cell in first if is_number(cell)]
-    if first[0].startswith("#"):
-        raise table.error(COMMENT, 0)
-    if not text:
-        return table
-    if numbers:
-        problem = f"text ({shown(text[0])}) and numbers ({shown(numbers[0])}) on the first line; "
-        raise table.error(f"{problem}put a line with names of columns above it", 0)
-    if len(table.columns[0]) == 1:
-        raise table.error("has a header but no scores below it; add them")
-    for column in table.columns:
-        del column[0]
-    return replace(table, names=list(map(printable, first)), place=lambda i: table.place(i + 1))
+def _headed(frame: Any, file: File, decimal: str = ".") -> Table:
+    """The table in cells, whose first row may be the header."""
+    filled = np.flatnonzero((frame != "").any(axis=1))
+    frame = frame.iloc[: filled.max(initial=-1) + 1]
+    gap = np.flatnonzero(np.diff(filled, prepend=-1) > 1)[:1]
+    if not len(frame) or gap.size:
+        line = f"line {filled[gap[0] - 1] + 2}" if gap.size and gap[0] else "it"
+        raise file.error(f"{line} is empty")
+    bare = Table(file.path, frame, decimal=decimal, file=file)
+    cells = [str(x) for x in frame.iloc[0]]
+    numbers = [bool(x) and bare.as_number(x) is not None for x in cells]
+    again = [
+        not y and x and (frame.iloc[1:, i] == x).any()
+        for i, (x, y) in enumerate(zip(cells, numbers, strict=True))
+    ]
+    header = not (any(again) or all(numbers))
+    if header and any(numbers):
+        both = [shown(cells[numbers.index(x)]) for x in (True, False)]
+        problem = f"is line 1 a header? {both[0]} is a number and {both[1]} is none; add a line of "
+        raise file.error(f"{problem}names above it, or rename the column")
+    frame = frame.iloc[int(header) :].reset_index(drop=True)
+    frame.columns = [x if header and x else str(i) for i, x in enumerate(cells, 1)]
+    _check_names(file.path, list(frame.columns))
+    if not len(frame):
+        raise file.error("it has a header and no lines")
+    return Table(file.path, frame, header, decimal, 0 if file.is_binary else 1 + header, file=file)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
 
 
-def _of_json(file: File) -> Table:
-    """Objects or lists, one for each item; or one document that holds all of them."""
-    found = list(file.documents())
-    rows, names = [document for _, document in found], None
-    if len(rows) > 1:
-        return _of_rows(file, rows, None, lambda i: f"line {found[i][0]}")
-    if isinstance(rows := rows[0], dict):
-        rows, names = _in_object(file, rows)
-    return _of_rows(file, rows, names, lambda i: f"record {i + 1}")
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(x for x in names if names.count(x) > 1)
+        raise ValueError(f"the key {shown(twice)} comes twice in one object")
+    return found
 
 
-def _in_object(file: File, document: dict[str, Any]) -> tuple[list[Any], list[str] | None]:
-    """The rows in one object: below names, or in its only list of objects, or across its lists."""
-    lists = {name: value for name, value in document.items() if isinstance(value, list)}
-    names, rows = lists.get("columns"), lists.get("data")
-    if names and rows and isinstance(rows[0], list):
-        index, called = lists.get("index", []), [printable(text_of(name)) for name in names]
-        if len(index) == len(rows) and index != list(range(len(rows))):  # of pandas
-            return [[name, *row] for name, row in zip(index, rows, strict=True)], ["index", *called]
-        return rows, called
-    objects = [value for value in lists.values() if value and isinstance(value[0], dict)]
-    if len(objects) == 1:
-        return objects[0], None
-    if objects or len({len(value) for value in lists.values()}) != 1:
-        said = ", ".join(f"{shown(name)} {len(value)}" for name, value in [*lists.items()][:10])
-        alike = "there are several lists of records" if objects else ""
-        alike = alike or "its columns are not lists of the same length"
-        problem = f"one object, but {alike} ({said or 'none'})"
-        raise ReadError.at(file.path, f"{problem}; {RECORDS}")
-    same = {name: value for name, value in document.items() if not isinstance(value, list | dict)}
-    across = zip(*lists.values(), strict=True)
-    return [dict(zip(lists, row, strict=True)) | same for row in across], None
+def parsed(file: File, text: str, place: str = "it") -> Any:
+    """A document of JSON, in which numbers stay the text that they are."""
+    if text.count(",") + text.count("[") + text.count("{") > MOST_CELLS:
+        raise file.error(TOO_LARGE)
+    how: dict[str, Any] = {"parse_float": str, "parse_int": str, "object_pairs_hook": _once}
+    try:
+        return json.loads(text, parse_constant=lambda _: None, **how)
+    except (ValueError, RecursionError) as bad:
+        raise file.error(f"{place} is no JSON that can be read ({printable(bad)})") from None
 
 
-def _of_rows(
-    file: File, rows: list[Any], names: list[str] | None, place: Callable[[int], str]
-) -> Table:
-    """Objects as rows with names; or lists of one length, or single values, as rows without."""
+def documents(file: File) -> tuple[Any, Iterator[Any] | None]:
+    """The whole document, or else the first of JSON lines, and all of them."""
+    start = file.text.lstrip()
+    first = start.partition("\n")[0]
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return parsed(file, start), None
+    several = start[len(first) :].strip() or PurePath(file.path).suffix in (".jsonl", ".ndjson")
+    if not several:
+        return parsed(file, first), None
+    lines = ((i, x) for i, x in enumerate(file.text.split("\n"), 1) if x.strip())
+    return parsed(file, first, "line 1"), (parsed(file, x, f"line {i}") for i, x in lines)
+
+
+def _of_json(file: File, records: str | None) -> Table:
+    """The table of JSON lines, of a list of records, or of what `records` names."""
+    whole, lines = documents(file)
+    found = whole if lines is None else list(lines)
+    if records is not None:
+        for key in () if records == "." else records.split("."):
+            inside = dict(enumerate(found)) if isinstance(found, list) else found
+            inside = {str(k): x for k, x in inside.items()} if isinstance(inside, dict) else {}
+            found = inside.get(key)
+        if isinstance(found, dict):
+            pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
+            found = [{"key": k} | x for k, x in pairs]
+    if isinstance(found, list) and found:
+        return of_records(file, found)
+    rows = list(_lists_in(whole, "", 6))[:COLUMNS]
     if not rows:
-        raise ReadError.at(file.path, "holds no record; write a record for each item")
-    listed = [row if isinstance(row, list | dict) else [row] for row in rows]
-    kinds = [-1 if isinstance(row, dict) else len(row) for row in listed]
-    wanted = len(names) if names else kinds[0]
-    for i, kind in enumerate(kinds):
-        if kind != wanted:
-            problem = f"{shown(text_of(rows[i]))} is not of the same kind as the first; {RECORDS}"
-            raise ReadError.at(file.path, problem, place(i))
-    if wanted < 0:
-        return Table(file, *_flat(file.path, listed), place=place)
-    return Table(file, names, [_cells(column) for column in zip(*listed, strict=True)], place=place)
+        raise file.error("it holds no list of records")
+    columns = tuple(Column(i, *row[1:]) for i, row in enumerate(rows, 1))
+    problem = f"say where the records are (--records PATH). {printable(file.path)} has lists in"
+    raise ReadError(problem, {printable(file.path): columns}, {"records": max(rows)[1]})
 
 
-def _flat(path: str, records: Sequence[Any]) -> tuple[list[str], list[list[Any]]]:
-    """Columns of all values in objects, their names those of the keys with dots between."""
-    columns: dict[str, list[Any]] = {}
+def of_records(file: File, found: Sequence[Any], **fields: Any) -> Table:
+    """The table of records: objects, lists, or single values."""
+    import pandas as pd
 
-    def leaves(value: dict[str, Any], start: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
-        for key, inner in value.items():
-            if isinstance(inner, dict) and depth < DEPTH:
-                yield from leaves(inner, f"{start}{key}.", depth + 1)
-            else:
-                yield start + key, inner
-
-    for row, record in enumerate(records):
-        for name, value in leaves(record):
-            if name not in columns:
-                needed = PER_CELL * len(records) + 4 * len(name)
-                check_memory(path, needed * (len(columns) + 1))
-                columns[name] = [None] * len(records)
-            columns[name][row] = _cell(value)
-    return list(map(printable, columns)), list(columns.values())
+    try:
+        objects = {isinstance(x, dict) for x in found} == {True}
+        frame = pd.json_normalize(list(found)) if objects else pd.DataFrame(list(found))
+    except (ValueError, TypeError, AttributeError, RecursionError) as bad:
+        raise file.error(f"its records make no table ({printable(bad)})") from None
+    if frame.size > MOST_CELLS:
+        raise file.error(TOO_LARGE)
+    return of_frame(frame, file.path, file=file, **fields)
 
 
-# ---- what has types ------------------------------------------------------------------------------
-
-_PLAIN = {int, bool, type(None), Fraction, list, dict}
-
-
-def _cell(value: Any) -> Any:
-    """A value of JSON or of a library as a cell."""
-    if isinstance(value, str):
-        return value.strip()
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, np.floating):
-        value = float(str(value))  # the shortest number that prints as it
-    if isinstance(value, float | Decimal):
-        return None if value != value else value
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
-
-
-def _cells(values: Sequence[Any]) -> list[Any]:
-    return list(values if {*map(type, values)} <= _PLAIN else map(_cell, values))
-
-
-def _column(column: Any) -> list[Any]:
-    if column.dtype == "category":  # repetitions share one text
-        known = [*_cells(column.cat.categories.tolist()), None]
-        return [known[code] for code in column.cat.codes]
-    kind = NARROW.get(str(column.dtype).lower())
-    if kind is None:
-        return _cells(column.tolist())
-    narrow = column.to_numpy(dtype=kind, na_value=np.nan)
-    found = np.array([float(str(number)) for number in narrow])
-    finite = np.isfinite(narrow)
-    units = in_common_units([narrow[finite]], ["scores"])
-    if not units.rounding:  # thirds, such as no decimal of so few digits is
-        found[finite] = units.columns[0] / units.scale
-    return _cells(found.tolist())
-
-
-def _of_frame(path: str, frame: Any) -> tuple[Any, ...]:
-    """The names and the columns of whatever has columns, its index first, and where that is."""
-    import pandas
-
-    if hasattr(frame, "to_frame"):  # a series
-        frame = frame.to_frame()
-    if hasattr(frame, "get_columns"):  # of polars, which needs no Arrow
-        floats = {one.name: one.to_numpy() for one in frame if one.dtype.is_float()}
-        objects = {x.name: pandas.Series(x.to_list(), dtype=object) for x in frame}
-        frame = pandas.DataFrame(objects | floats)
-    if hasattr(frame, "to_pandas"):  # of Arrow; texts in dictionaries are in memory once
-        check_memory(path, 2 * frame.nbytes)
-        frame = frame.to_pandas(
-            types_mapper=lambda kind: None if "dictionary" in str(kind) else pandas.ArrowDtype(kind)
-        )
-    bare, levels = isinstance(frame, np.ndarray) and not frame.dtype.names, 0
-    frame = pandas.DataFrame(frame)
-    check_memory(path, PER_VALUE * frame.size)
-    if any(frame.index.names) and set(frame.index.names) <= set(frame.columns):
-        frame = frame.reset_index(drop=True)
-    if frame.index.name is not None or not frame.index.equals(pandas.RangeIndex(len(frame))):
-        levels = frame.index.nlevels
-        known = enumerate(frame.index.names)
-        index = [f"level {i}" if levels > 1 and x is None else x or "index" for i, x in known]
-        frame = frame.reset_index(names=index)
-    several = [name if isinstance(name, tuple) else (name,) for name in frame.columns]
-    names = [printable("_".join(str(x) for x in parts if x != "")) for parts in several]
-    columns = [_column(frame.iloc[:, i]) for i in range(len(names))]
-    if any(isinstance(cell, dict) for column in columns for cell in column):
-        rows = zip(*columns, strict=True)
-        names, columns = _flat(path, [dict(zip(names, row, strict=True)) for row in rows])
-    return None if bare else names, columns, tuple(range(levels))
-
-
-# ---- files that are no text ----------------------------------------------------------------------
-
-
-def _of_arrow(file: File) -> Table:
-    name = "parquet" if file.data.startswith(b"PAR1") else "feather"
-    arrow = optional(f"pyarrow.{name}", needed_by=f"{file.path}, a {name} file,", extra="frames")
-    with reading(file.path, f"is a damaged {name} file"):
-        if name == "feather":
-            table = arrow.read_table(BytesIO(file.data))
-        else:
-            opened = arrow.ParquetFile(BytesIO(file.data))
-            about, names = opened.metadata, opened.schema_arrow.names
-            size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-            check_memory(file.path, size + PER_VALUE * about.num_rows * about.num_columns)
-            # Of a text that is repeated, so that it takes its room once; other columns ignore it.
-            table = arrow.read_table(BytesIO(file.data), read_dictionary=names)
-        table.validate(full=True)  # what is invalid may end the process
-        return Table(file, *_of_frame(file.path, table))
-
-
-def _of_numpy(file: File) -> Table:
-    import pandas
-
-    problem = "is damaged, no table, or holds Python objects, which could run code"
-    with reading(file.path, problem, "save one array, or columns of one length"):
-        found = np.load(BytesIO(file.data), allow_pickle=False)
-        if not isinstance(found, np.ndarray):
-            arrays = {name: found[name] for name in found.files}
-            found = pandas.DataFrame(arrays) if len(arrays) > 1 else arrays.popitem()[1]
-        return Table(file, *_of_frame(file.path, found))
-
-
-def _of_archive(file: File) -> Table:
-    """A workbook, or arrays, or what must be unpacked first."""
-    check_memory(file.path, PER_MEMBER * file.data.count(b"PK\x01\x02"))
-    with reading(file.path, "is a damaged archive"), zipfile.ZipFile(BytesIO(file.data)) as archive:
-        sizes = {member.filename: member.file_size for member in archive.infolist()}
-    if "xl/workbook.xml" in sizes:
-        check_memory(file.path, PER_BYTE * sum(sizes.values()))
-        return _of_workbook(file)
-    if sizes and all(name.endswith(".npy") for name in sizes):
-        check_memory(file.path, sum(sizes.values()))
-        return _of_numpy(file)
-    problem = f"an archive of {len(sizes)} files and not a workbook; unpack it and name one file"
-    raise ReadError.at(file.path, problem)
-
-
-def _of_workbook(file: File) -> Table:
-    """The sheet that the path names, or the only one that is not empty."""
-    optional("openpyxl", needed_by=f"{file.path}, a workbook,", extra="excel")
-    import pandas
-
-    plain: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
-    with reading(file.path, "is a damaged workbook"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what it does not read, such as pictures
-        found = pandas.read_excel(BytesIO(file.data), sheet_name=None, engine="openpyxl", **plain)
-    wanted = {x: one for x, one in found.items() if file.sheet in (None, x) and one.size}
-    if len(wanted) != 1:
-        said, start = ", ".join(map(shown, [*found][:20])), file.path.removesuffix(f"#{file.sheet}")
-        end = f"{start}#{next(iter(found))}"
-        problem = f"has the sheets {said}; name one that is not empty behind a #, as {end}"
-        raise ReadError.at(file.path, problem)
-    ((title, sheet),) = wanted.items()
-    columns = [_cells(sheet[i].tolist()) for i in sheet]
-    place = "row {} of sheet {}".format
-    table = Table(file, None, columns, place=lambda i: place(i + 1, shown(title)))
-    if len(columns) == 1 and "" in columns[0]:
-        problem = "is blank; remove it, or write the missing item there"
-        raise table.error(problem, columns[0].index(""))
-    return _with_header(table)
-
-
-_PICKLE = "is a pickle, which could run code when it is read; save the table as CSV or parquet"
-
-#: What files begin with that are no text, and what reads them, or why nothing does.
-_BINARY: dict[bytes, Callable[[File], Table] | str] = {
-    b"PAR1": _of_arrow,
-    b"ARROW1": _of_arrow,
-    b"\x93NUMPY": _of_numpy,
-    **dict.fromkeys((b"PK\x03\x04", b"PK\x05\x06"), _of_archive),
-    b"\xd0\xcf\x11\xe0": "is a workbook in the old format; save it as .xlsx or CSV",
-    **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), _PICKLE),
-}
+def _lists_in(value: Any, path: str, depth: int) -> Iterator[tuple[int, str, str, str]]:
+    """Length, path and fields of each list of records, or object of records."""
+    inside = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(inside, list) or not depth:
+        return
+    objects = [x for x in inside[:100] if isinstance(x, dict)]
+    single = isinstance(value, dict) and all(isinstance(x, str | bool) for x in inside)
+    if len(inside) > 1 and (single or len(objects) == len(inside[:100])):
+        fields = list(dict.fromkeys(k for x in objects for k in x)) or ["value"]
+        fields = ["key", *fields] if isinstance(value, dict) else fields
+        yield len(inside), path or ".", f"{len(inside):,} records", some(fields, 8)
+        return
+    for key, one in list(value.items())[:100] if isinstance(value, dict) else ():
+        yield from _lists_in(one, f"{path}.{key}".strip("."), depth - 1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
+from html import escape
 from importlib import import_module
 from io import BytesIO
 from math import inf
@@ -357,6 +358,13 @@ class Section(Shown):
     def _repr_html_(self) -> str:
         table = html_table(self.table, self.titles) if self.table else ""
         return together(said(self.sentence), table, said(self.note))
+
+    def to_html(self) -> str:
+        """The section with its heading and its picture, as a part of a page."""
+        picture = ""
+        if self.picture is not None:
+            picture = f"<img alt='{escape(self.picture.shows)}' src='{_drawn(self.picture)}'>"
+        return f"<h3>{escape(self.heading)}</h3>{picture}{self._repr_html_()}"
 
 
 def _legible(text: str, most: int = LETTERS) -> str:

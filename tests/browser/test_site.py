@@ -44,7 +44,7 @@ sys.dont_write_bytecode = True
 os.chdir("/project")
 warnings.filterwarnings("ignore", "Numba is not installed", RuntimeWarning)
 
-parts = ["exact", "pairs", "interval", "runs", "batch", "margins", "sequential", "metric"]
+parts = ["exact", "pairs", "interval", "runs", "batch", "sequential", "metric"]
 parts += ["result", "statistics", "predictions", "score", "integers"]
 for room in ("alternatives", "many", "null"):
     found = pkgutil.iter_modules(import_module(f"permtest.{room}").__path__, f"{room}.")

@@ -1,0 +1,359 @@
+"""From a question to p: the table of methods, and the choice among them.
+
+`METHODS` says what computes p, what it can do and what it costs. "auto" goes through `_plan`, which
+lists methods in the order in which they pay, each with the reason that a result gives for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from math import expm1, inf, log
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from permtest._checks import TooHard
+from permtest.null.bracket import tail_bracket
+from permtest.null.convolution import (
+    ROUNDLESS,
+    dp_cells,
+    dp_rounding,
+    fft_cells,
+    log_cells,
+)
+from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
+from permtest.null.enumeration import (
+    MAX_ENTRIES,
+    QUICK,
+    can_halve,
+    count_labellings,
+    count_tail,
+    enumerate_swaps,
+)
+from permtest.null.lattice import box_law
+from permtest.null.tail import (
+    Tail,
+    attempts,
+    is_countable,
+    tail_counted,
+    tail_dp,
+    tail_fft,
+    tail_tilted,
+)
+from permtest.question import Question, SeveralSums
+
+#: Cell updates that take less time than what happens around them.
+BRIEF = 2 * 10**5
+#: Cell updates of a joint law that take some seconds, with a bar that shows progress.
+AFFORDABLE_JOINT = 10**10
+#: Bound on the relative error of p that is better than none.
+ROUGH = 1e-6
+#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
+INVISIBLE, RARE = 1e-12, 1e-5
+#: Logarithm of the widest bracket that a float holds.
+MOST = 700.0
+
+Solver: TypeAlias = Callable[[Question], Probability]
+
+
+class Solution(NamedTuple):
+    """A p-value, how it was computed, and why so."""
+
+    p: Probability
+    method: str
+    reason: str
+
+
+def solve(question: Question, method: str = "auto") -> Solution:
+    """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
+    if method != "auto":
+        check_method(method)
+    if question.tolerance and question.thresholds is not None:
+        return _solve_rounded(question, method)
+    if method != "auto":
+        return Solution(METHODS[method].solver(question), method, "asked for")
+    last: Exception | None = None
+    for name, solver, reason in _plan(question):
+        try:
+            return Solution(solver(question), name, reason)
+        except (TooHard, MemoryError) as error:
+            last = error
+    assert last is not None, "a plan is never empty"
+    raise last
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError unless `method` is "auto" or one of `METHODS`."""
+    if method != "auto" and method not in METHODS:
+        known = ", ".join(map(repr, ("auto", *METHODS)))
+        raise ValueError(
+            f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
+        )
+
+
+def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
+    """What "auto" tries, in this order: the name of a method, how, and why it is right there."""
+    law, n = question.law, question.law.n_informative
+    few = law.top.bit_length() > n and can_halve(law, QUICK)
+    if few and (n <= MAX_ENTRIES or (question.h is None and question.thresholds is not None)):
+        yield "enumeration", _listed, "there are few labellings, and each was counted"
+    if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
+        reason = "few pairs differ, and dynamic programming counts their labellings"
+        yield "dp", _dp, f"{reason} without rounding"
+    if question.thresholds is not None:
+        reasons = {
+            "tilted": "only the tail was computed, by tilting",
+            "dp": "dynamic programming is quicker than tilting here",
+            "enumeration": "sums have many possible values, but few labellings had to be counted",
+        }
+        lower, upper = question.thresholds
+        for name, tail in attempts(law, min(upper, law.top - lower)):
+            yield name, partial(_by_tails, tail=tail), reasons[name]
+        yield "bracket", _bracket, "sums have too many possible values for an exact p"
+    elif question.lattice is not None:
+        yield from _plan_of_several(question)
+    else:
+        yield "tilted", _tilted, "the probabilities of all sums that h calls extreme were added"
+        yield "fft", _fft, "accuracy relative to each probability would take too long"
+
+
+def _plan_of_several(question: Question) -> Iterator[tuple[str, Solver, str]]:
+    """The same for sums that do not lie on one line."""
+    law, ratio, bound = question.law, question.staircase is not None, 1.0
+    if ratio:
+        yield "tilted", _tilted, "only the tail of the ratio was computed, by tilting both sums"
+    if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
+        yield "dp", _dp, "all joint values of the sums fit in memory"
+    if ratio:
+        with suppress(TooHard):
+            bound = _bracket(question).value
+    if bound > INVISIBLE:
+        yield "cf", _box, "all joint values but those of negligible probability fit in memory"
+    if bound < RARE:
+        yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
+
+
+def _solve_rounded(question: Question, method: str) -> Solution:
+    """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
+    name, reason = method, "asked for"
+    solver: Solver = _bracket
+    if method in METHODS:
+        solver = METHODS[method].solver
+    if method == "auto":
+        assert question.thresholds is not None
+        lower, upper = question.thresholds
+        reason = "rounding may decide ties, and there are too many labellings to check each"
+        if is_countable(question.law, min(upper, question.law.top - lower)):
+            name, solver = "enumeration", partial(_by_tails, tail=tail_counted)
+    if solver is _bracket:
+        return Solution(_bracket(question), "bracket", reason)
+    outer, inner = question.around()
+    try:
+        far, near = _with_observed(question, solver(outer)), solver(inner)
+    except TooHard:
+        if method != "auto":
+            raise
+        return Solution(_bracket(question), "bracket", reason)
+    off, apart = near.error_bound + far.error_bound, max(near.log - far.log, 0.0)
+    if apart <= off:
+        return Solution(near._replace(error_bound=off + apart), name, "no tie depends on rounding")
+    reason = "rounding decides whether some labellings tie"
+    return Solution(_between(far, near), "bracket", reason)
+
+
+def _with_observed(question: Question, far: Probability) -> Probability:
+    """The observed labelling is extreme however ties break, and so is its mirror image."""
+    if far.value == 1:
+        return far
+    n = question.law.n if question.ties_doubtful else question.law.n_informative
+    return far.plus(CERTAIN.halved(n - (question.alternative == "two-sided")))
+
+
+# ---- the methods -------------------------------------------------------------------------------
+
+
+def count_extreme(question: Question, listed: bool = False) -> int:
+    """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
+    law, n = question.law, question.law.n_informative
+    if question.h is None and can_halve(law) and question.thresholds is not None:
+        lower, upper = question.thresholds
+        if upper - lower <= 1:
+            return int(2**n)
+        return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
+    if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
+        widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
+        sums, repeats = np.unique(enumerate_swaps(0 * widths, widths), return_counts=True)
+        return int(repeats[question.is_extreme(sums)].sum())
+    counts = count_labellings(law)
+    return sum(counts[t] for t in np.flatnonzero(question.extreme))
+
+
+def exact_fraction(question: Question) -> Fraction:
+    """p as a fraction, in integers; ValueError if rounding can decide ties."""
+    if question.tolerance:
+        if solve(question).method == "bracket":
+            raise ValueError(
+                "scores are floating-point numbers whose rounding can decide ties, so that p is "
+                "known between two bounds only; pass rounding=0 if they are exact"
+            )
+        question = replace(question, tolerance=0)
+    return Fraction(count_extreme(question), 2**question.law.n_informative)
+
+
+def _counted(question: Question, *, listed: bool = False) -> Probability:
+    return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
+
+
+def _by_tails(question: Question, tail: Tail) -> Probability:
+    """P(T <= lower or T >= upper), both as upper tails."""
+    assert question.thresholds is not None, "what needs tails is asked for where there are some"
+    law, (lower, upper) = question.law, question.thresholds
+    if upper - lower <= 1:
+        return CERTAIN
+    if lower < 0:
+        return tail(law, upper)
+    below = tail(law, law.top - lower)
+    if upper > law.top:
+        return below
+    return below.plus(below if upper == law.top - lower else tail(law, upper))
+
+
+def _by_tails_or(cells: Solver, tail: Tail, question: Question) -> Probability:
+    """From tails, or from `cells` where there are none."""
+    return cells(question) if question.thresholds is None else _by_tails(question, tail)
+
+
+def _tilted_cells(question: Question) -> Probability:
+    """From the law of a ratio of two sums next to its tail, or the logarithms of all cells."""
+    if question.staircase is not None:
+        p = question.staircase.tail()
+        return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
+    if question.rank > 1:
+        raise ArithmeticError(
+            "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "
+            "what can be done for others"
+        )
+    return _from_logs(question)
+
+
+def _from_logs(question: Question) -> Probability:
+    """From the logarithms of all cells."""
+    logs, error = log_cells(question.law)
+    logs = logs[question.extreme]
+    log_p = float(logs.max(initial=-inf))
+    if log_p > -inf:
+        log_p += log(float(np.sum(np.exp(logs - log_p))))
+    # A cell is off by its noise and by the rounding of its logarithm; cells below p e^-40 by less
+    # than they add to it.
+    return Probability.of_log(log_p, error + EPS * (264 - 5 * log_p))
+
+
+def _dp_cells(question: Question) -> Probability:
+    """From all cells, or their logarithms where those are too small for floats."""
+    law, extreme = question.law, question.extreme
+    p = float(np.sum(dp_cells(law)[extreme]))
+    return Probability.of(p, dp_rounding(law)) if p > UNDERFLOW else _from_logs(question)
+
+
+def _fft_cells(question: Question) -> Probability:
+    """From all cells, accurate absolutely."""
+    found = fft_cells(question.law)
+    p, noise = found.probability(question.extreme)
+    if p <= 2 * noise:
+        raise ArithmeticError(
+            f"p is below {2 * noise:.1g}, the absolute accuracy of method='fft' where h "
+            "does not single out tails; method='auto' has relative accuracy"
+        )
+    return Probability.of(p, found.relative + noise / (p - noise))
+
+
+def _box(question: Question) -> Probability:
+    """From the joint law of several sums in a box, accurate absolutely."""
+    if not isinstance(question, SeveralSums):
+        raise ArithmeticError(
+            "method='cf' is for the joint law of several sums; method='fft' transforms that of one"
+        )
+    lattice = question.lattice
+    if lattice.rank == 0:
+        return CERTAIN
+    box = box_law(lattice)
+    flat, cells = box.cells.reshape(-1), box.above_noise()
+    extreme = cells[question.is_extreme(cells, lambda part: lattice.at(box.coordinates(part)))]
+    p = float(np.sum(flat[extreme]))
+    # Cells that are lost in the noise have been left out; they hold what the others lack.
+    lost = abs(1.0 - float(np.sum(flat[cells])))
+    rest = lost + 2 * box.noise * float(cells.size) ** 0.5 + box.outside
+    if p <= rest / ROUGH:
+        raise TooHard(
+            f"p is below {rest / ROUGH:.1g}, what the joint law of {lattice.rank} sums "
+            "is good for on a lattice of this size",
+            "monte_carlo has bounds for it",
+        )
+    return Probability.of(p, rest / (p - rest) + EPS * 64)
+
+
+def _bracket(question: Question) -> Probability:
+    """The upper bound; its `error_bound` reaches down to the lower one."""
+    if question.staircase is not None:
+        low, high = question.staircase.bracket()
+        if question.alternative == "two-sided":
+            low, high = low.plus(low), high.plus(high)
+        return _between(low, high)
+    if question.thresholds is None:
+        raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
+    outer, inner = question.around()
+    far, near = outer.moved_by, inner.moved_by
+    bracket = cache(partial(tail_bracket, question.law, slack=far))
+    low = _by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
+    high = _by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
+    if question.tolerance:
+        return _between(_with_observed(question, low), high)
+    return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)
+
+
+def _between(low: Probability, high: Probability) -> Probability:
+    """`high`, with a bound of its error that reaches down to `low` and covers their errors."""
+    gap = high.log - low.log + high.error_bound + low.error_bound + EPS
+    return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
+
+
+_listed = partial(_counted, listed=True)
+_tilted = partial(_by_tails_or, _tilted_cells, tail_tilted)
+_dp = partial(_by_tails_or, _dp_cells, tail_dp)
+_fft = partial(_by_tails_or, _fft_cells, tail_fft)
+
+
+class Method(NamedTuple):
+    """A way to compute p: what it can do, what it costs, and the function.
+
+    N' pairs differ, by A in all, and take U distinct differences.
+    """
+
+    about: str
+    cost: str
+    solver: Solver
+
+
+METHODS: dict[str, Method] = {
+    "tilted": Method(
+        "tails of one sum and ratios of two, relative to p", "O(U) as a rule", _tilted
+    ),
+    "dp": Method("what has a lattice that fits in memory, relative to p (Alg. 3)", "O(N' A)", _dp),
+    "fft": Method(
+        "tails relative to p, other regions to about 1e-16 of 1 (Alg. 4)",
+        "O(A log A log U)",
+        _fft,
+    ),
+    "cf": Method("joint laws of several sums, to about 1e-16 of 1", "O(A U)", _box),
+    "enumeration": Method(
+        "few pairs: labellings are counted, by halves where there are two tails",
+        "O(2^(N'/2))",
+        _listed,
+    ),
+    "integer": Method("the exact fraction", "O(N' A) on integers of N' bits", _counted),
+    "bracket": Method("two bounds on tails that no lattice can hold", "milliseconds", _bracket),
+}

@@ -1,0 +1,171 @@
+"""Files of evaluation tools: what each declares of its records, so that nobody has to.
+
+A tool makes a row of each record: "id", "run" and "system", a "target" that must agree between
+systems, and scores by their names. Rows of one item, run and system are put together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias
+
+from permtest.readers.tables import (
+    ZIP,
+    File,
+    ReadError,
+    Table,
+    documents,
+    of_records,
+    parsed,
+    printable,
+)
+
+Rows: TypeAlias = Iterator[dict[str, Any]]
+Records: TypeAlias = Iterable[Mapping[str, Any]]
+
+_BESIDE = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+_GRADES = {"C": "1", "I": "0", "P": "0.5", "N": "0"}
+
+
+def _lm_eval(records: Records, model: str) -> Rows:
+    """Samples of lm-evaluation-harness: a document comes again for each filter."""
+    for record in records:
+        hashes = [record.get(x) for x in ("doc_hash", "target_hash", "target")]
+        row = {"id": record["doc_id"], "system": model}
+        row["target"] = next((x for x in hashes if isinstance(x, str)), "")
+        every = [x for x in record if x not in _BESIDE and not x.endswith("_hash")]
+        end = f",{record['filter']}" if "filter" in record else ""
+        yield row | {f"{x}{end}": record.get(x) for x in record.get("metrics", every)}
+
+
+def _inspect(logs: Records, _: str) -> Rows:
+    """Logs of Inspect: a scorer may give several values, or a grade."""
+    for log in logs:
+        for sample in log["samples"]:
+            row = {"id": sample["id"], "run": sample.get("epoch"), "system": log["eval"]["model"]}
+            row["target"] = str(sample.get("target"))
+            for scorer, score in (sample.get("scores") or {}).items():
+                value = score.get("value") if isinstance(score, dict) else score
+                for key, part in (value if isinstance(value, dict) else {"": value}).items():
+                    row[f"{scorer}.{key}" if key else scorer] = _GRADES.get(str(part), part)
+            yield row
+
+
+def _helm(records: Records, model: str) -> Rows:
+    """Statistics of HELM: those of an instance stand in several records."""
+    for record in records:
+        row = {"id": record["instance_id"], "run": record.get("train_trial_index"), "system": model}
+        if record.get("perturbation"):
+            row["id"] += f", {json.dumps(record['perturbation'], sort_keys=True)}"
+        for stat in record["stats"]:
+            named = (stat["name"].get(key) for key in ("name", "split", "sub_split"))
+            value = stat.get("sum") if stat.get("count") == "1" else stat.get("mean")
+            row[",".join(x for x in named if x)] = None if stat.get("count") == "0" else value
+        yield row
+
+
+def _every_eval_ever(records: Records, _: str) -> Rows:
+    """Instances of Every Eval Ever: a sample has a record for each evaluation."""
+    kept = list(records)
+    several = len({x.get("evaluation_name") for x in kept}) > 1
+    for record in kept:
+        row = {"id": record["sample_id"], "run": (record.get("metadata") or {}).get("epoch")}
+        row |= {"system": record["model_id"], "target": record.get("sample_hash") or ""}
+        end = f",{record.get('evaluation_name')}" if several else ""
+        scores = ((x, record["evaluation"].get(x)) for x in ("score", "is_correct"))
+        yield row | {x + end: y for x, y in scores if y is not None}
+
+
+#: What makes rows, and sets of keys of which the first record has one.
+TOOLS: dict[Callable[[Records, str], Rows], tuple[str, ...]] = {
+    _lm_eval: ("doc_id doc", "doc_id doc_hash", "doc_id resps", "doc_id filtered_resps"),
+    _inspect: ("version eval samples",),
+    _helm: ("instance_id stats",),
+    _every_eval_ever: ("model_id sample_id evaluation",),
+}
+
+
+def load(file: File) -> Table | None:
+    """The table of a file that a tool wrote; None of other files."""
+    whole, records = _unpacked(file), None
+    if whole is None:
+        if file.is_binary or file.text.lstrip()[:1] not in ("{", "["):
+            return None
+        whole, records = documents(file)
+    every = records or (whole if isinstance(whole, list) else [whole])
+    first = whole[0] if isinstance(whole, list) and whole else whole
+    keys = {*first} if isinstance(first, dict) else set()
+    rows = next((x for x, y in TOOLS.items() if any({*z.split()} <= keys for z in y)), None)
+    if rows is None:
+        return None
+    found: dict[Any, dict[str, Any]] = {}
+    try:
+        for row in rows(every, _model(file)):
+            same = found.setdefault((row["id"], row.get("run"), row["system"]), row)
+            if twice := [x for x in row if same.setdefault(x, row[x]) != row[x]]:
+                raise file.error(
+                    f"{printable(row['id'])} has two values of {twice[0]}; keep one run"
+                )
+    except (AttributeError, TypeError, KeyError) as bad:
+        raise file.error(f"it is not as its tool writes it ({printable(bad)})") from None
+    return _declared(file, list(found.values()))
+
+
+def _declared(file: File, rows: list[dict[str, Any]]) -> Table:
+    """The table of rows, and what their columns are."""
+    if not rows:
+        raise file.error("it has no records; were samples logged?")
+    constant = [x for x in ("run", "system") if len({row.get(x) for row in rows}) == 1]
+    called = str(rows[0]["system"] or "") if "system" in constant else ""
+    table = of_records(file, [{x: y for x, y in row.items() if x not in constant} for row in rows])
+    known: dict[str, Any] = {x: x for x in ("id", "run", "system") if x in table.names}
+    others = [x for x in table.names if x not in known and x != "target"]
+    known |= {"scores": [x for x in others if table.facts[x].numbers], "agree": ["target"]}
+    if not known["scores"]:
+        raise file.error("it holds no score that is a number for each item; log such a score")
+    return replace(table, called=called, known=known)
+
+
+def _model(file: File) -> str:
+    """The model that the folder of a file is called by, or names behind model=."""
+    folders = [x for x in PurePath(file.path).parts[:-1] if not re.match(r"\d{4}-\d\d-\d\dT", x)]
+    named = re.search(r"\bmodel=([^,]+)", folders[-1]) if folders else None
+    by_tool = PurePath(file.path).name.startswith(("samples_", "per_instance_stats"))
+    return named[1] if named else folders[-1] if folders and by_tool else ""
+
+
+def _unpacked(file: File) -> dict[str, Any] | None:
+    """The log in an archive of Inspect; None if the file is none."""
+    names = file.members() if file.data.startswith(ZIP) and b"samples/" in file.data else []
+    head = next((x for x in ("header.json", "_journal/start.json") if x in names), None)
+    if head is None:
+        return None
+    every = [x for x in names if x.startswith("samples/") and x.endswith(".json")]
+
+    def part(name: str) -> Any:
+        return parsed(file, file.member(name).decode("utf-8", "replace"), name)
+
+    samples = part("summaries.json") if "summaries.json" in names else ()
+    return {**part(head), "samples": samples if len(samples) == len(every) else map(part, every)}
+
+
+def of_folder(folder: Path) -> Table:
+    """The tables that lm-evaluation-harness wrote into the folder of one model, in one."""
+    import pandas as pd
+
+    paths = sorted(folder.glob("samples_*.jsonl")) or sorted(folder.glob("*/samples_*.jsonl"))
+    tasks = [re.sub(r"^samples_|_\d{4}-\d\d-\d\dT[\d.:+-]*$", "", x.stem) for x in paths]
+    tables = {task: load(File.load(x)) for task, x in zip(tasks, paths, strict=True)}
+    found = {task: x for task, x in tables.items() if x is not None}
+    if not paths or len(found) < len(paths):
+        problem = "it has two runs of a task, or another file" if paths else "no samples_*.jsonl"
+        raise ReadError(f"{printable(folder)}: {problem} in it; name one file")
+    frames = [x.frame.assign(id=task + " " + x.frame["id"]) for task, x in found.items()]
+    frame, first = pd.concat(frames, ignore_index=True).fillna(""), next(iter(found.values()))
+    scores = list(dict.fromkeys(name for x in found.values() for name in x.known["scores"]))
+    how: dict[str, Any] = {"known": {**first.known, "scores": scores}, "called": folder.name}
+    return replace(first, path=str(folder), frame=frame, **how)
