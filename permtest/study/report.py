@@ -482,18 +482,21 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
         for name, x, y, d in zip(vars(seen.a), *columns, strict=True)
     ]
     titles = {"about": "", "a": a, "b": b, "difference": "difference"}
-    told, picture = str(seen), None
+    shows = "The scores of both systems"
+    found = [
+        Section(
+            "data", "The data", str(seen), rows, titles, Picture("plot_scores", (c.units,), shows)
+        )
+    ]
     if len(scores) > 3 and scores.clusters is None:
         how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
         sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
         shows = "Standard deviation of the difference against the size of a unit"
-        told, picture = f"{told} {sizes}", Picture("plot_unit_sizes", (sizes,), shows)
+        picture = Picture("plot_unit_sizes", (sizes,), shows)
+        found.append(Section("units", "Evaluation units", str(sizes), picture=picture))
     how = {key: said[key] for key in ("rule", "estimand") if key in said}
     advice = recommend(c.units, alpha=c.alpha, **how)
-    return [
-        Section("data", "The data", told, rows, titles, picture),
-        Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS),
-    ]
+    return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
