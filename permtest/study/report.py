@@ -361,10 +361,7 @@ class Section(Shown):
 
     def to_html(self) -> str:
         """The section with its heading and its picture, as a part of a page."""
-        picture = ""
-        if self.picture is not None:
-            picture = f"<img alt='{escape(self.picture.shows)}' src='{_drawn(self.picture)}'>"
-        return f"<h3>{escape(self.heading)}</h3>{picture}{self._repr_html_()}"
+        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', part=self)}"
 
 
 def _legible(text: str, most: int = LETTERS) -> str:
@@ -485,18 +482,21 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
         for name, x, y, d in zip(vars(seen.a), *columns, strict=True)
     ]
     titles = {"about": "", "a": a, "b": b, "difference": "difference"}
-    told, picture = str(seen), None
+    shows = "The scores of both systems"
+    found = [
+        Section(
+            "data", "The data", str(seen), rows, titles, Picture("plot_scores", (c.units,), shows)
+        )
+    ]
     if len(scores) > 3 and scores.clusters is None:
         how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
         sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
         shows = "Standard deviation of the difference against the size of a unit"
-        told, picture = f"{told} {sizes}", Picture("plot_unit_sizes", (sizes,), shows)
+        picture = Picture("plot_unit_sizes", (sizes,), shows)
+        found.append(Section("units", "Evaluation units", str(sizes), picture=picture))
     how = {key: said[key] for key in ("rule", "estimand") if key in said}
     advice = recommend(c.units, alpha=c.alpha, **how)
-    return [
-        Section("data", "The data", told, rows, titles, picture),
-        Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS),
-    ]
+    return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
@@ -606,12 +606,15 @@ class Document(Shown):
         found["caution"] = list(self.caution)
         return [found | {"sections": {part.key: part.rows() for part in self.sections}}]
 
+    def to_html(self) -> str:
+        """A page that needs nothing else."""
+        return _rendered("report.html", document=self)
+
     def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
-        makers = {"html": _page, "md": _page, "tex": _latex, "json": _json, "csv": _csv}
-        return {
-            f"{stem}.{x}": makers[x](self, x).encode("utf-8", "replace") for x in _known(formats)
-        }
+        makers = {"html": Document.to_html, "md": _markdown, "tex": _latex}
+        makers |= {"json": _json, "csv": _csv}
+        return {f"{stem}.{x}": makers[x](self).encode("utf-8", "replace") for x in _known(formats)}
 
     def write(
         self,
@@ -679,11 +682,15 @@ def _known(formats: Iterable[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def _json(document: Document, _: str) -> str:
+def _markdown(document: Document) -> str:
+    return _rendered("report.md", document=document)
+
+
+def _json(document: Document) -> str:
     return document.to_json(indent=2) + "\n"
 
 
-def _latex(document: Document, _: str) -> str:
+def _latex(document: Document) -> str:
     """A table for a paper, which needs no package but booktabs."""
     from pandas import DataFrame
 
@@ -692,7 +699,7 @@ def _latex(document: Document, _: str) -> str:
     return f"% {sentence}\n{frame.to_latex(index=False, escape=True)}"
 
 
-def _csv(document: Document, _: str) -> str:
+def _csv(document: Document) -> str:
     """The items of two systems, or the ranking of a board, for a spreadsheet."""
     from pandas import DataFrame
 
@@ -710,18 +717,18 @@ def _no_formula(value: Any) -> Any:
 MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
-def _page(document: Document, kind: str) -> str:
-    """The document by the template of its kind; in HTML what comes from data is escaped."""
+def _rendered(template: str, **what: Any) -> str:
+    """Something by its template; in HTML what comes from data is escaped."""
     jinja2 = optional("jinja2", needed_by="a report", extra="study")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=kind == "html",
+        autoescape=template.endswith("html"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
-    return str(environment.get_template(f"report.{kind}").render(document=document))
+    return str(environment.get_template(template).render(**what))
 
 
 def _drawn(picture: Picture) -> str:

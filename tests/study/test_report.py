@@ -170,7 +170,7 @@ def test_each_step_has_its_settings(metric):
     units = evaluation_units(NEW, OLD, 2, metric=metric, rng=4)
     assert document.comparison.test.pvalue == exact_perm_test(units).pvalue
     assert document["data"].sentence.count("6 pairs") == 1
-    assert "by less than 0.1." in document["data"].sentence
+    assert "by less than 0.1." in document["units"].sentence
     assert document["advice"].sentence.startswith("Recommended: ")
     assert [row["test"] for row in document["tests"].rows()] == ["exact", "sign", "wilcoxon"]
     assert document["tests"].titles["interval"] == "90% interval"
