@@ -275,7 +275,7 @@ def plot_ranking(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
             ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
         elif away > 14:
             bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
-            keys.append(sheet.dot("no two of them differ", color=roles.ink(), **bar))
+            keys.append(sheet.dot("joined: not shown to differ", color=roles.ink(), **bar))
         left_out = len(board.systems) - len(rows)
         what = f"; {left_out} more systems are not drawn" * (left_out > 0)
         sheet.literal(ax.xaxis.label, _measure(board) + what, ax)
@@ -363,7 +363,7 @@ def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
     bounds, blue = [alpha, *(x for x in BOUNDS if x < alpha)], np.array(roles.NULL.rgba()[:3])
     shades = np.array([np.ones(3), 0.6 + 0.4 * blue, blue, 0.45 * blue])
     kinds = sum(rejects(p, bound).astype(int) for bound in bounds) * ~np.eye(len(p), dtype=bool)
-    words = ["does not differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
+    words = ["not shown to differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
     edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
     keys = [Patch(fc=shade, label=x, **edge) for shade, x in zip(shades, words, strict=False)]
     return kinds, shades, keys
