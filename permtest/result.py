@@ -165,7 +165,7 @@ class PermutationTestResult(Shown):
     reading: str = ""
     parts: tuple[str, ...] = ()
     sums: tuple[Any, ...] = ()
-    other_sums: tuple[int, ...] | None = None
+    other_sums: Any = None
     rank: int = 1
     #: None where a function of predictions was sampled, which has no sums.
     _question: Question | None = field(kw_only=True, repr=False, compare=False)
