@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.readers import annotated, tools
+from permtest.readers.annotated import METRICS
 from permtest.readers.tables import (
     Column,
     File,
@@ -33,7 +34,7 @@ from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "File", "ReadError", "read", "read_many"]
+__all__ = ["METRICS", "Column", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
