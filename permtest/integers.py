@@ -75,6 +75,8 @@ def exact_sum(values: IntArray) -> int:
     """The sum as a Python integer, whatever its size."""
     if values.dtype == object:
         return sum(map(int, values))
+    if largest(values) * values.size < 2**63:
+        return int(values.sum())
     return (int((values >> HALF).sum()) << HALF) + int((values & (2**HALF - 1)).sum())
 
 
@@ -127,10 +129,13 @@ def is_missing(value: Any) -> bool:
 
 def plain_array(values: Any, name: str, what: str = "an array", remedy: str = "") -> NDArray[Any]:
     """What NumPy makes of values, as Python objects where it would change some, or an error."""
-    kinds = set(map(type, values)) if isinstance(values, list | tuple) else {type(values)}
+    listed = isinstance(values, list | tuple)
+    kinds = set(map(type, values)) if listed else {type(values)}
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
-        for bad in np.argwhere(np.ma.getmaskarray(np.ma.array(values)))[:1].tolist():
-            raise ScoreError(name, tuple(bad), "is masked", "remove the pair or fill in its score")
+        for i, part in enumerate(values) if listed else [(None, values)]:
+            for bad in np.argwhere(np.ma.getmaskarray(part))[:1].tolist():
+                where = tuple(bad) if i is None else (i, *bad)
+                raise ScoreError(name, where, "is masked", "remove the pair or fill in its score")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -164,7 +169,7 @@ def as_counts(values: IntArray, name: str) -> IntArray:
     try:
         counts = as_integers(values.ravel(), name).reshape(values.shape)
     except ScoreError as error:
-        raise error.at(tuple(map(int, np.unravel_index(error.index, values.shape)))) from None
+        raise error.at(tuple(map(int, np.unravel_index(error.index[0], values.shape)))) from None
     for index in np.argwhere(counts < 0)[:1].tolist():
         problem = f"= {values[tuple(index)]} is below 0"
         raise ScoreError(name, tuple(index), problem, "counts are whole numbers from 0 on")
@@ -177,9 +182,8 @@ def _column(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(
             f"{name} must be a one-dimensional sequence of numbers, not {type(values).__name__}"
         )
-    array = plain_array(
-        values if hasattr(values, "__len__") else list(values), name, "one-dimensional"
-    )
+    values = values if hasattr(values, "__len__") else list(values)
+    array = plain_array(values, name, "one-dimensional")
     if array.ndim != 1:
         hint = "; pass one column for each system" if array.ndim == 2 else ""
         raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}{hint}")
@@ -191,7 +195,7 @@ def _column(values: Any, name: str) -> NDArray[Any]:
         objects[:] = list(array)
         return objects
     for i in np.flatnonzero(~np.isfinite(array))[:1].tolist():
-        _number(array[i], name, (i,))
+        _number(list(values)[i], name, (i,))
     whole = np.all((np.abs(array) < WIDE) & (np.floor(array) == array))
     return array.astype(np.int64) if whole else array
 
@@ -230,6 +234,7 @@ def _number_of(text: str) -> int | Fraction | float | None:
 # ---- what floats stand for -----------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")  # what overflows is no short decimal
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
     """Columns as integers with one number to divide them by; floats are read as said above."""
     if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
@@ -282,7 +287,6 @@ def _as_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Exact:
     )
 
 
-@np.errstate(all="ignore")  # what overflows is not short
 def _read(x: Floats, single: NDArray[np.bool_]) -> tuple[IntArray, int, Floats, str]:
     """Integers, what to divide them by, by how much each is off then, and what floats stand for."""
     whole, narrow = np.rint(x) == x, x.astype(np.float32)
@@ -293,7 +297,7 @@ def _read(x: Floats, single: NDArray[np.bool_]) -> tuple[IntArray, int, Floats, 
     if rest.any() and not single.all() and np.all((narrow == x) & normal):
         return _read(x, ~np.zeros_like(single))  # the digits beyond the seventh are noise
     p, q = np.where(whole, x, written).astype(np.int64), np.where(whole, 1, power).astype(np.int64)
-    top = float(np.abs(x).max())
+    top = float(np.abs(x).max(initial=0.0))
     for kind, search in ((True, _shared), (False, _convergents)):
         if np.any(some := rest & (single == kind)):
             values, back = np.unique(x[some], return_inverse=True)
@@ -301,7 +305,7 @@ def _read(x: Floats, single: NDArray[np.bool_]) -> tuple[IntArray, int, Floats, 
     if not q.all():
         numbers, scale, off = _at_their_value(x)
         off = np.where(whole, 0.0, off + _rounding(x, single, top))
-        said = f"{rest.sum()} of {x.size} scores are floating-point numbers"
+        said = f"{(~whole).sum()} of {x.size} scores are floating-point numbers"
         return numbers, scale, off, f"{said}, off by up to {off.max():.1e}"
     said = f"scores are fractions with denominators up to {q[rest].max()}" if rest.any() else ""
     shared = np.gcd(p, q)

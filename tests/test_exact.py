@@ -1,5 +1,6 @@
 """exact_perm_test against enumeration, integer counting, known answers and SciPy."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -294,3 +295,38 @@ def test_statistics_say_which_scores_they_take(statistic, score, message):
     with pytest.raises(ValueError, match=message):
         exact_perm_test([1, 1], [0, score], statistic=statistic)
     assert exact_perm_test([1, 1], [0, score]).statistic == 2 - score
+
+
+def test_the_observed_sum_is_one_that_can_be_observed():
+    rng = np.random.default_rng(2)
+    for n in (5, 30, 100):
+        result = pt.exact_perm_test(rng.random(n), rng.random(n))
+        assert result.at(result.statistic) == result
+    thirds = pt.exact_perm_test(rng.integers(0, 4, 30) / 3, rng.integers(0, 4, 30) / 3)
+    assert thirds.at(thirds.statistic) == thirds
+    with pytest.raises(ValueError, match="method='foo' is not known"):
+        thirds.at(thirds.statistic, method="foo")
+    for bad in ("1", float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
+        with pytest.raises(ValueError, match="observed="):
+            thirds.at(bad)
+
+
+def test_scores_that_change_after_the_test_are_noticed():
+    u, v = np.array([3, 5, 4, 8]), np.array([2, 3, 1, 6])
+    result = pt.exact_perm_test(u, v)
+    u[:] = 0
+    with pytest.raises(ValueError, match="changed after the test"):
+        result.confidence_interval()
+
+
+def test_any_h_on_a_long_lattice_keeps_its_bound():
+    """Cells are added up as exactly as they are known; math.fsum says how far off the sum is."""
+    rng = np.random.default_rng(1)
+    d = rng.integers(1, 60, 3000)
+    d[rng.random(3000) < 0.3] *= -1
+    result = pt.exact_perm_test(d, 0 * d, h=lambda s: abs(s) if s % 4 else 0)
+    logs = result.null_distribution.log_pmf[result.extreme]
+    top = logs.max()
+    exact = top + math.log(math.fsum(np.exp(logs - top).tolist()))
+    assert abs(result.log10_pvalue * math.log(10) - exact) <= 2e-14 * abs(exact)
+    assert result.error_bound <= 1.5e-12

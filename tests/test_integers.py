@@ -1,6 +1,6 @@
 """Scores with decimals are exact on their lattice; a float is the decimal that it is printed as."""
 
-import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import permtest as pt
+from permtest.integers import in_common_units
 from permtest.scores import Scores
 from tests import naive
 from tests.strategies import alternatives
@@ -42,29 +43,15 @@ def test_decimals_are_as_exact_as_integers(rows, alternative):
         ([1e30, 0.5], [2 * 10**30, 1], 2),
         ([True, 0.5], [10, 5], 10),
         ([np.float32(0.1), 0.5], [1, 5], 10),
+        (["0.25", "1e-3", "12", "true", " 1/2"], [250, 1, 12_000, 1000, 500], 1000),
+        (["0.1", "0.10000000000000001"], [1, 1], 10),
+        ([str(2**53 + 1), "1e400"], [2**53 + 1, 10**400], 1),
         ([2.0**40, 0.5], [2**41, 1], 2),
     ],
 )
 def test_what_decimals_are_kept_as(column, integers, scale):
     pairs = Scores.of(column, [0] * len(column))
     assert (pairs.u.tolist(), pairs.scale) == (integers, scale)
-
-
-def test_measurements_get_a_bracket_and_say_so():
-    rng = np.random.default_rng(5)
-    u, v = rng.normal(size=120), rng.normal(size=120)
-    result = pt.exact_perm_test(u, v)
-    low, high = result.pvalue_interval()
-    assert result.method == "bracket"
-    assert result.pvalue == high
-    assert 0 < high / low - 1 < 1e-3
-    assert "p lies between" in str(result)
-    sampled = pt.monte_carlo(u, v, K=200_000, rng=0).pvalue_interval(0.9999)
-    assert sampled[0] < high
-    assert low < sampled[1]
-    with pytest.raises(MemoryError, match="cells"):
-        _ = result.null_distribution
-    assert "too long to draw" in result._repr_html_()
 
 
 # ---- scores as they come -----------------------------------------------------------------------
@@ -77,41 +64,6 @@ def test_a_float_means_the_same_in_any_column(dtype):
     whole, halves = np.array([large, 1, 1], dtype), np.array([large, 0.5, 0.5], dtype)
     result = pt.exact_perm_test(whole, halves)
     assert (result.statistic, result.n_informative) == (1.0, 2)
-
-
-def test_the_observed_sum_is_one_that_can_be_observed():
-    rng = np.random.default_rng(2)
-    for n in (5, 30, 100):
-        result = pt.exact_perm_test(rng.random(n), rng.random(n))
-        assert result.at(result.statistic) == result
-    thirds = pt.exact_perm_test(rng.integers(0, 4, 30) / 3, rng.integers(0, 4, 30) / 3)
-    assert thirds.at(thirds.statistic) == thirds
-    with pytest.raises(ValueError, match="method='foo' is not known"):
-        thirds.at(thirds.statistic, method="foo")
-    for bad in ("1", float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
-        with pytest.raises(ValueError, match="observed="):
-            thirds.at(bad)
-
-
-def test_scores_that_change_after_the_test_are_noticed():
-    u, v = np.array([3, 5, 4, 8]), np.array([2, 3, 1, 6])
-    result = pt.exact_perm_test(u, v)
-    u[:] = 0
-    with pytest.raises(ValueError, match="changed after the test"):
-        result.confidence_interval()
-
-
-def test_any_h_on_a_long_lattice_keeps_its_bound():
-    """Cells are added up as exactly as they are known; math.fsum says how far off the sum is."""
-    rng = np.random.default_rng(1)
-    d = rng.integers(1, 60, 3000)
-    d[rng.random(3000) < 0.3] *= -1
-    result = pt.exact_perm_test(d, 0 * d, h=lambda s: abs(s) if s % 4 else 0)
-    logs = result.null_distribution.log_pmf[result.extreme]
-    top = logs.max()
-    exact = top + math.log(math.fsum(np.exp(logs - top).tolist()))
-    assert abs(result.log10_pvalue * math.log(10) - exact) <= 2e-14 * abs(exact)
-    assert result.error_bound <= 1.5e-12
 
 
 @given(
@@ -178,51 +130,44 @@ def test_floats_are_the_fractions_that_they_came_from(family, n):
 
 
 @given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(2, 8),
-    alternative=alternatives,
-    method=st.sampled_from(["auto", "bracket", "dp"]),
+    rows=st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6)), min_size=1, max_size=6),
+    divisor=st.sampled_from([1, 7, 1000, 3000, 99_991, 10**6]),
 )
-def test_a_stated_rounding_is_covered(seed, n, alternative, method):
-    """The p-value of scores with all their digits, from the same scores with one decimal."""
-    u, v = np.random.default_rng(seed).random((2, n)).round(6)
-    whole = [[round(10**6 * x) for x in column] for column in (u, v)]
-    truth = naive.pvalue(*whole, h=naive.h_of(alternative))
-    options = {"alternative": alternative, "method": method}
-    low, high = pt.exact_perm_test(
-        u.round(1), v.round(1), rounding=0.05 + 1e-12, **options
-    ).pvalue_interval()
-    assert low <= float(truth) * (1 + 1e-12)
-    assert float(truth) <= high * (1 + 1e-12)
+def test_what_a_program_computed_is_within_what_is_said(rows, divisor):
+    """Two products and a quotient, each rounded: read exactly, or as near as it says."""
+    u = [a / divisor * b for a, b in rows]
+    (column,), scale, tolerance, _ = in_common_units([u], ["u"])
+    for i, (a, b) in enumerate(rows):
+        off = abs(Fraction(int(column[i]), scale) - Fraction(a * b, divisor))
+        assert off <= (0 if tolerance is None else tolerance[0][i])
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_both_ends_of_p_where_rounding_decides_ties(alternative):
-    """Sums may be off by 0.4 in all, on a lattice of fifths: three cells further out, two in."""
-    tenths, scale = [4, 6, -4, 5, 2], {"two-sided": abs, "greater": int, "less": lambda s: -s}
-    u = [x / 10 for x in tenths]
-    result = pt.exact_perm_test(u, [0] * 5, rounding=0.02, alternative=alternative)
-    sums = [scale[alternative](s) for s in naive.labellings(tenths, [0] * 5)]
-    observed = 2 if alternative == "two-sided" else 1  # extreme, however ties break
-    far = sum(s >= sums[0] + 6 for s in sums) + observed
-    near = sum(s >= sums[0] - 4 for s in sums)
-    assert result.method == "bracket"
-    assert result.pvalue_interval() == pytest.approx((far / 32, near / 32), rel=1e-14)
+def test_random_numbers_are_no_fractions():
+    x = np.random.default_rng(3).random(100_000)
+    (column,), scale, (off,), reading = in_common_units([x], ["u"])
+    assert "100000 of 100000 scores are floating-point numbers" in reading
+    assert np.all(np.abs(column / scale - x) <= off)
+    assert off.max() < 1e-15
+    alone = [in_common_units([x[i : i + 1]], ["u"]).tolerance for i in range(2000)]
+    assert sum(off is None for off in alone) <= 1
 
 
-def test_rounding_is_a_size_and_h_wants_exact_scores():
-    for bad in (-1, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="rounding="):
-            pt.exact_perm_test([0.5, 1], [0.25, 0], rounding=bad)
-    with pytest.raises(ValueError, match="rounding=0"):
-        pt.exact_perm_test([0.5, 1], [0.25, 0], h=abs, rounding=0.1)
-    exact = pt.exact_perm_test([math.pi, 1], [math.e, 0], h=abs, rounding=0)
-    assert exact.pvalue == 0.5
+# ---- text --------------------------------------------------------------------------------------
 
 
-def test_an_interval_moves_out_by_stated_rounding():
-    u, v = [0.5, 0.7, 0.4, 0.9, 0.6, 0.8, 0.7], [0.3, 0.4, 0.4, 0.5, 0.5, 0.6, 0.2]
-    plain = pt.exact_perm_test(u, v).confidence_interval(0.9)
-    wide = pt.exact_perm_test(u, v, rounding=0.05).confidence_interval(0.9)
-    for moved in (plain.low - wide.low, wide.high - plain.high, wide.resolution):
-        assert 0.1 <= moved + 1e-12 < 0.11
+@pytest.mark.parametrize("form", [str, "{:.17g}".format, "{:.18e}".format, "{:.15g}".format])
+def test_text_is_what_its_numbers_are(form):
+    """Python, JSON, NumPy and R print doubles in these forms, and all of them are the thirds."""
+    u, v = np.random.default_rng(1).integers(0, 4, (2, 30))
+    texts = [list(map(form, (x / 3).tolist())) for x in (u, v)]
+    scores = Scores.of(*texts)
+    assert (scores.scale, scores.reading) == (3, "scores are multiples of 1/3")
+    assert (scores.u.tolist(), scores.v.tolist()) == (u.tolist(), v.tolist())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nan", "x", "1_0", "٣", "1/0", "--1", "1e99999", "0x1", "1,5", "5%", "1" * 1001]
+)
+def test_text_that_is_no_number_is_named(text):
+    with pytest.raises(ValueError, match=rf"u\[1\] = {re.escape(repr(text))} is not a number"):
+        Scores.of(["1", text], [0, 0])

@@ -1,122 +1,203 @@
-"""What a picture of a null distribution shows, read back from its artists."""
+"""What pictures of one test and of two systems show, read back from their artists."""
 
-import re
 import subprocess
 import sys
-from io import BytesIO
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import StepPatch
 from matplotlib.style import context
 
 import permtest as pt
-from permtest.plots import STYLE, plot_null, plot_plane
+from permtest.plots import STYLE, plot_estimation, plot_null, plot_scores
 from permtest.plots.null import COLUMNS
-from permtest.plots.sheet import p_text
 
-NAMES = ("old", "new")
+RNG = np.random.default_rng(1)
 SCALES = ["linear", "log"]
-
-
-def scores(n: int = 300, spread: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(1)
-    return rng.integers(0, spread + 1, n), rng.integers(0, spread, n)
-
+COUNTS = RNG.integers(0, 3, (2, 40, 3))
+U, V = RNG.integers(0, 5, 300), RNG.integers(0, 4, 300)
 
 RESULTS = {
-    "two-sided": pt.exact_perm_test(*scores(), names=NAMES),
-    "greater": pt.exact_perm_test(*scores(), alternative="greater"),
-    "less": pt.exact_perm_test(*scores(), alternative="less"),
+    "two-sided": pt.exact_perm_test(U, V, names=("new", "old")),
+    "greater": pt.exact_perm_test(U, V, alternative="greater"),
+    "less": pt.exact_perm_test(U, V, alternative="less"),
     "few values": pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]),
     "no pairs": pt.exact_perm_test([], []),
     "a tie": pt.exact_perm_test([1, 2], [2, 1]),
     "p is 1": pt.exact_perm_test([1, 0, 0], [0, 0, 0]),
     "far out": pt.exact_perm_test([1] * 600, [0] * 600),
     "gaps": pt.exact_perm_test([900, 7, 5], [0, 0, 0]),
-    "sampled": pt.monte_carlo(*scores(), K=2000, rng=0),
+    "sampled": pt.monte_carlo(U, V, K=2000, rng=0),
     "with h": pt.exact_perm_test(
         [4, 1, 7, 2], [1, 5, 2, 2], lambda a, b: 2 * a - b, lambda s: s % 5
     ),
     "almost 1": pt.exact_perm_test([0] * 14 + [1], [1] * 14 + [0], alternative="greater"),
     "lonely": pt.exact_perm_test([1_000_000, 1, 2], [0, 0, 0]),
-    "long names": pt.exact_perm_test([3, 5], [2, 3], names=("first_name_" * 5, "second " * 8)),
     "huge": pt.exact_perm_test([10**30, 0], [0, 10**29]),
+    "f1": pt.exact_perm_test(*COUNTS, statistic="f1"),
+    "f1, greater": pt.exact_perm_test(*COUNTS, statistic="f1", alternative="greater"),
+    "precision, less": pt.exact_perm_test(*COUNTS, statistic="precision", alternative="less"),
+    "f1, sampled": pt.monte_carlo(*COUNTS, statistic="f1", K=2000, rng=0),
+    "f1, same": pt.exact_perm_test(COUNTS[0], COUNTS[0], statistic="f1"),
 }
+LATTICE = ("two-sided", "greater", "less", "few values", "with h", "almost 1")
 
 
-def draw(result: pt.PermutationTestResult, scale: str = "linear") -> Axes:
-    return plot_null(result, ax=Figure().subplots(), scale=scale)  # type: ignore[arg-type]
-
-
-def artist(ax: Axes, gid: str) -> StepPatch:
+def columns(ax, gid):
+    """Edges of the columns of an artist, and how high they are above their base."""
     (found,) = (child for child in ax.get_children() if child.get_gid() == gid)
-    return found
-
-
-def drawn(ax: Axes, gid: str) -> dict[int, float]:
-    """Value -> height of the columns of an artist."""
-    heights, edges, _ = artist(ax, gid).get_data()
-    assert (np.diff(edges) >= 0).all()
-    middle = (edges[:-1] + edges[1:]) / 2
-    return {round(x): y for x, y in zip(middle, heights, strict=True) if not np.isnan(y)}
+    heights, edges, base = found.get_data()
+    assert (np.diff(edges) > 0).all()
+    return edges, heights - np.where(np.asarray(base) < 1e-200, 0, base)
 
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", RESULTS)
-def test_every_kind_of_result_can_be_drawn(name, scale):
-    ax = draw(RESULTS[name], scale)
-    png = BytesIO()
-    ax.figure.savefig(png)
-    assert png.getvalue().startswith(b"\x89PNG")
-    assert all(np.isfinite([*ax.get_xlim(), *ax.get_ylim()]))
-    assert ax.get_xlim()[0] < float(RESULTS[name].observed_sum) < ax.get_xlim()[1]
-
-
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", ["two-sided", "greater", "less", "few values", "gaps", "with h"])
-def test_what_is_shaded_is_what_is_extreme(name, scale):
+def test_all_mass_in_view_is_drawn_and_p_of_it_is_hatched(name, scale):
     result = RESULTS[name]
-    null = result.null_distribution
-    ax = draw(result, scale)
-    left, right = ax.get_xlim()
-    for gid, mask in (("rejected", result.extreme), ("body", ~result.extreme)):
-        cells = zip(null.support[mask].tolist(), null.pmf[mask].tolist(), strict=True)
-        assert drawn(ax, gid) == {x: y for x, y in cells if y > 0 and left <= x <= right}
+    ax = plot_null(result, ax=Figure(), scale=scale)
+    ax.figure.draw_without_rendering()
+    (left, right), values = ax.get_xlim(), result.null_values
+    assert left < float(result.observed_sum) < right
+    mass = [np.nansum(columns(ax, gid)[1]) for gid in ("body", "rejected")]
+    seen = (values >= left) & (values <= right)
+    for found, which in zip(mass, (~result.extreme, result.extreme), strict=True):
+        assert found == pytest.approx(result.null_distribution.pmf[seen & which].sum(), abs=1e-12)
+    assert sum(mass) > 0.9999
+    title = "p is about" if result.n_samples else "p = "
+    assert ax.get_title(loc="left").startswith(
+        "p \N{ALMOST EQUAL TO} " if "about" in title else title
+    )
+
+
+@pytest.mark.parametrize("name", LATTICE)
+def test_every_value_of_a_lattice_has_its_column(name):
+    result = RESULTS[name]
+    ax = plot_null(result, ax=Figure())
+    pmf, drawn = result.null_distribution.pmf, {}
+    for gid, which in (("body", ~result.extreme), ("rejected", result.extreme)):
+        edges, heights = columns(ax, gid)
+        for x, y in zip((edges[1:] + edges[:-1]) / 2, heights, strict=True):
+            if y > 0:
+                drawn[round(x), gid] = y
+        left, right = ax.get_xlim()
+        cells = zip(result.null_values[which].tolist(), pmf[which].tolist(), strict=True)
+        wanted = {x: y for x, y in cells if y > 0 and left <= x <= right}
+        assert {x: y for (x, kind), y in drawn.items() if kind == gid} == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("name", ["f1", "f1, greater", "precision, less"])
+def test_no_column_holds_both_kinds_of_values(name):
+    ax = plot_null(RESULTS[name], ax=Figure())
+    both = [columns(ax, gid)[1] > 0 for gid in ("body", "rejected")]
+    assert not (both[0] & both[1]).any()
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "title", "label"),
     [
-        ("two-sided", "both tails"),
-        ("greater", "right tail"),
-        ("less", "left tail"),
-        ("p is 1", "every labelling"),
-        ("almost 1", "p = 0.99997 (right tail)"),
-        ("with h", "the hatched values"),
+        ("two-sided", "both tails", "difference of scores, new minus old, summed over 300 pairs"),
+        ("greater", "right tail", "difference of scores, u minus v"),
+        ("p is 1", "every labelling", "over 3 pairs"),
+        ("almost 1", "p = 0.99997 (right tail)", "u minus v"),
+        ("with h", "the hatched values", "sum of g over 4 pairs"),
+        ("precision, less", "left tail", "difference of precision, u minus v, over 40 pairs"),
     ],
 )
-def test_the_title_says_what_counts_as_extreme(name, words):
-    assert words in draw(RESULTS[name]).get_title(loc="left")
+def test_words_say_what_is_extreme_and_what_the_axis_has(name, title, label):
+    ax = plot_null(RESULTS[name], ax=Figure((14, 4)))
+    assert title in ax.get_title(loc="left")
+    assert label in ax.get_xlabel().replace("\n", " ")
 
 
 def test_an_unknown_scale_is_refused():
     with pytest.raises(ValueError, match="scale='cubic' is not known; choose 'linear' or 'log'"):
-        draw(RESULTS["a tie"], "cubic")
+        plot_null(RESULTS["a tie"], ax=Figure(), scale="cubic")
 
 
 def test_a_million_cells_are_drawn_as_few_columns():
     wide = pt.exact_perm_test(*np.random.default_rng(2).integers(0, 2100, (2, 1500)))
     assert wide.null_distribution.pmf.size > 10**6
-    for scale in SCALES:
-        ax = draw(wide, scale)
-        ax.figure.savefig(BytesIO())
-        columns = artist(ax, "body").get_data().values
-        assert columns.size <= COLUMNS + 10
-        assert np.nanmax(columns) == wide.null_distribution.pmf.max()
+    assert columns(plot_null(wide, ax=Figure()), "body")[1].size <= COLUMNS + 10
+
+
+def test_axes_keep_their_limits_and_figures_their_width():
+    ax = Figure().subplots()
+    ax.set_xlim(-7, 7)
+    assert plot_null(RESULTS["greater"], ax=ax).get_xlim() == (-7, 7)
+    figure = Figure((6, 1))
+    assert plot_null(RESULTS["greater"], ax=figure).figure is figure
+    assert figure.get_size_inches().tolist() == [6, 4.4]
+
+
+# ---- two systems -------------------------------------------------------------------------------
+
+FLOATS = RNG.normal(0, 1, (2, 30)).round(1)
+CASES = {
+    "points": pt.Scores.of(U, V, ("$new_1$", "<b>old</b>")),
+    "bits": pt.Scores.of(U > 2, V > 1, ("new", "old"), higher_is_better=True),
+    "losses": pt.Scores.of(*FLOATS, ("new", "old"), higher_is_better=False, score="loss"),
+    "one": pt.Scores.of([3], [1]),
+    "ties": pt.Scores.of(U, U, ("new", "old")),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bars_and_their_key_count_items_and_the_mean_has_its_interval(name):
+    scores = CASES[name]
+    found = pt.exact_perm_test(scores, statistic="mean")
+    interval = found.confidence_interval() if len(scores) > 1 else None
+    differences, mean = plot_estimation(scores, interval, ax=Figure((6.8, 1)))
+    apart = (scores.u - scores.v).astype(float) / scores.scale
+    sign = np.sign(apart) * (-1 if name == "losses" else 1)
+    counts = [int(np.sum(sign == side)) for side in (1, 0, -1)]
+    for gid, count in zip(("first", "equal", "second"), counts, strict=True):
+        assert sum(bar.get_height() for bar in differences.patches if bar.get_gid() == gid) == count
+    said = [text.get_text().removesuffix(" (bar cut)") for text in differences.get_legend().texts]
+    word = "higher" if scores.higher_is_better is None else "better"
+    a, b = scores.names
+    first, equal, second = counts
+    assert said == [f"{a} {word}: {first}", f"equal: {equal}", f"{b} {word}: {second}"]
+    (line,) = (line for line in mean.lines if line.get_gid() == "interval")
+    low, at, high = line.get_xdata()
+    assert at == pytest.approx(found.statistic)
+    assert (low, high) == pytest.approx(interval or (at, at))
+    assert mean.get_xlim()[0] < 0 < mean.get_xlim()[1]
+    assert ("95% interval" in mean.get_xlabel()) == (interval is not None)
+
+
+def test_counts_are_drawn_by_what_each_item_adds():
+    tables = {"new": COUNTS[0], "old": COUNTS[1]}
+    scores = pt.Scores.of_counts(tables, [("tp", "fp", "fn")])
+    adds = RNG.normal(0, 1, 40)
+    with pytest.raises(ValueError, match="pass contributions="):
+        plot_estimation(scores, ax=Figure())
+    how = {"contributions": adds, "difference": 0.03, "measure": "F1", "higher_is_better": True}
+    differences, mean = plot_estimation(scores, **how, ax=Figure((11, 1)))
+    assert differences.get_legend().texts[0].get_text() == f"new better: {np.sum(adds > 0)}"
+    assert mean.get_xlabel() == "difference of F1 +0.03"
+    with pytest.raises(ValueError, match="ax has 1 axes, but there are 3 parts to draw"):
+        plot_estimation(CASES["ties"], ax=[Figure().subplots()])
+
+
+def test_scores_are_drawn_with_the_quartiles_that_the_key_names():
+    ax = plot_scores(CASES["losses"], ax=Figure())
+    drawn = {gid: [x.get_xdata() for x in ax.lines if x.get_gid() == gid] for gid in
+             ("quartiles", "median", "mean", "rain", "pair")}  # fmt: skip
+    for k, column in enumerate(FLOATS):
+        low, middle, high = np.quantile(column, (0.25, 0.5, 0.75))
+        assert drawn["quartiles"][k] == pytest.approx([low, high])
+        assert (*drawn["median"][k], *drawn["mean"][k]) == pytest.approx((middle, column.mean()))
+        np.testing.assert_allclose(drawn["rain"][k], np.sort(column))
+    assert len(drawn["pair"]) == 30
+    assert ax.get_xlabel() == "loss of an item"
+    bars = [bar.get_width() for bar in plot_scores(CASES["bits"], ax=Figure()).patches]
+    a, b = U > 2, V > 1
+    assert bars == [np.sum(x) for x in (a & b, a & ~b, b & ~a, ~a & ~b)]
+
+
+# ---- the style ---------------------------------------------------------------------------------
 
 
 def test_the_style_sheet_is_found_by_its_name_and_is_large():
@@ -134,141 +215,3 @@ def test_a_missing_library_is_named_with_its_cure(module, extra):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"pip install 'permtest[{extra}]'" in done.stderr.splitlines()[-1]
     assert done.stderr.splitlines()[-1].startswith("ImportError")
-
-
-def counts(n: int = 40, top: int = 3, *shape: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(7)
-    return rng.integers(0, top, (n, *shape, 3)), rng.integers(0, top, (n, *shape, 3))
-
-
-ENTRIES = [[tuple(map(int, row)) for row in table] for table in counts(20)]
-G = [lambda *pair, k=k: pair[0][k] for k in range(3)]
-STRUCTURED = {
-    "f1": pt.exact_perm_test(*counts(), statistic="f1", names=NAMES),
-    "greater": pt.exact_perm_test(*counts(), statistic="f1", alternative="greater"),
-    "less": pt.exact_perm_test(*counts(), statistic="precision", alternative="less"),
-    "sheared": pt.exact_perm_test(*counts(), statistic="f0.5"),
-    "clusters": pt.exact_perm_test(*counts(), statistic="jaccard", clusters=np.arange(40) // 5),
-    "two pairs": pt.exact_perm_test(*counts(2), statistic="f1"),
-    "sampled": pt.monte_carlo(*counts(), statistic="f1", K=2000, rng=0),
-    "whole": pt.exact_perm_test(*ENTRIES, G[:2], lambda a, b: a * a - b),
-}
-FLAT = {
-    "one sum": pt.exact_perm_test(*ENTRIES, G[:1], abs),
-    "three sums": pt.exact_perm_test(*ENTRIES, G, lambda a, b, c: a - b * c),
-    "same": pt.exact_perm_test(counts()[0], counts()[0], statistic="f1"),
-    "recall": pt.exact_perm_test(
-        [[2, 1, 0], [1, 3, 2]] * 9, [[1, 0, 1], [3, 1, 0]] * 9, statistic="recall"
-    ),
-    "many": pt.exact_perm_test(*counts(60, 3, 5), statistic="macro_f1", rng=0),
-}
-
-
-def plane(result: pt.PermutationTestResult) -> Axes:
-    return plot_plane(result, ax=Figure().subplots())  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", STRUCTURED)
-def test_every_cell_of_the_plane_has_its_shade(name):
-    result = STRUCTURED[name]
-    ax = plane(result)
-    shades = artist(ax, "cells").get_array()
-    left, right, bottom, top = artist(ax, "cells").get_extent()
-    number = result.parts[0].partition(" ")[0]  # of "2 tp"
-    x = result.null_distribution.support[:, 1]
-    y = result.null_distribution.support[:, 0] / (int(number) if number.isdigit() else 1)
-    seen = (np.array(ax.get_xlim())[:, None] - x).prod(0) < 0
-    seen &= (np.array(ax.get_ylim())[:, None] - y).prod(0) < 0
-    rows = np.floor((y[seen] - bottom) / (top - bottom) * shades.shape[0]).astype(int)
-    columns = np.floor((x[seen] - left) / (right - left) * shades.shape[1]).astype(int)
-    assert (shades[rows, columns, 3] == 255).all()
-    # Darker where more likely, among cells of one kind.
-    red = shades[rows, columns, 0].astype(int)
-    for kind in (result.extreme[seen], ~result.extreme[seen]):
-        order = np.argsort(result.null_distribution.pmf[seen][kind])
-        assert (np.diff(red[kind][order]) <= 0).all()
-    region = artist(ax, "region").get_path()
-    inside = region.contains_points(np.column_stack((x, y))) if len(region.vertices) else [False]
-    assert np.array_equal(inside[seen], result.extreme[seen])
-
-
-def test_marks_and_names_of_the_plane():
-    result = STRUCTURED["f1"]
-    ax = plane(result)
-    (x, y), (a, b) = result.sums[::-1], result.other_sums[::-1]
-    assert artist(ax, "observed").get_xydata().tolist() == [[x, y / 2]]
-    assert artist(ax, "mirrored").get_xydata().tolist() == [[a, b / 2]]
-    assert ax.get_xlabel() == "false positives and negatives of old"
-    assert ax.get_ylabel() == "true positives of old"
-    assert p_text(result) in ax.get_title(loc="left")
-    assert plane(STRUCTURED["sheared"]).get_xlabel() == "4 fp + fn of u"
-    assert plane(STRUCTURED["whole"]).get_xlabel() == "g_2"
-
-
-def test_limits_of_the_plane_that_were_set_beforehand_are_kept():
-    ax = Figure().subplots()
-    ax.set_xlim(20, 90)
-    ax.set_ylim(1000, 1001)
-    plot_plane(STRUCTURED["f1"], ax=ax)
-    assert (ax.get_xlim(), ax.get_ylim()) == ((20, 90), (1000, 1001))
-    ax.figure.savefig(BytesIO())
-
-
-@pytest.mark.parametrize(
-    ("result", "words"),
-    [
-        (RESULTS["two-sided"], "for a statistic of two sums; call plot_null for one sum"),
-        (FLAT["one sum"], "abs has 1; call plot_null"),
-        (FLAT["three sums"], "h has 3; call plot_null"),
-        (
-            FLAT["recall"],
-            "recall has no plane, as tp and fn move together on a line; call plot_null",
-        ),
-        (FLAT["same"], "are the same in all labellings"),
-    ],
-)
-def test_what_is_no_plane_is_refused(result, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
-        plane(result)
-
-
-def test_a_plane_that_does_not_fit_is_refused():
-    u, v = np.random.default_rng(1).integers(0, 10**6, (2, 60, 3))
-    sampled = pt.monte_carlo(u, v, statistic="f1", K=50, rng=0)
-    assert 0 < artist(plane(sampled), "cells").get_array().size < 4 * 10**6  # the samples
-    wide = pt.exact_perm_test(u[:20], v[:20], statistic="f1")
-    with pytest.raises(MemoryError, match=r"cells.*plot_null can draw samples"):
-        plane(wide)
-    assert plot_null(sampled, ax=Figure().subplots()).get_ylabel() == "share of the samples"
-
-
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("name", [*STRUCTURED, *FLAT])
-def test_values_are_drawn_with_all_of_their_mass(name, scale):
-    result = (STRUCTURED | FLAT)[name]
-    ax = plot_null(result, ax=Figure(layout="constrained").subplots(), scale=scale)
-    ax.figure.draw_without_rendering()
-    mass = [np.nansum(artist(ax, gid).get_data().values) for gid in ("body", "rejected")]
-    assert sum(mass) == pytest.approx(1, abs=0.01)
-    if result.n_samples is None and result.pvalue > 0.01:
-        assert mass[1] == pytest.approx(result.pvalue, abs=0.01)
-    left, right = ax.get_xlim()
-    assert left < float(result.statistic) < right
-    assert p_text(result) in ax.get_title(loc="left")
-
-
-def test_the_sketch_of_several_sums():
-    result = STRUCTURED["f1"]
-    sketch = result._repr_html_()
-    assert "<td" in sketch
-    assert "nan" not in sketch
-    assert sketch.count("stroke-dasharray") == 2
-    heights = re.findall("<rect [^>]*height='([0-9.]+)' fill='currentColor'", sketch)
-    total = re.findall("<rect [^>]*height='([0-9.]+)'", sketch)
-    assert sum(map(float, heights)) / sum(map(float, total)) == pytest.approx(
-        result.pvalue, abs=0.05
-    )
-    h = lambda a, b: 10**400 * (a - b)  # noqa: E731
-    assert "cannot be drawn here" in pt.exact_perm_test(*ENTRIES, G[:2], h)._repr_html_()
-    u, v = np.random.default_rng(1).integers(0, 50, (2, 40, 3))
-    assert "too long to draw here" in pt.exact_perm_test(u, v, statistic="f1")._repr_html_()

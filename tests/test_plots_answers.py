@@ -1,170 +1,48 @@
-"""Pictures of two systems: what is drawn is what was found."""
+"""Pictures of tests, posteriors and boards: what is drawn is what was found."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from permtest import Pairs
+import permtest as pt
+from permtest._text import p_value
 from permtest.alternatives import bayes_test
-from permtest.alternatives.compare import compare_all
-from permtest.plots import (
-    plot_answers,
-    plot_difference,
-    plot_estimation,
-    plot_posteriors,
-    plot_power,
-)
-from permtest.plots.two_systems import _three_axes as estimation_axes
-from permtest.study import PowerCurve, overview
-from tests.alternatives.known import FOLDS_A, FOLDS_B
+from permtest.plots import plot_answers, plot_pairs, plot_posteriors, plot_power, plot_ranking
+from permtest.study import power_curve
+
+RNG = np.random.default_rng(1)
+A = RNG.integers(0, 9, 40)
+B = np.clip(A + RNG.integers(-3, 3, 40), 0, 9)
+TESTS = ["exact", "paired_t", "sign", "wilcoxon"]
+TABLES = {
+    "scores": pt.compare_all(A, B, names=("$new_1$", "old"), rng=0),
+    "greater": pt.compare_all(A, B, alternative="greater", tests=TESTS),
+    "right or wrong": pt.compare_all(*RNG.integers(0, 2, (2, 60)), rng=0),
+    "constant": pt.compare_all(A + 1, A, tests=TESTS),
+    "far": pt.compare_all([1] * 2000, [0] * 1999 + [1], tests=["exact", "sign"]),
+    "delta": pt.compare_all(A, B, delta=0.5, tests=TESTS, confidence_level=0.9),
+}
 
 
 def lines(ax, *gids):
     return [line for line in ax.lines if line.get_gid() in gids]
 
 
-def one(ax, gid):
-    (found,) = (part for part in (*ax.lines, *ax.collections) if part.get_gid() == gid)
-    return found
+def texts(ax, gid):
+    return [text.get_text() for text in ax.texts if text.get_gid() == gid]
 
 
-# ---- estimates ---------------------------------------------------------------------------------
-
-ITEMS = np.random.default_rng(3)
-NAMES = ("$new_1$", "<b>old</b>")
-COUNTS = ("tp", "fp", "fn")
-SCORES = ITEMS.integers(0, 9, 300)
-SHIFTED = np.clip(SCORES + ITEMS.integers(-3, 3, 300), 0, 9)
-CASES = {
-    "points": (Pairs.of(SCORES, SHIFTED, NAMES), "mean"),
-    "bits": (Pairs.of(SCORES > 3, SHIFTED > 3, NAMES), "accuracy"),
-    "decimals": (Pairs.of(ITEMS.normal(0, 1, 60).round(1), ITEMS.normal(0, 1, 60).round(1)), "sum"),
-    "counts": (
-        Pairs.of_counts(
-            ITEMS.poisson(0.7, (400, 3)), ITEMS.poisson(0.7, (400, 3)), [COUNTS], NAMES
-        ),
-        "f1",
-    ),
-    "one": (Pairs.of([3], [1], NAMES), "mean"),
-    "ties": (Pairs.of(SCORES, SCORES, NAMES), "mean"),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_bars_and_legend_are_the_record_and_the_mean_stands_below_its_differences(name):
-    pairs, statistic = CASES[name]
-    found = overview(pairs, statistic=statistic)
-    _, differences, mean = plot_estimation(found, ax=estimation_axes(Figure()))
-    counts = {"higher": found.record.wins, "equal": found.record.ties, "lower": found.record.losses}
-    for gid, count in counts.items():
-        assert sum(bar.get_height() for bar in differences.patches if bar.get_gid() == gid) == count
-    numbers = [text.get_text().rpartition(": ")[2] for text in differences.get_legend().get_texts()]
-    assert numbers == [f"{n:,}" for n in counts.values()]
-    per_item = len(pairs) if statistic in ("sum", "accuracy") else 1
-    line = one(mean, "interval")
-    assert line.get_xdata()[1] == pytest.approx(found.difference / per_item)
-    if found.interval is not None:
-        assert line.get_xdata()[[0, 2]] == pytest.approx(np.array(found.interval) / per_item)
-    low, high = mean.get_xlim()
-    assert low < 0 < high
-    ends = differences.get_xlim()
-    assert ends[0] < found.difference / per_item < ends[1]
-    links = [artist for artist in mean.figure.artists if artist.get_gid() == "link"]
-    assert [link.xy1[0] for link in links] == [0, 1]
-    assert [link.xy2[0] for link in links] == [
-        pytest.approx(np.clip(x, *ends)) for x in mean.get_xlim()
-    ]
-
-
-# ---- posteriors --------------------------------------------------------------------------------
-
-LONG = ("a model of $many_words$, and of even more of them", "bidirectional-encoder-v2-large")
-POSTERIORS = {
-    "folds": bayes_test(FOLDS_A, FOLDS_B),
-    "rope": bayes_test(FOLDS_A, FOLDS_B, rope=0.03),
-    "long names": bayes_test(FOLDS_A, FOLDS_B, names=LONG, rope=0.01),
-    "infinite": bayes_test([0, 0, 0], [0, 0, 0], prior=0.5),
-    "infinite at both ends": bayes_test([0, 0, 0], [0, 0, 0], "precision", prior=0.5),
-    "opposite ends": bayes_test([30, 0, 0], [0, 4, 5], prior=0.5),
-    "one far narrower": bayes_test([10**6, 10**5, 10**5], [9, 1, 1]),
-    "sure": bayes_test([300, 600, 600], [600, 300, 300]),
-    "far from the rope": bayes_test([100, 900, 900], [1900, 100, 100], rope=0.01),
-}
-
-
-@pytest.mark.parametrize("name", POSTERIORS)
-def test_both_densities_are_drawn_between_their_quantiles(name):
-    result = POSTERIORS[name]
-    ax = plot_posteriors(result, ax=Figure().subplots())
-    for letter, law in (("a", result.posterior_a), ("b", result.posterior_b)):
-        x, y = one(ax, letter).get_data()
-        assert x[[0, -1]] == pytest.approx(law.interval(0.998), rel=1e-9, abs=1e-14)
-        assert y == pytest.approx(law.pdf(x))
-        assert np.isfinite(y).all()
-        assert ax.get_xlim()[0] < x[0] < x[-1] < ax.get_xlim()[1]
-        assert np.diff(law.cdf(x)).max() < 0.05, "a curve is seen, however narrow"
-    ax.figure.canvas.draw()
-
-
-@pytest.mark.parametrize("name", ["rope", "infinite", "opposite ends", "sure"])
-def test_the_difference_is_drawn_between_its_quantiles(name):
-    law = POSTERIORS[name].difference
-    ax = plot_difference(POSTERIORS[name], ax=Figure().subplots())
-    x, y = one(ax, "density").get_data()
-    assert x[[0, -1]] == pytest.approx(law.interval(0.998))
-    assert y == pytest.approx(law.pdf(x))
-    bar = one(ax, "interval")
-    assert tuple(bar.get_xdata()) == law.interval(0.95)
-    assert 0 > bar.get_ydata()[0] > ax.get_ylim()[0]
-    assert one(ax, "mean").get_xdata() == [law.mean()]
-    low, high = ax.get_xlim()
-    assert low < min(0, x[0]) < max(0, x[-1]) < high
-    assert np.isfinite(ax.get_ylim()).all()
-    ax.figure.canvas.draw()
-
-
-@pytest.mark.parametrize("name", ["folds", "rope"])
-def test_areas_are_as_large_as_the_probabilities(name):
-    result, rope = POSTERIORS[name], POSTERIORS[name].rope
-    ax = plot_difference(result, ax=Figure().subplots())
-    sides = {"a better": (result.p_a_better, -1, -rope), "b better": (result.p_b_better, rope, 1)}
-    sides |= {"equivalent": (result.p_equivalent, -rope, rope)} if rope else {}
-    for gid, (p, low, high) in sides.items():
-        (path,) = one(ax, gid).get_paths()
-        x, y = path.vertices.T
-        assert low <= x.min() < x.max() <= high
-        size = abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
-        assert size == pytest.approx(p, abs=2e-3)
-    bands = [patch for patch in ax.patches if patch.get_gid() == "rope"]
-    assert [(band.get_x(), band.get_width()) for band in bands] == [(-rope, 2 * rope)] * bool(rope)
-
-
-# ---- answers, power, p ------------------------------------------------------------------------
-
-RNG = np.random.default_rng(1)
-A = RNG.integers(0, 9, 40)
-B = np.clip(A + RNG.integers(-3, 3, 40), 0, 9)
-RIGHT = RNG.integers(0, 2, (2, 60))
-TABLES = {
-    "scores": compare_all(A, B, names=("$new_1$", "old"), K=200),
-    "greater": compare_all(A, B, alternative="greater", tests=["exact", "paired_t", "sign"]),
-    "right or wrong": compare_all(*RIGHT, K=200),
-    "constant": compare_all(A + 1, A, tests=["paired_t", "exact", "sign"]),
-    "far": compare_all([1] * 2000, [0] * 1999 + [1], tests=["exact", "sign"]),
-    "delta": compare_all(A, B, delta=0.5, tests=["exact", "paired_t"], confidence_level=0.9),
-}
-
-
-def draw(name, **options):
-    return plot_answers(TABLES[name], ax=Figure(figsize=(13, 7)).subplots(1, 2), **options)
+def names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_p_has_its_dot_in_its_row(name):
+def test_every_p_has_its_dot_and_every_interval_its_row(name):
     table = TABLES[name]
-    ax, _ = draw(name)
+    ax, intervals = plot_answers(table, ax=Figure((11, 1)))
     drawn = {line.get_ydata()[0]: line for line in lines(ax, "met", "not met")}
     refused = [text.get_position()[1] for text in ax.texts if text.get_gid() == "refused"]
     for row, answer in enumerate(table):
@@ -175,19 +53,19 @@ def test_every_p_has_its_dot_in_its_row(name):
         assert drawn[row].get_gid() == ("not met" if answer.held is False else "met")
         assert ax.get_xlim()[0] <= drawn[row].get_xdata()[0] < ax.get_xlim()[1]
     assert len(drawn) + len(refused) == len(table.answers)
-    assert [label.get_text() for label in ax.get_yticklabels()] == [x.title for x in table]
-    texts = [text.get_text() for text in ax.texts if text.get_gid() == "p"]
-    assert texts == [x.result.pvalue_text() for x in table if x.result]
+    assert names(ax) == [answer.title for answer in table]
     assert lines(ax, "level")[0].get_xdata()[0] == pytest.approx(1 - table.confidence_level)
-    exact = [row for row, answer in enumerate(table) if answer.test == "exact"]
-    bold = [label.get_fontweight() == "bold" for label in ax.get_yticklabels()]
-    assert [row for row, is_bold in enumerate(bold) if is_bold] == exact
+    assert lines(intervals, "null")[0].get_xdata()[0] == table.delta
+    for line in lines(intervals, "interval"):
+        answer, (low, high) = table.answers[line.get_ydata()[0]], intervals.get_xlim()
+        assert line.get_xdata()[1] == answer.estimate
+        assert line.get_xdata()[[0, 2]] == pytest.approx(np.clip(answer.interval, low, high))
 
 
 def test_an_interval_that_assumes_too_much_does_not_set_the_scale():
-    shared = 1000 * A
-    table = compare_all(shared + A, shared + B, tests=["exact", "paired_t", "independent_t"])
-    _, ax = plot_answers(table, ax=Figure().subplots(1, 2))
+    shared, kinds = 1000 * A, ["exact", "paired_t", "independent_t"]
+    table = pt.compare_all(shared + A, shared + B, tests=kinds)
+    _, ax = plot_answers(table, ax=Figure((11, 1)))
     low, high = ax.get_xlim()
     for answer in table:
         inside = low < answer.interval.low < answer.interval.high < high
@@ -200,32 +78,119 @@ def test_arguments_are_checked():
     with pytest.raises(ValueError, match="table has no answers"):
         plot_answers(replace(TABLES["scores"], answers=()))
     with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1\), got 1"):
-        draw("scores", alpha=1)
+        plot_answers(TABLES["scores"], alpha=1)
 
 
-def test_curves_have_bands_and_the_size_that_is_needed():
-    powers = {"exact": (0.2, 0.5, 0.9), "sign": (0.1, 0.3, 0.6), "wilcoxon": (0.85, 0.9, 0.95)}
-    curves = [
-        PowerCurve((10, 20, 40), power, tuple((x - 0.05, x + 0.05) for x in power), test, 0.05,
-                   "two-sided", 500, "bootstrap", 0.5)
-        for test, power in powers.items()
-    ]  # fmt: skip
-    ax = plot_power(curves, ax=Figure().subplots())
-    drawn = lines(ax, "power")
-    assert [tuple(line.get_ydata()) for line in drawn] == [c.power for c in curves]
-    assert [tuple(line.get_xdata()) for line in drawn] == [c.sizes for c in curves]
-    bands = [band for band in ax.collections if band.get_gid() == "simulation"]
-    for band, found in zip(bands, curves, strict=True):
-        corners = {(x, round(y, 12)) for x, y in band.get_paths()[0].vertices}
-        for size, ends in zip(found.sizes, found.intervals, strict=True):
-            assert {(size, round(end, 12)) for end in ends} <= corners
-    needed = {line.get_xdata()[0] for line in lines(ax, "needed")}
-    enough = curves[0].needed(0.8)
-    assert needed == {enough, curves[2].needed(0.8)}
-    assert 20 < enough < 40
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        f"exact: {enough} pairs for 80%",
-        "sign: 80% not reached",
-        "wilcoxon: at most 10 pairs for 80%",
-    ]
-    assert set(lines(ax, "target")[0].get_ydata()) == {0.8}
+@pytest.mark.parametrize("delta", [1.0, 0.01])
+def test_a_curve_has_its_band_and_the_size_that_is_needed(delta):
+    curve = power_curve(A, B, sizes=[10, 20, 40], delta=delta, experiments=100, rng=0)
+    ax = plot_power(curve, ax=Figure())
+    (line,), enough = lines(ax, "power"), curve.needed(0.8)
+    assert (*line.get_xdata(), *line.get_ydata()) == (*curve.sizes, *curve.power)
+    (band,) = (band for band in ax.collections if band.get_gid() == "simulation")
+    corners = {(x, round(y, 12)) for x, y in band.get_paths()[0].vertices}
+    for size, ends in zip(curve.sizes, curve.intervals, strict=True):
+        assert {(size, round(end, 12)) for end in ends} <= corners
+    assert {line.get_xdata()[0] for line in lines(ax, "needed")} == ({enough} - {None})
+    assert ("not reached" in ax.get_legend().texts[-1].get_text()) == (enough is None)
+
+
+LONG = ("a model of $many_words$, and of even more of them", "bidirectional-encoder-v2-large")
+POSTERIORS = {
+    "long names": bayes_test([90, 10, 20], [95, 9, 15], names=LONG),
+    "infinite": bayes_test([0, 0, 0], [0, 0, 0], prior=0.5),
+    "infinite at both ends": bayes_test([0, 0, 0], [0, 0, 0], "precision", prior=0.5),
+    "opposite ends": bayes_test([30, 0, 0], [0, 4, 5], prior=0.5),
+    "one far narrower": bayes_test([10**6, 10**5, 10**5], [9, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", POSTERIORS)
+def test_both_densities_are_drawn_between_their_quantiles(name):
+    result = POSTERIORS[name]
+    ax = plot_posteriors(result, ax=Figure())
+    for letter, law in (("a", result.posterior_a), ("b", result.posterior_b)):
+        (curve,), (bar,) = lines(ax, letter), lines(ax, f"interval {letter}")
+        x, y = curve.get_data()
+        assert x[[0, -1]] == pytest.approx(law.interval(0.998), rel=1e-9, abs=1e-14)
+        assert y == pytest.approx(law.pdf(x))
+        assert np.isfinite(y).all()
+        assert ax.get_xlim()[0] < x[0] < x[-1] < ax.get_xlim()[1]
+        assert np.diff(law.cdf(x)).max() < 0.05, "a curve is seen, however narrow"
+        low, high = law.interval()
+        assert bar.get_xdata() == pytest.approx([low, law.mean(), high])
+    ax.figure.draw_without_rendering()
+
+
+# ---- boards ------------------------------------------------------------------------------------
+
+EQUAL, LENGTHS = RNG.integers(0, 5, 50), RNG.integers(5, 20, 80)
+SHARES = np.linspace(0.4, 0.9, 6)[:, None]
+SEVERAL = {f"system {i}": x.astype(int) for i, x in enumerate(RNG.random((6, 120)) < SHARES)}
+ERRORS = {
+    f"asr{i}": np.stack([RNG.binomial(LENGTHS, 0.1 + 0.04 * i), LENGTHS], axis=1) for i in range(4)
+}
+BOARDS = {
+    "several": pt.compare_many(SEVERAL),
+    "equal": pt.compare_many(dict.fromkeys("abcd", EQUAL)),
+    "errors": pt.compare_many(ERRORS, statistic="wer"),
+    "sums": pt.compare_many({"new": EQUAL * 1000 + 7, "old": EQUAL * 1000}, statistic="sum"),
+    "no ranges": pt.compare_many(SEVERAL, correction="none"),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_system_has_a_row_with_its_value_and_ranks(name):
+    board = BOARDS[name]
+    ax = plot_ranking(board, ax=Figure((11, 1)))
+    drawn = {line.get_ydata()[0]: line for line in lines(ax, "tied", "behind")}
+    ranks = board.rank_ranges() if board.bounds_ranks else np.stack([board.places()] * 2, axis=1)
+    assert names(ax) == board.order()
+    for y, (system, note) in enumerate(zip(board.order(), texts(ax, "note"), strict=True)):
+        i, tied = board.systems.index(system), system in board.tied_with_best()
+        low, high = ranks[i]
+        assert note.endswith(f"  rank {low}" if low == high else f"  rank {low} to {high}")
+        assert drawn[y].get_xdata()[0] == board.values[i]
+        assert drawn[y].get_gid() == ("tied" if tied else "behind")
+        assert (ax.get_yticklabels()[y].get_fontweight() == "bold") == tied
+    assert len(lines(ax, "group")) == len(board.groups())
+    assert ax.get_title(loc="left").replace("\n", " ") == board.sentence()
+    assert ("lower is better" in ax.get_xlabel()) == (name == "errors")
+
+
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+def test_beside_a_baseline_differences_are_drawn(side):
+    board = pt.compare_many(SEVERAL, baseline="system 3", alternative=side)
+    ax = plot_ranking(board, ax=Figure((11, 1)))
+    drawn = {line.get_ydata()[0]: line for line in lines(ax, "differs", "same", "baseline")}
+    for y, system in enumerate(board.order()):
+        note, line = texts(ax, "note")[y], drawn[y]
+        if system == "system 3":
+            assert (note, line.get_gid(), *line.get_xdata()) == ("baseline", "baseline", 0)
+            continue
+        (pair,) = np.flatnonzero(board.first == board.systems.index(system))
+        assert line.get_xdata()[0] == board.statistic[pair]
+        assert line.get_gid() == ("differs" if board.differs[pair] else "same")
+        assert note.endswith(f"  p = {p_value(board.adjusted[pair])}")
+    words = {"two-sided": "differ", "greater": "score more", "less": "score less"}[side]
+    key = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert key == [f"shown to {words}", f"not shown to {words}"]
+    with pytest.raises(ValueError, match=r"only with 'system 3'.*plot_ranking"):
+        plot_pairs(board)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_all_pairs_have_their_numbers(name):
+    board = BOARDS[name]
+    ax = plot_pairs(board, ax=Figure((11, 1)))
+    order = [board.systems.index(system) for system in board.order()]
+    at = {text.get_position()[::-1]: text for text in ax.texts}
+    hatched = {(round(x.get_y() + 0.46), round(x.get_x() + 0.46)) for x in ax.patches}
+    differ, adjusted = board.matrix("statistic"), board.matrix()
+    for i, j in combinations(range(len(order)), 2):
+        a, b = order[i], order[j]
+        assert at[i, j].get_text() == p_value(adjusted[a, b], digits=2)
+        assert ((i, j) in hatched) == (adjusted[a, b] > board.alpha)
+        shown = at[j, i].get_text().replace("\N{MINUS SIGN}", "-")
+        assert float(shown) == pytest.approx(differ[b, a], rel=0.005)
+    assert len(texts(ax, "value")) == len(order)

@@ -40,7 +40,7 @@ NAN = float("nan")
         (pd.Series([1, None], dtype="Int64"), ValueError, r"u\[1\] = <NA> is missing"),
         (pl.Series([1, None]), ValueError, r"u\[1\] = None is missing"),
         (np.ma.array([1, 2], mask=[False, True]), ValueError, r"u\[1\] is masked"),
-        ([1, "2"], ValueError, r"u\[1\] = '2' is not a number; convert it first"),
+        ([1, "2 m"], ValueError, r"u\[1\] = '2 m' is not a number; convert it first"),
         (np.array([1, 2], dtype="datetime64[D]"), ValueError, r"u\[0\] = .* is not a number"),
         ([1 + 0j], ValueError, r"u\[0\] = \(1\+0j\) is not a number"),
         ([[1, 2], [3, 4]], ValueError, r"one-dimensional, but has shape \(2, 2\)"),

@@ -5,7 +5,20 @@ Every test takes the scores of two systems (or counts, or scores of folds), retu
 answers with probabilities of the hypotheses instead.
 """
 
-from permtest.alternatives.answer import AlternativeResult
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from permtest._checks import check_count, check_level
+from permtest._parallel import RNG, as_generator, progress
+from permtest._text import Shown, counted, html_table, plain, said, text_table, together
+from permtest.alternatives import registry
 from permtest.alternatives.bayes import (
     BayesTestResult,
     DifferencePosterior,
@@ -13,16 +26,18 @@ from permtest.alternatives.bayes import (
     bayes_test,
     posterior,
 )
-from permtest.alternatives.compare import AnswerTable, compare_all
 from permtest.alternatives.counts import chi_squared, mcnemar, two_proportion_z
-from permtest.alternatives.folds import (
-    BlockRegularizedCV,
-    block_weight,
-    corrected_resampled_t,
-)
-from permtest.alternatives.parametric import independent_t, paired_t
+from permtest.alternatives.folds import BlockRegularizedCV, block_weight, corrected_resampled_t
+from permtest.alternatives.means import independent_t, paired_t
 from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
-from permtest.alternatives.resampling import bootstrap, paired_bootstrap
+from permtest.alternatives.registry import TITLES, AlternativeResult, Check, Names
+from permtest.alternatives.resampling import MAX_RESAMPLES, bootstrap, paired_bootstrap
+from permtest.exact import exact_perm_test
+from permtest.integers import exact_sum
+from permtest.interval import ConfidenceInterval
+from permtest.result import PermutationTestResult
+from permtest.scores import Scores
+from permtest.statistics import Alternative, Statistic, check_alternative, check_scores, lookup
 
 __all__ = [
     "AlternativeResult",
@@ -47,3 +62,351 @@ __all__ = [
     "two_proportion_z",
     "wilcoxon",
 ]
+
+#: What is said of an assumption that does not hold, that does, and of which scores cannot tell.
+VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
+
+#: The counts that a measure is the share of the first of, and that its items are.
+SHARES = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}
+
+
+@dataclass(frozen=True)
+class Answer(Shown):
+    """One row of `compare_all`: a test, its result, and a check of its assumptions.
+
+    There is a `problem` instead of a result where the test cannot be made of these data. The exact
+    test has the result of `exact_perm_test`.
+    """
+
+    test: str
+    result: AlternativeResult | PermutationTestResult | None
+    estimate: float | None = None
+    estimate_name: str = ""
+    interval: ConfidenceInterval | None = None
+    checks: tuple[Check, ...] = ()
+    problem: str = ""
+
+    @property
+    def title(self) -> str:
+        """What tables call the test."""
+        return TITLES[self.test]
+
+    @property
+    def pvalue_text(self) -> str:
+        """p, marked if it is sampled, or an upper bound; "-" if there is none."""
+        marks = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUAL TO} "}
+        text = self.result.pvalue_text() if self.result else "-"
+        return marks.get(getattr(self.result, "method", ""), "") + text
+
+    def rejects(self, alpha: float) -> bool | None:
+        """Whether the test rejects its null hypothesis at the level `alpha`.
+
+        None where it has no p, or bounds of p lie on either side of the level.
+        """
+        if self.result is None:
+            return None
+        bounds = [self.result.pvalue]
+        if isinstance(self.result, PermutationTestResult) and self.result.method == "bracket":
+            bounds.append(self.result.pvalue_interval()[0])
+        found = {bool(registry.rejects(p, alpha)) for p in bounds}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def held(self) -> bool | None:
+        """False if an assumption is not met, True if none is, None if scores cannot tell."""
+        known = [check.held for check in self.checks if check.held is not None]
+        return all(known) if known else None
+
+    @property
+    def assumptions_text(self) -> str:
+        """Which assumptions are not met, and by what evidence; or why there is no result."""
+        texts = [self.problem] if self.problem else []
+        for held, word in VERDICTS.items():
+            found = [check for check in self.checks if check.held is held]
+            names = [name + f" ({evidence})" * (held is False) for name, _, evidence in found]
+            texts += [f"{word}: {', '.join(names)}"] * bool(names)
+        if zeros := getattr(self.result, "details", {}).get("n_zero", 0):
+            rest = "the interval does not"
+            rest = rest if self.interval else "which are so many that the median is 0"
+            texts.append(f"p leaves out {counted(zeros, 'differences')} of 0, {rest}")
+        return "; ".join(texts)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The row as plain values; None for what there is not."""
+        shown: dict[str, Any] = {"test": self.test, "title": self.title, "p": self.pvalue_text}
+        shown |= {x: getattr(self.result, x, None) for x in ("pvalue", "statistic", "method")}
+        shown |= {x: getattr(self, x) for x in ("estimate", "estimate_name", "interval", "held")}
+        return [plain(shown | {"assumptions": self.assumptions_text})]
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerTable(Shown):
+    """What `compare_all` returns: the answers of all tests to one question.
+
+    Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
+    show it.
+
+    Parameters
+    ----------
+    answers : tuple of Answer
+        In the order of the table, the exact paired-permutation test first.
+    names : tuple of two str
+        The names of the two systems.
+    n : int
+        Number of pairs.
+    alternative : str
+    delta : float
+        The difference under the null hypothesis.
+    confidence_level : float
+        Of the intervals.
+    metric : str
+        What is compared.
+    correlation : float or None
+        r12 of the two systems' scores; None for counts.
+    inflation : float or None
+        By how much the standard deviation of the difference is multiplied where independence of
+        the two systems is assumed.
+
+    Examples
+    --------
+    >>> from permtest import compare_all
+    >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "sign", "paired_t"])
+    >>> answers["exact"].result.pvalue, answers["sign"].result.pvalue
+    (0.125, 0.125)
+    >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
+    ['paired_t']
+    """
+
+    answers: tuple[Answer, ...]
+    names: tuple[str, str]
+    n: int
+    alternative: str
+    delta: float
+    confidence_level: float
+    metric: str
+    correlation: float | None
+    inflation: float | None
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    def __getitem__(self, test: str) -> Answer:
+        found = {answer.test: answer for answer in self.answers}
+        if test not in found:
+            raise KeyError(f"there is no test {test!r} here; there are {', '.join(found)}")
+        return found[test]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict of plain values for each test."""
+        return [answer.to_dict() for answer in self]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields in plain values; the answers are the rows."""
+        return super().rows()[0]
+
+    def correlation_text(self) -> str:
+        """What assuming independence would do (Yeh's point); empty for counts."""
+        if self.correlation is None or self.inflation is None:
+            return ""
+        return (
+            f"The scores of the two systems have correlation r12 = {self.correlation:.3f}; tests "
+            f"that assume them independent multiply the standard deviation of their difference "
+            f"by {self.inflation:.3g}."
+        )
+
+    def _parts(self) -> tuple[list[dict[str, Any]], dict[str, str], str]:
+        """Rows and columns of the table, and a heading."""
+        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
+        against = f", against {self.delta:g}" if self.delta else ""
+        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}{side}"
+        titles = {x: x for x in ("title", "p", "interval", "assumptions")} | {"title": "test"}
+        titles["interval"] = f"{100 * self.confidence_level:.4g}% interval"
+        return [a.to_dict() | {"interval": a.interval} for a in self], titles, head
+
+    def __str__(self) -> str:
+        rows, titles, head = self._parts()
+        return "\n\n".join(filter(None, (head, text_table(rows, titles), self.correlation_text())))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return together(html_table(*self._parts()), said(self.correlation_text()))
+
+
+def compare_all(
+    u: Any,
+    v: Any = None,
+    *,
+    statistic: str | Statistic = "mean",
+    alternative: Alternative = "two-sided",
+    delta: float = 0.0,
+    tests: Sequence[str] | None = None,
+    confidence_level: float = 0.95,
+    K: int = 10_000,
+    rng: RNG = 0,
+    names: Names = None,
+) -> AnswerTable:
+    """Run every applicable test on the same pairs and check the assumptions of each.
+
+    Parameters
+    ----------
+    u, v : array_like of shape (N,), or tables of counts
+        Scores of both systems, as `exact_perm_test` takes them; or one `Scores`.
+    statistic : str or Statistic, default "mean"
+        "mean" compares single scores by all tests. The name of a measure of counts, such as "f1",
+        compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
+        where the measure is a proportion. So are scores that are all 0 or 1.
+    alternative, delta : as in `alternatives.paired_t`
+        Tests that have no such threshold are left out unless `delta` is 0.
+    tests : sequence of str, optional
+        Names of the tests to make. Default: all that apply.
+    confidence_level : float, default 0.95
+    K : int, default 10_000
+        Number of resamples of the bootstrap tests.
+    rng : numpy.random.Generator, int or None, default 0
+        For the bootstrap tests.
+    names : tuple of two str, optional
+
+    Returns
+    -------
+    AnswerTable
+        One row for each test: p, interval, assumptions met or not. Tests that these data are unfit
+        for, as their differences are all equal, say so.
+
+    Notes
+    -----
+    No test is better because its p is smaller. Know which assumptions a test makes, and whether
+    they hold, before you look at p. Cost: at most O(K N) for the bootstrap tests,
+    O(N log N) for all others.
+
+    Examples
+    --------
+    >>> import permtest as pt
+    >>> table = pt.compare_all([1, 1, 1, 1, 1, 0, 1], [0, 0, 1, 0, 0, 0, 0])
+    >>> table["exact"].result.pvalue, table["mcnemar"].result.pvalue
+    (0.0625, 0.0625)
+    """
+    check_alternative(alternative)
+    check_level(confidence_level, "confidence_level")
+    check_count(K, "K", most=MAX_RESAMPLES)
+    entry, of_pair = lookup(statistic), None
+    if not entry.columns:
+        scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
+        check_scores(entry, scores)
+        of_pair = registry.correlation(scores), registry.inflation(scores)
+    elif delta:
+        raise ValueError(f"delta is for single scores, not for {entry.name!r}")
+    else:
+        scores = registry.counts_of(u, v, names, entry)
+    chosen = _chosen(applicable(scores, entry, delta), tests)
+    # A stream for each, so that no test depends on which others are made.
+    streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
+    how: dict[str, Any] = {"delta": registry.as_threshold(delta), "alternative": alternative}
+    answers = tuple(
+        _answer(name, scores, entry, confidence_level, K=K, rng=streams[name], **how)
+        for name in progress(chosen, total=len(chosen), what="tests")
+    )
+    shown = scores.names, len(scores), alternative, float(delta), confidence_level, entry.name
+    return AnswerTable(answers, *shown, *plain(of_pair or (None, None)))
+
+
+def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
+    """The tests that there are for such scores, or for such a measure of counts."""
+    if not entry.columns:
+        binary = scores.is_binary and not delta
+        return tuple(test for test in TITLES if binary or test not in registry.OF_COUNTS)
+    known = {*SHARES.get(entry.name, ("",))} <= {*scores.columns} and scores.u.ndim == 2
+    return ("exact", "paired_bootstrap", *registry.OF_PROPORTIONS * known)
+
+
+def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
+    """The tests that are asked for, in that order."""
+    if isinstance(tests, str):
+        raise TypeError(f"tests={tests!r} must be a list of names")
+    names = list(known if tests is None else tests)
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"tests={names!r} must name at least one test, and none twice")
+    for name in set(names).difference(known):
+        raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
+    return names
+
+
+def _answer(name: str, scores: Scores, entry: Statistic, level: float, **how: Any) -> Answer:
+    """A row; scores that are valid may not fit this test."""
+    try:
+        result = own = _made(name, scores, entry, **how)
+    except (ValueError, ArithmeticError) as error:
+        return Answer(name, None, problem=str(error))
+    interval, assumptions = None, registry.TESTS[name].assumptions
+    if isinstance(result, AlternativeResult):
+        seen, assumptions = (result.estimate, result.estimate_name), result.assumptions
+    elif entry.columns:
+        seen = float(result.statistic), f"{entry.title or entry.name} difference"
+    else:
+        first, second = scores.means
+        seen = float(first - second), registry.MEAN
+        if how["delta"]:
+            assumptions = registry.SYMMETRIC, registry.ITEMS
+            own = exact_perm_test(scores, alternative=how["alternative"])
+    with suppress(ValueError):  # there is none, or none at this level
+        interval = own.confidence_interval(level)
+        if interval[0] == interval[1] and getattr(result, "details", {}).get("n_zero"):
+            interval = None  # a median of 0, whatever p says of the other differences
+    checks = tuple(_check(assumption, result, scores) for assumption in assumptions)
+    return Answer(name, result, *seen, interval, checks)
+
+
+def _made(
+    name: str, scores: Scores, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
+) -> Any:
+    """A test of these scores or counts, by what it takes."""
+    row, n = registry.TESTS[name], len(scores)
+    of: dict[str, Any] = {"statistic": entry} if entry.columns else {}
+    if name == "exact":
+        shifted = registry.less(scores, delta) if delta else scores
+        return exact_perm_test(shifted, alternative=alternative, rng=rng, **of)
+    assert row.single is not None
+    make = partial(row.single, alternative=alternative)
+    if row.takes == "scores":
+        return make(scores, delta=delta)
+    if row.takes == "resamples":
+        return make(scores, delta=delta, K=K, rng=rng, **of)
+    if row.takes == "discordant":
+        alone = (int(np.sum(side * scores.differences() > 0)) for side in (1, -1))
+        return make(*alone, n=n, names=scores.names)
+    if entry.columns:
+        places = [scores.columns.index(column) for column in SHARES[entry.name]]
+        table = [[exact_sum(x[:, i]) for i in places] for x in (scores.u, scores.v)]
+    else:
+        table = [[right := int(mean * n), n - right] for mean in scores.means]
+    shares = [number for x, y in table for number in (x, x + y)]
+    return make(*(shares if row.takes == "shares" else [table]), names=scores.names)
+
+
+def _check(assumption: str, result: Any, scores: Scores) -> Check:
+    """Of counts, only their numbers and the correlation of hits say something."""
+    if assumption == registry.COUNTS:
+        least = result.details["least_expected"]
+        return Check(assumption, least >= registry.ENOUGH, f"smallest expected count {least:.3g}")
+    if assumption == registry.SAMPLE:
+        enough = result.n >= registry.REPRESENTATIVE_FROM
+        return Check(assumption, enough, f"{'only ' * (not enough)}{result.n} pairs")
+    hits = _hits(scores) if scores.columns and assumption == registry.SYSTEMS else None
+    if scores.columns and hits is None:
+        return Check(assumption, None, "scores alone cannot tell")
+    return registry.verdict(assumption, hits or scores)
+
+
+def _hits(scores: Scores) -> Scores | None:
+    """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them.
+
+    Hits are possible on items that have something to be found: tp + fn is 1 or more.
+    """
+    if scores.u.ndim != 2:
+        return None
+    u, v = scores.u[:, 0], scores.v[:, 0]
+    if scores.columns[0] == "tp" and "fn" in scores.columns:
+        missed = scores.columns.index("fn")
+        gold = (u + scores.u[:, missed] > 0) | (v + scores.v[:, missed] > 0)
+        u, v = u[gold], v[gold]
+    return Scores.of(u, v) if u.size > 1 else None

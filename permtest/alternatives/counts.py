@@ -1,6 +1,6 @@
 """Tests of counts: items that one of two systems gets right alone, and two proportions.
 
-SciPy and statsmodels have neither Tango's interval, nor the mid-p, nor one-sided chi-squared.
+SciPy has neither the mid-p, nor one-sided chi-squared, nor these tests of arrays.
 """
 
 from __future__ import annotations
@@ -13,33 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option, count
-from permtest.alternatives import registry
-from permtest.alternatives.answer import (
+from permtest.alternatives.means import t_pvalue, t_quantile
+from permtest.alternatives.registry import (
     AlternativeResult,
     Names,
     by_sides,
-    result_of,
+    differences,
+    makes,
     tail_level,
 )
-from permtest.alternatives.parametric import normal_pvalue, normal_quantile
 from permtest.integers import exact_sum
 from permtest.interval import score_ends
-from permtest.pairs import Pairs
+from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
 
-#: Limits of the difference between two shares.
-SHARES = -1.0, 1.0
-
-
 # ---- paired --------------------------------------------------------------------------------------
 
 
-@registry.makes("mcnemar")
-@registry.makes("mcnemar_midp", method="midp")
-@registry.makes("mcnemar_chi2", method="chi2")
+@makes("mcnemar")
+@makes("mcnemar_midp", method="midp")
+@makes("mcnemar_chi2", method="chi2")
 def mcnemar(
     b: int,
     c: int,
@@ -89,32 +85,24 @@ def mcnemar(
     if size < b + c:
         raise ValueError(f"n={size} is less than b + c = {b + c}")
     root = float(corrected_root(b - c, float(method == "chi2-corrected"), alternative))
-    ends: Any = partial(score_ends, b, c, size)
-    if n is None:
-        ends = partial(_conditional, b, c, method)
-    return result_of(
-        "mcnemar" if method == "exact" else f"mcnemar_{method}",
-        alternative=alternative,
-        statistic=b if method in ("exact", "midp") else root**2 / max(b + c, 1),
-        pvalue=float(mcnemar_pvalue(b, c, method, alternative)),
-        n=size,
-        names=names,
-        estimate=(b - c) / max(size, 1),
-        estimate_name="difference of wins" if n is None else None,
-        details={"b": b, "c": c, "least_expected": (b + c) / 2},
-        ends=ends,
-        limits=SHARES,
-    )
+    ends = partial(_conditional, b, c, method) if n is None else partial(score_ends, b, c, size)
+    statistic = b if method in ("exact", "midp") else root**2 / max(b + c, 1)
+    found = statistic, float(mcnemar_pvalue(b, c, method, alternative)), alternative, size
+    rest: dict[str, Any] = {"estimate_name": "difference of wins"} if n is None else {}
+    rest |= {"details": {"b": b, "c": c, "least_expected": (b + c) / 2}, "_ends": ends}
+    test = "mcnemar" if method == "exact" else f"mcnemar_{method}"
+    return AlternativeResult(test, *found, (b - c) / max(size, 1), names or ("a", "b"), **rest)
 
 
-@registry.makes("sign", batch=True)
-@registry.makes("mcnemar", batch=True)
-@registry.makes("mcnemar_midp", batch=True, method="midp")
-@registry.makes("mcnemar_chi2", batch=True, method="chi2")
-def signs_pvalue(
-    d: NDArray[Any], axis: int = -1, *, alternative: str, method: str = "exact"
+@makes("sign", many=True)
+@makes("mcnemar", many=True)
+@makes("mcnemar_midp", many=True, method="midp")
+@makes("mcnemar_chi2", many=True, method="chi2")
+def signs_pvalues(
+    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, method: str = "exact"
 ) -> Any:
     """p of McNemar's test, or the sign test, of the signs of differences."""
+    d = differences(a, b)
     wins, losses = (np.count_nonzero(some, axis=axis) for some in (d > 0, d < 0))
     return mcnemar_pvalue(wins, losses, method, alternative)
 
@@ -129,7 +117,7 @@ def mcnemar_pvalue(b: Any, c: Any, method: str, alternative: str) -> Any:
         known = (n > 0) & ((b != c) | (alternative != "two-sided"))
         return np.where(known, by_sides(alternative, *middle), 1.0)
     root = corrected_root(b - c, float(method == "chi2-corrected"), alternative)
-    return np.where(n > 0, normal_pvalue(root / np.sqrt(np.maximum(n, 1)), alternative), 1.0)
+    return np.where(n > 0, t_pvalue(root / np.sqrt(np.maximum(n, 1)), np.inf, alternative), 1.0)
 
 
 def _at_most(k: Any, n: Any) -> Any:
@@ -153,7 +141,7 @@ def _conditional(b: int, c: int, method: str, tail: float) -> tuple[float, float
     from scipy.stats import binomtest
 
     if b + c == 0:
-        return SHARES
+        return -1.0, 1.0
     kind = {"chi2": "wilson", "chi2-corrected": "wilsoncc"}.get(method, "exact")
     low, high = binomtest(b, b + c).proportion_ci(_two_sided(tail), kind)
     return 2 * low - 1, 2 * high - 1
@@ -169,7 +157,7 @@ def _two_sided(tail: float) -> float:
 # ---- not paired ----------------------------------------------------------------------------------
 
 
-@registry.makes("two_proportion_z")
+@makes("two_proportion_z")
 def two_proportion_z(
     x1: int,
     n1: int,
@@ -216,23 +204,11 @@ def two_proportion_z(
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    variance = common * (1 - common) * (1 / n1 + 1 / n2)
-    if not pooled:
-        variance = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
-    if variance == 0 and p1 != p2:
-        raise ValueError(
-            f"both proportions are 0 or 1 (x1 = {x1}, n1 = {n1}, x2 = {x2}, n2 = {n2}), so "
-            "their difference has no standard error; use pooled=True"
-        )
-    z = (x1 * n2 - x2 * n1) / (n1 * n2) / sqrt(variance) if variance else 0.0
-    found = {"alternative": alternative, "names": names, "statistic": z}
-    found["pvalue"] = float(normal_pvalue(z, alternative))
-    return _unpaired("two_proportion_z", (x1, n1, x2, n2), **found)
+    return _two_shares("two_proportion_z", x1, n1, x2, n2, alternative, names, pooled=pooled)
 
 
-@registry.makes("chi_squared")
-@registry.makes("chi_squared_yates", correction=True)
+@makes("chi_squared")
+@makes("chi_squared_yates", correction=True)
 def chi_squared(
     table: Any,
     *,
@@ -274,52 +250,60 @@ def chi_squared(
     >>> round(r.statistic, 2), round(r.pvalue, 3)
     (2.38, 0.123)
     """
-    (x1, y1), (x2, y2) = _cells(table)
-    n, margins = x1 + y1 + x2 + y2, (x1 + y1) * (x2 + y2) * (x1 + x2) * (y1 + y2)
-    gap = corrected_root(x1 * y2 - x2 * y1, n / 2 if correction else 0.0, alternative)
-    root = float(gap) / sqrt(margins / n) if margins else 0.0
-    found = {"alternative": alternative, "names": names, "statistic": root**2}
-    found["pvalue"] = float(normal_pvalue(root, alternative))
-    test = "chi_squared_yates" if correction else "chi_squared"
-    return _unpaired(test, (x1, x1 + y1, x2, x2 + y2), **found)
-
-
-def _cells(table: Any) -> list[list[int]]:
-    """A table of two systems by two kinds, none of which is negative; no row is empty."""
     rows = np.asarray(table, dtype=object)
     if rows.shape != (2, 2):
         raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
-    cells = [[count(rows[i, j], f"table[{i}, {j}]") for j in (0, 1)] for i in (0, 1)]
-    for i, row in enumerate(cells):
-        if not any(row):
-            raise ValueError(f"system {i + 1} has no items, so it has no proportion")
-    return cells
+    x1, y1, x2, y2 = (count(x, f"table[{i}, {j}]") for (i, j), x in np.ndenumerate(rows))
+    n1, n2, n = x1 + y1, x2 + y2, x1 + y1 + x2 + y2
+    if n1 == 0 or n2 == 0:
+        raise ValueError(f"system {1 + (n1 > 0)} has no items, so it has no proportion")
+    found = x1, n1, x2, n2, alternative, names
+    return (
+        _two_shares("chi_squared_yates", *found, n / 2)
+        if correction
+        else _two_shares("chi_squared", *found)
+    )
 
 
-def _unpaired(test: str, counts: tuple[int, int, int, int], **found: Any) -> AlternativeResult:
-    """A test of x1 of n1 items against x2 of n2."""
-    x1, n1, x2, n2 = counts
-    p1, p2, common = x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    least = min(n1, n2) * min(common, 1 - common)
-    details = {"p1": p1, "p2": p2, "least_expected": least}
-    found |= {"n": n1 + n2, "estimate": p1 - p2, "details": details}
-    ends = partial(_newcombe, (p1, n1), (p2, n2))
-    return result_of(test, ends=ends, limits=SHARES, **found)
+def _two_shares(
+    test: str,
+    x1: int,
+    n1: int,
+    x2: int,
+    n2: int,
+    alternative: str,
+    names: Names,
+    correction: float = 0.0,
+    pooled: bool = True,
+) -> AlternativeResult:
+    """A test of x1 of n1 items against x2 of n2, by the normal law; all is times n1 n2."""
+    n, p1, p2, common = n1 + n2, x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    gap = float(corrected_root(x1 * n2 - x2 * n1, correction, alternative))
+    variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n
+    if not pooled:
+        variance = n2 * n2 * x1 * (n1 - x1) / n1 + n1 * n1 * x2 * (n2 - x2) / n2
+    if variance == 0 and p1 != p2:
+        raise ValueError(
+            "one proportion is 0 and the other 1, so their difference has no standard error; use "
+            "pooled=True"
+        )
+    z = gap / sqrt(variance) if variance else 0.0
+    found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, alternative))
+    details = {"p1": p1, "p2": p2, "least_expected": min(n1, n2) * min(common, 1 - common)}
+    rest: dict[str, Any] = {"details": details, "_ends": partial(_newcombe, p1, n1, p2, n2)}
+    return AlternativeResult(test, *found, alternative, n, p1 - p2, names or ("a", "b"), **rest)
 
 
-def _newcombe(
-    first: tuple[float, int], second: tuple[float, int], tail: float
-) -> tuple[float, float]:
+def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[float, float]:
     """The interval for a difference of proportions that Wilson's of both make."""
-    level = _two_sided(tail)
-    (p1, (l1, h1)), (p2, (l2, h2)) = ((p, wilson(p, n, level)) for p, n in (first, second))
+    (l1, h1), (l2, h2) = (wilson(p, n, _two_sided(tail)) for p, n in ((p1, n1), (p2, n2)))
     low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
     return low, p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
 
 
 def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval: the probabilities that a normal test of a share of trials accepts."""
-    z2 = normal_quantile(tail_level("two-sided", confidence_level)) ** 2
+    z2 = t_quantile(tail_level("two-sided", confidence_level), np.inf) ** 2
     centre, unit = share + z2 / (2 * trials), 1 + z2 / trials
     reach = sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials * trials)))
     low = 0.0 if share <= 0 else max((centre - reach) / unit, 0.0)
@@ -327,13 +311,11 @@ def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple
 
 
 def rate_intervals(
-    pairs: Pairs, confidence_level: float = 0.95
+    pairs: Scores, confidence_level: float = 0.95
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Wilson's interval of either system's share of right answers; None of other scores."""
     if not pairs.is_binary or pairs.clusters is not None:
         return None
-    first, second = (
-        wilson(exact_sum(column) / (pairs.scale * len(pairs)), len(pairs), confidence_level)
-        for column in (pairs.u, pairs.v)
-    )
-    return first, second
+    n = len(pairs)
+    first, second = (exact_sum(column) / (pairs.scale * n) for column in (pairs.u, pairs.v))
+    return wilson(first, n, confidence_level), wilson(second, n, confidence_level)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from math import inf, log, log1p, nan, sqrt
-from numbers import Real
+from math import inf, log, log1p, nan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,10 +13,9 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import AlternativeResult, Names, PairedSample
-from permtest.alternatives.parametric import student
-from permtest.integers import plain_array
-from permtest.pairs import cluster_numbers
+from permtest._text import text_table
+from permtest.alternatives.means import of_mean
+from permtest.alternatives.registry import AlternativeResult, Names, deviation, scores_of
 from permtest.statistics import Alternative
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -25,100 +23,66 @@ Array: TypeAlias = NDArray[Any]
 
 
 class Ratio(NamedTuple):
-    """A metric: hits / (hits + misses), by how often each column counts among them."""
+    """A metric: hits of hits and misses, which are sums of columns; hits count `gain` times."""
 
-    name: str
     title: str
     columns: tuple[str, ...]
     hits: tuple[int, ...]
     misses: tuple[int, ...]
+    gain: int = 1
 
 
 CONFUSION = ("tp", "fp", "fn")
 METRICS = {
-    "precision": Ratio("precision", "precision", CONFUSION, (1, 0, 0), (0, 1, 0)),
-    "recall": Ratio("recall", "recall", CONFUSION, (1, 0, 0), (0, 0, 1)),
-    "f1": Ratio("f1", "F1", CONFUSION, (2, 0, 0), (0, 1, 1)),
-    "accuracy": Ratio("accuracy", "accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
+    "precision": Ratio("precision", CONFUSION, (1, 0, 0), (0, 1, 0)),
+    "recall": Ratio("recall", CONFUSION, (1, 0, 0), (0, 0, 1)),
+    "f1": Ratio("F1", CONFUSION, (1, 0, 0), (0, 1, 1), gain=2),
+    "accuracy": Ratio("accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
 }
 
-#: In which column an item is for a model that errs where others do not.
-OPPOSITES = {"tp": "fn", "fn": "tp", "fp": "fp", "correct": "wrong", "wrong": "correct"}
-
-#: Partitions that a cross-validation may have; more rows are rather something else.
-MOST = 50
-
-#: With larger counts, tails of Beta variables lose their digits.
-LARGEST = 1e10
-
-# ---- counts ------------------------------------------------------------------------------------
+#: Partitions that a cross-validation may have, as more rows are rather something else; and the
+#: largest count, as tails of Beta variables lose their digits with larger ones.
+MOST, LARGEST = 50, 1e10
 
 
-@dataclass(frozen=True, eq=False)
-class FoldCounts:
-    """One model's counts, fold by fold, of shape (folds, columns), and what they count for."""
+def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None = None) -> Floats:
+    """Counts of shape (folds, columns), of an array, a frame or a mapping; `name` is for errors."""
+    check_option("metric", metric, METRICS)
+    columns = METRICS[metric].columns
+    needs = f"{name} must have shape (folds, {len(columns)}: {', '.join(columns)})"
+    try:
+        if any(isinstance(key, str) for key in getattr(counts, "keys", tuple)()):
+            counts = np.stack([np.atleast_1d(counts[column]) for column in columns], axis=-1)
+        table = np.atleast_2d(np.ma.asarray(counts, dtype=np.float64).filled(nan))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{needs}, of numbers: {error}") from None
+    if table.ndim > 2 or not table.size or table.shape[1] != len(columns):
+        raise ValueError(f"{needs}, got {np.shape(counts)}")
+    for fold, k in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
+        cell = f"{columns[k]} = {table[fold, k]:g}"
+        raise ValueError(f"{name}[{fold}] has {cell}; counts are numbers from 0 to {LARGEST:g}")
+    if rows not in (None, len(table)):
+        raise ValueError(f"{name} has {len(table)} folds, folds_a has {rows}; they must match")
+    return np.asarray(table)
 
-    table: Floats
-    metric: Ratio
 
-    @classmethod
-    def of(cls, counts: Any, metric: str, name: str = "counts") -> FoldCounts:
-        """Validate an array of shape (folds, columns), or a frame or mapping; `name` is for errors.
+def sides(table: Floats, metric: str) -> Floats:
+    """Hits and misses of each row, of shape (2, rows)."""
+    return np.stack([table @ METRICS[metric].hits, table @ METRICS[metric].misses])
 
-        Raises ValueError if there are no folds or other columns, or at the first number that is no
-        count.
-        """
-        check_option("metric", metric, METRICS)
-        ratio, columns = METRICS[metric], METRICS[metric].columns
-        keys = counts.keys() if hasattr(counts, "keys") else ()
-        if any(isinstance(key, str) for key in keys):
-            if not set(columns) <= set(keys):
-                raise ValueError(
-                    f"{name} has columns {', '.join(map(str, keys))}, but needs "
-                    f"{', '.join(columns)}"
-                )
-            named = (np.atleast_1d(counts[column]).tolist() for column in columns)
-            counts = plain_array([*named], name).T
-        array = plain_array(counts, name, "numbers, of shape (folds, columns)")
-        if array.ndim not in (1, 2) or not array.size or array.shape[-1] != len(columns):
-            raise ValueError(
-                f"{name} must have shape (folds, {len(columns)}: {', '.join(columns)}) for "
-                f"{ratio.title}, got {array.shape}"
-            )
-        cells = array.reshape(-1, len(columns))
-        for (fold, k), cell in np.ndenumerate(cells):
-            plain = isinstance(cell, Real) and not isinstance(cell, bool)
-            if not plain or not 0 <= cell <= LARGEST:
-                raise ValueError(
-                    f"{name}[{fold}] has {columns[k]} = {cell}; counts are numbers from 0 to "
-                    f"{LARGEST:g}"
-                )
-        return cls(cells.astype(np.float64), ratio)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What is counted."""
-        return self.metric.columns
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return len(self.table)
-
-    @property
-    def totals(self) -> Floats:
-        """Sums over the folds, of shape (columns,)."""
-        return np.asarray(self.table.sum(axis=0))
-
-    @property
-    def value(self) -> float:
-        """The metric of the summed counts; NaN for 0 / 0."""
-        hits, misses = (float(x @ self.totals) for x in (self.metric.hits, self.metric.misses))
-        return hits / (hits + misses) if hits + misses else nan
-
-    def gold(self) -> Floats:
-        """The number of things to find in every fold: tp + fn, or correct + wrong."""
-        return np.asarray(self.table[:, [x != "fp" for x in self.columns]].sum(axis=1))
+def as_weight(weight: float | None, n_folds: int) -> float:
+    """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
+    if weight is not None:
+        if not 0 < check_finite(weight, "weight") <= 1:
+            raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
+        return float(weight)
+    if n_folds > 1 and (n_folds % 2 or n_folds > 2 * MOST):
+        raise ValueError(
+            f"{n_folds} rows are not the folds of an m x 2 cross-validation; pass weight=, the "
+            "share of the summed counts that independent items would make: 1 for rows of sentences"
+        )
+    return block_weight(n_folds // 2) if n_folds > 1 else 1.0
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
@@ -162,8 +126,7 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
     """
     c = 2 * (check_count(m, "m") - 1)
     if rho is not None:
-        both = rho if np.shape(rho) == (2,) else (2, 2)
-        first, second = (check_finite(x, "rho") for x in both)
+        first, second = (check_finite(x, "rho") for x in (rho if np.shape(rho) == (2,) else (2, 2)))
         inflated = 1 + first + c * second
         if not (abs(first) <= 1 and abs(second) <= 1 and inflated > 0):
             raise ValueError(f"rho={rho!r} must be two correlations that {2 * m} folds can have")
@@ -174,29 +137,6 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         return 0.5 * log(x) + (x + 0.5) * log1p(0.5 / x)
 
     return 8 / c * (step(1 + c / 2) - step(1 + c / 4)) if c else 2 * log(1.5)
-
-
-def as_weight(weight: float | None, n_folds: int) -> float:
-    """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
-    if weight is not None:
-        if not 0 < check_finite(weight, "weight") <= 1:
-            raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
-        return float(weight)
-    if n_folds > 2 * MOST:
-        raise ValueError(
-            f"{n_folds} rows are too many for the folds of a cross-validation; add up the "
-            "counts of sentences, or pass weight=1"
-        )
-    if n_folds > 1 and n_folds % 2:
-        raise ValueError(
-            f"{n_folds} folds are not an m x 2 cross-validation; pass weight=, the share of the "
-            "summed counts that independent items would make (1 if every item is validated "
-            "once and you neglect overlapping training sets)"
-        )
-    return block_weight(n_folds // 2) if n_folds > 1 else 1.0
-
-
-# ---- a test of scores --------------------------------------------------------------------------
 
 
 def corrected_resampled_t(
@@ -242,23 +182,21 @@ def corrected_resampled_t(
     >>> round(corrected_resampled_t([85, 87, 84, 90, 88], [84, 85, 84, 87, 87]).pvalue, 4)
     0.1412
     """
-    first, second = plain_array(a, "a"), plain_array(b, "b")
+    first, second = np.asarray(a), np.asarray(b)
     if first.shape != second.shape or first.ndim not in (1, 2) or first.size < 2:
         raise ValueError(
             f"a has shape {first.shape} and b {second.shape}, but this test takes scores of both "
             "models on the same folds, (K,) or (r, K), two or more"
         )
-    sample = PairedSample.of(first.ravel(), second.ravel(), delta, names)
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
-    sample.refuse_constant("a t-test")
-    found = sample.mean, sample.lead, sample.deviation * sqrt(1 / sample.n + ratio), sample.n - 1
+    scores, shift = scores_of(first.ravel(), second.ravel(), names, delta, least=2)
     details = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    details["variance"] = sample.deviation**2
-    return student("corrected_resampled_t", alternative, *found, sample=sample, details=details)
+    details["variance"] = deviation(scores) ** 2
+    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio, **details)
 
 
-# ---- block-regularised cross-validation ---------------------------------------------------------
+# ---- block-regularised cross-validation ----------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,14 +218,22 @@ class BlockPartition:
             train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
             yield from ((train, rest), (rest, train))
 
-    def __str__(self) -> str:
-        lines = [f"{'':20}{'total':>10}  {'in a block':>20}  worst half off by"]
+    def rows(self) -> list[dict[str, Any]]:
+        """What was to be alike: in all, in a block, and by how many percent halves are off."""
+        found = []
         for name, sums in self.balance.items():
-            total, halves = sums.sum(), [sums[list(blocks)].sum() for blocks in self.design]
-            off = max(abs(2 * half / total - 1) for half in halves) if total else 0.0
-            ends = f"{sums.min():.6g} to {sums.max():.6g}"
-            lines.append(f"{name:20}{total:10.6g}  {ends:>20}{off:>19.2%}")
-        return "\n".join(lines)
+            whole = (sums == np.round(sums)).all()
+            total, low, high = (
+                int(x) if whole else float(x) for x in (sums.sum(), sums.min(), sums.max())
+            )
+            halves = (sums[list(blocks)].sum() for blocks in self.design)
+            off = 100 * max(abs(2 * half / total - 1) for half in halves) if total else 0.0
+            found.append({"what": name, "total": total, "block": (low, high), "off": float(off)})
+        return found
+
+    def __str__(self) -> str:
+        titles = {"what": "", "total": "total", "block": "in a block", "off": "worst half off, %"}
+        return text_table(self.rows(), titles)
 
 
 @dataclass(frozen=True)
@@ -351,23 +297,27 @@ class BlockRegularizedCV:
     def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
         """Cut the items X into blocks, no group of items with the same label into two.
 
-        Raises ValueError if lengths differ, a number is not finite, or there are fewer items, or
-        groups, than blocks.
+        scikit-learn's splitters balance one label, where this balances any numbers together.
+
+        Raises ValueError if lengths differ, a number is not finite, a group is missing, or there
+        are fewer items, or groups, than blocks.
         """
+        import pandas as pd
+
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        n_blocks, bits = 2 ** self.m.bit_length(), self.m.bit_length()
+        bits = self.m.bit_length()
         balance = {"items": np.ones(n)} | self._columns(y, n)
-        units = np.arange(n) if groups is None else cluster_numbers(groups, n, "groups")
+        units = np.arange(n) if groups is None else pd.factorize(np.asarray(groups))[0]
+        if len(units) != n or (units < 0).any():
+            raise ValueError(f"groups must have a label, not missing, for each of {n} items")
         table = np.stack([np.bincount(units, column) for column in balance.values()], axis=1)
-        if len(table) < n_blocks:
-            what = f"{n_blocks} items, or groups, or more, one for each block"
+        if len(table) < 2**bits:
+            what = f"{2**bits} items, or groups, or more, one for each block"
             raise ValueError(f"m={self.m} needs {what}; there are {len(table)}")
-        blocks = _deal(table, n_blocks, groups is None, as_generator(self.rng))[units].astype(
-            np.intp
-        )
+        blocks = _deal(table, 2**bits, groups is None, as_generator(self.rng))[units]
         blocks.flags.writeable = False
         masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
-        odd = ((b for b in range(n_blocks) if (mask & ~b).bit_count() % 2) for mask in masks)
+        odd = ((b for b in range(2**bits) if (mask & ~b).bit_count() % 2) for mask in masks)
         sums = {name: np.bincount(blocks, column) for name, column in balance.items()}
         return BlockPartition(blocks, tuple(map(tuple, odd)), sums)
 
@@ -382,11 +332,10 @@ class BlockRegularizedCV:
         frame = pd.DataFrame({name: given} if plain else given)
         if len(frame) != n:
             raise ValueError(f"{name} has {len(frame)} entries for {n} items")
-        numeric = frame.select_dtypes("float" if name == "y" else "number")
-        bad = frame.isna() | frame.isin([inf, -inf])
-        for row, column in np.argwhere(bad.to_numpy())[:1]:
+        for row, column in np.argwhere((frame.isna() | frame.isin([inf, -inf])).to_numpy())[:1]:
             entry = frame.iloc[row, column]
             raise ValueError(f"{name}, row {row}: {entry} cannot be balanced; remove or replace it")
+        numeric = frame.select_dtypes("float" if name == "y" else "number")
         kinds = [column for column in frame if column not in numeric]
         table = pd.get_dummies(frame, columns=kinds, prefix_sep="=", dtype=float)
         return {str(column): table[column].to_numpy(dtype=float) for column in table}
@@ -400,7 +349,7 @@ def _deal(table: Array, n_blocks: int, in_rows: bool, rng: np.random.Generator) 
     scaled = scaled / np.maximum(np.sqrt((scaled**2).sum(axis=0)), 1e-300)
     sizes = (scaled**2).sum(axis=1) * rng.uniform(0.5, 1, len(table))
     order = np.lexsort((rng.random(len(table)), -sizes))
-    blocks, sums = np.empty(len(table), dtype=np.int64), np.zeros((n_blocks, table.shape[1]))
+    blocks, sums = np.empty(len(table), dtype=np.intp), np.zeros((n_blocks, table.shape[1]))
     starts = [0, *range(n_blocks, len(table), n_blocks if in_rows else 1), len(table)]
     for start, end in pairwise(starts):
         units, places = order[start:end], rng.permutation(n_blocks)

@@ -1,11 +1,11 @@
 """Wilcoxon's test, exact with ties and zeros, the sign test, and the exact test of the median.
 
-SciPy's exact Wilcoxon test is wrong with ties, and it has no interval for either test.
+SciPy's exact Wilcoxon test is wrong with ties, and it has no interval for any of these tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, sqrt
@@ -17,22 +17,14 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_option
 from permtest.alternatives import registry
-from permtest.alternatives.answer import (
-    AlternativeResult,
-    Names,
-    PairedSample,
-    by_sides,
-    first,
-    norm,
-    rejects,
-    result_of,
-)
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
-from permtest.alternatives.parametric import normal_pvalue
-from permtest.alternatives.resampling import exact_pvalue
+from permtest.alternatives.means import t_pvalue
+from permtest.alternatives.registry import AlternativeResult, Names, by_sides, first
+from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
+from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 #: What becomes of differences that are zero.
@@ -59,7 +51,7 @@ def wilcoxon(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items, N >= 1; or one `Pairs`.
+        Scores of both systems on the same items, N >= 1; or one `Scores`.
     zero_method : {"wilcox", "pratt", "zsplit"}
         "wilcox" drops differences of zero before ranking, "pratt" after it; "zsplit" gives half of
         their ranks to either side, which changes W+, but no p.
@@ -96,90 +88,21 @@ def wilcoxon(
     """
     check_option("zero_method", zero_method, get_args(ZeroMethod))
     check_option("method", method, ("exact", "approx"))
-    sample = PairedSample.of(a, b, delta, names)
-    ranks, zeros = signed_ranks(sample.steps, -1, zero_method), int(np.sum(sample.steps == 0))
+    scores, shift = registry.scores_of(a, b, names, delta)
+    d = scores.differences()
+    ranks, zeros = signed_ranks(d, zero_method=zero_method), int(np.sum(d == 0))
     if method == "approx":
-        how: dict[str, Any] = {"zero_method": zero_method, "correction": 0.5 * correction}
-        p = float(approximate_pvalue(sample.steps, alternative=alternative, **how))
+        p = float(_approximate(ranks, -1, alternative, 0.5 * correction))
     else:
         p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
     share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
     plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (ranks, -ranks))
-    ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1].tolist()
-    return result_of(
-        "wilcoxon" if method == "exact" else "wilcoxon_approx",
-        sample=sample,
-        alternative=alternative,
-        statistic=plus,
-        pvalue=p,
-        estimate=float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale)),
-        details={
-            "W-": minus,
-            "z": float(rank_z(ranks)),
-            "n_nonzero": sample.n - zeros,
-            "n_zero": zeros,
-            "tie_sum": sum(t**3 - t for t in ties),
-        },
-        ends=partial(walsh_ends, sample.gaps, sample.scale),
-    )
-
-
-@registry.makes("wilcoxon", batch=True)
-def signed_ranks_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Any:
-    """p of Wilcoxon's test of differences."""
-    return exact_pvalue(signed_ranks(d, axis), axis, alternative=alternative)
-
-
-@registry.makes("wilcoxon_approx", batch=True)
-def approximate_pvalue(
-    d: NDArray[Any],
-    axis: int = -1,
-    *,
-    alternative: str,
-    zero_method: str = "wilcox",
-    correction: float = 0.0,
-) -> Any:
-    """The same by the normal approximation; 1 if there is nothing to rank."""
-    ranks = signed_ranks(d, axis, zero_method)
-    z = rank_z(ranks, axis, correction=correction, alternative=alternative)
-    return np.where(ranks.any(axis), normal_pvalue(z, alternative), 1.0)
-
-
-def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
-    """Twice the midranks of absolute differences, with their signs; 0 for zeros.
-
-    As SciPy's `rankdata` has them, which takes half a second to import, and no large integers.
-    """
-    sizes = np.moveaxis(np.abs(d), axis, -1)
-    order, places = np.argsort(sizes, axis=-1), np.arange(sizes.shape[-1])
-    ordered, starts = np.take_along_axis(sizes, order, -1), np.ones(sizes.shape, np.bool_)
-    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    before = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
-    ends = np.roll(starts, -1, axis=-1)[..., ::-1]
-    after = np.maximum.accumulate(np.where(ends, places, 0), axis=-1)[..., ::-1]
-    ranks = np.empty(sizes.shape, np.int64)
-    np.put_along_axis(ranks, order, before + 1 + places.size - after, -1)
-    if zero_method == "wilcox":
-        ranks -= 2 * np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
-    return np.asarray(np.sign(d).astype(np.int64) * np.moveaxis(ranks, -1, axis))
-
-
-def rank_deviation(ranks: NDArray[np.int64], axis: int = -1) -> Any:
-    """Standard deviation of W+ under random signs, which ties make smaller."""
-    return norm(ranks.astype(np.float64), axis) / 4
-
-
-def rank_z(
-    ranks: NDArray[np.int64],
-    axis: int = -1,
-    *,
-    correction: float = 0.0,
-    alternative: str = "two-sided",
-) -> Any:
-    """W+ less its mean, and less a correction, over its standard deviation, if that is not 0."""
-    deviation = rank_deviation(ranks, axis)
-    gap = corrected_root(ranks.sum(axis) / 4, correction, alternative)
-    return gap / np.where(deviation > 0, deviation, 1.0)
+    ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1]
+    details = {"W-": minus, "z": float(rank_z(ranks)), "n_nonzero": d.size - zeros}
+    details |= {"n_zero": zeros, "tie_sum": int((ties**3 - ties).sum())}
+    middle, ends = hodges_lehmann_sum(d) / (2 * scores.scale), partial(walsh_ends, d)
+    test = "wilcoxon" if method == "exact" else "wilcoxon_approx"
+    return _of_order(test, scores, shift, plus, p, alternative, middle, ends, details)
 
 
 @registry.makes("sign")
@@ -218,34 +141,13 @@ def sign(
     >>> r.pvalue, r.details
     (0.125, {'n_positive': 4, 'n_negative': 0, 'n_zero': 1})
     """
-    sample = PairedSample.of(a, b, delta, names)
-    positive, negative = int(np.sum(sample.steps > 0)), int(np.sum(sample.steps < 0))
-    counts = {"n_positive": positive, "n_negative": negative}
-    ordered = np.sort(sample.gaps)
-    return result_of(
-        "sign",
-        sample=sample,
-        alternative=alternative,
-        statistic=positive,
-        pvalue=float(mcnemar_pvalue(positive, negative, "exact", alternative)),
-        estimate=float(Fraction(_doubled_median(ordered), 2 * sample.scale)),
-        details=counts | {"n_zero": sample.n - positive - negative},
-        ends=partial(_order_statistics, ordered, sample.scale),
-    )
-
-
-def _order_statistics(ordered: IntArray, scale: int, tail: float) -> tuple[float, float]:
-    """d_(k) to d_(n+1-k) with the largest k whose tail does not exceed the level."""
-    n = ordered.size
-
-    def exceeds(k: int) -> bool:
-        return bool(mcnemar_pvalue(k, n - k, "exact", "less") > tail)
-
-    k = first(exceeds, 0, n)
-    if k == 0:
-        return -inf, inf
-    low, high = (float(Fraction(int(ordered[i]), scale)) for i in (k - 1, n - k))
-    return low, high
+    scores, shift = registry.scores_of(a, b, names, delta)
+    d = np.sort(scores.differences())
+    wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
+    p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
+    details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
+    middle, ends = Fraction(_doubled_median(d), 2 * scores.scale), partial(_order_statistics, d)
+    return _of_order("sign", scores, shift, wins, p, alternative, middle, ends, details)
 
 
 @registry.makes("permutation_median")
@@ -300,22 +202,111 @@ def permutation_median(
     >>> r.statistic, r.pvalue
     (2.0, 0.0625)
     """
-    sample = PairedSample.of(a, b, delta, names)
-    steps, gaps = np.sort(sample.steps), np.sort(sample.gaps)
-    doubled = _doubled_median(steps)
-    middle = Fraction(doubled, 2 * sample.scale)
-    p = by_sides(alternative, *(median_tail(steps, side * doubled) for side in (1, -1)))
-    return result_of(
-        "permutation_median",
-        sample=sample,
-        alternative=alternative,
-        statistic=float(middle),
-        pvalue=p,
-        estimate=float(middle + sample.delta),
-        assumptions=(sample.symmetry, registry.ITEMS),
-        details={"zeros": int(np.count_nonzero(sample.steps == 0))},
-        ends=partial(_median_shifts, gaps, sample.scale),
-    )
+    scores, shift = registry.scores_of(a, b, names, delta)
+    d = np.sort(scores.differences())
+    doubled = _doubled_median(d)
+    middle, details = Fraction(doubled, 2 * scores.scale), {"zeros": int(np.sum(d == 0))}
+    p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
+    found = float(middle), p, alternative, middle, partial(_median_shifts, d), details
+    return _of_order("permutation_median", scores, shift, *found)
+
+
+def _of_order(
+    test: str,
+    scores: Scores,
+    delta: Fraction,
+    statistic: float,
+    p: float,
+    alternative: str,
+    middle: Fraction,
+    ends: Callable[[float], tuple[Any, Any]],
+    details: dict[str, Any],
+) -> AlternativeResult:
+    """A test of differences less `delta`, as are their middle and the ends of its interval."""
+    found = statistic, p, alternative, len(scores), float(middle + delta), scores.names
+    moved = partial(_moved, ends, scores.scale, delta)
+    return AlternativeResult(test, *found, float(delta), details, _ends=moved)
+
+
+def _moved(ends: Any, scale: int, delta: Fraction, tail: float) -> tuple[float, float]:
+    """Ends in scores, each rounded once."""
+    low, high = (x if abs(x) == inf else Fraction(x) / scale + delta for x in ends(tail))
+    return float(low), float(high)
+
+
+# ---- ranks ---------------------------------------------------------------------------------------
+
+
+def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
+    """Twice the midranks of absolute differences, with their signs; 0 for zeros.
+
+    SciPy's `rankdata` takes half as long again, and no large integers.
+    """
+    sizes = np.moveaxis(np.abs(d), axis, -1)
+    order, places = np.argsort(sizes, axis=-1), np.arange(sizes.shape[-1])
+    ordered, starts = np.take_along_axis(sizes, order, -1), np.ones(sizes.shape, np.bool_)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    before = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
+    ends = np.roll(starts, -1, axis=-1)[..., ::-1]
+    after = np.maximum.accumulate(np.where(ends, places, 0), axis=-1)[..., ::-1]
+    ranks = np.empty(sizes.shape, np.int64)
+    np.put_along_axis(ranks, order, before + 1 + places.size - after, -1)
+    if zero_method == "wilcox":
+        ranks -= 2 * np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
+    return np.asarray(np.sign(d).astype(np.int64) * np.moveaxis(ranks, -1, axis))
+
+
+def rank_deviation(ranks: NDArray[np.int64], axis: int = -1) -> Any:
+    """Standard deviation of W+ under random signs, which ties make smaller."""
+    return np.linalg.norm(ranks, axis=axis) / 4
+
+
+def rank_z(
+    ranks: NDArray[np.int64],
+    axis: int = -1,
+    correction: float = 0.0,
+    alternative: str = "two-sided",
+) -> Any:
+    """W+ less its mean, and less a correction, over its standard deviation, if that is not 0."""
+    deviation = rank_deviation(ranks, axis)
+    gap = corrected_root(ranks.sum(axis) / 4, correction, alternative)
+    return gap / np.where(deviation > 0, deviation, 1.0)
+
+
+def _approximate(ranks: NDArray[Any], axis: int, alternative: str, correction: float = 0.0) -> Any:
+    """p by the normal approximation; 1 if there is nothing to rank."""
+    z = rank_z(ranks, axis, correction, alternative)
+    return np.where(ranks.any(axis), t_pvalue(z, inf, alternative), 1.0)
+
+
+@registry.makes("exact", many=True)
+def exact_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) -> Any:
+    """p of the exact tests of integers."""
+    d = np.moveaxis(a - b, axis, -1)
+    zeros = np.zeros(d.shape[-1], np.int64)
+    return exact_perm_test_batch(d, zeros, axis=-1, alternative=alternative).pvalue
+
+
+@registry.makes("wilcoxon", many=True)
+@registry.makes("wilcoxon_approx", many=True, approximate=True)
+def signed_rank_pvalues(
+    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, approximate: bool = False
+) -> Any:
+    """p of Wilcoxon's test."""
+    ranks = signed_ranks(registry.differences(a, b), axis)
+    if approximate:
+        return _approximate(ranks, axis, alternative)
+    return exact_pvalues(ranks, 0, axis, alternative=alternative)
+
+
+# ---- medians -------------------------------------------------------------------------------------
+
+
+def _order_statistics(ordered: IntArray, tail: float) -> tuple[Any, Any]:
+    """d_(k) to d_(n+1-k) with the largest k whose tail does not exceed the level."""
+    n = ordered.size
+    k = first(lambda k: bool(mcnemar_pvalue(k, n - k, "exact", "less") > tail), 0, n)
+    return (int(ordered[k - 1]), int(ordered[n - k])) if k else (-inf, inf)
 
 
 def _doubled_median(ordered: NDArray[Any]) -> int:
@@ -347,26 +338,25 @@ def median_tail(steps: IntArray, m: int) -> float:
     return min(float(np.sum(terms)), 1.0)
 
 
-def _median_shifts(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
+def _median_shifts(d: IntArray, tail: float) -> tuple[Any, Any]:
     """All differences that the test of the median does not reject.
 
-    Changing the signs of some gaps about a shift, and adding it again, gives a median that rises
+    Changing the signs of some of d about a shift, and adding it again, gives a median that rises
     with the shift; it reaches the observed one where two or four times the shift are sums and
-    differences of two gaps and of twice the median, no further from the median than gaps lie apart.
+    differences of two of d and of twice the median, no further from that than any two of d are.
     """
 
-    def lower_end(gaps: IntArray) -> float:
-        middle, reach = _doubled_median(gaps), int(gaps[-1]) - int(gaps[0]) + 1
-        gaps = 4 * with_room(gaps, 64)
+    def lower_end(d: IntArray) -> Any:
+        middle, reach = _doubled_median(d), int(d[-1]) - int(d[0]) + 1
+        d, low = 4 * with_room(d, 64), 2 * middle - 4 * reach
 
         def accepted(shift: int) -> bool:
-            return not rejects(median_tail(gaps - shift, 4 * middle - 2 * shift), tail)
+            return not registry.rejects(median_tail(d - shift, 4 * middle - 2 * shift), tail)
 
-        low = 2 * middle - 4 * reach
         shift = first(accepted, low, 2 * middle + 4 * reach)
-        return -inf if shift == low else float(Fraction(shift, 4 * scale))
+        return -inf if shift == low else Fraction(shift, 4)
 
-    return lower_end(gaps), -lower_end(-gaps[::-1])
+    return lower_end(d), -lower_end(-d[::-1])
 
 
 # ---- sums of two differences ---------------------------------------------------------------------
@@ -377,14 +367,14 @@ def _median_shifts(gaps: IntArray, scale: int, tail: float) -> tuple[float, floa
 # in integers and never listed.
 
 
-def walsh_ends(gaps: IntArray, scale: int, tail: float) -> tuple[float, float]:
+def walsh_ends(d: IntArray, tail: float) -> tuple[Any, Any]:
     """The k-th smallest and the k-th largest mean of two differences, each with itself too."""
-    n = gaps.size
+    n = d.size
     k, _ = signed_rank_quantile(n, tail)
     if k == 0:
         return -inf, inf
-    low, high = kth_walsh(gaps, [k, n * (n + 1) // 2 + 1 - k])
-    return float(Fraction(low, 2 * scale)), float(Fraction(high, 2 * scale))
+    low, high = kth_walsh(d, [k, n * (n + 1) // 2 + 1 - k])
+    return Fraction(low, 2), Fraction(high, 2)
 
 
 def hodges_lehmann_sum(steps: IntArray, *, diagonal: bool = True) -> Fraction:
@@ -424,14 +414,11 @@ def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
 
     def below(k: int) -> float:
         """P(W+ < k), as the p of signed ranks with W+ = k - 1: the largest ranks that fit."""
-        if k == 0:
-            return 0.0
-        signs, rest = np.full(n, -1), k - 1
-        for rank in range(n, 0, -1):
-            if rank <= rest:
-                signs[rank - 1], rest = 1, rest - rank
-        ranks = signs * np.arange(1, n + 1)
-        return exact_perm_test(ranks, np.zeros_like(ranks), alternative="less").pvalue
+        signed, rest = -np.arange(1, n + 1), k - 1
+        for i in range(n - 1, -1, -1):
+            if i < rest:
+                signed[i], rest = i + 1, rest - i - 1
+        return exact_perm_test(signed, 0 * signed, alternative="less").pvalue if k else 0.0
 
     # The expansion of Cornish and Fisher is rarely off by more than one.
     squares = n * (n + 1) * (2 * n + 1) // 6

@@ -1,63 +1,66 @@
-"""The registry of tests: what each is called, what it assumes, what it takes, and what makes it.
+"""The registry of tests: what each is called, what it estimates and assumes, and what makes it.
 
 A row of `TESTS` says all that there is to say about a test. The function that makes it stands in
-the file of its family, under ``@registry.makes("its name")``. Where power curves and advice can
-make the test, a function of arrays, which gives p for every data set along an axis, stands there
-too, under ``@registry.makes("its name", batch=True)``.
+the file of its family, under ``@registry.makes("its name")``. Where power curves can make the
+test, a function of arrays stands there too, under ``@registry.makes("its name", many=True)``.
+Here is also what all tests share: what they take, what they return, and what the scores say about
+their assumptions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from math import ceil, inf, isfinite, isnan, log10, nan, sqrt
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from permtest.interval import PER_SQUARED_SKEWNESS
+import numpy as np
+from numpy.typing import NDArray
+
+from permtest._checks import check_finite, check_level
+from permtest._text import Shown, number, p_value, plain
+from permtest.integers import IntArray, largest, with_room
+from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
+from permtest.null.distribution import count_values
+from permtest.scores import Scores, check_names, check_unclustered
+from permtest.statistics import Statistic, check_alternative
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Floats: TypeAlias = NDArray[np.float64]
 
-#: From how many pairs on a mean is close to normal, and a sample may stand for its population.
-MANY, REPRESENTATIVE_FROM = 30, 100
+#: What the two systems are called.
+Names: TypeAlias = tuple[str, str] | None
 
-#: Expected counts from which on a chi-squared law fits well enough, by Cochran's rule.
-ENOUGH = 5
+#: Both ends of an interval, by the error probability on each side that it has.
+Ends: TypeAlias = Callable[[float], tuple[float, float]]
 
-#: Where `pvalue` is an upper bound of an exact p out of reach; and where random samples gave it.
-UPPER_BOUND, SAMPLED = "upper bound", "sampled"
+#: From how many pairs on a mean is close to normal, a sample may stand for its population, and
+#: that an assumption is not contradicted says something; expected counts that are large enough.
+MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
+
+#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb), and
+#: correlations that cost next to nothing: a standard deviation too large by a twentieth.
+SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
+
+#: First term of Edgeworth's series for a mean, skewness / (6 sqrt N), below which shape matters
+#: little: an error of the order of 1e-3 in a p near .05.
+NEGLIGIBLE = 0.01
+
+#: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
+#: below one over it, squares of scores are no floats.
+SMALLEST, VAST = 5e-324, 10**150
+
+# ---- the tests -----------------------------------------------------------------------------------
 
 
-class Assumption(NamedTuple):
-    """What a test takes for granted: what that is called, and what it says."""
-
-    name: str
-    text: str
-
-
-ITEMS = Assumption("independent items", "items do not depend on each other")
-SYSTEMS = Assumption(
-    "independent systems", "one system's score on an item says nothing about the other's"
-)
-LABELS = Assumption(
-    "exchangeable labels",
-    "if the null hypothesis is true, either system could equally well have produced either output",
-)
-SYMMETRIC = Assumption("symmetric differences", "differences are symmetric about their centre")
-NORMAL = Assumption("normal differences", "differences are normally distributed")
-NORMAL_SCORES = Assumption("normal scores", "the scores of each system are normally distributed")
-VARIANCES = Assumption("equal variances", "the scores of both systems have equal variances")
-LARGE = Assumption(
-    "large sample",
-    f"there are enough pairs for a mean to be normal ({MANY}, or {PER_SQUARED_SKEWNESS} times the "
-    "squared skewness)",
-)
-SAMPLE = Assumption(
-    "sample large enough to resample",
-    f"there are enough pairs ({REPRESENTATIVE_FROM}) to stand for all that there could be",
-)
-COUNTS = Assumption("large counts", f"all expected counts are at least {ENOUGH}")
-EQUAL_FOLDS = Assumption("equal folds", "differences of all folds have one mean and one variance")
-CORRELATED_FOLDS = Assumption("correlated folds", "folds correlate as the test assumes")
+#: What tests take for granted.
+ITEMS, SYSTEMS, LABELS = "independent items", "independent systems", "exchangeable labels"
+SYMMETRIC, NORMAL = "symmetric differences", "normal differences"
+NORMAL_SCORES, VARIANCES = "normal scores", "equal variances"
+LARGE, SAMPLE, COUNTS = "large sample", "sample large enough to resample", "large counts"
+EQUAL_FOLDS, CORRELATED_FOLDS = "equal folds", "correlated folds"
 
 
 @dataclass(eq=False)
@@ -73,13 +76,12 @@ class Row:
     statistic_name: str
     estimate_name: str
     method: str
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[str, ...]
     takes: str = "scores"
     #: Makes one test of what it takes, with ``alternative=``.
     single: Callable[..., Any] | None = field(default=None, init=False)
-    #: p of many tests with ``axis=`` and ``alternative=``: of differences, or of both systems'
-    #: scores where it assumes that these are independent.
-    batch: Callable[..., Any] | None = field(default=None, init=False)
+    #: p of many data sets, ``(a, b, axis=-1, *, alternative)``; of resamples also K and rng.
+    many: Callable[..., Any] | None = field(default=None, init=False)
 
     @property
     def effect(self) -> str:
@@ -90,7 +92,9 @@ class Row:
 MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
 PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
 T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
+SAMPLED = "sampled"
 DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
+SCORES_APART = (ITEMS, SYSTEMS, NORMAL_SCORES)
 
 #: The effect size that belongs to an estimate.
 EFFECTS = {MEAN: "cohen_d", MEDIAN: "hodges_lehmann", PSEUDO: "wilcoxon_r"}
@@ -99,24 +103,24 @@ EFFECTS |= dict.fromkeys((PROPORTIONS, WINS), "risk_difference")
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those that do not take scores or resamples have no threshold.
 TESTS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", ()),
+    "exact": Row("exact permutation test", "sum", MEAN, "exact", (LABELS, ITEMS)),
     "permutation_median": Row(
-        "exact permutation test of the median", "median", MEDIAN, "exact", ()
+        "exact permutation test of the median", "median", MEDIAN, "exact", (LABELS, ITEMS)
     ),
     "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL)),
     "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE)),
     "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC)),
     "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,)),
-    "bootstrap_mean": Row("bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, "resamples"),
+    "bootstrap_mean": Row(
+        "studentised bootstrap of the mean", "t", MEAN, SAMPLED, DRAWN, "resamples"
+    ),
     "bootstrap_median": Row(
-        "bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "resamples"
+        "percentile bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "resamples"
     ),
     "paired_bootstrap": Row(
         "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "resamples"
     ),
-    "independent_t": Row(
-        "two-sample t-test", "t", MEAN, T, (ITEMS, SYSTEMS, NORMAL_SCORES, VARIANCES)
-    ),
+    "independent_t": Row("two-sample t-test", "t", MEAN, T, (*SCORES_APART, VARIANCES)),
     "independent_z": Row("z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE)),
     "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "discordant"),
     "mcnemar_midp": Row(
@@ -128,10 +132,14 @@ TESTS = {
     "chi_squared_yates": Row(
         "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "table"
     ),
+    "welch_t": Row("Welch's two-sample t-test", "t", MEAN, T, SCORES_APART, ""),
     "wilcoxon_approx": Row(
         "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (ITEMS, SYMMETRIC, LARGE), ""
     ),
     "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED, ""),
+    "bootstrap_percentile": Row(
+        "percentile bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, ""
+    ),
     "corrected_resampled_t": Row(
         "corrected resampled t-test", "t", MEAN, T, (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL), ""
     ),
@@ -144,11 +152,349 @@ OF_PROPORTIONS = tuple(name for name in TITLES if TESTS[name].takes in ("shares"
 OF_COUNTS = tuple(x for x in TITLES if TESTS[x].takes not in ("scores", "resamples"))
 
 
-def makes(test: str, *, batch: bool = False, **options: Any) -> Callable[[Function], Function]:
+def makes(test: str, *, many: bool = False, **options: Any) -> Callable[[Function], Function]:
     """Enter a function, with its options, in the row of the test that it makes."""
 
     def entered(function: Function) -> Function:
-        setattr(TESTS[test], "batch" if batch else "single", partial(function, **options))
+        setattr(TESTS[test], "many" if many else "single", partial(function, **options))
         return function
 
     return entered
+
+
+# ---- what they take ------------------------------------------------------------------------------
+
+
+def scores_of(
+    a: Any,
+    b: Any,
+    names: Names = None,
+    delta: Any = 0,
+    *,
+    least: int = 1,
+    labels: tuple[str, str] = ("a", "b"),
+) -> tuple[Scores, Fraction]:
+    """One score of each system for `least` items or more, the first ones less `delta`; `delta`."""
+    if isinstance(a, Scores) and b is None:
+        scores = replace(a, systems=names or a.names)
+    else:
+        scores = Scores.of(a, b, names, labels=labels)
+    if scores.columns:
+        raise ValueError(
+            f"a and b have counts for each entry ({', '.join(scores.columns)}), but one score is "
+            "needed; name a statistic of counts in exact_perm_test or paired_bootstrap"
+        )
+    check_unclustered(scores)
+    if len(scores) < least:
+        both = " and ".join(labels)
+        raise ValueError(f"{both} have {len(scores)} pairs, but this needs {least} or more")
+    check_size(scores.scale, scores.u, scores.v)
+    shift = as_threshold(delta)
+    return (less(scores, shift) if shift else scores), shift
+
+
+def less(scores: Scores, delta: Fraction) -> Scores:
+    """The same, with `delta` taken off the scores of the first system."""
+    u, v = (with_room(x, delta.denominator) * delta.denominator for x in (scores.u, scores.v))
+    shift = delta.numerator * scores.scale
+    u = (u if abs(shift) < 2**60 and largest(u) < 2**60 else u.astype(object)) - shift
+    return replace(scores, arrays=[u, v], scale=scores.scale * delta.denominator)
+
+
+def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
+    """Both systems' counts of each item, for a measure of them."""
+    check_unclustered(u)
+    if isinstance(u, Scores) and v is None:
+        return replace(u, systems=names or u.names)
+    called = check_names(names or ("u", "v"))
+    return entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
+
+
+def as_threshold(delta: Any) -> Fraction:
+    """`delta` as the number that it is printed as."""
+    check_finite(delta, "delta")
+    return Fraction(str(delta))
+
+
+def check_size(scale: int, *columns: IntArray) -> None:
+    """Raise ValueError where squares of scores would overflow as floats, or all would vanish."""
+    top = max(map(largest, columns))
+    if top and not scale <= top * VAST <= scale * VAST**2:
+        raise ValueError(
+            f"the largest score is {float(Fraction(top, scale)):.2g} or so, and its square is no "
+            "float; multiply or divide all scores by a power of ten, or use exact_perm_test"
+        )
+
+
+def as_floats(values: IntArray, scale: int) -> Floats:
+    """Integers divided by `scale`, each rounded once."""
+    if values.dtype != object and scale < 2**53:
+        return np.asarray(values / scale, dtype=np.float64)
+    return np.array([float(Fraction(int(x), scale)) for x in values], dtype=np.float64)
+
+
+def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
+    """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
+    x, y = (np.asarray(z, np.int64 if z.dtype.kind in "bi" else np.float64) for z in (a, b))
+    d = x - y
+    if d.dtype == np.int64:
+        return d
+    top = max(float(abs(end)) for z in (x, y) for end in (z.min(), z.max()))
+    return np.round(d, 12 - ceil(log10(top)), out=d) if top else d
+
+
+def correlation(scores: Scores) -> float:
+    """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
+    a, b = (_from_first(x, scores.scale) for x in (scores.u, scores.v))
+    both = bool(np.ptp(a) and np.ptp(b))
+    return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1)) if both else nan
+
+
+def deviation(scores: Scores) -> float:
+    """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
+    return float(_from_first(scores.differences(), scores.scale).std(ddof=1))
+
+
+def inflation(scores: Scores) -> float:
+    """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1).
+
+    Infinite where it is 0, NaN where both systems' scores are constant.
+    """
+    columns = scores.u, scores.v, scores.differences()
+    a, b, d = (float(_from_first(x, scores.scale).var()) for x in columns)
+    return sqrt((a + b) / d) if d else inf if a + b else nan
+
+
+def _from_first(values: IntArray, scale: int) -> Floats:
+    """Floats less the first one, as scores may be large and their differences small."""
+    return as_floats(values - values[0], scale)
+
+
+# ---- what they return ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlternativeResult(Shown):
+    """What a test other than the exact paired-permutation test found.
+
+    Parameters
+    ----------
+    test : str
+        Name of the test, as in `compare_all`.
+    statistic : float
+        The test statistic.
+    pvalue : float
+        In (0, 1]. The number 5e-324 stands for all that are smaller.
+    alternative : str
+        "two-sided", "greater" (the first system scores higher) or "less".
+    n : int
+        Number of pairs, or of items of both systems together where they are not paired.
+    estimate : float
+        By how much the first system scores more.
+    names : tuple of two str
+        The names of the two systems.
+    delta : float
+        The difference under the null hypothesis.
+    details : mapping of str to number
+        Whatever else was computed: degrees of freedom, zeros, correlation, ...
+    n_samples : int or None
+        How many samples or resamples were drawn.
+    estimate_name : str
+        Of what `estimate` is the difference: "mean difference", ...
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> result = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> round(result.statistic, 3), result.statistic_name, round(result.pvalue, 3)
+    (2.746, 't', 0.052)
+    >>> result.estimate_name, result.estimate, result.details["df"]
+    ('mean difference', 1.4, 4)
+    >>> result.assumptions
+    ('independent items', 'normal differences')
+    """
+
+    test: str
+    statistic: float
+    pvalue: float
+    alternative: str
+    n: int
+    estimate: float
+    names: tuple[str, str] = ("a", "b")
+    delta: float = 0.0
+    details: Mapping[str, Any] = field(default_factory=dict)
+    n_samples: int | None = None
+    estimate_name: str = ""
+    _ends: Ends = field(kw_only=True, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_alternative(self.alternative)
+        if not isfinite(self.pvalue):
+            raise ValueError(f"the {self.title} has no p for these numbers: they are too large")
+        vars(self)["pvalue"] = min(max(float(self.pvalue), SMALLEST), 1.0)
+        vars(self)["estimate_name"] = self.estimate_name or TESTS[self.test].estimate_name
+
+    @property
+    def title(self) -> str:
+        """The name of the test in sentences and tables."""
+        return TESTS[self.test].title
+
+    @property
+    def statistic_name(self) -> str:
+        """What the statistic is called: "t", "z", "W+", ..."""
+        return TESTS[self.test].statistic_name
+
+    @property
+    def method(self) -> str:
+        """How p was computed: "exact", "t distribution", "normal approximation", "sampled", ..."""
+        return TESTS[self.test].method
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the test takes for granted; labels are exchangeable only if `delta` is 0."""
+        found = TESTS[self.test].assumptions
+        return tuple(SYMMETRIC if self.delta and x == LABELS else x for x in found)
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """An interval for `estimate`: usually all values that the test would not reject.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            In (0, 1).
+
+        Returns
+        -------
+        ConfidenceInterval
+            For "greater" `high` is infinite, for "less" `low` is, as far as the estimate can be.
+
+        Raises
+        ------
+        ValueError
+            If the test has no interval of this level, or `confidence_level` is out of range.
+        """
+        check_level(confidence_level, "confidence_level")
+        low, high = self._ends(tail_level(self.alternative, confidence_level))
+        most = 1.0 if TESTS[self.test].estimate_name in (WINS, PROPORTIONS) else inf
+        low, high = one_sided(self.alternative, low, high, -most, most)
+        return ConfidenceInterval(float(low), float(high), confidence_level)
+
+    def pvalue_text(self, digits: int = 3) -> str:
+        """p with this many significant digits, marked if it is sampled."""
+        if self.pvalue <= SMALLEST:
+            return "< 5e-324"
+        about = "\N{ALMOST EQUAL TO} " * (self.method == SAMPLED)
+        return about + p_value(self.pvalue, digits=digits)
+
+    def __str__(self) -> str:
+        (a, b), p = self.names if self.estimate >= 0 else self.names[::-1], self.pvalue_text()
+        lead = f"{a} scores {number(abs(self.estimate))} more than {b}"
+        lead = lead if self.estimate else f"{a} and {b} tie"
+        side = "two-sided" if self.alternative == "two-sided" else f"one-sided, {self.alternative}"
+        against = f", against {self.delta:g}" if self.delta else ""
+        return (
+            f"{lead} ({self.estimate_name}{against}; n = {self.n}): {self.statistic_name} = "
+            f"{number(self.statistic)}, p {'= ' * p[0].isdigit()}{p} ({self.title}, {side}, "
+            f"{self.method})."
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All fields, what the registry says of the test, and the 95% interval: one row."""
+        found: dict[str, Any] = {"title": self.title, "statistic_name": self.statistic_name}
+        found |= {"method": self.method, "assumptions": list(self.assumptions)}
+        return [super().rows()[0] | found | {"interval": plain(self.confidence_interval())}]
+
+
+def by_sides(alternative: str, greater: Any, less: Any) -> Any:
+    """p by the alternative, from both one-sided p; of single numbers or arrays."""
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2 * np.minimum(greater, less))
+    return greater if alternative == "greater" else less
+
+
+def one_sided(
+    alternative: str, low: float, high: float, least: float = -inf, most: float = inf
+) -> tuple[float, float]:
+    """The ends of an interval; ends that a one-sided test leaves open move to the limits."""
+    return (least if alternative == "less" else low, most if alternative == "greater" else high)
+
+
+def tail_level(alternative: str, confidence_level: float) -> float:
+    """The error probability that an interval leaves on each side that it has.
+
+    `confidence_level` stands for the decimal that it is printed as: 1 - 0.9 is 0.1, not less.
+    """
+    alpha = 1 - Fraction(str(float(confidence_level)))
+    return float(alpha / 2 if alternative == "two-sided" else alpha)
+
+
+def rejects(p: Any, alpha: float) -> Any:
+    """Whether p <= alpha, for one p or an array of them; roundings in p do not matter."""
+    return p <= alpha * (1 + 1e-11)
+
+
+def first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number from `low` on for which it holds, as it does from there to `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+# ---- assumptions, held against the scores --------------------------------------------------------
+
+
+class Check(NamedTuple):
+    """What the scores say about an assumption; `held` is None where they cannot tell."""
+
+    assumption: str
+    held: bool | None
+    evidence: str
+
+
+def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
+    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
+
+    Few pairs can contradict an assumption about a shape, but hardly speak for it.
+    """
+    n, d, r12 = len(scores), scores.differences(), correlation(scores)
+    g1, held, evidence = skewness(*count_values(d)), None, "scores alone cannot tell"
+    u, v, d = (_from_first(x, scores.scale) for x in (scores.u, scores.v, d))
+    if assumption == LARGE:
+        enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
+        return Check(LARGE, enough, f"{n} pairs, skewness {g1:.2f}")
+    if assumption == SYSTEMS:  # of which Yeh warns; NaN where one system's scores are all equal
+        held = False if abs(r12) > 2 / sqrt(n) else abs(r12) <= UNCORRELATED or None
+        return Check(SYSTEMS, held, f"r12 = {r12:.3f}, from {n} pairs")
+    if assumption == SYMMETRIC:
+        held, evidence = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
+    elif assumption in (NORMAL, NORMAL_SCORES) and scores.is_binary:
+        return Check(assumption, False, "scores are 0 and 1")
+    elif assumption in (NORMAL, NORMAL_SCORES):
+        p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
+        held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
+        if assumption == NORMAL and n >= MANY and abs(g1) / (6 * sqrt(n)) <= NEGLIGIBLE:
+            evidence += f", which matters little with {n} pairs"
+    elif assumption == VARIANCES and n > 2:
+        from scipy.stats import levene  # by Brown and Forsythe, whom other shapes do not mislead
+
+        a, b = u.std(ddof=1), v.std(ddof=1)
+        p = 1.0 if a == b else float(levene(u, v).pvalue)
+        text = f"standard deviations {a:.3g} and {b:.3g}; Brown-Forsythe p = {p:.3g}"
+        held, evidence = p >= alpha, text
+    return Check(assumption, None if held and n < FEW else held, evidence)
+
+
+def shapiro(values: Floats) -> tuple[float, float]:
+    """W and p of the Shapiro-Wilk test; NaN if all values are equal, or fewer than three.
+
+    SciPy's p is said to be accurate to 5 000 values; beyond, every 1/k-th of the sorted values is
+    tested, which keeps the shape.
+    """
+    from scipy import stats
+
+    if values.size < 3 or np.ptp(values) == 0:
+        return nan, nan
+    step = -(-values.size // 5000)
+    found = stats.shapiro(np.sort(values / np.ptp(values))[step // 2 :: step])
+    return float(found.statistic), float(found.pvalue)

@@ -1,61 +1,42 @@
-"""Bootstrap tests, Koehn's paired bootstrap, and the exact permutation test among the others.
+"""Bootstrap tests of the mean and the median, and Koehn's paired bootstrap.
 
-SciPy's bootstrap has intervals without p, draws each item by itself, and knows no measures of
-sums. Here a p-value is always the inversion of an interval, and every interval has the form of
-quantiles of K numbers, one for each resample.
+SciPy's bootstrap has intervals without p, is not studentised, draws equal differences one by one
+and knows no measures of sums. Here a p-value is the inversion of an interval, and every interval
+has the form of quantiles of K numbers, one for each resample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import copysign, gcd, inf, isfinite
-from operator import index
-from typing import Any, Literal, TypeAlias, get_args
+from math import inf
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_option
+from permtest._checks import check_count, check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives import registry
-from permtest.alternatives.answer import (
-    AlternativeResult,
-    Names,
-    PairedSample,
-    as_floats,
-    as_threshold,
-    by_sides,
-    first,
-    result_of,
-)
-from permtest.alternatives.parametric import mean_in_errors
-from permtest.batch import exact_perm_test_batch
-from permtest.exact import exact_perm_test
-from permtest.integers import exact_sum, largest
-from permtest.interval import ConfidenceInterval
+from permtest.alternatives.means import in_errors, mean_in_errors
+from permtest.alternatives.registry import AlternativeResult, Floats, Names, by_sides
+from permtest.integers import exact_sum
 from permtest.null.distribution import count_values
-from permtest.pairs import Pairs, check_unclustered
 from permtest.question import TIE
-from permtest.result import PermutationTestResult
-from permtest.statistics import Alternative, Statistic, lookup
+from permtest.scores import Scores
+from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
 
-Floats: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]
 
-#: How an interval is made of resamples.
-Interval: TypeAlias = Literal["studentised", "percentile"]
+#: Which intervals there are of the mean and the median; the first one unless asked for another.
+INTERVALS = {"mean": ("studentised", "percentile"), "median": ("percentile",)}
 
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
 
-#: How many numbers are held at a time while resampling (2 MB), and how many are worth a thread.
-AT_ONCE, LEAST = 2**18, 2**15
-
-#: How many where many tests share their resamples, so that a matrix product finds their sums.
-SHARED = 2**21
+#: How many numbers are held at a time while resampling (2 MB), or where many tests share resamples.
+AT_ONCE, SHARED = 2**18, 2**21
 
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
@@ -68,7 +49,7 @@ def bootstrap(
     b: Any = None,
     *,
     statistic: Literal["mean", "median"] = "mean",
-    interval: Interval | None = None,
+    interval: Literal["studentised", "percentile"] | None = None,
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
@@ -77,7 +58,7 @@ def bootstrap(
 ) -> AlternativeResult:
     """Bootstrap test of the mean or the median difference: an interval, inverted.
 
-    Pairs are drawn with replacement, as many as there are, K times. How far the resampled
+    Scores are drawn with replacement, as many as there are, K times. How far the resampled
     estimates scatter about the estimate stands for how far the estimate may be from the truth.
 
     Parameters
@@ -142,44 +123,33 @@ def bootstrap(
     >>> low > 0
     True
     """
-    check_option("statistic", statistic, ("mean", "median"))
-    of_mean, size = statistic == "mean", check_resamples(K)
-    kind = interval or ("studentised" if of_mean else "percentile")
-    check_option("interval", kind, get_args(Interval) if of_mean else ("percentile",))
-    sample = PairedSample.of(a, b, delta, names, least=2)
-    values, counts, unit = _grouped(sample)
-    if values.size < 2:
+    check_option("statistic", statistic, INTERVALS)
+    kind = interval or INTERVALS[statistic][0]
+    check_option("interval", kind, INTERVALS[statistic])
+    size = check_count(K, "K", most=MAX_RESAMPLES)
+    scores, shift = registry.scores_of(a, b, names, delta, least=2)
+    steps, counts = count_values(scores.differences())
+    unit = 1 / (scores.scale * (len(scores) if statistic == "mean" else 2))
+    if steps.size < 2:
+        d = float(Fraction(int(steps[0]), scores.scale) + shift)
         raise ValueError(
-            f"a and b differ by {sample.differences[0]:g} in every pair, so all resamples are "
-            "the same; use exact_perm_test, which needs no spread"
+            f"a and b differ by {d:g} in every pair, so all resamples are the same; use "
+            "exact_perm_test, which needs no spread"
         )
-    estimates = partial(_sums_and_errors if of_mean else _medians, values)
-    observed, drawn = estimates(counts[None]), resampled(estimates, counts, size, as_generator(rng))
-    theta, step = float(observed[0, 0]), unit / (sample.n if of_mean else 2)
-    pivots = Pivots(np.sort(drawn[0]), step, sample.delta, TIE * float(np.abs(drawn[0]).max()))
-    error = float(np.std(drawn[0], ddof=1)) if size > 1 else 0.0
-    details: dict[str, Any] = {"interval": kind, "distinct": values.size}
+    make = {"studentised": _sums_and_errors}.get(kind, _sums if statistic == "mean" else _medians)
+    of = partial(make, steps.astype(np.float64))
+    (theta, *errors), drawn = of(counts[None])[:, 0], resampled(of, counts, size, rng)
+    values = drawn[0]
+    details: dict[str, Any] = {"interval": kind, "distinct": steps.size}
+    error = float(np.std(values, ddof=1)) if size > 1 else 0.0
     if kind == "studentised":
-        error, gap = float(observed[1, 0]), drawn[0] - theta
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(gap == 0, 0.0, gap / drawn[1])
-        pivots = replace(pivots, values=np.sort(theta - error * t))
-        details["constant"] = int(np.count_nonzero(drawn[1] == 0))
-    estimate = float(sample.delta + Fraction(theta) * step)
-    test, t_value = f"bootstrap_{statistic}", theta / error if error else copysign(inf, theta)
-    return result_of(
-        test,
-        sample=sample,
-        alternative=alternative,
-        title=f"{kind} {registry.TESTS[test].title}",
-        statistic=t_value if kind == "studentised" else estimate,
-        statistic_name="t" if kind == "studentised" else statistic,
-        pvalue=pivots.pvalue(alternative),
-        estimate=estimate,
-        details={"standard_error": float(Fraction(error) * step), **details},
-        n_samples=size,
-        ends=pivots.ends,
-    )
+        error, details["constant"] = float(errors[0]), int(np.count_nonzero(drawn[1] == 0))
+        values = theta - error * in_errors(values - theta, drawn[1])
+    test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
+    estimate = float(theta) * unit + float(shift)
+    seen = float(in_errors(theta, error)) if kind == "studentised" else estimate
+    found = float(shift), seen, estimate, {"standard_error": error * unit, **details}
+    return _inverted(test, values * unit, alternative, scores, *found)
 
 
 @registry.makes("paired_bootstrap", statistic="mean")
@@ -244,200 +214,114 @@ def paired_bootstrap(
     >>> round(r.estimate, 4), r.statistic > 0.9, r.pvalue < 0.1
     (0.2727, True, True)
     """
-    size, entry, threshold = check_resamples(K), lookup(statistic), as_threshold(delta)
-    make = _measure_of if entry.columns else _sums_of
-    pairs, gaps, counts, step, estimate, tie = make(u, v, names, entry, threshold)
-    values = np.sort(resampled(gaps, counts, size, as_generator(rng)))
-    if values[0] == values[-1] != 0:
+    size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
+    shift = float(registry.as_threshold(delta))
+    if entry.columns:
+        scores = registry.counts_of(u, v, names, entry)
+        if len(scores) < 2:
+            raise ValueError(f"u and v have {len(scores)} entries, but this test needs 2 or more")
+        measure, both = measured(entry, scores)
+        first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
+        rows = np.concatenate(both, axis=1).astype(np.float64)
+        rows, counts = np.unique(rows, axis=0, return_counts=True)
+        gaps, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
+    else:
+        scores, _ = registry.scores_of(u, v, names, least=2, labels=("u", "v"))
+        check_scores(entry, scores)
+        steps, counts = count_values(scores.differences())
+        unit = 1 / (scores.scale * (len(scores) if entry.name == "mean" else 1))
+        gaps, estimate = partial(_sums, steps.astype(np.float64)), exact_sum(steps * counts) * unit
+    values = resampled(gaps, counts, size, rng)[0] * unit - shift
+    if np.ptp(values) == 0 != values[0]:
         raise ValueError(
             "u and v have the same difference in all resamples, which says nothing about other "
             "entries; use exact_perm_test, which needs no spread"
         )
-    pivots, zero = Pivots(values, step, threshold, TIE * tie), float(-threshold / step)
-    lost, most = (int(np.searchsorted(values, zero + side * pivots.tie)) for side in (-1, 1))
-    shares = {"won": 1 - most / size, "lost": lost / size, "tied": (most - lost) / size}
-    return result_of(
-        "paired_bootstrap",
-        alternative=alternative,
-        statistic=shares["won"],
-        pvalue=pivots.pvalue(alternative),
-        n=len(pairs),
-        estimate=estimate,
-        estimate_name=f"{entry.title or entry.name} difference",
-        names=pairs.names,
-        delta=float(threshold),
-        details=shares,
-        n_samples=size,
-        ends=pivots.ends,
-    )
+    tie = TIE * max(1.0 if entry.columns else 0.0, float(np.abs(values).max()))
+    won, lost = (float(np.mean(side * (values + shift) > tie)) for side in (1, -1))
+    shares = {"won": won, "lost": lost, "tied": 1 - won - lost}
+    found = shift, won, estimate, shares, f"{entry.title or entry.name} difference"
+    return _inverted("paired_bootstrap", values, alternative, scores, *found)
 
 
-def _sums_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tuple[Any, ...]:
-    """Pairs, what is made of resamples, of what, its unit, the difference, and what is a tie."""
-    sample = PairedSample.of(u, v, names=names, least=2, labels=("u", "v"))
-    pairs, divisor = sample.pairs, sample.n if entry.name == "mean" else 1
-    entry.check(pairs, pairs.low)
-    values, counts, unit = _grouped(replace(sample, delta=delta * divisor / sample.n))
-    estimate = float(Fraction(exact_sum(sample.gaps), sample.scale * divisor))
-    gaps, tie = partial(_sums, values), float(np.abs(values).sum())
-    return pairs, gaps, counts, unit / divisor, estimate, tie
-
-
-def _measure_of(u: Any, v: Any, names: Names, entry: Any, delta: Fraction) -> tuple[Any, ...]:
-    """The same of rows of both systems' counts side by side, some of which a resample adds up."""
-    check_unclustered(u)
-    pairs = u if isinstance(u, Pairs) and v is None else entry.pairs(u, v, names)
-    pairs = replace(pairs, names=names or pairs.names)
-    if len(pairs) < 2:
-        raise ValueError(f"u and v have {len(pairs)} entries, but this test needs 2 or more")
-    measure, *both = entry.measure(pairs)
-    first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
-    rows = np.concatenate(both, axis=1).astype(np.float64)
-    rows, counts = np.unique(rows, axis=0, return_counts=True)
-    gaps = partial(_measured, rows, measure.values, float(delta))
-    tie = max(1.0, abs(float(first)), abs(float(second)))
-    return pairs, gaps, counts, Fraction(1), float(first - second), tie
-
-
-@registry.makes("exact")
-def randomisation(
-    pairs: Pairs,
-    statistic: Any = "mean",
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float | Fraction = 0.0,
-    rng: RNG = None,
+def _inverted(
+    test: str,
+    values: Floats,
+    alternative: str,
+    scores: Scores,
+    delta: float,
+    statistic: float,
+    estimate: float,
+    details: dict[str, Any],
+    what: str = "",
 ) -> AlternativeResult:
-    """The exact permutation test in the form of the others; sampled if no exact p is in reach.
+    """The test that inverts an interval, whose ends are quantiles of K numbers less `delta`.
 
-    Of single scores it tests the mean difference against `delta`, by the signs of the differences
-    less `delta`; its interval has all shifts that are not rejected.
+    The ends are the m-th smallest and the m-th largest: a difference is rejected from below if
+    fewer than m of them are as small as it.
     """
-    entry = lookup(statistic)
-    if not entry.columns:
-        sample = PairedSample.of(pairs, delta=delta)
-        steps = sample.steps
-        return _as_alternative(
-            exact_perm_test(steps, np.zeros_like(steps), alternative=alternative, rng=rng),
-            sample=sample,
-            statistic=float(Fraction(exact_sum(steps), sample.scale)),
-            estimate=sample.mean,
-            assumptions=(sample.symmetry, registry.ITEMS),
-            _interval=partial(_shifts, pairs, alternative),
-        )
-    found = exact_perm_test(pairs, statistic=entry, alternative=alternative, rng=rng)
-    title = entry.title or entry.name
-    return _as_alternative(
-        found,
-        title=f"{'' if found.n_samples else 'exact '}permutation test of {title}",
-        n=found.n,
-        names=found.names,
-        statistic=float(found.statistic),
-        statistic_name="difference",
-        estimate=float(found.statistic),
-        estimate_name=f"{title} difference",
-        assumptions=(registry.LABELS, registry.ITEMS),
-    )
+    ordered, size = np.sort(values), values.size
+    tie = TIE * float(np.abs(ordered[np.isfinite(ordered)]).max(initial=0.0))
+    tails = ((1 + int(np.sum(side * ordered <= tie))) / (size + 1) for side in (1, -1))
+    found = statistic, float(by_sides(alternative, *tails)), alternative, len(scores), estimate
+    rest = scores.names, delta, details, size, what
+    return AlternativeResult(test, *found, *rest, _ends=partial(_quantiles, ordered + delta))
 
 
-@registry.makes("exact", batch=True)
-def exact_pvalue(d: NDArray[Any], axis: int = -1, *, alternative: str) -> Floats:
-    """p of the exact tests of integers along the axis."""
-    zeros, d = np.zeros(d.shape[axis], np.int64), np.moveaxis(d, axis, -1)
-    return exact_perm_test_batch(d, zeros, axis=-1, alternative=alternative).pvalue
-
-
-def _shifts(pairs: Pairs, alternative: Alternative, confidence_level: float) -> ConfidenceInterval:
-    return exact_perm_test(pairs, alternative=alternative).confidence_interval(confidence_level)
-
-
-def _as_alternative(found: PermutationTestResult, **more: Any) -> AlternativeResult:
-    """The exact test in the form of the others, and in its details how p was computed."""
-    method = registry.UPPER_BOUND if found.method == "bracket" else "exact"
-    details: dict[str, Any] = {"method": found.method, "error_bound": found.error_bound}
-    if found.n_samples is not None:
-        low, high = found.pvalue_interval()
-        method, details = registry.SAMPLED, {"pvalue_low": low, "pvalue_high": high}
-    return result_of(
-        "exact",
-        alternative=found.alternative,
-        pvalue=found.pvalue,
-        method=method,
-        details=details,
-        n_samples=found.n_samples,
-        **more,
-    )
-
-
-@registry.makes("bootstrap_mean", batch=True)
-def studentised_pvalue(
-    d: NDArray[Any], axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
-) -> Any:
-    """p of the studentised bootstrap of the mean, by the same resamples for all tests."""
-    rows = np.moveaxis(d, axis, -1)
-    *shape, n = rows.shape
-    d = rows.reshape(-1, n)
-    beyond = np.ones((2, len(d)))
-    spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
-    # Rows that are sorted alike would do alike in the resamples that they share.
-    x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
-    seen = np.clip(mean_in_errors(d), -1e300, 1e300)[:, None]
-    slack = 1e-9 * (1 + np.abs(seen))
-
-    starts = range(0, K, each := max(SHARED // max(n, len(d)), 1))
-    for start in progress(starts, total=len(starts), what="resamples"):
-        size = min(each, K - start)
-        items = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-        times = np.bincount(items.ravel().astype(np.intp), minlength=n * size)
-        weights = times.reshape(size, n).T / n
-        gap = x @ weights
-        error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
-        # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
-        gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            star = np.clip(np.nan_to_num(gap / error), -1e300, 1e300)
-        beyond[0] += np.count_nonzero(star >= seen - slack, axis=1)
-        beyond[1] += np.count_nonzero(star <= seen + slack, axis=1)
-    return by_sides(alternative, *(beyond / (K + 1))).reshape(shape)
+def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
+    """The smallest and the largest number whose one-sided p exceeds the tail."""
+    size = ordered.size
+    m = registry.first(lambda count: (count + 1) / (size + 1) > tail, 0, size)
+    return (float(ordered[m - 1]), float(ordered[-m])) if m else (-inf, inf)
 
 
 # ---- resamples -----------------------------------------------------------------------------------
 
 
-def check_resamples(K: Any) -> int:
-    """K as an integer; TypeError or ValueError if it is none, or out of range."""
-    try:
-        size = index(K)
-    except TypeError:
-        raise TypeError(f"K must be an integer, not {type(K).__name__}") from None
-    if not 1 <= size <= MAX_RESAMPLES:
-        raise ValueError(f"K = {size} samples; from 1 to {MAX_RESAMPLES} are possible")
-    return size
+def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RNG) -> Floats:
+    """What a function makes of resamples of all items, drawn with replacement.
 
-
-def _grouped(sample: PairedSample) -> tuple[Floats, Counts, Fraction]:
-    """Distinct differences less `delta`, how often each occurs, and their unit in scores.
-
-    They are integers where sums of integers are exact as floats, else from -1 to 1.
+    The function takes how often each of U values occurs in M resamples, of shape (M, U), and
+    returns an array whose last axis has length M. The result depends on `rng`, `counts` and `size`,
+    and on nothing that can compute side by side: threads, or the workers of joblib.
     """
-    steps, counts = count_values(sample.steps)
-    top, unit = largest(steps), gcd(*steps.tolist()) or 1
-    if top // unit * sample.n >= 2**53:
-        return as_floats(steps, top), counts, Fraction(top, sample.scale)
-    return (steps // unit).astype(np.float64), counts, Fraction(unit, sample.scale)
+    few = ITEMS_PER_VALUE * counts.size <= counts.sum()
+    rows = max(1, AT_ONCE // int(counts.size if few else counts.sum()))
+    parts = [(i, min(rows, size - start)) for i, start in enumerate(range(0, size, rows))]
+    found = in_parallel(_part, parts, seeds(as_generator(rng)), of, counts, few)
+    return np.concatenate(list(progress(found, total=len(parts), what="resamples")), axis=-1)
+
+
+def _part(
+    part: tuple[int, int],
+    origin: np.random.SeedSequence,
+    of: Callable[[Counts], Floats],
+    counts: Counts,
+    few: bool,
+) -> Floats:
+    """What the function makes of some of the resamples, by values or by items."""
+    rng, n, m = stream(origin, part[0]), int(counts.sum()), part[1]
+    if few:
+        return of(rng.multinomial(n, counts / n, size=m))
+    items = np.repeat(np.arange(counts.size), counts)[rng.integers(n, size=(m, n))]
+    return of(_times(items, counts.size))
+
+
+def _times(items: Counts, width: int) -> Counts:
+    """How often each number below `width` is in each row."""
+    cells = items + width * np.arange(len(items))[:, None]
+    return np.bincount(cells.ravel(), minlength=width * len(items)).reshape(-1, width)
 
 
 def _sums(values: Floats, counts: Counts) -> Floats:
     """Sums of resamples, in bits that do not depend on how many threads BLAS has."""
-    return np.asarray(np.einsum("ij,j...->i...", counts, values))
+    return np.asarray(np.einsum("ij,j...->i...", counts, values))[None]
 
 
 def _sums_and_errors(values: Floats, counts: Counts) -> Floats:
     """N times the mean and its standard error; squares are of what is left without the mean."""
-    n = int(counts[0].sum())
-    sums = _sums(values, counts)
-    squares = values - (sums / n)[:, None]
-    squares *= squares
+    n, (sums,) = int(counts[0].sum()), _sums(values, counts)
+    squares = (values - (sums / n)[:, None]) ** 2
     return np.stack([sums, np.sqrt(np.einsum("ij,ij->i", counts, squares) * (n / (n - 1)))])
 
 
@@ -448,87 +332,33 @@ def _medians(values: Floats, counts: Counts) -> Floats:
     return np.asarray(values[lower] + values[upper])[None]
 
 
-def _measured(
-    rows: Floats, values: Callable[[Floats], Floats], delta: float, counts: Counts
-) -> Floats:
-    """By how much the first system is ahead by more than `delta`, in resamples of rows of both."""
-    first, second = np.hsplit(_sums(rows, counts), 2)
-    return np.asarray(values(first) - values(second) - delta)
+def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Counts) -> Floats:
+    """By how much the first system is ahead in resamples of rows of both."""
+    first, second = np.hsplit(_sums(rows, counts)[0], 2)
+    return np.asarray(values(first) - values(second))[None]
 
 
-def resampled(
-    values: Callable[[Counts], Floats], counts: Counts, size: int, rng: np.random.Generator
-) -> Floats:
-    """What a function makes of resamples of all items, drawn with replacement.
-
-    The function takes how often each of U values occurs in M resamples, of shape (M, U), and
-    returns an array whose last axis has length M. The result depends on `rng`, `counts` and `size`,
-    and on nothing that can compute side by side: threads, or the workers of joblib.
-    """
-    n, distinct = int(counts.sum()), counts.size
-    few = ITEMS_PER_VALUE * distinct <= n
-    width = distinct if few else n
-    rows = max(1, min(AT_ONCE, max(LEAST, size * width // 16)) // width)
-    labels = None if few else np.repeat(np.arange(distinct), counts.astype(np.intp))
-    if size <= rows:  # a stream takes longer to make than few resamples
-        return values(_drawn(rng, size, counts, labels))
-    parts = [(i, min(rows, size - start)) for i, start in enumerate(range(0, size, rows))]
-    found = in_parallel(_part, parts, seeds(rng), values, counts, labels)
-    return np.concatenate(list(progress(found, total=len(parts), what="resamples")), axis=-1)
-
-
-def _part(
-    part: tuple[int, int],
-    origin: np.random.SeedSequence,
-    values: Callable[[Counts], Floats],
-    counts: Counts,
-    labels: Counts | None,
-) -> Floats:
-    """What the function makes of some of the resamples."""
-    return values(_drawn(stream(origin, part[0]), part[1], counts, labels))
-
-
-def _drawn(rng: np.random.Generator, m: int, counts: Counts, labels: Counts | None) -> Counts:
-    """How often each value occurs in m resamples, by values, or by the labels of all items."""
-    n, distinct = int(counts.sum()), counts.size
-    if labels is None:
-        return rng.multinomial(n, counts / n, size=m)
-    cells = labels[rng.integers(n, size=(m, n))] + distinct * np.arange(m)[:, None]
-    return np.bincount(cells.ravel(), minlength=m * distinct).reshape(m, distinct)
-
-
-@dataclass(frozen=True, eq=False)
-class Pivots:
-    """K ascending numbers: the ends of an interval are the m-th smallest and the m-th largest.
-
-    Percentile: the resampled estimates themselves. Studentised: estimate - standard error * t*. A
-    difference is rejected from below if fewer than m of them are as small as it, which is all that
-    p needs. They are less `delta`, in units of `unit`; what is no further from 0 than `tie` counts
-    as 0.
-    """
-
-    values: Floats
-    unit: Fraction
-    delta: Fraction
-    tie: float = 0.0
-
-    def pvalue(self, alternative: str) -> float:
-        """The level at which the interval just leaves out `delta`."""
-        below = int(np.searchsorted(self.values, -self.tie))
-        up_to = int(np.searchsorted(self.values, self.tie, "right"))
-        greater, less = self.tail(up_to), self.tail(self.values.size - below)
-        return float(by_sides(alternative, greater, less))
-
-    def tail(self, count: int) -> float:
-        """One-sided p of a difference that `count` values do not exceed, or do not fall below."""
-        return (count + 1) / (self.values.size + 1)
-
-    def ends(self, tail: float) -> tuple[float, float]:
-        """The smallest and the largest difference, in scores, whose one-sided p exceeds `tail`."""
-        m = first(lambda count: self.tail(count) > tail, 0, self.values.size)
-        return (self.score(self.values[m - 1]), self.score(self.values[-m])) if m else (-inf, inf)
-
-    def score(self, value: float) -> float:
-        """What a value is in scores."""
-        found = float(value)
-        return float(self.delta + Fraction(found) * self.unit) if isfinite(found) else found
+@registry.makes("bootstrap_mean", many=True)
+def studentised_pvalues(
+    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
+) -> Any:
+    """p of the studentised bootstrap of the mean, by the same resamples for all tests."""
+    rows = np.moveaxis(registry.differences(a, b), axis, -1)
+    d = rows.reshape(-1, rows.shape[-1])
+    n, beyond = d.shape[1], np.ones((2, len(d)))
+    spread = np.maximum(d.std(axis=1, keepdims=True), 1e-300)
+    # Rows that are sorted alike would do alike in the resamples that they share.
+    x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
+    seen = np.clip(mean_in_errors(d), -1e300, 1e300)[:, None]
+    slack = 1e-9 * (1 + np.abs(seen))
+    starts = range(0, K, each := max(SHARED // max(n, len(d)), 1))
+    for start in progress(starts, total=len(starts), what="resamples"):
+        weights = _times(rng.integers(n, size=(min(each, K - start), n)), n).T / n
+        gap = x @ weights
+        error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))
+        # Where a resample has one value only, its t is infinite, or 0 at the mean itself.
+        gap, error = (np.where(np.abs(y) < 1e-7, 0.0, y) for y in (gap, error))
+        star = np.clip(in_errors(gap, error), -1e300, 1e300)
+        beyond[0] += np.count_nonzero(star >= seen - slack, axis=1)
+        beyond[1] += np.count_nonzero(star <= seen + slack, axis=1)
+    return by_sides(alternative, *(beyond / (K + 1))).reshape(rows.shape[:-1])

@@ -1,8 +1,8 @@
-"""Pictures, with matplotlib. Everything that is drawn is read from a result.
+"""Pictures, with matplotlib. Everything that is drawn is read from scores or from a result.
 
 What has a part in several pictures looks the same in all of them: `permtest.plots.roles`. Every
-function takes `ax` (or `axes`): where to draw, with the settings of the caller. Without it there is
-a new figure in the style of the project.
+function takes `ax`, where to draw: axes of the caller, with his settings, or an empty figure.
+Without it there is a new figure in the style of the project.
 """
 
 try:
@@ -12,29 +12,24 @@ except ModuleNotFoundError as error:
 
 from permtest.plots.answers import (
     plot_answers,
-    plot_difference,
-    plot_effects,
     plot_posteriors,
     plot_power,
+    plot_unit_sizes,
 )
-from permtest.plots.boards import plot_pairs, plot_ranking
-from permtest.plots.null import plot_null, plot_plane
+from permtest.plots.null import plot_null
 from permtest.plots.sheet import STYLE, style
-from permtest.plots.two_systems import plot_estimation, plot_histograms, plot_unit_sizes
+from permtest.plots.systems import plot_estimation, plot_pairs, plot_ranking, plot_scores
 
 __all__ = [
     "STYLE",
     "plot_answers",
-    "plot_difference",
-    "plot_effects",
     "plot_estimation",
-    "plot_histograms",
     "plot_null",
     "plot_pairs",
-    "plot_plane",
     "plot_posteriors",
     "plot_power",
     "plot_ranking",
+    "plot_scores",
     "plot_unit_sizes",
     "style",
 ]

@@ -1,10 +1,9 @@
-"""What all pictures share: the style, figures, keys, numbers in words, rows with intervals."""
+"""What all pictures share: the style, where to draw, keys, numbers on axes, rows with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from functools import cache, partial
 from itertools import zip_longest
 from math import ceil, floor, isfinite, log10
@@ -18,12 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from permtest import _text
 from permtest.plots import roles
 from permtest.result import PermutationTestResult
-from permtest.study import document
-from permtest.study.document import legible
 
 #: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
 STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
@@ -33,23 +31,13 @@ Place: TypeAlias = tuple[float, float, float, float]
 
 NARROW, WIDE = 8.0, 11.0  # inches: of one picture, and of pictures side by side
 SIZE = (NARROW, 4.4)  # inches: of a picture whose axes have places of their own
-NICE = [1, 2, 2.5, 5, 10]  # steps between the ticks of an axis
-SMALL = 0.85  # size of notes, in sizes of the letters around them
+STACKED = 8.5  # inches: in a narrower figure parts stand below each other
 LETTER = 0.56  # the mean width of a letter, in sizes of the font
 LINE = 1.6  # the height of a line of a key, in sizes of the font
-LARGE = 10**15  # from here on numbers are written with an exponent
-#: What the sums of a measure are.
-SUMS = {
-    "tp": "true positives",
-    "tn": "true negatives",
-    "fp": "false positives",
-    "fn": "false negatives",
-    "fp + fn": "false positives and negatives",
-    "incorrect": "incorrect answers",
-}
+MINUS = "\N{MINUS SIGN}"
 
 
-# ---- figures -------------------------------------------------------------------------------------
+# ---- where to draw -------------------------------------------------------------------------------
 
 
 def style() -> AbstractContextManager[None]:
@@ -75,36 +63,33 @@ def style() -> AbstractContextManager[None]:
 _settings = cache(partial(mpl.rc_params_from_file, STYLE, use_default_template=False))
 
 
-#: Whether new figures are left to the caller, and shown by no window or notebook.
-_HIDDEN = ContextVar("hidden", default=False)
-
-
-@contextmanager
-def without_windows() -> Iterator[None]:
-    """New figures are not shown, and pyplot is not needed."""
-    token = _HIDDEN.set(True)
-    try:
-        yield
-    finally:
-        _HIDDEN.reset(token)
-
-
 @contextmanager
 def canvas(
-    ax: Any, size: tuple[float, float] = SIZE, make: Callable[[Figure], Any] = Figure.subplots
+    ax: Any,
+    size: tuple[float, float] = SIZE,
+    make: Callable[[Figure], Any] = Figure.subplots,
+    stack: Sequence[float] = (),
 ) -> Iterator[Any]:
-    """The axes of the caller, or those of a new figure in the style of the project."""
-    if ax is not None:
+    """The axes of the caller, or new ones in the style of the project, in a figure of his or ours.
+
+    A figure of his is as high as the picture needs. If it is too narrow for parts side by side,
+    these stand below each other, as high as `stack` says, in inches.
+    """
+    if ax is not None and not isinstance(ax, Figure):
         yield ax
         return
     with style():
-        options: dict[str, Any] = {"figsize": size, "layout": "constrained"}
-        if _HIDDEN.get():
-            yield make(Figure(**options))
-        else:
+        if ax is None:
             from matplotlib import pyplot as plt
 
-            yield make(plt.figure(**options))
+            ax = plt.figure(figsize=size)
+        ax.set_layout_engine("constrained")
+        if stack and ax.get_figwidth() < STACKED:
+            ax.set_figheight(sum(stack))
+            yield ax.subplots(len(stack), height_ratios=stack)
+        else:
+            ax.set_figheight(size[1])
+            yield make(ax)
 
 
 def check_axes(ax: Axes | Sequence[Axes], number: int, what: str) -> tuple[Axes, ...]:
@@ -113,11 +98,6 @@ def check_axes(ax: Axes | Sequence[Axes], number: int, what: str) -> tuple[Axes,
     if len(axes) != number:
         raise ValueError(f"ax has {len(axes)} axes, but there are {number} {what} to draw")
     return axes
-
-
-def height_of_rows(rows: int, marks: int = 1) -> float:
-    """Inches that so many rows need, with so many marks in each."""
-    return rows * (0.28 + 0.17 * marks) + 1.8
 
 
 def fit(ax: Axes, values: Iterable[float], share: float = 0.06, least: float = 1.0) -> None:
@@ -148,35 +128,55 @@ def literal(text: Text, words: str, room: Axes | int) -> Text:
     return text
 
 
-def distinct(names: Sequence[str], most: int) -> tuple[str, ...]:
-    """Names as they can be drawn, of so many letters; numbered if two would look the same."""
-    short = [legible(name, most) for name in names]
-    if len(set(short)) < len(short):
-        short = [f"{i}: {name}" for i, name in enumerate(short, 1)]
-    return tuple(short)
+def distinct(names: Sequence[str], most: int = 24) -> tuple[str, ...]:
+    """Names as one line each, of so many letters; numbered if two would look the same."""
+    lines = [" ".join(name.split()) or "(blank)" for name in names]
+    short = [x if len(x) <= most else f"{x[: most - 9]}…{x[-8:]}" for x in lines]
+    alike = len(set(short)) < len(short)
+    return tuple(f"{i}: {x}" if alike else x for i, x in enumerate(short, 1))
 
 
-def key(
-    ax: Axes, handles: Sequence[Any], title: str = "", columns: int = 0, **options: Any
-) -> None:
+def key(ax: Axes, handles: Sequence[Any], title: str = "", **options: Any) -> None:
     """A legend between the axes and their title, in as many columns as there is room for."""
-    widths, above = [len(str(handle.get_label())) + 5 for handle in handles], 0.0
+    above = 0.0
     if handles:
-        for count in range(min(columns or len(widths), len(widths)), 0, -1):
-            if sum(max(column) for column in np.array_split(widths, count)) <= letters(ax):
-                break
+        widths = [len(str(handle.get_label())) + 5 for handle in handles]
+        columns = len(widths)
+        while columns > 1 and sum(map(max, np.array_split(widths, columns))) > letters(ax):
+            columns -= 1
         place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
         tight: dict[str, Any] = {"columnspacing": 1.3, "handletextpad": 0.5, "borderaxespad": 0.2}
-        legend = ax.legend(handles=handles, ncols=count, **place, **tight)
-        for text in legend.get_texts():
+        for text in ax.legend(handles=handles, ncols=columns, **place, **tight).get_texts():
             text.set_parse_math(False)
-        above = LINE * font() * ceil(len(widths) / count)
-    if title:
-        literal(
-            ax.set_title("", loc="left", y=1.0, pad=above + 10, **options),
-            title,
-            int(0.85 * letters(ax)),
-        )
+        above = LINE * font() * ceil(len(widths) / columns)
+    head = ax.set_title("", loc="left", y=1.0, pad=above + 10, **options)
+    literal(head, title, int(0.85 * letters(ax)))
+
+
+def number(value: float, digits: int = 6) -> str:
+    """A number as texts have it, whole ones in full, with a minus longer than a hyphen."""
+    whole = isfinite(value) and value == round(value) and abs(value) < 1e15
+    return _text.number(round(value) if whole else float(value), digits).replace("-", MINUS)
+
+
+def signed(value: float, digits: int = 6) -> str:
+    """A difference with its sign: +91, −91, 0."""
+    return "+" * (value > 0) + number(value, digits)
+
+
+def digits(value: float, form: str = ".3g") -> str:
+    """A measured number in three digits, or in another form."""
+    return f"{value:{form}}".replace("-", MINUS)
+
+
+def span(low: float, high: float) -> str:
+    """An interval as texts have it."""
+    return _text.interval(low, high).replace("-", MINUS)
+
+
+def p_text(result: PermutationTestResult) -> str:
+    """p with its relation: "p = 0.0303", "p ≈ 0.03"."""
+    return f"p {'=' if result.n_samples is None else '≈'} {result.pvalue_text()}"
 
 
 def decades(axis: Any, most: int = 7) -> None:
@@ -188,46 +188,13 @@ def decades(axis: Any, most: int = 7) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def ticks(axis: Any, most: int = 6, form: Callable[[float], str] | None = None) -> None:
-    """At most so many ticks at round numbers, written with a true minus sign."""
-    axis.set_major_locator(MaxNLocator(most, steps=NICE, min_n_ticks=1))
-    written = FuncFormatter(lambda x, _: form(float(x))) if form else None
-    axis.set_major_formatter(written or ScalarFormatter(useOffset=False))
-
-
-def counts(axis: Any, most: int = 5, form: Callable[[float], str] | None = None) -> None:
-    """The same for whole numbers."""
-    ticks(axis, most, form or number)
-    axis.get_major_locator().set_params(integer=True)
-
-
-def digits(value: float, form: str = ".3g") -> str:
-    """A measured number in three digits, or in another form, with a minus longer than a hyphen."""
-    return f"{value:{form}}".replace("-", "\N{MINUS SIGN}")
-
-
-def number(value: float, reach: float = 0) -> str:
-    """A number as it is written where numbers up to `reach` are: 2,077, 0.63, −91, 1e+30."""
-    if value and max(abs(value), reach) >= LARGE:
-        return digits(value, ".4g")
-    decimals = 0 if value == round(value) else max(0, 4 - floor(log10(max(abs(value), reach))))
-    text = digits(round(value, decimals) + 0.0, f",.{min(decimals, 12)}f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def signed(value: float, reach: float = 0) -> str:
-    """A difference with its sign: +91, −91, 0."""
-    return "+" * (value > 0) + number(value, reach)
-
-
-def span(low: float, high: float) -> str:
-    """An interval as texts have it, with longer minus signs."""
-    return document.span((low, high)).replace("-", "\N{MINUS SIGN}")
-
-
-def p_text(result: PermutationTestResult) -> str:
-    """p with its relation: "p = 0.0303", "p ≈ 0.03"."""
-    return f"p {'=' if result.n_samples is None else '≈'} {result.pvalue_text()}"
+def ticks(
+    axis: Any, most: int = 6, form: Callable[[float], str] = number, whole: bool = False
+) -> None:
+    """At most so many ticks at round numbers, which are whole if they count something."""
+    steps = [1, 2, 2.5, 5, 10]
+    axis.set_major_locator(MaxNLocator(most, steps=steps, min_n_ticks=1, integer=whole))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: form(float(x))))
 
 
 # ---- rows with intervals -------------------------------------------------------------------------
@@ -259,7 +226,7 @@ def draw_interval(
 
 def write_row(ax: Axes, row: float, words: str, gid: str) -> None:
     """Words in the middle of a row, for what has no place on the axis."""
-    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL * font()}
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
     look |= {"transform": ax.get_yaxis_transform(), "path_effects": roles.halo(ax), "gid": gid}
     literal(ax.text(0.5, row, "", **look), words, ax)
 
@@ -272,9 +239,4 @@ def write_beside(ax: Axes, row: float, words: str, gid: str, away: float = 12) -
 
 def dot(label: str, **look: Any) -> Line2D:
     """A mark in a key."""
-    return Line2D([], [], linestyle="none", label=label, **look)
-
-
-def shade_row(ax: Axes, row: float, gid: str) -> None:
-    """A grey band behind a row."""
-    ax.axhspan(row - 0.45, row + 0.45, color=roles.BAND, linewidth=0, zorder=-1, gid=gid)
+    return Line2D([], [], label=label, **look | {"linestyle": "none"})

@@ -1,25 +1,6 @@
-"""Around the test: describe the data, recommend a test, effect size, power and sample size.
+"""Around the test: describe the data, recommend a test, effect sizes, power, and the report."""
 
-`run_study` does all of it in one go, as its configuration says; `overview` has what there is to
-say about one comparison, of counts too.
-"""
-
-from permtest.alternatives.plan import (
-    exact_power,
-    exact_power_n,
-    minimum_detectable_effect,
-    power_t,
-    sample_size,
-)
-from permtest.study.config import StudyConfig
-from permtest.study.describe import (
-    SAMPLES,
-    Description,
-    describe,
-    evaluation_units,
-    sample_data,
-    unit_sizes,
-)
+from permtest.study.describe import Description, UnitSizes, describe, evaluation_units, unit_sizes
 from permtest.study.effects import (
     EffectSize,
     cohen_d,
@@ -29,35 +10,43 @@ from permtest.study.effects import (
     risk_difference,
     wilcoxon_r,
 )
-from permtest.study.overview import Overview, overview, run_study
-from permtest.study.power import PowerCurve, power_curve
+from permtest.study.power import (
+    PowerCurve,
+    exact_power,
+    minimum_detectable_effect,
+    power_curve,
+    power_t,
+    sample_size,
+    sample_size_binary,
+    separating_n,
+)
 from permtest.study.recommend import Recommendation, recommend
+from permtest.study.report import Document, StudyConfig, report
 
 __all__ = [
-    "SAMPLES",
     "Description",
+    "Document",
     "EffectSize",
-    "Overview",
     "PowerCurve",
     "Recommendation",
     "StudyConfig",
+    "UnitSizes",
     "cohen_d",
     "describe",
     "effect_sizes",
     "evaluation_units",
     "exact_power",
-    "exact_power_n",
     "hedges_g",
     "hodges_lehmann",
     "minimum_detectable_effect",
-    "overview",
     "power_curve",
     "power_t",
     "recommend",
+    "report",
     "risk_difference",
-    "run_study",
-    "sample_data",
     "sample_size",
+    "sample_size_binary",
+    "separating_n",
     "unit_sizes",
     "wilcoxon_r",
 ]

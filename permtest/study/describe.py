@@ -1,26 +1,29 @@
-"""What two systems' scores look like, in what units they are tested, and whether items depend."""
+"""What two systems' scores look like, and in what units they are tested."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isfinite, log, nan, sqrt
-from typing import Any, NamedTuple, TypeAlias
+from math import isfinite, nan, sqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_count, check_finite, check_level, check_option
-from permtest._forms import AsSentence
 from permtest._parallel import RNG, as_generator
-from permtest.alternatives.answer import PairedSample, check_magnitude, finite
-from permtest.alternatives.compare import SYMMETRIC_BELOW, shapiro, skewness
-from permtest.integers import IntArray, with_room
-from permtest.pairs import Pairs
-from permtest.score import counted
-from permtest.study.document import InSection, Section, Table
+from permtest._text import Shown, counted, number
+from permtest.alternatives.registry import (
+    SYMMETRIC_BELOW,
+    as_floats,
+    correlation,
+    inflation,
+    scores_of,
+    shapiro,
+)
+from permtest.integers import IntArray, roomy, with_room
+from permtest.interval import skewness
+from permtest.scores import Scores
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -30,11 +33,9 @@ HIGHLY_SKEWED = 1.0
 #: Sizes of units that are tried, units that the largest leaves, and sizes that are called stable.
 LARGEST_SIZE, FEWEST_UNITS, STABLE = 100, 5, 10
 
-#: The last part of a name such as "doc3-s12": what is before it may name a document.
-LAST_PART = re.compile(r"[-_./:# ]+[A-Za-z]*\d+$")
 
-
-class Summary(NamedTuple):
+@dataclass(frozen=True)
+class Summary(Shown):
     """A column of scores, or of differences: sd with n - 1, quartiles as NumPy's, skewness g1."""
 
     mean: float
@@ -45,19 +46,25 @@ class Summary(NamedTuple):
     upper_quartile: float
     maximum: float
     skewness: float
-    values: Floats
-
-    @classmethod
-    def of(cls, values: Floats) -> Summary:
-        """Of at least one value; sd is NaN for a single one."""
-        low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-        sd = float(np.std(values, ddof=1)) if values.size > 1 else nan
-        mean = float(np.mean(values))
-        return cls(mean, median, sd, low, lower, upper, high, skewness(values), values)
 
 
-@dataclass(frozen=True, eq=False)
-class Description(InSection):
+def summary(column: IntArray, scale: int) -> Summary:
+    """Of integers over a scale, one or more; sd is NaN for a single one."""
+    values, (x, times) = as_floats(column, scale), np.unique(column, return_counts=True)
+    low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    mean, sd = float(values.mean()), deviation(column, scale)
+    return Summary(mean, median, sd, low, lower, upper, high, skewness(x, times))
+
+
+def deviation(column: IntArray, scale: int) -> float:
+    """The standard deviation (n - 1) of integers over a scale; 0 only if they are all equal."""
+    if column.size < 2:
+        return nan
+    return float(as_floats(roomy(column) - int(column[0]), scale).std(ddof=1))
+
+
+@dataclass(frozen=True)
+class Description(Shown):
     """Two systems' scores described.
 
     Parameters
@@ -78,8 +85,6 @@ class Description(InSection):
         How many times too large it makes the sd of the difference to take r12 for 0 (Yeh, 2.1).
     n_zeros, n_tied : int
         Pairs without a difference, and those whose difference is as large as another one, not 0.
-    warning : str
-        What `dependence` says of the items.
 
     Examples
     --------
@@ -101,7 +106,6 @@ class Description(InSection):
     inflation: float
     n_zeros: int
     n_tied: int
-    warning: str
 
     @property
     def symmetric(self) -> bool:
@@ -124,39 +128,22 @@ class Description(InSection):
         """What the manual would have tested: "mean" of symmetric differences, else "median"."""
         return "mean" if self.symmetric else "median"
 
-    def section(self) -> Section:
-        """The numbers of both columns and of the differences, and what they mean for a test."""
-        columns = zip(Summary._fields[:-1], self.a, self.b, self.difference, strict=False)
-        rows = [(key.replace("_", " "), *(f"{x:.4g}" for x in row)) for key, *row in columns]
-        word = {True: "normal", False: "not normal", None: "too few to tell"}[self.normal]
-        related = "not defined, because a system always scores the same"
-        if isfinite(self.correlation):
-            related = f"r12 = {self.correlation:.3g}"
-            if isfinite(self.inflation):
-                related += "; ignoring it inflates the standard deviation "
-                related += f"by a factor of {self.inflation:.3g}"
-        shapiro = f"(W = {self.shapiro_w:.4g}, p = {self.shapiro_p:.3g})"
-        found = {
-            "pairs": f"{self.n}; {self.n_zeros} without a difference, {self.n_tied} of equal size",
-            "differences": f"{self.shape} (skewness {self.difference.skewness:.3g})",
-            "Shapiro-Wilk": f"{word} at level {self.alpha:g} {shapiro}",
-            "correlation": related,
-            "test statistic": self.test_statistic,
-        }
-        numbers = Table(("", *self.names, "difference"), tuple(rows))
-        tables = numbers, Table(("about", "what was found"), tuple(found.items()))
-        text = f"{self.names[0]} against {self.names[1]}, {counted(self.n, 'pairs')}."
-        more: dict[str, Any] = {"problem": self.warning, "data": self.to_dict()}
-        return Section("description", "Description", text, tables, **more)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers and what they mean as plain numbers, strings, lists and None."""
+    def rows(self) -> list[dict[str, Any]]:
+        """All fields and what they mean: one row."""
         meaning = ("shape", "symmetric", "normal", "test_statistic")
-        shown = {key: finite(getattr(self, key)) for key in (*vars(self), *meaning)}
-        for key in ("a", "b", "difference"):
-            numbers = getattr(self, key)._asdict().items()
-            shown[key] = {name: finite(number) for name, number in numbers if name != "values"}
-        return shown | {"names": list(self.names)}
+        return [super().rows()[0] | {name: getattr(self, name) for name in meaning}]
+
+    def __str__(self) -> str:
+        (a, b), d = self.names, self.difference
+        normal = f"{'' if self.normal else 'not '}normal by Shapiro and Wilk's test (p = "
+        normal += f"{self.shapiro_p:.3g})"
+        normal = "too few to tell whether they are normal" if self.normal is None else normal
+        related = f"r12 = {self.correlation:.3g}" if isfinite(self.correlation) else "no r12"
+        return (
+            f"{a} minus {b}, {counted(self.n, 'pairs')}, of which {self.n_zeros} do not differ: "
+            f"mean {number(d.mean, 4)}, standard deviation {number(d.sd, 4)}; {related}. The "
+            f"differences are {self.shape} (skewness {d.skewness:.2f}) and {normal}."
+        )
 
 
 def describe(
@@ -167,7 +154,7 @@ def describe(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems, floats as the decimals that they are printed as; or `Pairs`, None.
+        Scores of both systems, floats as the decimals that they are printed as; or `Scores`, None.
     alpha : float, default 0.05
         Level of the test of normality, in (0, 1).
     names : tuple of two str, optional
@@ -190,75 +177,44 @@ def describe(
     (1.4, 'symmetric', 1, 2)
     """
     check_level(alpha)
-    sample = checked_sample(a, b, names)
-    sizes = np.unique(np.abs(sample.gaps[sample.gaps != 0]), return_counts=True)[1]
-    normality = shapiro(sample.centred)
+    scores = scores_of(a, b, names)[0]
+    d, scale = scores.differences(), scores.scale
+    sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
+    w, p = shapiro(as_floats(roomy(d) - int(d[0]), scale))
     return Description(
-        names=sample.names,
-        n=sample.n,
-        a=Summary.of(sample.a),
-        b=Summary.of(sample.b),
-        difference=Summary.of(sample.differences),
+        names=scores.names,
+        n=len(scores),
+        a=summary(scores.u, scale),
+        b=summary(scores.v, scale),
+        difference=summary(d, scale),
         alpha=alpha,
-        shapiro_w=normality[0],
-        shapiro_p=normality[1],
-        correlation=sample.correlation,
-        inflation=sample.inflation,
-        n_zeros=int(np.sum(sample.gaps == 0)),
+        shapiro_w=w,
+        shapiro_p=p,
+        correlation=correlation(scores),
+        inflation=inflation(scores),
+        n_zeros=int(np.sum(d == 0)),
         n_tied=int(sizes[sizes > 1].sum()),
-        warning=dependence(sample.differences, sample.pairs.ids),
     )
 
 
-def checked_sample(
-    a: Any, b: Any = None, names: tuple[str, str] | None = None, least: int = 1
-) -> PairedSample:
-    """The scores of both systems, whose squares are floats."""
-    sample = PairedSample.of(a, b, names=names, least=least)
-    check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, ("a", "b"))
-    return sample
-
-
-def dependence(differences: Any, ids: Sequence[str] | None = None) -> str:
-    """Evidence against independent items: correlated neighbours, or names of several documents."""
-    d, text = np.asarray(differences, dtype=np.float64), ""
-    if d.size > 2 and np.ptp(d):
-        centred = d - d.mean()
-        # Which the correlation of neighbours exceeds in one of 40 samples by chance.
-        bound, r = 2 / sqrt(d.size), float(centred[1:] @ centred[:-1] / (centred @ centred))
-        if r > bound:
-            far = f"(correlation {r:.2f}, beyond 2 / sqrt({d.size}) = {bound:.2f})"
-            text = f"Neighbouring differences are correlated {far}. "
-    documents = Counter(LAST_PART.sub("", name) for name in ids or ())
-    if 1 < len(documents) < d.size / 2:
-        first, size = documents.most_common(1)[0]
-        text += (
-            f"The names of the items point to {len(documents)} documents, such as {first!r} "
-            f"with {size} items. Items of one document may resemble each other. "
-        )
-    remedy = "Tests that assume independent items may then reject too often; name the clusters "
-    remedy += "(clusters=, --clusters)."
-    return text + remedy if text else ""
+def dependence(differences: Any) -> str:
+    """What neighbouring items that resemble each other mean for the tests; empty if none do."""
+    d = np.asarray(differences, dtype=np.float64)
+    if d.size < 3 or not np.ptp(d):
+        return ""
+    centred = d - d.mean()
+    # Which the correlation of neighbours exceeds in one of 40 samples by chance.
+    bound, r = 2 / sqrt(d.size), float(centred[1:] @ centred[:-1] / (centred @ centred))
+    if r <= bound:
+        return ""
+    return (
+        f"Neighbouring differences are correlated (correlation {r:.2f}, beyond 2 / sqrt({d.size}) "
+        f"= {bound:.2f}). Tests that assume independent items may then reject too often; name the "
+        "clusters (clusters=, --clusters)."
+    )
 
 
 # ---- units of several items ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class EvaluationUnits:
-    """Scores of two systems in units of several items, as `evaluation_units` makes them."""
-
-    pairs: Pairs
-    size: int
-    metric: str
-    left_out: NDArray[np.int64]
-
-    def __str__(self) -> str:
-        text = f"{len(self.pairs)} units of {self.size} items, the {self.metric} of each"
-        if n := self.left_out.size:
-            text += f"; {n} items left out: {', '.join(map(str, self.left_out[:5]))}"
-            text += ", .." * (n > 5)
-        return text + "."
 
 
 def evaluation_units(
@@ -269,7 +225,7 @@ def evaluation_units(
     metric: str = "mean",
     rng: RNG = None,
     remainder: str = "error",
-) -> EvaluationUnits:
+) -> Scores:
     """Combine so many successive items into a unit with a single score.
 
     Parameters
@@ -292,9 +248,8 @@ def evaluation_units(
 
     Returns
     -------
-    EvaluationUnits
-        `pairs`, one for each unit, is what tests and `describe` take; `left_out` are the items that
-        are in no unit.
+    Scores
+        One for each unit; in ``source["left_out"]`` the numbers of the items that are in none.
 
     Notes
     -----
@@ -305,11 +260,11 @@ def evaluation_units(
     --------
     >>> from permtest.study import evaluation_units
     >>> units = evaluation_units([1, 0, 1, 1, 0], [0, 0, 1, 0, 1], 2, remainder="drop")
-    >>> (units.pairs.u / units.pairs.scale).tolist(), units.left_out.tolist()
+    >>> (units.u / units.scale).tolist(), units.source["left_out"]
     ([0.5, 1.0], [4])
     """
-    pairs = PairedSample.of(a, b).pairs
-    n = len(pairs)
+    scores = scores_of(a, b)[0]
+    n = len(scores)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
     check_option("metric", metric, ("mean", "median"))
     check_option("remainder", remainder, ("error", "drop"))
@@ -321,20 +276,22 @@ def evaluation_units(
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
     parts = 2 if metric == "median" else size  # by which integers are divided, beside their scale
 
-    def in_units(scores: IntArray) -> IntArray:
-        x = with_room(scores[order[: n - rest]], parts).reshape(-1, size)
+    def in_units(column: IntArray) -> IntArray:
+        x = with_room(column[order[: n - rest]], parts).reshape(-1, size)
         if metric == "mean":
             return np.asarray(x.sum(axis=1))
         x = np.sort(x, axis=1)
         return x[:, (size - 1) // 2] + x[:, size // 2]
 
-    u, v = in_units(pairs.u), in_units(pairs.v)
-    units = Pairs(u, v, pairs.names, pairs.source, pairs.scale * parts, score=pairs.score)
-    return EvaluationUnits(units, size, metric, np.sort(order[n - rest :]))
+    source = {**scores.source, "unit": f"the {metric} of {size} items"}
+    source["left_out"] = sorted(order[n - rest :].tolist())
+    how: dict[str, Any] = {"score": scores.score, "higher_is_better": scores.higher_is_better}
+    columns = [in_units(x) for x in scores.arrays]
+    return Scores(columns, scores.systems, scores.scale * parts, source=source, **how)
 
 
 @dataclass(frozen=True, eq=False)
-class UnitSizes(AsSentence):
+class UnitSizes(Shown):
     """How much differences of units vary, as `unit_sizes` finds it."""
 
     sizes: NDArray[np.int64]
@@ -402,8 +359,8 @@ def unit_sizes(
     >>> found.n_units.tolist(), found.sds.round(3)
     ([8, 4, 2], array([3.882, 2.021, 2.121]))
     """
-    pairs = checked_sample(a, b, least=2).pairs
-    n = len(pairs)
+    scores = scores_of(a, b, least=2)[0]
+    n = len(scores)
     if sizes is None:
         sizes = range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)
     why = f"there are {n} items"
@@ -412,105 +369,10 @@ def unit_sizes(
         raise ValueError(f"sizes={tried} must ascend, and have one size at least")
     seed = None if rng is None else as_generator(rng).integers(2**63)
     how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
-    units = (evaluation_units(pairs, None, size, **how).pairs for size in tried)
-    sds = np.array([PairedSample(some).deviation for some in units])
+    units = (evaluation_units(scores, None, size, **how) for size in tried)
+    sds = np.array([deviation(some.differences(), some.scale) for some in units])
     tolerance = 0.01 * float(sds[0]) if tolerance is None else check_finite(tolerance, "tolerance")
     if tolerance < 0:
         raise ValueError(f"tolerance={tolerance:g} must not be negative")
     stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
     return UnitSizes(np.array(tried), n // np.array(tried), sds, tuple(stable), tolerance, metric)
-
-
-# ---- scores with known answers -------------------------------------------------------------------
-
-
-class SampleSpec(NamedTuple):
-    """The law of the scores, and the true differences in the population."""
-
-    distribution: str
-    mean_difference: float
-    median_difference: float
-    draw: Callable[[np.random.Generator, int], Any]
-
-
-def sample_data(name: str, n: int = 500, *, rng: RNG = 0) -> tuple[Floats, Floats]:
-    """Draw two systems' scores on n items, to four decimals, from one of the `SAMPLES`.
-
-    Parameters
-    ----------
-    name : str
-        A key of `SAMPLES`.
-    n : int, default 500
-        Number of items, from 1 to ten million.
-    rng : numpy.random.Generator, int or None, default 0
-
-    Returns
-    -------
-    a, b : ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> from permtest.study import sample_data
-    >>> a, b = sample_data("data-h1-normal", 200)
-    >>> bool(a.mean() > b.mean())
-    True
-    """
-    check_option("name", name, SAMPLES)
-    size = check_count(n, "n", most=10**7, why="that much data takes a loop of its own")
-    a, b = SAMPLES[name].draw(as_generator(rng), size)
-    return np.round(a, 4), np.round(b, 4)
-
-
-def _normal(about: str, delta: float, a: float = 1.0, b: float = 1.0) -> SampleSpec:
-    """Noise with standard deviations `a` and `b` on a difficulty that items have in common."""
-
-    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
-        second, first, item = (spread * rng.normal(size=n) for spread in (b, a, 1.0))
-        return item + first + delta, item + second
-
-    return SampleSpec(about, delta, delta, draw)
-
-
-def _beside(about: str, delta: float, law: str, mean: float, median: float, *of: Any) -> SampleSpec:
-    """Normal scores, and others that differ from them by `delta` and a law of NumPy's generator."""
-
-    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
-        b = rng.normal(size=n)
-        return b + delta + getattr(rng, law)(*of, size=n), b
-
-    return SampleSpec(about, delta + mean, delta + median, draw)
-
-
-def _answers(about: str, a: float, b: float) -> SampleSpec:
-    """0 and 1; so many right for either system alone, and 0.6 for both."""
-
-    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
-        u = rng.random(n)
-        either, second = u >= 0.4, (u >= a) & (u < a + b)
-        return ((u < a) | either) * np.float64(1), (second | either) * np.float64(1)
-
-    return SampleSpec(about, a - b, 0.0, draw)
-
-
-HEAVY = "normal, differences t with 3 degrees of freedom"
-MEDIAN = "normal, differences lognormal less their median"
-MEAN = "normal, differences exponential less their mean"
-UNEQUAL = "normal, standard deviations 2.2 and 1.1"
-BETA = SampleSpec("Beta(0.6, 0.6), both", 0.0, 0.0, lambda rng, n: rng.beta(0.6, 0.6, (n, 2)).T)
-
-#: Samples by name: h0 says that means are equal, or that the median of the differences is 0.
-SAMPLES = {
-    "data-h0-equal-beta": BETA,
-    "data-h0-normal": _normal("normal, correlation 0.5", 0.0),
-    "data-h1-normal": _normal("the same, shifted by 0.25", 0.25),
-    "data-h0-unequal-normal": _normal(UNEQUAL, 0.0, 2.0, 0.5),
-    "data-h0-uniform": _beside("normal, differences uniform", 0.0, "uniform", 0, 0, -1, 1),
-    "data-h1-uniform": _beside("the same, shifted by -0.2", -0.2, "uniform", 0, 0, -1, 1),
-    "data-h0-heavy": _beside(HEAVY, 0.0, "standard_t", 0, 0, 3),
-    "data-h1-heavy": _beside("the same, shifted by 0.3", 0.3, "standard_t", 0, 0, 3),
-    "data-h0-median-skewed": _beside(MEDIAN, -1.0, "lognormal", exp(0.5), 1.0),
-    "data-h0-mean-skewed": _beside(MEAN, -1.0, "exponential", 1.0, log(2)),
-    "data-h1-skewed": _beside("the same, shifted by 0.5", -0.5, "exponential", 1.0, log(2)),
-    "data-h0-binary": _answers("right or wrong, 0.15 for either alone", 0.15, 0.15),
-    "data-h1-binary": _answers("right or wrong, 0.2 and 0.1 alone", 0.2, 0.1),
-}

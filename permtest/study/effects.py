@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from math import inf, sqrt
 from typing import Any
@@ -11,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from permtest._checks import check_level
-from permtest._forms import AsSentence
-from permtest.alternatives.answer import PairedSample, by_level, finite, interval_text, tail_level
+from permtest._text import Shown, interval, number, plain
 from permtest.alternatives.counts import mcnemar, wilson
-from permtest.alternatives.parametric import normal_quantile
+from permtest.alternatives.means import t_quantile
 from permtest.alternatives.ranks import (
     hodges_lehmann_sum,
     rank_deviation,
@@ -23,27 +23,23 @@ from permtest.alternatives.ranks import (
     signed_ranks,
     walsh_ends,
 )
-from permtest.integers import IntArray
+from permtest.alternatives.registry import scores_of, tail_level
+from permtest.integers import IntArray, exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
-from permtest.study.describe import checked_sample
+from permtest.study.describe import deviation
 
-#: From which magnitude on Cohen calls an effect small, medium and large; or what its unit is.
+#: From which magnitude on Cohen calls an effect small, medium and large.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
-SCORES, SHARES = "in units of the scores", "a difference between shares of the items"
+WORDS = ("less than small", "small", "medium", "large")
 
-#: What an effect is called, how its interval is made, and thresholds or unit.
-KINDS: dict[str, tuple[str, str, tuple[float, ...] | str]] = {
+#: What an effect is called, how its interval is made, and thresholds if it has no unit.
+KINDS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "cohen_d": ("Cohen's d", "noncentral t distribution", STANDARDISED),
     "hedges_g": ("Hedges' g", "noncentral t distribution", STANDARDISED),
     "wilcoxon_r": ("Wilcoxon's r", "Wilson interval for a U-statistic", CORRELATION),
-    "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", SCORES),
-    "risk_difference": ("Risk difference", "Tango's score interval", SHARES),
+    "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", ()),
+    "risk_difference": ("Risk difference", "Tango's score interval", ()),
 }
-
-WORDS = ("less than small", "small", "medium", "large")
-CAUTION = (
-    "in Cohen's words, which he coined for the behavioural sciences and not for comparing systems"
-)
 
 #: How many pairs the least number of trials counts for against what a sample says of the variance
 #: of W+: with fewer the interval erred in more than 6% of simulated samples.
@@ -55,7 +51,7 @@ MOST_SKEWED = 0.5
 
 
 @dataclass(frozen=True)
-class EffectSize(AsSentence):
+class EffectSize(Shown):
     """How large a difference is.
 
     Parameters
@@ -107,38 +103,23 @@ class EffectSize(AsSentence):
         return KINDS[self.name][1]
 
     @property
-    def thresholds(self) -> tuple[float, ...]:
-        """The limits of small, medium and large; empty if the effect has a unit."""
-        found = KINDS[self.name][2]
-        return () if isinstance(found, str) else found
-
-    @property
     def label(self) -> str:
         """Cohen's word for the magnitude; empty for an effect that has a unit."""
-        above = sum(abs(self.value) >= least for least in self.thresholds)
-        return WORDS[above] if self.thresholds else ""
-
-    @property
-    def interpretation(self) -> str:
-        """Cohen's word with a caution, or the unit."""
-        return f"{self.label} {CAUTION}" if self.label else str(KINDS[self.name][2])
+        above = sum(abs(self.value) >= least for least in KINDS[self.name][2])
+        return WORDS[above] if KINDS[self.name][2] else ""
 
     def __str__(self) -> str:
-        word = f"{self.label}; " if self.label else ""
+        ends, word = interval(*self.confidence_interval()), f"{self.label}; " * bool(self.label)
         return (
-            f"{self.title} of {self.names[0]} over {self.names[1]} {self.value:.4g}, "
-            f"95% interval {interval_text(self.confidence_interval())} ({word}n = {self.n})."
-            + f" {self.warning}"
-            * bool(self.warning)
+            f"{self.title} of {self.names[0]} over {self.names[1]} {number(self.value, 4)}, "
+            f"95% interval {ends} ({word}n = {self.n})." + f" {self.warning}" * bool(self.warning)
         )
 
-    def to_dict(self, confidence_level: float = 0.95) -> dict[str, Any]:
-        """Fields, interval and interpretation for JSON; numbers that are not finite are None."""
-        shown = {x: getattr(self, x) for x in ("name", "title", "n", "method", "interpretation")}
-        ends = [finite(end) for end in self.confidence_interval(confidence_level)]
-        details = {key: finite(value) for key, value in self.details.items()}
-        found = {"value": finite(self.value), "interval": ends, "names": list(self.names)}
-        return shown | found | {"details": details, "warning": self.warning}
+    def rows(self, confidence_level: float = 0.95) -> list[dict[str, Any]]:
+        """All fields, with interval and what the value is: one row."""
+        shown = {name: getattr(self, name) for name in ("title", "method", "label")}
+        ends = plain(tuple(self.confidence_interval(confidence_level)))
+        return [super().rows()[0] | shown | {"interval": ends}]
 
 
 def effect_sizes(
@@ -162,11 +143,11 @@ def effect_sizes(
     >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
     {'risk_difference': 0.25}
     """
-    sample, found = checked_sample(a, b, names), []
+    scores, found = scores_of(a, b, names)[0], []
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
-    for effect in (risk_difference,) if sample.is_binary else graded:
+    for effect in (risk_difference,) if scores.is_binary else graded:
         try:
-            found.append(effect(sample.pairs))
+            found.append(effect(scores))
         except ValueError:  # there is none for these scores
             continue
     return tuple(found)
@@ -182,7 +163,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     ----------
     a, b : array_like of shape (N,)
         Scores of both systems, of which a float stands for the decimal that it is printed as; or
-        `Pairs`, and None. At least 2.
+        `Scores`, and None. At least 2.
     names : tuple of two str, optional
         The names of the two systems.
 
@@ -207,26 +188,26 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     >>> round(d.value, 4), d.label
     (0.9934, 'large')
     """
-    sample = checked_sample(a, b, names, least=2)
-    n, mean, sd = sample.n, sample.mean, sample.deviation
+    scores = scores_of(a, b, names, least=2)[0]
+    gaps, n = scores.differences(), len(scores)
+    mean, sd = float(Fraction(exact_sum(gaps), scores.scale * n)), deviation(gaps, scores.scale)
     if sd == 0:
         raise ValueError(
-            f"a and b differ by {sample.differences[0]:g} in every pair: without a standard "
-            "deviation there is no standardised difference; report the difference itself"
+            f"a and b differ by {mean:g} in every pair: without a standard deviation there is no "
+            "standardised difference; report the difference itself"
         )
     d = mean / sd
-    variances = [float(x.var(ddof=1)) if np.ptp(x) else 0.0 for x in (sample.a, sample.b)]
+    variances = [deviation(x, scores.scale) ** 2 for x in scores.arrays]
     other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
     details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
     details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
-    warning = _warning(sample, d)
-    return EffectSize("cohen_d", d, n, sample.names, details, partial(_noncentral, d, n), warning)
+    ends = partial(_noncentral, d, n)
+    return EffectSize("cohen_d", d, n, scores.names, details, ends, _warning(gaps, d))
 
 
-def _warning(sample: PairedSample, d: float) -> str | None:
+def _warning(gaps: IntArray, d: float) -> str | None:
     """What is to be said where differences look skewed."""
-    values, counts = np.unique(sample.gaps, return_counts=True)
-    n, g1 = sample.n, skewness(values, counts)
+    n, g1 = gaps.size, skewness(*np.unique(gaps, return_counts=True))
     enough = n >= PER_SQUARED_SKEWNESS * g1**2 and abs(g1 * d) <= MOST_SKEWED
     if enough or not looks_skewed(g1, n):
         return None
@@ -243,13 +224,13 @@ def _noncentral(d: float, n: int, confidence_level: float) -> tuple[float, float
     from scipy.stats import nct
 
     t, df, tail = d * sqrt(n), n - 1, tail_level("two-sided", confidence_level)
-    reach = 3 * max(normal_quantile(tail), 1) * sqrt(1 + t * t / df)  # more than is needed
+    reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
 
     def end(share: float) -> float:
         def gap(x: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
             return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
 
-        return float(brentq(gap, t - reach, t + reach, xtol=1e-13)) / sqrt(n)
+        return float(brentq(gap, t - reach, t + reach)) / sqrt(n)
 
     return end(1 - tail), end(tail)
 
@@ -276,16 +257,16 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     """
     from scipy.special import poch
 
-    d = cohen_d(checked_sample(a, b, names, least=3).pairs)
+    d = cohen_d(scores_of(a, b, names, least=3)[0])
     df = d.n - 1
     near, exact = 1 - 3 / (4 * df - 1), float(poch((df - 1) / 2, 0.5)) / sqrt(df / 2)
     details = {"d": d.value, "df": df, "J_approximate": near, "J_exact": exact}
     details |= {"g_exact": exact * d.value, "g_df_n_minus_2": (1 - 3 / (4 * df - 5)) * d.value}
 
-    def interval(confidence_level: float) -> tuple[float, ...]:
+    def ends(confidence_level: float) -> tuple[float, ...]:
         return tuple(near * end for end in d.confidence_interval(confidence_level))
 
-    return EffectSize("hedges_g", near * d.value, d.n, d.names, details, interval, d.warning)
+    return EffectSize("hedges_g", near * d.value, d.n, d.names, details, ends, d.warning)
 
 
 # ---- ranks --------------------------------------------------------------------------------------
@@ -314,22 +295,23 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     >>> round(r.value, 4), r.details["w_plus"], r.details["n_nonzero"]
     (0.6444, 8.5, 4)
     """
-    sample = PairedSample.of(a, b, names=names)
-    d = sample.gaps[sample.gaps != 0]
+    scores = scores_of(a, b, names)[0]
+    gaps, n = scores.differences(), len(scores)
+    d = gaps[gaps != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     ranks = signed_ranks(d)
     z, deviation = float(rank_z(ranks)), float(rank_deviation(ranks))
     plus, total = (int(x.sum()) / 2 for x in (np.maximum(ranks, 0), np.abs(ranks)))
-    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(sample.n)}
-    details["r_observations"] = z / sqrt(2 * sample.n)
+    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(n)}
+    details["r_observations"] = z / sqrt(2 * n)
     details["rank_biserial"] = (2 * plus - total) / total
     unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
 
-    def interval(confidence_level: float) -> tuple[float, ...]:
+    def ends(confidence_level: float) -> tuple[float, ...]:
         return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
 
-    return EffectSize("wilcoxon_r", z / sqrt(d.size), sample.n, sample.names, details, interval)
+    return EffectSize("wilcoxon_r", z / sqrt(d.size), n, scores.names, details, ends)
 
 
 def _trials(d: IntArray, share: float) -> float:
@@ -375,17 +357,19 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     >>> hodges_lehmann([0.5, 0.7, 0.6, 0.9], [0.4, 0.5, 0.6, 0.6]).value
     0.15
     """
-    sample = checked_sample(a, b, names)
-    k, error = signed_rank_quantile(sample.n, 0.025)
+    scores = scores_of(a, b, names)[0]
+    gaps, n, scale = scores.differences(), len(scores), scores.scale
+    k, error = signed_rank_quantile(n, 0.025)
     details = {"k": k, "achieved_level": 1 - 2 * error}
-    value = float(hodges_lehmann_sum(sample.gaps) / (2 * sample.scale))
-    if sample.n > 1:
-        other = hodges_lehmann_sum(sample.gaps, diagonal=False)
-        details["i_lt_j"] = float(other / (2 * sample.scale))
-    interval = partial(
-        by_level, partial(walsh_ends, sample.gaps, sample.scale), "two-sided", (-inf, inf)
-    )
-    return EffectSize("hodges_lehmann", value, sample.n, sample.names, details, interval)
+    value = float(hodges_lehmann_sum(gaps) / (2 * scale))
+    if n > 1:
+        details["i_lt_j"] = float(hodges_lehmann_sum(gaps, diagonal=False) / (2 * scale))
+
+    def ends(confidence_level: float) -> tuple[float, float]:
+        low, high = walsh_ends(gaps, tail_level("two-sided", confidence_level))
+        return float(low / scale), float(high / scale)
+
+    return EffectSize("hodges_lehmann", value, n, scores.names, details, ends)
 
 
 # ---- right and wrong answers --------------------------------------------------------------------
@@ -401,8 +385,8 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
 
     Notes
     -----
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, the numbers
-    of items right for one system alone, and the 95% interval of Newcombe (1998, method 10).
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, and the
+    numbers of items right for one system alone.
 
     Examples
     --------
@@ -411,20 +395,11 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    sample = PairedSample.of(a, b, names=names)
-    if not sample.is_binary:
+    scores = scores_of(a, b, names)[0]
+    if not scores.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
-    n, u, v = sample.n, sample.pairs.u, sample.pairs.v
-    b, c, both = (int(x.sum()) for x in (u > v, v > u, u & v))
-    neither = n - both - b - c
-    p, q = (both + b) / n, (both + c) / n
-    (low, high), (under, over) = wilson(p, n), wilson(q, n)
-    # The correlation of the answers, with a correction where it is above 0.
-    margins, gap = (both + b) * (c + neither) * (both + c) * (b + neither), both * neither - b * c
-    r = (max(gap - n / 2, 0) if gap > 0 else gap) / sqrt(margins) if margins else 0.0
-    down = sqrt((p - low) ** 2 - 2 * r * (p - low) * (over - q) + (over - q) ** 2)
-    up = sqrt((high - p) ** 2 - 2 * r * (high - p) * (q - under) + (q - under) ** 2)
-    details = {"p1": p, "p2": q, "b": b, "c": c}
-    details |= {"newcombe_low": p - q - down, "newcombe_high": p - q + up}
-    interval = mcnemar(b, c, n=n).confidence_interval
-    return EffectSize("risk_difference", (b - c) / n, n, sample.names, details, interval)
+    n, u, v = len(scores), scores.u > 0, scores.v > 0
+    b_only, c_only = int(np.sum(u & ~v)), int(np.sum(v & ~u))
+    details = {"p1": float(u.mean()), "p2": float(v.mean()), "b": b_only, "c": c_only}
+    ends = mcnemar(b_only, c_only, n=n).confidence_interval
+    return EffectSize("risk_difference", (b_only - c_only) / n, n, scores.names, details, ends)

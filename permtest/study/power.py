@@ -1,8 +1,4 @@
-"""How often tests reject: power where there is a difference, level where there is none.
-
-All of it is simulated. Data sets are drawn from the scores at hand, from a normal law or by a
-function of yours, each is tested, and the share that is rejected is the rate.
-"""
+"""How many items a study takes, and how often tests reject: by formulas, and by simulation."""
 
 from __future__ import annotations
 
@@ -10,58 +6,392 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import ceil, gcd, log10
-from typing import Any, TypeAlias
+from math import ceil, gcd, inf, isinf, log, log2, sqrt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_level, check_option
-from permtest._forms import AsSentence
+from permtest._checks import (
+    check_above_zero,
+    check_count,
+    check_finite,
+    check_level,
+    check_option,
+    check_share,
+)
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
-from permtest.alternatives.answer import (
-    SMALLEST,
-    PairedSample,
+from permtest._text import Shown, interval, number
+from permtest.alternatives.counts import wilson
+from permtest.alternatives.means import t_pvalue
+from permtest.alternatives.registry import (
+    MEAN,
+    OF_COUNTS,
+    TESTS,
     as_floats,
     as_threshold,
-    check_magnitude,
     rejects,
+    scores_of,
 )
-from permtest.alternatives.counts import wilson
-from permtest.alternatives.parametric import normal_pvalue
-from permtest.alternatives.registry import MEAN, OF_COUNTS, SYSTEMS, TESTS
-from permtest.alternatives.resampling import exact_pvalue
-from permtest.integers import IntArray, exact_sum, roomy
+from permtest.integers import exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
+from permtest.study.describe import deviation
 
-#: All tests that can be made of many data sets at a time; and those of the mean, for which a true
-#: mean difference of 0 is the null hypothesis.
-BATCH = tuple(test for test, row in TESTS.items() if row.batch)
-OF_MEANS = tuple(test for test in BATCH if TESTS[test].estimate_name == MEAN)
+if TYPE_CHECKING:
+    from permtest.many.board import Leaderboard
 
-#: Scores that are drawn at a time (16 MB for each system); data sets that share the resamples of a
-#: bootstrap, that a user's function tests, and whose exact tests a processor makes in one go.
-AT_ONCE, PART, SLOW, SHARE = 2**21, 1000, 100, 50
+#: More items than this nobody has; the most whose number is searched for among exact tests; and
+#: up to how many items that is done where a formula is as good.
+MOST, MOST_EXACT, FEW_ITEMS = 10**15, 10**6, 10_000
+
+#: Numbers of items that are looked at together; and how far from the mean numbers of discordant
+#: items matter to `exact_power`: so many standard deviations, and so many more.
+AT_ONCE, REACH = 128, (9.0, 40.0)
+
+#: Tests that can be made of many data sets at a time; and those of the mean, for which a true mean
+#: difference of 0 is the null hypothesis.
+SIMULATED = tuple(test for test, row in TESTS.items() if row.many)
+OF_MEANS = tuple(test for test in SIMULATED if TESTS[test].estimate_name == MEAN)
+
+#: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
+#: bootstrap, and those whose exact tests a processor makes in one go.
+DRAWN, PART, SHARE = 2**21, 1000, 50
 
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, but no more to the largest.
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
-
-#: For `rate_intervals`: resamples of the differences, and whose spread is taken for that of a test,
-#: if not that of the t-test.
-RESAMPLED, QUICK = 25, {"sign": "sign"}
-
-#: For `measured_rates`: the most pairs with an exact signed-rank test; resamples of a bootstrap.
-MOST_RANKED, RESAMPLES = 50, 399
 
 Floats: TypeAlias = NDArray[np.float64]
 Test: TypeAlias = "str | Callable[[Any, Any], Any]"
 Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
 
 
+# ---- paired t-tests ------------------------------------------------------------------------------
+
+
+def power_t(
+    n: int, delta: float, sigma: float, *, alpha: float = 0.05, alternative: str = "two-sided"
+) -> float:
+    """Power of the paired t-test: how often it finds a difference that is there.
+
+    The exact permutation test of the mean has about the same for normal differences.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs, at least 2.
+    delta, sigma : float
+        The true mean difference, and the true standard deviation of the differences.
+    alpha : float, default 0.05
+        Level of the test, in (0, 1).
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+        Two-sided: both tails are counted, the one on the wrong side too.
+
+    Examples
+    --------
+    >>> from permtest.study import power_t
+    >>> round(power_t(199, 0.1, 0.5), 4)
+    0.8017
+    """
+    from scipy.stats import nct, t
+
+    check_alternative(alternative)
+    check_level(alpha)
+    size = check_count(n, "n", 2, why="a single pair has no standard deviation")
+    shift = check_finite(delta, "delta") / check_above_zero(sigma, "sigma") * sqrt(size)
+    critical = t.isf(alpha / 2 if alternative == "two-sided" else alpha, size - 1)
+    signs = {"greater": (1,), "less": (-1,)}.get(alternative, (1, -1))
+    tails = ((sign, nct.sf(critical, size - 1, sign * shift)) for sign in signs)
+    # Far out SciPy has no number, but the tail is as good as nothing, or as everything.
+    return min(sum(float(shift * x > 0) if np.isnan(p) else float(p) for x, p in tails), 1.0)
+
+
+def sample_size(
+    delta: float,
+    sigma: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+) -> int:
+    """The smallest number of pairs with which the paired t-test has a given power.
+
+    By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
+
+    Parameters
+    ----------
+    delta, sigma : float
+        The mean difference that is to be found, not 0, and the deviation of the differences.
+    power : float, default 0.8
+        How often it is to be found, in (alpha, 1).
+    alpha, alternative
+        As in `power_t`, which says the power that so many pairs have.
+
+    Examples
+    --------
+    >>> from permtest.study import sample_size
+    >>> sample_size(0.1, 0.5), sample_size(2, 1), sample_size(0.1, 0.1, power=0.9)
+    (199, 5, 13)
+    """
+    effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
+    check_aim(power, alpha, alternative, delta=delta)
+
+    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
+    return _smallest(lambda n: power_t(n, effect, 1, **how) >= power, 2)
+
+
+def minimum_detectable_effect(
+    n: int, sigma: float, *, power: float = 0.8, alpha: float = 0.05, alternative: str = "two-sided"
+) -> float:
+    """The smallest mean difference that n pairs find with a given power, by the paired t-test.
+
+    It is above 0, or below 0 for "less".
+
+    Parameters
+    ----------
+    n, sigma, power, alpha, alternative
+        As in `power_t` and `sample_size`.
+
+    Examples
+    --------
+    >>> from permtest.study import minimum_detectable_effect
+    >>> round(minimum_detectable_effect(199, 0.5), 4)
+    0.0998
+    """
+    from scipy.optimize import brentq
+
+    check_aim(power, alpha, alternative)
+    side = "two-sided" if alternative == "two-sided" else "greater"
+
+    def gap(effect: float) -> float:
+        return power_t(n, effect, 1, alpha=alpha, alternative=side) - power
+
+    high = check_above_zero(sigma, "sigma") / sigma
+    while gap(high) < 0:
+        high *= 2
+    found = sigma * float(brentq(gap, 0.0, high, xtol=1e-15))
+    return -found if alternative == "less" else found
+
+
+# ---- scores of 0 and 1 ---------------------------------------------------------------------------
+
+
+def exact_power(
+    p_b: float, p_c: float, n: int, *, alpha: float = 0.05, alternative: str = "two-sided"
+) -> float:
+    """Power of the exact test of scores that are 0 or 1, without simulation: to 1e-12.
+
+    Parameters
+    ----------
+    p_b, p_c : float
+        Shares of all items that the first system alone, and the second alone, gets right.
+    n : int
+        Number of items, up to 10^9.
+    alpha, alternative
+        As in `power_t`.
+
+    Notes
+    -----
+    The number m of items that one system alone has right is binomial; given m, so is the number b
+    of those that the first has right, and the test rejects for b from some bound on. Of m, values
+    that have a probability of less than 1e-15 together are left out. Cost O(sqrt(n) log n).
+
+    Examples
+    --------
+    >>> from permtest.study import exact_power
+    >>> round(exact_power(0.15, 0.1, 1000), 4)
+    0.8763
+    """
+    size = check_count(n, "n", most=10**9, why=f"{_by_t('power_t(n, ', p_b, p_c)} is as good there")
+    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
+
+
+def sample_size_binary(
+    p_b: float,
+    p_c: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: str = "two-sided",
+) -> int:
+    """How many items of scores 0 and 1 the exact test needs to reach a power; at most a million.
+
+    One item more can lower the power of an exact test, which rises in a saw-tooth: this is the
+    number from which on it is never again too low.
+
+    Parameters
+    ----------
+    p_b, p_c, power, alpha, alternative
+        As in `exact_power` and `sample_size`.
+
+    Examples
+    --------
+    >>> from permtest.study import sample_size_binary
+    >>> sample_size_binary(0.6, 0.4)
+    210
+    """
+    check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
+    both, _ = _discordant(p_b, p_c)
+
+    def enough(first: int, last: int) -> NDArray[np.bool_]:
+        if last > 2 * MOST_EXACT:
+            near = _by_t("sample_size(", p_b, p_c)
+            raise ValueError(f"it takes more than {MOST_EXACT:,} items; {near} is as good there")
+        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
+
+    crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
+    # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
+    for end in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
+        first = max(end - AT_ONCE, 0) + 1
+        if (failing := np.flatnonzero(~enough(first, end))).size:
+            return first + int(failing[-1]) + 1
+    return 1
+
+
+def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
+    """Probability that one system alone has an item right, and that this is the first."""
+    both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
+    if both > 1 + 1e-12:
+        raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
+    return min(both, 1.0), p_b / both if both else 0.5
+
+
+def _by_t(call: str, p_b: float, p_c: float) -> str:
+    """A call with the mean and the deviation of differences of 0 and 1."""
+    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
+    return f"{call}{gap:.6g}, {sqrt(max(both - gap * gap, 0.0)):.6g})"
+
+
+def _powers(
+    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
+) -> Floats:
+    """Power with each number of items: over m, P(m) times the probability that b is extreme."""
+    from scipy.stats import binom
+
+    both, share = _discordant(p_b, p_c)
+    check_level(alpha)
+    check_alternative(alternative)
+    fewest, most = int(numbers.min()), int(numbers.max())
+    reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
+    low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
+    m = np.arange(max(low, 0), min(high, most) + 1)
+    # The most losses of m that reject, -1 if none do; roundings do not matter.
+    level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
+    few = binom.ppf(level, m, 0.5)
+    few -= binom.cdf(few, m, 0.5) > level
+    chances = [1 - share] * (alternative != "less") + [share] * (alternative != "greater")
+    found = sum(binom.cdf(few, m, chance) for chance in chances)
+    # From each P(m) to the next, as that is quicker; their scale does not matter.
+    odds = log(max(both, 1e-99)) - log(max(1 - both, 1e-99))
+    with np.errstate(divide="ignore"):
+        steps = np.log(np.maximum(numbers[:, None] + 1 - m, 0) / np.maximum(m, 1))
+    logs = np.cumsum(steps + odds, axis=1)
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
+
+
+# ---- of either kind: effects are shares p_b and p_c, or delta and sigma --------------------------
+
+
+def observed_effect(differences: Floats) -> dict[str, float]:
+    """The shares of 1 and -1, if differences are 1, 0 or -1; else the mean and the deviation."""
+    d = differences
+    if np.isin(d, (-1, 0, 1)).all():  # as those of scores of 0 and 1 are
+        return {"p_b": float(np.mean(d > 0)), "p_c": float(np.mean(d < 0))}
+    return {"delta": float(d.mean()), "sigma": float(d.std(ddof=1))}
+
+
+def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: str) -> float:
+    """Power of the exact test with n units and this effect; by the formula of t for means."""
+    if n < fewest_units(alpha, alternative):
+        return 0.0
+    power: Callable[..., float] = exact_power if "p_b" in of else power_t
+    return power(n=n, **of, alpha=alpha, alternative=alternative)
+
+
+def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
+    """The smallest n for which p of the exact test can reach alpha: it is at least 2^-n a side."""
+    return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
+
+
+def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
+    """The fewest units with this power, and a p that can reject; by the formula of t if many."""
+    how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
+    normal = dict(of)
+    if "p_b" in of:
+        both, gap = of["p_b"] + of["p_c"], of["p_b"] - of["p_c"]
+        normal = {"delta": gap, "sigma": sqrt(max(both - gap * gap, 0.0))}
+    least = fewest_units(alpha, alternative)
+    size = sample_size(**normal, **how) if normal["sigma"] else least
+    if "p_b" in of and size <= FEW_ITEMS:
+        size = sample_size_binary(**of, **how)
+    return max(size, least)
+
+
+def units_at(
+    ends: tuple[float, float],
+    of: Mapping[str, float],
+    *,
+    power: float,
+    alpha: float,
+    alternative: str,
+) -> tuple[float, float]:
+    """The units needed at the ends of an interval that excludes 0, the fewer first.
+
+    `of` is the observed effect, whose spread stays. Infinite: more than anybody has, or on the
+    other side.
+    """
+    found: list[float] = []
+    for end in sorted(ends, key=abs, reverse=True):
+        effect = {**of, "delta": end}
+        if "p_b" in of:  # on as many items as before, if so few can make that difference
+            apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
+            effect = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
+        if isinf(end):
+            found.append(fewest_units(alpha, alternative))
+            continue
+        try:
+            how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
+            found.append(units_needed(effect, **how))
+        except ValueError:  # more than anybody has, or on the other side
+            found.append(inf)
+    return found[0], found[1]
+
+
+def _smallest(enough: Callable[[int], bool], least: int) -> int:
+    """The smallest n from `least` on that is enough, as are all that are larger."""
+    low, high, step = least - 1, least, 1
+    while not enough(high):
+        low, high, step = high, high + step, 2 * step
+        if high > MOST:
+            raise ValueError(f"you would need more than {MOST:,} items for so small a difference")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
+    """Levels in their order, and a difference that lies on the side of the alternative."""
+    check_alternative(alternative)
+    if not check_level(alpha) < check_level(power, "power"):
+        raise ValueError(f"power={power} must exceed alpha={alpha}, the power without a difference")
+    for name, value in difference.items():
+        if value == 0:
+            raise ValueError(f"{name} is 0: no number of items finds a difference of 0")
+        if (value < 0) != (alternative == "less") and alternative != "two-sided":
+            raise ValueError(
+                f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "
+                "swap the systems or the alternative"
+            )
+
+
+# ---- by simulation -------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class PowerCurve(AsSentence):
+class PowerCurve(Shown):
     """The power of a test against the number of pairs, as `power_curve` makes it.
 
     Parameters
@@ -112,14 +442,14 @@ class PowerCurve(AsSentence):
         return ceil(np.interp(power, curve[near], self.sizes[near]) - 1e-9)
 
     def __str__(self) -> str:
-        enough, (low, high) = self.needed(), self.intervals[-1]
+        enough, ends = self.needed(), interval(*self.intervals[-1], digits=3)
         title = TESTS[self.test].title if self.test in TESTS else self.test
         most = "no more than" if enough == self.sizes[0] else "about"
         reach = f"A power of 80% takes {most} {enough} pairs"
         return (
-            f"With {self.sizes[-1]} pairs the power of the {title} is "
-            f"{self.power[-1]:.3f} (95% interval {low:.3f} to {high:.3f}; alpha = {self.alpha:g}, "
-            f"{self.alternative}, {self.experiments} samples by {self.method}). "
+            f"With {self.sizes[-1]} pairs the power of the {title} is {number(self.power[-1], 3)} "
+            f"(95% interval {ends}; alpha = {self.alpha:g}, {self.alternative}, "
+            f"{self.experiments} samples by {self.method}). "
             f"{reach if enough else 'No size here has a power of 80%'}."
         )
 
@@ -145,7 +475,7 @@ def power_curve(
     Parameters
     ----------
     a, b : array_like of shape (N,)
-        Scores of both systems on the same items; or one `Pairs`, and None.
+        Scores of both systems on the same items; or one `Scores`, and None.
     test : str or callable, default "exact"
         One of "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean" (studentised),
         "sign", "wilcoxon" and "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar",
@@ -191,25 +521,27 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, ("bootstrap", "normal"))
-    sample, true = PairedSample.of(a, b), None if delta is None else as_threshold(delta)
-    check_magnitude((sample.pairs.u, sample.pairs.v), sample.pairs.scale, "ab")
-    mean = sample.mean if true is None else float(true)
+    scores, true = scores_of(a, b)[0], None if delta is None else as_threshold(delta)
+    if test in OF_COUNTS and not scores.is_binary:
+        raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
+    d, scale, n = scores.differences(), scores.scale, len(scores)
+    mean = float(Fraction(exact_sum(d), scale * n) if true is None else true)
     draw: Draw
     if method == "normal":
-        if sample.n < 2 or sample.deviation == 0:
+        spread = deviation(d, scale)
+        if not spread > 0:
             raise ValueError("the differences are all equal; a normal law needs some spread")
-        draw = partial(_normal, test == "exact", mean / sample.deviation)
-        unit = sample.deviation / PER_DEVIATION
+        draw, unit = partial(_normal, test == "exact", mean / spread), spread / PER_DEVIATION
     else:
-        draw = _Resampling.of(sample.pairs.u, sample.pairs.v, sample.pairs.scale, true)
+        draw = Resampling.of(scores.u, scores.v, scale, true)
         unit = draw.rounded
     name = test if isinstance(test, str) else getattr(test, "__name__", "test")
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    chosen, origin = _sizes(sizes, sample.n), seeds(as_generator(rng))
+    chosen, origin = _sizes(sizes, n), seeds(as_generator(rng))
     power: list[float] = []
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
         generator = stream(origin, size)
-        power.insert(0, _rejection_rates({name: test}, draw, n=size, rng=generator, **how)[name])
+        power.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how)[name])
     intervals = tuple(wilson(share, experiments) for share in power)
     asked = {"test": name, "method": method, "delta": mean, **how}
     rounded = unit * (test == "exact")
@@ -223,8 +555,8 @@ def _sizes(sizes: Any, n: int) -> list[int]:
             raise ValueError("sizes is empty; name at least one")
         return chosen
     # One pair says nothing about spread; where there are more, the curve begins at two.
-    number = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
-    return sorted({n * k // number for k in range(1, number + 1)} - {0, 1} or {n})
+    total = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
+    return sorted({n * k // total for k in range(1, total + 1)} - {0, 1} or {n})
 
 
 def _normal(
@@ -236,7 +568,7 @@ def _normal(
     return np.rint(d).astype(np.int64) if rounded else d, np.zeros((size, n), np.int64)
 
 
-def _rejection_rates(
+def rejection_rates(
     tests: Mapping[str, Test],
     draw: Draw,
     *,
@@ -256,14 +588,14 @@ def _rejection_rates(
     check_alternative(alternative)
     why = "their shares are as good as exact by then; ask for fewer"
     total = check_count(experiments, "experiments", most=10**6, why=why)
-    law = draw if isinstance(draw, _Resampling) else None
+    law = draw if isinstance(draw, Resampling) else None
     alone = law if [*tests.values()] == ["exact"] else None  # so that no rows have to be drawn
     check_count(n, "n", most=10**7, why="power_t and exact_power have formulas")
     for test in tests.values():
         if not callable(test):
-            check_option("test", test, BATCH)
+            check_option("test", test, SIMULATED)
     width = alone.values.size if alone else n
-    each = max(min(AT_ONCE // width, SLOW if any(map(callable, tests.values())) else PART), 1)
+    each = max(min(DRAWN // width, PART), 1)
     origin = seeds(as_generator(rng))
 
     def rejected(start: int) -> list[int]:
@@ -273,7 +605,7 @@ def _rejection_rates(
         return [
             law.rejected(generator, size, n, alpha, alternative)
             if law and test == "exact"
-            else int(rejects(_pvalues(test, *rows, **how), alpha).sum())
+            else int(rejects(pvalues(test, *rows, **how), alpha).sum())
             for test in tests.values()
         ]
 
@@ -285,101 +617,35 @@ def _rejection_rates(
     return {test: float(x) / total for test, x in zip(tests, found, strict=True)}
 
 
-def measured_rates(
-    steps: IntArray,
-    scale: int,
-    tests: Sequence[str],
+def pvalues(
+    test: Test,
+    a: NDArray[Any],
+    b: NDArray[Any],
     *,
-    alpha: float = 0.05,
-    samples: int = 1000,
-    rng: RNG = 0,
-) -> dict[str, tuple[float, float]]:
-    """Level and power of two-sided tests for differences like these, integers over `scale`."""
-    n, binary = steps.size, bool(np.isin(np.abs(steps), (0, scale)).all())
-    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES, "experiments": samples}
-    how["rng"] = as_generator(rng)
-    # The same test under another name, which sees the samples of its relatives or is quicker.
-    other = {"exact": "mcnemar"} if binary else {}
-    other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
-    named = {test: other.get(test, test) for test in tests}
-    # Without an effect differences have lost their mean, or their signs where all are -1, 0 or 1
-    # and for the sign test, as a shift would leave no ties.
-    swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
-    coins, zero = np.sign(np.concatenate([steps, -steps])), Fraction(0)
+    alternative: str,
+    rng: RNG = None,
+    K: int = 1000,
+) -> Floats:
+    """p of each data set, one a row; for "exact", scores have to be integers.
 
-    def rates(chosen: dict[str, str], d: Any, unit: int, delta: Any) -> Mapping[str, float]:
-        draw = _Resampling.of(np.maximum(d, 0), np.maximum(-d, 0), unit, delta)
-        return _rejection_rates(chosen, draw, **how) if chosen else {}
-
-    level = {**rates(swapped, coins, 1, None), **rates(named, steps, scale, zero)}
-    power = rates(named | swapped, steps, scale, None)
-    return {test: (level[test], power[test]) for test in tests}
-
-
-def rate_intervals(
-    steps: IntArray,
-    scale: int,
-    rates: Mapping[str, tuple[float, float]],
-    *,
-    alpha: float = 0.05,
-    samples: int = 1000,
-) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
-    """95% intervals of level and power, of which `measured_rates` made so many samples.
-
-    About the population that the differences are a sample of. On the normal scale, the variance is
-    that of simulation and that between resamples of the differences, of the test in `QUICK`. That
-    of the power is about the lead in standard errors, which has a sign: resamples may lead the
-    other way.
+    0 or 1 for tests that divide by the spread of a row, if it has none. The bootstrap is
+    studentised, and all data sets share its K resamples.
     """
-    from scipy.special import ndtr, ndtri, stdtrit
-
-    binary = bool(np.isin(np.abs(steps), (0, scale)).all())
-    quick = {test: "exact" if binary else QUICK.get(test, "paired_t") for test in rates}
-    tests, generator = sorted({*quick.values()}), as_generator(0)
-    each = max(min(samples // 5, AT_ONCE // steps.size), 20)
-    found: list[list[tuple[float, float]]] = []
-    ahead: list[list[int]] = []
-    while len(found) < RESAMPLED:
-        some = generator.choice(steps, steps.size)
-        if (some != some[0]).any():
-            again = measured_rates(some, scale, tests, alpha=alpha, samples=each, rng=generator)
-            found.append([again[test] for test in tests])
-            ahead.append([_lead(some, test) * _lead(steps, test) for test in tests])
-    critical = -ndtri(alpha / 2)
-
-    def leads(shares: Any, number: int) -> tuple[Any, Any]:
-        """Levels and powers as normal scores, those of the power above that of alpha / 2."""
-        p = (np.asarray(shares) * number + 0.5) / (number + 1)
-        z = ndtri(p)
-        noise = p * (1 - p) / number * 2 * np.pi * np.exp(z * z)
-        return np.maximum(z + np.array([0.0, critical]), [-np.inf, 0.0]), noise
-
-    z, _ = leads(found, each)
-    z[..., 1] *= np.where(np.array(ahead) < 0, -1, 1)
-    between = z.var(axis=0, ddof=1)  # the error of its own simulation included, to be safe
-    reach, ends = float(stdtrit(RESAMPLED - 1, 0.975)), {}
-    for test, both in rates.items():
-        middle, noise = leads(both, samples)
-        off = reach * np.sqrt(noise + between[tests.index(quick[test])])
-        low, high = middle - off, middle + off
-        # A test finds a difference of 0 as often as its level, which may be far below alpha.
-        least = min(ndtr(low[0]), both[1]) if low[1] < 0 else ndtr(low[1] - critical)
-        most = ndtr(max(high[1], -low[1]) - critical)
-        ends[test] = (float(ndtr(low[0])), float(ndtr(high[0]))), (float(least), float(most))
-    return ends
-
-
-def _lead(steps: IntArray, test: str) -> int:
-    """Which system is ahead, in the eyes of a test."""
-    total = exact_sum(np.sign(steps) if test == "sign" else steps)
-    return (total > 0) - (total < 0)
-
-
-# ---- samples, and the p-value of each ------------------------------------------------------------
+    if callable(test):
+        p = np.empty(len(a))
+        for i, found in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
+            p[i] = getattr(found, "pvalue", found)
+            if not 0 <= p[i] <= 1:
+                raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
+        return p
+    row = TESTS[test]
+    drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
+    assert row.many is not None, f"{test} is made of single data sets only"
+    return np.asarray(row.many(a, b, axis=1, alternative=alternative, **drawn))
 
 
 @dataclass(frozen=True, eq=False)
-class _Resampling:
+class Resampling:
     """Draws pairs with replacement; for the exact test only how often each difference occurs."""
 
     a: Floats
@@ -389,7 +655,7 @@ class _Resampling:
     rounded: float  # the unit that they were rounded to, in scores; 0 where they were not
 
     @classmethod
-    def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> _Resampling:
+    def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> Resampling:
         """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
         distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
@@ -399,9 +665,9 @@ class _Resampling:
         unit, shares = gcd(*whole) or 1, counts / u.size
         if max(map(abs, whole)) <= SMALL * unit:
             return cls(a, b, np.array([x // unit for x in whole]), shares, 0.0)
-        x = np.array([number / (scale * shift.denominator) for number in whole])
-        deviation = float(np.sqrt(shares @ (x - shares @ x) ** 2))
-        rounded = max(deviation / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
+        x = np.array([value / (scale * shift.denominator) for value in whole])
+        spread = float(np.sqrt(shares @ (x - shares @ x) ** 2))
+        rounded = max(spread / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
         low = np.floor(x / rounded)
         upper = shares * (x / rounded - low)
         values, where = np.unique([*low, *(low + 1)], return_inverse=True)
@@ -424,7 +690,7 @@ class _Resampling:
         magnitudes = np.abs(self.values).astype(np.float64)
         lead, root = times @ self.values, np.sqrt(np.maximum(times @ magnitudes**2, 1.0))
         ahead = two | ((lead > 0) if alternative == "greater" else (lead < 0))
-        normal = normal_pvalue(lead / root, alternative)
+        normal = t_pvalue(lead / root, inf, alternative)
         off = (1 + two) * 0.56 * (times @ magnitudes**3) / root**3
         most = np.where(ahead, np.minimum(3.18 * normal, normal + off), 1.0)
         least = np.where(ahead, normal - off, 0.5)
@@ -435,51 +701,64 @@ class _Resampling:
             p = found.values[0]
             for i in found.hard.nonzero()[0]:
                 row = np.repeat(self.values, some[i].astype(np.intp))
-                p[i] = exact_pvalue(row[None, :], alternative=alternative)[0]
+                p[i] = pvalues("exact", row[None, :], 0 * row[None, :], alternative=alternative)[0]
             return int(np.count_nonzero(rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
         return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))
 
 
-def _pvalues(
-    test: Test,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    *,
-    alternative: str,
-    rng: RNG = None,
-    K: int = 1000,
-) -> Floats:
-    """p of each data set, one a row; for "exact", scores have to be integers.
+# ---- boards --------------------------------------------------------------------------------------
 
-    5e-324 or 1 for tests that divide by the spread of a row, if it has none. The bootstrap is
-    studentised, and all data sets share its K resamples.
+
+def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
+    """How many units would separate each system again from the one before it, or the baseline.
+
+    Only where the interval of their difference excludes 0. Where it does not, the scores do not
+    tell which of the two is higher, and no number of units follows from them.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        What `compare_many` returns.
+    power : float, default 0.8
+        The probability of finding the difference: above the level of one pair, below 1.
+
+    Returns
+    -------
+    ndarray of shape (S, 2)
+        Items, or clusters where these are swapped, in the order of `board.systems`: the fewest, if
+        the true difference lies at that end of its interval that is further from 0, and the most,
+        if it lies at the nearer one; infinite where it is more than anybody has. NaN where the
+        interval contains 0, for the first system, and for the baseline.
+
+    Notes
+    -----
+    The intervals are simultaneous, as in ``board.intervals``. The spread is taken as observed, and
+    so is the share of items on which systems of 0 and 1 differ. The level is that of one pair:
+    `alpha` over the number of tests, as if corrected by Bonferroni, or `alpha` itself without a
+    correction. Numbers above 10 000 are by the formula of the t-test.
+
+    Examples
+    --------
+    >>> from permtest import compare_many
+    >>> from permtest.study import separating_n
+    >>> small, big = [2, 4, 3, 4, 1, 3, 4], [3, 5, 4, 6, 2, 4, 5]
+    >>> board = compare_many({"big": big, "small": small, "copy": small})
+    >>> separating_n(board, power=0.9).tolist()
+    [[nan, nan], [7.0, 27.0], [nan, nan]]
     """
-    if callable(test):
-        p = np.empty(len(a))
-        results = progress(map(test, a, b), total=len(a), what="tests")
-        for i, found in enumerate(results):
-            p[i] = getattr(found, "pvalue", found)
-            if not 0 <= p[i] <= 1:
-                raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
-        return p
-    for name, scores in (("a", a), ("b", b)) if test in OF_COUNTS else ():
-        for i, j in np.argwhere((scores != 0) & (scores != 1))[:1]:
-            raise ValueError(f"{name}[{i}, {j}] = {scores[i, j]:g}, but {test} needs scores 0 or 1")
-    row, d = TESTS[test], _differences(a, b)
-    of = (a, b) if SYSTEMS in row.assumptions else (d,)
-    drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
-    assert row.batch is not None, f"{test} is made of single data sets only"
-    p = np.asarray(row.batch(*of, axis=1, alternative=alternative, **drawn))
-    return np.clip(p, SMALLEST, 1.0)
-
-
-def _differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
-    """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
-    x, y = (np.asarray(z, np.int64 if z.dtype.kind in "bi" else np.float64) for z in (a, b))
-    d = x - y
-    if d.dtype == np.int64:
-        return d
-    top = max(float(abs(end)) for z in (x, y) for end in (z.min(), z.max()))
-    return np.round(d, 12 - ceil(log10(top)), out=d) if top else d
+    level = board.alpha / (1 if board.correction == "none" else len(board))
+    how: dict[str, Any] = {"power": power, "alpha": level, "alternative": board.alternative}
+    check_aim(**how)
+    found, systems, order = np.full((len(board.systems), 2), np.nan), board.systems, board.order()
+    times = board.n if board.metric == "sum" else 1
+    for before, name in zip([order[0], *order], order, strict=False):
+        other = board.baseline or before
+        if name != other:
+            i, j = systems.index(name), systems.index(other)
+            low, high = (end / times for end in board.interval(name, other))
+            if low > 0 or high < 0:
+                gaps = board.unit_values[i] - board.unit_values[j]
+                found[i] = units_at((low, high), observed_effect(gaps), **how)
+    return found

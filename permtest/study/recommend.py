@@ -1,41 +1,68 @@
-"""Advice on tests: one for what the claim is about, and how the others do on such scores."""
+"""Advice on tests: one for what the claim is about, and how others do on scores like these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from permtest._checks import check_option
-from permtest.alternatives import registry
-from permtest.alternatives.answer import PairedSample, interval_text
-from permtest.alternatives.compare import FEW, verdict
-from permtest.alternatives.counts import mcnemar
-from permtest.score import counted
-from permtest.study.describe import Description, checked_sample, describe
-from permtest.study.document import InSection, Section, Table
+from permtest._parallel import RNG, as_generator
+from permtest._text import Shown, html_table, interval, number, p_value, plain, said, together
+from permtest.alternatives.registry import (
+    OF_COUNTS,
+    REPRESENTATIVE_FROM,
+    SAMPLE,
+    SYSTEMS,
+    TESTS,
+    TITLES,
+    Check,
+    scores_of,
+    verdict,
+)
+from permtest.integers import IntArray, exact_sum
+from permtest.scores import Scores
+from permtest.study.describe import Description, describe
+from permtest.study.power import DRAWN, Resampling, fewest_units, rejection_rates
 
 LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 
 #: Tests whose level and power are measured, of scores of 0 and 1 and of others; the most samples
-#: that are drawn, and scores in all of them.
+#: that are drawn.
 BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign")
-SAMPLES, DRAWN = 1000, 2 * 10**6
+SAMPLES = 1000
 
-#: A test is inappropriate if its level surely exceeds so many times alpha.
-TOLERANCE = 1.1
+#: The most pairs with an exact signed-rank test among those that are measured; resamples of a
+#: bootstrap; and a level that is too high, in units of alpha.
+MOST_RANKED, RESAMPLES, TOLERANCE = 50, 399, 1.1
+
+#: For `rate_intervals`: resamples of the differences, and whose spread is taken for that of a test,
+#: if not that of the t-test.
+RESAMPLED, QUICK = 25, {"sign": "sign"}
 
 #: What a claim may be about, and the test for it.
 ESTIMANDS = {"mean": "exact", "median": "sign"}
 
-Interval: TypeAlias = tuple[float, float]
+#: Table 2 of the manual for symmetric and normal, symmetric only, and skewed differences.
+MEANS, MEDIANS = ("exact", "bootstrap_mean"), ("permutation_median", "bootstrap_median")
+TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
+    "normal": (("paired_t",), ("sign", "wilcoxon", *MEANS, *MEDIANS), ()),
+    "symmetric": (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",)),
+    "skewed": (("sign",), MEDIANS, ("paired_t", "wilcoxon")),
+}
+OPINION = ("suits best", "valid, but slow or weaker", "makes assumptions that fail")
 
-#: A test, the list that it belongs to, and why.
-Verdict = tuple[str, str, str]
+#: Headings of the lists as a table.
+COLUMNS = {"title": "test", "advice": "advice", "level": "level", "power": "power"}
+COLUMNS |= {"reason": "reason"}
+
+#: Level and power of a test, and their intervals.
+Rates: TypeAlias = Mapping[str, tuple[float, float]]
+Ends: TypeAlias = Mapping[str, tuple[tuple[float, float], tuple[float, float]]]
 
 
 class Entry(NamedTuple):
@@ -47,7 +74,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Recommendation(InSection):
+class Recommendation(Shown):
     """Three lists of tests for two systems' scores.
 
     Parameters
@@ -83,9 +110,9 @@ class Recommendation(InSection):
     inappropriate: tuple[Entry, ...]
     description: Description
     rule: str
-    rates: Mapping[str, tuple[float, float]]
+    rates: Rates
     samples: int
-    intervals: Mapping[str, tuple[Interval, Interval]]
+    intervals: Ends
     estimand: str = "mean"
 
     @property
@@ -97,56 +124,34 @@ class Recommendation(InSection):
         """Names of the tests in one of the lists."""
         return [entry.test for entry in self.lists[which]]
 
-    def section(self) -> Section:
-        """The lists as a table, with level and power beside each test that was measured."""
-        rows, columns = [], ("level", "power") if self.rates else ()
-        for name, entries in self.lists.items():
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each test: its list, the reason, and level and power where measured."""
+        found = []
+        for advice, entries in self.lists.items():
             for entry in entries:
-                cells: tuple[str, ...] = ("not measured",) * len(columns)
-                if entry.test in self.rates:
-                    both = zip(self.rates[entry.test], self.intervals[entry.test], strict=True)
-                    cells = tuple(_shown(rate, ends) for rate, ends in both)
-                rows.append((entry.title, name.replace("_", "-"), *cells, entry.reason))
-        limits = (
-            f"The recommended test is the one for the {self.estimand}, whatever the scores look "
-            "like: a test that is chosen because it does well on the same scores does not keep its "
-            f"level. Level and power are shares of {self.samples:,} samples of "
-            f"{self.description.n} differences, drawn with replacement from these. For the power "
-            "the differences stay as they are; for the level their mean is subtracted (or, for the "
-            "sign test and for scores of 0 and 1, their signs are random). In brackets are 95% "
-            "intervals for the population that these differences are a sample of: they allow for "
-            "the number of samples drawn, and for other differences that you might have seen, as "
-            "resamples of these show them. They cannot allow for anything so rare that none of "
-            "these differences has it. Tests without level and power ask about medians or "
-            "independent systems, or add nothing for scores like these (bootstraps of 0 and 1, "
-            "ranks of differences that are skewed or often 0)."
-        )
-        titles = " and ".join(entry.title for entry in self.recommended)
-        about = f", for a claim about the {self.estimand}" if self.rule == "exact" else ""
-        return Section(
-            "recommendation",
-            f"Tests for {' against '.join(self.description.names)}",
-            f"Recommended{about}: {titles}.",
-            (Table(("test", "advice", *columns, "reason"), tuple(rows)),),
-            limits=limits if columns else "",
-            data=self.to_dict(),
-        )
+                level, power = self.rates.get(entry.test, (None, None))
+                about = {"advice": advice.replace("_", "-"), "level": level, "power": power}
+                ends = self.intervals.get(entry.test, (None, None))
+                about |= {"level_interval": plain(ends[0]), "power_interval": plain(ends[1])}
+                found.append(entry._asdict() | about)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Lists, rates, description and rule as plain numbers, strings, lists and None."""
-        lists = {name: [entry._asdict() for entry in found] for name, found in self.lists.items()}
-        rates = {}
-        for test, (level, power) in self.rates.items():
-            ends = [[*interval] for interval in self.intervals[test]]
-            found = {"level": level, "level_interval": ends[0]}
-            rates[test] = found | {"power": power, "power_interval": ends[1]}
-        measured = {"rates": rates, "samples": self.samples, "rule": self.rule}
-        measured |= {"estimand": self.estimand}
-        return lists | measured | {"description": self.description.to_dict()}
+        """The rows, the description, and how the rates were measured."""
+        found = {name: getattr(self, name) for name in ("rule", "estimand", "samples")}
+        return {"tests": self.rows(), **found, "description": self.description.to_dict()}
 
+    def __str__(self) -> str:
+        titles = " and ".join(entry.title for entry in self.recommended)
+        about = f", for a claim about the {self.estimand}" if self.rule == "exact" else ""
+        measured = (
+            f" Level and power are shares of {self.samples:,} samples of {self.description.n} "
+            "differences, drawn from these without their mean, and as they are."
+        )
+        return f"Recommended{about}: {titles}.{measured * bool(self.rates)}"
 
-def _shown(rate: float, ends: Interval) -> str:
-    return "{:.3f} ({:.3f} to {:.3f})".format(rate, *ends)
+    def _repr_html_(self) -> str:
+        return together(said(str(self)), html_table(self.rows(), COLUMNS))
 
 
 def recommend(
@@ -189,7 +194,9 @@ def recommend(
     A test that is chosen from the same data does not keep its level, whether it is chosen by p or
     by measured level and power, which depend on the same differences. So nothing is chosen here:
     level and power of other tests are shown for the plan of the next study. Measuring takes a
-    second or two, and longer for many thousand pairs; it draws the same samples every time.
+    second or two, and longer for many thousand pairs; it draws the same samples every time. For the
+    level the mean of the differences is subtracted (or, for the sign test and for scores of 0 and
+    1, their signs are random).
 
     The intervals of level and power are about the population that the scores are a sample of. To
     the error of simulation they add the spread between resamples of the differences, as a quick
@@ -198,207 +205,165 @@ def recommend(
     pairs), t-distributed ones (100) and lognormal ones (40), 95% intervals held the level in 94% or
     more, and the power in 90 to 97% (`python -m benchmarks.calibration`).
 
-    A test is inappropriate if the interval of its level lies above 1.1 times `alpha`.
+    A test is inappropriate if the interval of its level lies above 1.1 times `alpha`, or, where the
+    level was not measured, if one of its assumptions is not met.
 
     Examples
     --------
     >>> from permtest.study import recommend
     >>> found = recommend([5, 6, 7, 8, 9], [4, 4, 4, 4, 4])
     >>> found.names(), found.recommended[0].reason
-    (['exact'], 'tests the mean, but with 5 pairs that differ, p cannot fall below 0.0625')
+    (['exact'], 'with 5 pairs that differ, p cannot fall below 0.0625')
     """
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, tuple(ESTIMANDS))
-    sample = checked_sample(a, b, names)
-    found = describe(sample.pairs, alpha=alpha)
-    if sample.is_binary and estimand == "median":
+    scores = scores_of(a, b, names)[0]
+    found, d = describe(scores, alpha=alpha), scores.differences()
+    if scores.is_binary and estimand == "median":
         raise ValueError(
             "the median of differences of scores of 0 and 1 is 0 nearly always; use "
             "estimand='mean', whose exact test is the sign test of such scores"
         )
-    case = _Case(sample, found, estimand)
     lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
-    for test, which, why in _by_table(found) if rule == "manual" else case.verdicts():
-        lists[which].append(Entry(test, registry.TITLES[test], why))
+    samples, rates, ends = 0, {}, {}
+    if rule == "manual":
+        row = "skewed" if not found.symmetric else "normal" if found.normal else "symmetric"
+        look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
+        look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
+        for which, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
+            lists[which] = [Entry(test, TITLES[test], f"{opinion}: {look}") for test in tests]
+    else:
+        if (d != d[0]).any():
+            # Where a shift of the differences makes no ranks of zeros.
+            ranked = not scores.is_binary and 10 * found.n_zeros <= found.n and found.symmetric
+            tests = [*(BINARY if scores.is_binary else GRADED), *["wilcoxon"] * ranked]
+            samples = min(SAMPLES, max(DRAWN // found.n, 100))
+            how: dict[str, Any] = {"alpha": alpha, "samples": samples}
+            rates = measured_rates(d, scores.scale, tests, **how)
+            ends = rate_intervals(d, scores.scale, rates, **how)
+            for same in ("mcnemar", "sign") if scores.is_binary else ():
+                rates[same], ends[same] = rates["exact"], ends["exact"]
+        for test in TITLES:
+            if scores.is_binary or test not in OF_COUNTS:
+                which, why = _judged(test, scores, found, rates, ends)
+                which = RECOMMENDED if test == ESTIMANDS[estimand] else which
+                lists[which].append(Entry(test, TITLES[test], why))
     good, fair, bad = (tuple(lists[name]) for name in LISTS)
-    rates, ends = case.measures if rule == "exact" else ({}, {})
-    measured = rates, case.samples if rates else 0, ends
-    return Recommendation(good, fair, bad, found, rule, *measured, estimand)
+    return Recommendation(good, fair, bad, found, rule, rates, samples, ends, estimand)
 
 
-class _Case:
-    """The facts behind the advice, and the reasons given for it."""
-
-    def __init__(self, sample: PairedSample, found: Description, estimand: str) -> None:
-        self.estimand = estimand
-        self.sample, self.found, self.n = sample, found, found.n
-        self.binary, self.pairs = sample.is_binary, counted(found.n, "pairs")
-        self.constant = bool((sample.gaps == sample.gaps[0]).all())
-        self.samples = min(SAMPLES, max(DRAWN // self.n, 100))
-        self.shape = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
-        differing = found.n - found.n_zeros
-        least, few = 0.5 ** max(differing - 1, 0), counted(differing, "pairs")
-        # What is to be said where there are too few pairs for any exact test.
-        reach = f", but with {few} that differ, p cannot fall below {least:.3g}"
-        self.reach = reach if least > found.alpha else ""
-
-    @cached_property
-    def measures(self) -> tuple[Mapping[str, Interval], Mapping[str, tuple[Interval, Interval]]]:
-        """Level and power, and their intervals; nothing where the differences do not vary."""
-        from permtest.study.power import measured_rates, rate_intervals
-
-        if self.constant:
-            return {}, {}
-        # Where a shift of the differences makes no ranks of zeros.
-        ranked = not self.binary and 10 * self.found.n_zeros <= self.n and self.found.symmetric
-        tests = [*(BINARY if self.binary else GRADED), *["wilcoxon"] * ranked]
-        how: dict[str, Any] = {"alpha": self.found.alpha, "samples": self.samples}
-        of = self.sample.gaps, self.sample.scale
-        rates = measured_rates(*of, tests, **how)
-        ends = rate_intervals(*of, rates, **how)
-        same = ("mcnemar", "sign") if self.binary else ()
-        rates |= dict.fromkeys(same, rates["exact"])
-        return rates, ends | dict.fromkeys(same, ends["exact"])
-
-    def measured(self, test: str) -> tuple[str, str]:
-        """Whether the level is surely too high, and the level in words."""
-        rates, ends = self.measures
-        shown = [
-            "{:.3f} (95% interval {:.3f} to {:.3f})".format(rates[x][0], *ends[x][0])
-            for x in (test, "exact")
-        ]
-        text = f"it rejects {shown[0]} of samples like these without an effect"
-        text += f", the exact test {shown[1]}" * (test != "exact")
-        high = ends[test][0][0] > TOLERANCE * self.found.alpha
-        return INAPPROPRIATE if high else NON_PREFERRED, text
-
-    def verdicts(self) -> Iterator[Verdict]:
-        """On all tests; the one for the estimand is recommended, whatever the others do."""
-        for test, which, why in self.judged():
-            yield test, RECOMMENDED if test == ESTIMANDS[self.estimand] else which, why
-
-    def judged(self) -> Iterator[Verdict]:
-        """All tests, by their assumptions; those that count answers are for scores of 0 and 1."""
-        if self.binary:
-            wins, differing = int((self.sample.gaps > 0).sum()), self.n - self.found.n_zeros
-            alone = f"{wins} items are right for one system alone, {differing - wins} for the other"
-            same = f"scores are 0 and 1, so it is McNemar's exact test; {alone}{self.reach}"
-            yield "exact", NON_PREFERRED, same
-            for test in ("mcnemar", "sign"):
-                yield test, NON_PREFERRED, "it is the exact test under another name"
-            for test in ("mcnemar_midp", "mcnemar_chi2"):
-                yield test, *self.of_mean(test)
-        else:
-            yield "exact", *self.of_mean("exact")
-        yield "bootstrap_mean", *self.bootstrap("bootstrap_mean")
-        for test in ("paired_t", "normal_z"):
-            yield test, *self.of_mean(test)
-        yield "wilcoxon", *self.wilcoxon()
-        if not self.binary:
-            yield "sign", *self.sign()
-        for test in ("permutation_median", "bootstrap_median"):
-            yield test, *self.median(test)
-        yield "paired_bootstrap", *self.bootstrap("paired_bootstrap")
-        others = () if self.binary else registry.OF_COUNTS
-        for test, row in registry.TESTS.items():
-            if registry.SYSTEMS in row.assumptions and test not in others:
-                yield test, *self.independent()
-
-    def of_mean(self, test: str) -> tuple[str, str]:
-        """By its level: the exact test, or one that takes the mean (or McNemar's z) for normal."""
-        if test == "exact" and (self.constant or self.reach):
-            return NON_PREFERRED, "tests the mean" + self.reach
-        if self.constant:
-            return INAPPROPRIATE, "the differences do not vary"
-        if self.reach:
-            return INAPPROPRIATE, f"{self.pairs} cannot show that it holds its level"
-        standing, level = self.measured(test)
-        if test == "exact" and standing == INAPPROPRIATE:
-            kept = "tests the mean, and keeps its level if labels can be exchanged; if the mean is"
-            return NON_PREFERRED, f"{kept} 0 but labels matter, {level}, as {self.shape}"
-        if test == "exact":
-            return NON_PREFERRED, f"tests the mean; {level}"
-        if standing == NON_PREFERRED and self.n < registry.MANY and not self.binary:
-            return standing, f"{self.pairs} cannot show that differences are normal; {level}"
-        return standing, level
-
-    def bootstrap(self, test: str) -> tuple[str, str]:
-        graded = test == "bootstrap_mean" and not self.binary
-        if self.constant or self.n < (FEW if graded else registry.REPRESENTATIVE_FROM):
-            return INAPPROPRIATE, f"{self.pairs} are too few, or too alike, to represent others"
-        if not graded:
-            return NON_PREFERRED, "p is sampled, and its level approximate"
-        standing, level = self.measured(test)
-        if standing == INAPPROPRIATE:
-            return standing, level
-        return standing, f"tests the mean without assuming symmetry, and p is sampled: {level}"
-
-    def wilcoxon(self) -> tuple[str, str]:
-        zeros = self.found.n_zeros
-        if zeros == self.n:
-            return INAPPROPRIATE, "no pair differs, so there are no ranks"
-        if self.binary:
-            return NON_PREFERRED, "all differences tie, so it is the same as the sign test"
-        if not self.found.symmetric:
-            return INAPPROPRIATE, f"{self.shape}, and it assumes symmetry about the median"
-        out = (f"; it leaves {zeros} of {self.n} pairs out" if zeros else "") + self.reach
-        return NON_PREFERRED, f"asks about ranks rather than the {self.estimand}{out}"
-
-    def sign(self) -> tuple[str, str]:
-        zeros, (a, b) = self.found.n_zeros, self.found.names
-        if zeros == self.n:
-            return NON_PREFERRED, "no pair differs, so p is 1"
-        wins, losses = (int((side * self.sample.gaps > 0).sum()) for side in (1, -1))
-        found = mcnemar(wins, losses, n=self.n)
-        ends = interval_text(found.confidence_interval(), 3)
-        ties = f"; {zeros} of {self.n} pairs tie, and count for neither" if zeros else ""
-        return NON_PREFERRED, (
-            f"asks who wins more often, whatever the margin: P({a} > {b}) - P({b} > {a}) is "
-            f"{found.estimate:.3g} ({ends}){ties}{self.reach}"
-        )
-
-    def median(self, test: str) -> tuple[str, str]:
-        permuted = test == "permutation_median"
-        values, counts = np.unique(self.sample.differences, return_counts=True)
-        if 2 * (most := counts.max()) >= self.n or self.binary:
-            same = f"{most} of {self.n} differences are {values[counts.argmax()]:g}"
-            return INAPPROPRIATE, f"{same}, so their median says next to nothing about the others"
-        if self.n < (registry.MANY if permuted else registry.REPRESENTATIVE_FROM):
-            return INAPPROPRIATE, f"the median of {self.n} differences can take only a few values"
-        sampled = "" if permuted else "; p is sampled, and its level approximate"
-        other = " rather than the mean" * (self.estimand == "mean")
-        return NON_PREFERRED, f"tests the median{other}{sampled}"
-
-    def independent(self) -> tuple[str, str]:
-        if self.constant:
-            return INAPPROPRIATE, "the scores vary too little for it to be defined"
-        held, evidence = verdict(registry.SYSTEMS, self.sample, self.found.alpha)
-        if held is not True:
-            return INAPPROPRIATE, f"it assumes independent systems, but {evidence}"
-        if self.n < registry.MANY:
-            return INAPPROPRIATE, f"{self.pairs} are too few, and their pairing would be lost"
-        return NON_PREFERRED, f"the pairing adds little here: {evidence}"
+def _judged(
+    test: str, scores: Scores, found: Description, rates: Rates, ends: Ends
+) -> tuple[str, str]:
+    """The list that a test belongs to, by its level if that was measured, and why."""
+    row, differing = TESTS[test], found.n - found.n_zeros
+    few = differing < fewest_units(found.alpha)
+    reach = f"with {differing} pairs that differ, p cannot fall below "
+    reach += p_value(min(0.5 ** (differing - 1), 1.0))
+    if few and row.method == "exact":
+        return NON_PREFERRED, reach
+    if (few and not row.takes.startswith("resamples")) or not rates:
+        return INAPPROPRIATE, f"{found.n} pairs like these cannot show that it holds its level"
+    checks = [verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
+    if row.takes == "resamples":
+        enough = found.n >= REPRESENTATIVE_FROM
+        checks.append(Check(SAMPLE, enough, f"{'only ' * (not enough)}{found.n} pairs"))
+    broken = [c for c in checks if c.held is False or (c.held is None and c.assumption == SYSTEMS)]
+    why = f"tests the {row.estimate_name}"
+    why += "".join(f"; {check.assumption}: {check.evidence}" for check in broken)
+    if test not in rates:
+        return INAPPROPRIATE if broken else NON_PREFERRED, why
+    low, high = ends[test][0]
+    why += f"; rejects {number(rates[test][0], 3)} of samples like these without an effect (95% "
+    why += f"interval {interval(low, high, 3)})"
+    # Labels may matter although the mean is 0; then the exact test is about more than the mean.
+    high = low > TOLERANCE * found.alpha and test != "exact"
+    return INAPPROPRIATE if high else NON_PREFERRED, why
 
 
-# ---- the manual's table -------------------------------------------------------------------------
-
-BY_LABELS, RESAMPLED = ("exact", "permutation_median"), ("bootstrap_mean", "bootstrap_median")
-
-#: Table 2 for symmetric and normal, symmetric only, and skewed differences: the three lists.
-TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
-    "normal": (("paired_t",), ("sign", "wilcoxon", *BY_LABELS, *RESAMPLED), ()),
-    "symmetric": (("wilcoxon",), ("sign", *BY_LABELS, *RESAMPLED), ("paired_t",)),
-    "skewed": (("sign",), (BY_LABELS[1], RESAMPLED[1]), ("paired_t", "wilcoxon")),
-}
-
-#: What the manual thinks of the tests in each list.
-OPINION = ("suits best", "valid, but slow or weaker", "makes assumptions that fail")
+# ---- how often tests reject samples like these ---------------------------------------------------
 
 
-def _by_table(found: Description) -> Iterator[Verdict]:
-    row = "skewed" if not found.symmetric else "normal" if found.normal else "symmetric"
-    skewed = f"differences are {found.shape} (skewness {found.difference.skewness:.2f})"
-    normal = f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-    for which, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
-        for test in tests:
-            yield test, which, f"{opinion}: {skewed} and {normal}"
+def measured_rates(
+    d: IntArray,
+    scale: int,
+    tests: Sequence[str],
+    *,
+    alpha: float = 0.05,
+    samples: int = 1000,
+    rng: RNG = 0,
+) -> dict[str, tuple[float, float]]:
+    """Level and power of two-sided tests for differences like these, integers over `scale`."""
+    n, binary = d.size, bool(np.isin(np.abs(d), (0, scale)).all())
+    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES, "experiments": samples}
+    how["rng"] = as_generator(rng)
+    # The same test under another name, which sees the samples of its relatives or is quicker.
+    other = {"exact": "mcnemar"} if binary else {}
+    other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
+    named = {test: other.get(test, test) for test in tests}
+    # Without an effect differences have lost their mean, or their signs where all are -1, 0 or 1
+    # and for the sign test, as a shift would leave no ties.
+    swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
+    coins = np.sign(np.concatenate([d, -d]))
+
+    def rates(chosen: dict[str, str], of: Any, unit: int, delta: Any) -> Mapping[str, float]:
+        draw = Resampling.of(np.maximum(of, 0), np.maximum(-of, 0), unit, delta)
+        return rejection_rates(chosen, draw, **how) if chosen else {}
+
+    level = {**rates(swapped, coins, 1, None), **rates(named, d, scale, Fraction(0))}
+    power = rates(named | swapped, d, scale, None)
+    return {test: (level[test], power[test]) for test in tests}
+
+
+def rate_intervals(
+    d: IntArray, scale: int, rates: Rates, *, alpha: float = 0.05, samples: int = 1000
+) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
+    """95% intervals of level and power, of which `measured_rates` made so many samples.
+
+    About the population that the differences are a sample of. On the normal scale, the variance is
+    that of simulation and that between resamples of the differences, of the test in `QUICK`. That
+    of the power is about the lead in standard errors, which has a sign: resamples may lead the
+    other way.
+    """
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    binary = bool(np.isin(np.abs(d), (0, scale)).all())
+    quick = {test: "exact" if binary else QUICK.get(test, "paired_t") for test in rates}
+    tests, generator = sorted({*quick.values()}), as_generator(0)
+    each = max(min(samples // 5, DRAWN // d.size), 20)
+    found: list[list[tuple[float, float]]] = []
+    ahead: list[list[int]] = []
+    while len(found) < RESAMPLED:
+        some = generator.choice(d, d.size)
+        if (some != some[0]).any():
+            again = measured_rates(some, scale, tests, alpha=alpha, samples=each, rng=generator)
+            found.append([again[test] for test in tests])
+            ahead.append([_lead(some, test) * _lead(d, test) for test in tests])
+    critical = -ndtri(alpha / 2)
+
+    def leads(shares: Any, size: int) -> tuple[Any, Any]:
+        """Levels and powers as normal scores, those of the power above that of alpha / 2."""
+        p = (np.asarray(shares) * size + 0.5) / (size + 1)
+        z = ndtri(p)
+        noise = p * (1 - p) / size * 2 * np.pi * np.exp(z * z)
+        return np.maximum(z + np.array([0.0, critical]), [-np.inf, 0.0]), noise
+
+    z, _ = leads(found, each)
+    z[..., 1] *= np.where(np.array(ahead) < 0, -1, 1)
+    between = z.var(axis=0, ddof=1)  # the error of its own simulation included, to be safe
+    reach, ends = float(stdtrit(RESAMPLED - 1, 0.975)), {}
+    for test, both in rates.items():
+        middle, noise = leads(both, samples)
+        off = reach * np.sqrt(noise + between[tests.index(quick[test])])
+        low, high = middle - off, middle + off
+        # A test finds a difference of 0 as often as its level, which may be far below alpha.
+        least = min(ndtr(low[0]), both[1]) if low[1] < 0 else ndtr(low[1] - critical)
+        most = ndtr(max(high[1], -low[1]) - critical)
+        ends[test] = (float(ndtr(low[0])), float(ndtr(high[0]))), (float(least), float(most))
+    return ends
+
+
+def _lead(d: IntArray, test: str) -> int:
+    """Which system is ahead, in the eyes of a test."""
+    total = exact_sum(np.sign(d) if test == "sign" else d)
+    return (total > 0) - (total < 0)

@@ -11,8 +11,15 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from permtest.alternatives import independent_t, paired_t
-from permtest.alternatives.answer import PairedSample, one_sided, tail_level
-from permtest.alternatives.resampling import randomisation
+from permtest.alternatives.registry import (
+    as_floats,
+    correlation,
+    deviation,
+    one_sided,
+    scores_of,
+    tail_level,
+)
+from permtest.exact import exact_perm_test
 from permtest.plots import roles, sheet
 from permtest.plots.sheet import digits
 from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
@@ -66,9 +73,9 @@ class AssumptionsExplorer(Explorer):
 
     def _compute(self) -> tuple[str, str]:
         n, (a, b) = self.n.value, self._names
-        self.sample = sample = PairedSample.of(*self._scores(), names=self._names, least=2)
-        self.exact, self.paired = randomisation(sample.pairs), paired_t(sample.pairs)
-        self.independent = independent_t(sample.a, sample.b, names=self._names)
+        self.scores, _ = scores_of(*self._scores(), self._names, least=2)
+        self.exact, self.paired = exact_perm_test(self.scores), paired_t(self.scores)
+        self.independent = independent_t(self.scores)
         spread, believed = (
             float(result.details["standard_error"]) * sqrt(n)
             for result in (self.paired, self.independent)
@@ -79,11 +86,12 @@ class AssumptionsExplorer(Explorer):
             verdict = "only the paired tests see the difference."
         if blind and not seen:
             verdict = "only the two-sample test rejects, and it rejects too easily."
+        r12 = digits(correlation(self.scores), ".2f")
         return f"Scores of two systems on {n} items, and the p-values of three tests", (
-            f"The scores have correlation r12 = {digits(sample.correlation, '.2f')}, so their "
+            f"The scores have correlation r12 = {r12}, so their "
             f"difference has a standard deviation of {spread:.1f} points. A test that assumes "
             f"independent systems uses {believed:.1f}, {believed / spread:.2f} times as much. "
-            f"{a} is {digits(self.exact.estimate, '.2f')} points ahead of {b}, on {n} items: p "
+            f"{a} is {digits(self.paired.estimate, '.2f')} points ahead of {b}, on {n} items: p "
             f"= {self.exact.pvalue_text()} by the exact permutation test, "
             f"{self.paired.pvalue_text()} by the paired t-test, "
             f"{self.independent.pvalue_text()} by the two-sample t-test. At the level "
@@ -91,16 +99,16 @@ class AssumptionsExplorer(Explorer):
         )
 
     def _draw(self) -> None:
-        (cloud, leads), sample = self._axes, self.sample
+        (cloud, leads), scores = self._axes, self.scores
         ends, at = (MEAN - 4 * SD, MEAN + 4 * SD + LARGEST), [20, 40, 60, 80]
         cloud.set(xlim=ends, ylim=ends, xticks=at, yticks=at)
         dots = roles.CURVES[0].dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
-        cloud.plot(sample.b, sample.a, **dots)
+        cloud.plot(*(as_floats(x, scores.scale) for x in (scores.v, scores.u)), **dots)
         cloud.plot(ends, ends, gid="equal", **roles.EQUAL.line())
         sheet.literal(cloud.xaxis.label, f"score of {self._names[1]}", 30)
         sheet.literal(cloud.yaxis.label, f"score of {self._names[0]}", 30)
-        r12 = digits(sample.correlation, ".2f")
-        cloud.set_title(f"{sample.n} items, r12 = {r12}", loc="left")
+        r12 = digits(correlation(scores), ".2f")
+        cloud.set_title(f"{len(scores)} items, r12 = {r12}", loc="left")
         leads.set(xlim=(-15, 20), xlabel="mean difference")
         leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
         leads.set_title(f"exact p = {self.exact.pvalue_text()}", loc="left")
@@ -146,12 +154,13 @@ class PowerExplorer(Explorer):
     """
 
     def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
-        self._sample = sample = PairedSample.of(a, b, least=2)
-        lead = sample.mean if lead is None else float(lead)
-        self._sd = sd = float(sample.differences.std(ddof=1))
-        if not np.ptp(sample.differences):
-            raise ValueError(f"all {sample.n} differences are {lead:g}; power needs some spread")
-        n = min(max(sample.n, SIZES[0]), SIZES[-1])
+        self._scores, _ = scores_of(a, b, least=2)
+        self._mean = float(as_floats(self._scores.differences(), self._scores.scale).mean())
+        lead = self._mean if lead is None else float(lead)
+        size, self._sd = len(self._scores), deviation(self._scores)
+        if not (sd := self._sd):
+            raise ValueError(f"all {size} differences are {lead:g}; power needs some spread")
+        n = min(max(size, SIZES[0]), SIZES[-1])
         self._side, reach = (-1 if lead < 0 else 1), max(sd, 2 * abs(lead))
         low, high = sorted((0.0, self._side * reach))
         form, sizes = {"readout_format": ".3g"}, {f"{size:,}": size for size in sorted({*SIZES, n})}
@@ -171,9 +180,9 @@ class PowerExplorer(Explorer):
         alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
         self._level: dict[str, Any] = {"alpha": alpha, "alternative": side}
         # All its binary digits: such samples are put on a lattice that is quick to test.
-        delta = None if lead == self._sample.mean else Fraction(lead)
+        delta = None if lead == self._mean else Fraction(lead)
         how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": 0, "delta": delta}
-        self.exact = power_curve(self._sample.pairs, **how, **self._level)
+        self.exact = power_curve(self._scores, **how, **self._level)
         from scipy.special import stdtrit
 
         self.power = power_t(n, lead, sd, **self._level)

@@ -97,7 +97,7 @@ class SamplingExplorer(Explorer):
         rule = roles.EQUAL.line(linewidth=2, zorder=1, gid="exact", label=f"exact p = {p:.3g}")
         level = roles.LEVEL.line(zorder=1, gid="level", label=f"level {ALPHA:g}")
         shown = [ax.axvline(p, **rule), ax.axvline(ALPHA, **level)]
-        names = {True: "interval holds p", False: "misses p"}
+        names = {True: "interval contains p", False: "misses p"}
         shown += [Line2D([], [], label=names[hit], **look) for hit, look in looks.items()]
         ax.set(xlabel="p-value", ylabel="one sampled test each")
         sheet.key(ax, shown)
@@ -153,7 +153,7 @@ class TailExplorer(Explorer):
         upper = possible[2 * possible >= steps.top]
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
         values = sorted({*map(null.value, thinned), first})
-        options = {sheet.number(value, 1.0): value for value in values}
+        options = {sheet.number(value): value for value in values}
         controls = {"lead": choice("Lead", options, first, "SelectionSlider")}
         self._open([(0.125, 0.47, 0.855, 0.35), (0.125, 0.16, 0.855, 0.26)], controls, "lead")
 
@@ -181,7 +181,7 @@ class TailExplorer(Explorer):
             f"{abs(result.observed_sum - null.mean()) / spread:.3g} standard deviations out, "
             f"where an FFT without a tilt {sight}. Tilted by a factor of "
             f"{np.exp(self.tau):.3g} per {result.unit.removesuffix('s')}, the law has its "
-            f"mean at {sheet.signed(self.tilted.mean())} and a standard deviation of "
+            f"mean at {sheet.signed(self.tilted.mean(), 4)} and a standard deviation of "
             f"{self.tilted.std():.3g}."
         )
 
@@ -200,14 +200,14 @@ class TailExplorer(Explorer):
         line = roles.THEORY.line(gid="noise", label="FFT noise")
         shown.append(upper.axhline(log10(self._noise), **line))
         upper.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
-        sheet.counts(upper.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1")
+        sheet.ticks(upper.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1", whole=True)
         draw_columns(lower, null.pmf / null.pmf.max(), edges, 0.0, roles.NULL, gid="null")
         look = {"fill": False, "edgecolor": roles.TILTED.rgba(), "linewidth": 2, "gid": "tilted"}
         draw_columns(lower, tilted.pmf / tilted.pmf.max(), edges, 0.0, roles.TILTED, **look)
         lower.set(ylim=(0, 1.12), yticks=[0, 0.5, 1], ylabel="share of\nthe peak")
         left, lead = null.mean() - SDS_LEFT * null.std(), self.lead.value
         for ax in self._axes:
-            line = roles.OBSERVED.line(gid="observed", label=f"lead {sheet.number(lead, 1.0)}")
+            line = roles.OBSERVED.line(gid="observed", label=f"lead {sheet.number(lead)}")
             observed = ax.axvline(lead, **line)
             sheet.fit(ax, [max(low, left) - step / 2, high + step / 2], 0.02)
             sheet.ticks(ax.xaxis, 8, sheet.signed)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import floor, log10
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from permtest.exact import exact_perm_test
-from permtest.plots import plot_null, plot_plane, sheet
-from permtest.plots.null import HEADROOM, heights_in_view, hits_weight, look
-from permtest.plots.sheet import SUMS
+from permtest.plots import plot_null, roles, sheet
+from permtest.plots.null import HEADROOM, look, marks
 from permtest.result import PermutationTestResult
 from permtest.statistics import lookup
 from permtest.widgets.frame import TAILS, Explorer, Names, choice, slider
@@ -105,15 +108,13 @@ class TwoSystemsExplorer(Explorer):
         ax.set(xlim=x, ylim=y)
         plot_null(self.result, ax=ax, scale=self.scale.value)
         ax.set_title("", loc="left")  # p is in the key
-        label = "{} minus {} ({})".format(*self.result.names, self.result.unit)
-        sheet.literal(ax.xaxis.label, label, ax)
 
 
 def _coarse_limits(result: PermutationTestResult, scale: Any) -> tuple[Any, Any]:
     """Limits of the axes of sums and of probabilities, in coarse steps."""
     view = look(result, scale)
-    bottom, top = heights_in_view(view, scale)
-    reach = _step(view.reach, WIDTHS)
+    bottom, top = view.heights(scale)
+    reach = _step(max(map(abs, view.limits)), WIDTHS)
     if scale == "linear":
         return (-reach, reach), (0.0, _step(top, HEIGHTS))
     lowest = 10.0 ** -min(_step(-log10(bottom), WIDTHS), 300)
@@ -127,6 +128,16 @@ def _step(least: float, steps: Sequence[float]) -> float:
 
 
 # ---- the staircase -------------------------------------------------------------------------------
+
+#: What the sums of a measure are.
+SUMS = {
+    "tp": "true positives",
+    "fp": "false positives",
+    "fn": "false negatives",
+    "fp + fn": "false positives and negatives",
+}
+CELLS = 640  # rows and columns that are drawn at most
+DARK = 0.7  # how dark the extreme cells become: hatches must be seen on them
 
 MEASURES = ("precision", "recall", "f1", "f0.5", "f2", "jaccard")
 REACH = 1e-9  # of the peak: the sliders go as far as points are so likely
@@ -167,7 +178,7 @@ class StaircaseExplorer(Explorer):
         titles = {entry.title: name for name, entry in entries.items()}
         self.statistic = choice("Measure", titles, "f1")
         self.hits, self.misses = (slider("", 0, 0, 100, label="16em") for _ in range(2))
-        self._pairs = entries["f1"].pairs(u, v, names)
+        self._test = partial(exact_perm_test, u, v, names=names)
         self._start()
         controls = {
             "statistic": self.statistic,
@@ -190,8 +201,7 @@ class StaircaseExplorer(Explorer):
         """Both sliders at what was observed; what stays as it is while the point is moved."""
         sides: Any = TAILS.values()
         self._tests: dict[str, Any] = {
-            side: exact_perm_test(self._pairs, statistic=self.statistic.value, alternative=side)
-            for side in sides
+            side: self._test(statistic=self.statistic.value, alternative=side) for side in sides
         }
         base: PermutationTestResult = self._tests["two-sided"]
         null, (self._weight, hits) = base.null_distribution, hits_weight(base.parts[0])
@@ -228,8 +238,56 @@ class StaircaseExplorer(Explorer):
         (ax,), plane = self._axes, self.result.rank == 2
         x, y = self._limits if plane else _coarse_limits(self.result, "linear")
         ax.set(xlim=x, ylim=y)
-        (plot_plane if plane else plot_null)(self.result, ax=ax)
-        if plane and (legend := ax.get_legend()):
-            legend.get_texts()[1].set_text(f"at least as extreme: {sheet.p_text(self.result)}")
+        (_draw_plane if plane else plot_null)(self.result, ax=ax)
         sheet.literal(ax.xaxis.label, ax.get_xlabel().replace("\n", " "), ax)
         ax.set_title("", loc="left")  # p is in the key
+
+
+def hits_weight(part: str) -> tuple[int, str]:
+    """What the hits of a ratio are counted with, and what they are: of "2 tp", 2 and "tp"."""
+    match = re.fullmatch(r"(\d+) (\w+)", part)
+    return (int(match[1]), match[2]) if match else (1, part)
+
+
+def _draw_plane(result: PermutationTestResult, ax: Axes) -> None:
+    """The joint law of misses and hits, the darker the likelier, and the staircase in it."""
+    limits, (weight, hits) = (ax.get_xlim(), ax.get_ylim()), hits_weight(result.parts[0])
+    shown = _draw_cells(result, ax, weight)
+    ink, white = roles.ink(), ax.get_facecolor()
+    looks = [(result.sums, "observed", "o", ink, white)]
+    looks.append((result.other_sums, "mirrored", "D", white, ink))
+    for sums, gid, mark, face, edge in looks[: len(marks(result))]:
+        dot: dict[str, Any] = {"marker": mark, "mfc": face, "mec": edge, "ms": 10, "mew": 1.6}
+        place = sums[1], sums[0] / weight
+        shown += ax.plot(*place, linestyle="none", gid=gid, label=gid, zorder=4, **dot)
+    ax.set(xlim=limits[0], ylim=limits[1])
+    for axis, part in ((ax.xaxis, result.parts[1]), (ax.yaxis, hits)):
+        sheet.ticks(axis, 5, whole=True)
+        sheet.literal(axis.label, f"{SUMS.get(part, part)} of {result.names[0]}", 36)
+    sheet.key(ax, shown)
+
+
+def _draw_cells(result: PermutationTestResult, ax: Axes, weight: int) -> list[Any]:
+    """What is in view of the law, and the region that is extreme; what is in the key."""
+    points = (result.null_distribution.support // (weight, 1)).astype(np.int64)
+    ends = np.array([ax.get_ylim(), ax.get_xlim()])
+    seen = ((points >= ends[:, 0]) & (points <= ends[:, 1])).all(axis=1)
+    low = points[seen].min(axis=0)
+    size = 1 + int(np.ptp(points[seen], axis=0).max()) // CELLS
+    places = tuple(((points[seen] - low) // size).T)
+    law, extreme = np.full((2, *(axis.max() + 1 for axis in places)), np.nan)
+    np.fmax.at(law, places, result.null_distribution.pmf[seen])
+    np.fmax.at(extreme, places, result.extreme[seen].astype(np.float64))
+    depth, tail = np.sqrt(law / np.nanmax(law))[..., None], extreme[..., None] == 1
+    depth = np.where(tail, 0.12 + (DARK - 0.12) * depth, 0.08 + 0.92 * depth)
+    shades = 1 - depth * (1 - np.where(tail, roles.TAIL.rgba()[:3], roles.NULL.rgba()[:3]))
+    y, x = (a - size / 2 + size * np.arange(n + 1) for a, n in zip(low, law.shape, strict=True))
+    options: dict[str, Any] = {"aspect": "auto", "origin": "lower", "gid": "cells", "zorder": 0}
+    ax.imshow(np.nan_to_num(shades, nan=1.0), extent=(x[0], x[-1], y[0], y[-1]), **options)
+    corners = [np.repeat(edges, 2)[1:-1] for edges in (x, y)]  # so that edges of cells are steps
+    steps = np.ma.masked_invalid(extreme.repeat(2, 0).repeat(2, 1))
+    ax.contourf(*corners, steps, [0.5, 1.5], colors="none", hatches=[roles.TAIL.hatch])
+    ax.contour(*corners, steps, [0.5], colors=[roles.ink()], linewidths=1.6)
+    words = f"at least as extreme: {sheet.p_text(result)}"
+    found = [Patch(label="null distribution", **roles.NULL.area(ax))]
+    return [*found, Patch(label=words, **roles.TAIL.area(ax, facecolor=roles.TAIL.rgba(0.5)))]

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import ipywidgets
 import numpy as np
 
-from permtest.alternatives.bayes import BayesTestResult, bayes_test
-from permtest.alternatives.folds import METRICS, FoldCounts, block_weight
+from permtest.alternatives.bayes import BayesTestResult, Floats, bayes_test
+from permtest.alternatives.folds import METRICS, block_weight
 from permtest.plots import plot_difference, plot_posteriors
 from permtest.widgets.frame import Explorer, beside, choice, slider
 
@@ -68,7 +68,8 @@ class PosteriorExplorer(Explorer):
             heading = ipywidgets.HTML(f"<b>{escape(name)}</b>")
             columns.append(ipywidgets.VBox([heading, *column], layout={"flex": "1 1 300px"}))
         metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
-        m = 3 if first.n_folds % 2 else first.n_folds // 2
+        n_folds = len(first.counts_a)
+        m = 3 if n_folds % 2 else n_folds // 2
         designs = {first.weight: "as given", 1.0: "a hold-out set"}
         designs |= {block_weight(m): f"{m} x 2 cross-validation", 1 / (2 * m): "the same, cautious"}
         weights = {f"{text} (weight {x:.4g})": x for x, text in designs.items()}
@@ -88,7 +89,7 @@ class PosteriorExplorer(Explorer):
     def of(cls, result: BayesTestResult) -> PosteriorExplorer:
         """Start at what `bayes_test` found, the folds added up."""
         options = ("metric", "prior", "weight", "rope", "threshold", "names")
-        both = (result.counts_a.table, result.counts_b.table)
+        both = result.counts_a, result.counts_b
         return cls(*both, **{name: getattr(result, name) for name in options})
 
     def _settle(self, moved: Any) -> None:
@@ -112,7 +113,7 @@ class PosteriorExplorer(Explorer):
             for x, (low, high) in zip(shown, self._limits, strict=True)
         ):
             self._limits = _close_up(result)
-        of = result.counts_a.metric
+        of = METRICS[result.metric]
         for count, *uses in zip(COUNTS, of.hits, of.misses, strict=True):
             for letter in "ab":
                 self.counts[f"{count}_{letter}"].disabled = not any(uses)
@@ -137,10 +138,9 @@ def _close_up(result: BayesTestResult) -> tuple[Ends, Ends]:
     return (max(0.0, min(ends) - room), min(1.0, max(ends) + room)), (-far, far)
 
 
-def _whole(counts: FoldCounts, name: str) -> tuple[int, int, int]:
+def _whole(counts: Floats, name: str) -> tuple[int, int, int]:
     """Of all folds tp, fp and what there is to be found; sliders hold whole numbers only."""
-    cells = dict(zip(counts.columns, counts.totals, strict=True))
-    tp, fp, fn = (cells[cell] for cell in ("tp", "fp", "fn"))
+    tp, fp, fn = counts.sum(axis=0).tolist()
     if any(x != round(x) for x in (tp, fp, fn)):
         raise ValueError(f"{name} has the counts {tp:g}, {fp:g}, {fn:g}; sliders need whole ones")
     return int(tp), int(fp), int(tp + fn)

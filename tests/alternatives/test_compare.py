@@ -1,32 +1,35 @@
-"""All tests side by side."""
+"""All tests side by side, the registry that they stand in, and what is said of assumptions."""
 
 import json
 import math
 import pickle
-from fractions import Fraction
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.alternatives.answer import PairedSample
-from permtest.alternatives.compare import verdict
+from permtest.alternatives import registry
 from permtest.alternatives.registry import (
     LABELS,
     LARGE,
     NORMAL,
     NORMAL_SCORES,
+    OF_COUNTS,
+    OF_PROPORTIONS,
     SYMMETRIC,
     SYSTEMS,
+    TESTS,
     TITLES,
     VARIANCES,
+    verdict,
 )
 from tests.alternatives import known
 
-MCNEMAR = ["mcnemar", "mcnemar_midp", "mcnemar_chi2"]
-OF_PROPORTIONS = ["two_proportion_z", "chi_squared", "chi_squared_yates"]
-OF_SCORES = [name for name in TITLES if name not in (*MCNEMAR, *OF_PROPORTIONS)]
+OF_SCORES = [name for name in TITLES if name not in OF_COUNTS]
+MEASURED = ["exact", "paired_bootstrap"]
 
 
 def names_of(table):
@@ -37,10 +40,55 @@ def p_of(table, *names):
     return [table[name].result.pvalue for name in names or names_of(table)]
 
 
+# ---- the registry --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", [name for name, row in TESTS.items() if row.many])
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_many_tests_lie_along_any_axis_and_are_those_of_one(test, alternative):
+    a, b = np.random.default_rng(2).integers(0, 2 if test in OF_COUNTS else 5, (2, 3, 4, 12))
+    row = TESTS[test]
+
+    def p(axis):
+        moved = [np.moveaxis(x, -1, axis) for x in (a, b)]
+        more = {"K": 50, "rng": np.random.default_rng(1)} if row.takes == "resamples" else {}
+        return row.many(*moved, axis=axis, alternative=alternative, **more)
+
+    assert p(-1).shape == (3, 4)
+    assert p(-1).min() < p(-1).max() <= 1
+    for axis in (0, 1):
+        np.testing.assert_allclose(p(axis), p(-1), rtol=1e-12)
+    if test in TITLES and row.takes != "resamples":
+        one = pt.compare_all(a[1, 2], b[1, 2], tests=[test], alternative=alternative)
+        assert p(-1)[1, 2] == pytest.approx(p_of(one, test)[0], rel=1e-11)
+
+
+def test_resamples_that_tests_share_give_the_p_of_one():
+    d = np.array([[3, -1, 2, 2, 7, 0, 1, 4], [1, -2, 3, 1, 0, 2, -1, 5]])
+    how = {"alternative": "greater", "K": 20_000}
+    many = TESTS["bootstrap_mean"].many(d, 0 * d, rng=np.random.default_rng(0), **how)
+    alone = [alt.bootstrap(row, 0 * row, rng=1, **how).pvalue for row in d]
+    assert many == pytest.approx(alone, abs=0.01)
+
+
+def test_the_row_in_contributing_is_all_that_a_new_test_needs(monkeypatch):
+    text = Path(__file__).parents[2].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
+    name, row = re.search(r'^    "(\w+)": (Row\(.*\)),$', text, re.MULTILINE).groups()
+    assert f'@registry.makes("{name}")' in text
+    assert name not in TESTS
+    monkeypatch.setitem(TESTS, name, eval(row, vars(registry)))
+    monkeypatch.setitem(TITLES, name, TESTS[name].title)
+    registry.makes(name)(alt.paired_t)
+    a, b = np.random.default_rng(1).normal(size=(2, 40)).round(2)
+    assert p_of(pt.compare_all(a, b, tests=[name])) == [alt.paired_t(a, b).pvalue]
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
 def test_every_row_is_the_test_itself():
     a, b = known.TIED
     table = pt.compare_all(a, b, K=500, rng=3)
-    assert list(TITLES) == [*OF_SCORES, *MCNEMAR, *OF_PROPORTIONS]
     assert (names_of(table), len(OF_SCORES)) == (OF_SCORES, 11)
     tests = {"exact": pt.exact_perm_test}
     for name in ("paired_t", "wilcoxon", "sign", "permutation_median", "independent_t"):
@@ -50,8 +98,8 @@ def test_every_row_is_the_test_itself():
         expected = test(a, b)
         assert table[name].result.pvalue == expected.pvalue, name
         assert table[name].interval == expected.confidence_interval(), name
-    again = pt.compare_all(a, b, K=500, rng=3)
-    assert p_of(again) == p_of(table)
+    assert isinstance(table["exact"].result, pt.PermutationTestResult)
+    assert p_of(pt.compare_all(a, b, K=500, rng=3)) == p_of(table)
     for name in ("bootstrap_mean", "bootstrap_median", "paired_bootstrap"):
         alone = pt.compare_all(a, b, K=500, rng=3, tests=[name])
         assert p_of(alone) == p_of(table, name), "no test depends on which others are made"
@@ -60,13 +108,14 @@ def test_every_row_is_the_test_itself():
 def test_scores_of_zero_and_one():
     u, v = np.random.default_rng(0).integers(0, 2, (2, 60))
     table = pt.compare_all(u, v, alternative="greater", K=200)
-    assert names_of(table) == [*OF_SCORES, *MCNEMAR, *OF_PROPORTIONS]
+    assert names_of(table) == [*OF_SCORES, *OF_COUNTS]
+    assert {*OF_COUNTS} == {"mcnemar", "mcnemar_midp", "mcnemar_chi2", *OF_PROPORTIONS}
     assert p_of(table, "mcnemar", "sign") == pytest.approx(2 * p_of(table, "exact"))
     b, c = int(np.sum(u > v)), int(np.sum(v > u))
     expected = alt.mcnemar(b, c, method="midp", alternative="greater")
-    assert table["mcnemar_midp"].result.pvalue == expected.pvalue
     z = alt.two_proportion_z(u.sum(), 60, v.sum(), 60, alternative="greater")
-    assert table["two_proportion_z"].result.pvalue == pytest.approx(z.pvalue)
+    expected = pytest.approx([expected.pvalue, z.pvalue], rel=1e-12)
+    assert p_of(table, "mcnemar_midp", "two_proportion_z") == expected
     assert table["paired_t"].interval.high == math.inf
     low = pt.compare_all(u[:9], v[:9], alternative="greater", K=20, confidence_level=0.5)
     assert low["mcnemar_chi2"].interval is not None
@@ -78,57 +127,67 @@ def test_scores_of_zero_and_one():
 def test_counts_are_compared_by_their_measure():
     u = [(2, 0, 1), (1, 2, 2), (2, 1, 0), (3, 0, 0), (1, 1, 1)]
     v = [(0, 2, 3), (1, 1, 2), (2, 2, 0), (1, 0, 2), (2, 1, 0)]
-    table = pt.compare_all(u, v, statistic="f1", K=200)
-    assert names_of(table) == ["exact", "paired_bootstrap"]
-    assert p_of(table, "exact") == [pt.exact_perm_test(u, v, statistic="f1").pvalue]
+    table, exact = pt.compare_all(u, v, statistic="f1", K=200), pt.perm_test_F1(u, v)
+    assert (names_of(table), p_of(table, "exact")) == (MEASURED, [exact.pvalue])
+    assert (table["exact"].estimate, table["exact"].interval) == (exact.statistic, None)
     assert (table.correlation, table.correlation_text()) == (None, "")
     for name, cells in (("precision", [[9, 4], [6, 6]]), ("recall", [[9, 4], [6, 7]])):
         table = pt.compare_all(u, v, statistic=name, K=200)
-        assert names_of(table) == ["exact", "paired_bootstrap", *OF_PROPORTIONS]
+        assert names_of(table) == [*MEASURED, *OF_PROPORTIONS]
         both = [alt.chi_squared(cells, correction=x).pvalue for x in (False, True)]
         assert p_of(table, "chi_squared", "chi_squared_yates") == both
     rng = np.random.default_rng(2)
     u = rng.integers(0, 5, (50, 3))
-    v = u + rng.integers(0, 2, (50, 3))
-    table = pt.compare_all(u, v, statistic="recall", K=100)
+    table = pt.compare_all(u, u + rng.integers(0, 2, (50, 3)), statistic="recall", K=100)
     text = table["chi_squared"].assumptions_text
     assert text.startswith("not met: independent systems (r12 = ")
     few = "not met: sample large enough to resample (only 50 pairs)"
     assert few in table["paired_bootstrap"].assumptions_text
 
 
+def test_r12_of_hits_is_that_of_what_can_be_hit():
+    """Yeh (2000), sec. 3.3: 0.35, of the relations; spurious answers are none."""
+    hit, spurious, miss, nothing = (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)
+    rows = [(hit, hit, 19), (hit, miss, 28), (miss, hit, 6), (miss, miss, 50)]
+    rows += [(spurious, spurious, 5), (spurious, nothing, 43), (nothing, spurious, 9)]
+    u, v = ([row[i] for row in rows for _ in range(row[2])] for i in (0, 1))
+    table = pt.compare_all(u, v, statistic="recall", tests=["two_proportion_z"])
+    assert "r12 = 0.345" in table["two_proportion_z"].assumptions_text
+    found = pt.compare_all(u[:1], v[:1], statistic="recall", tests=["chi_squared"])
+    assert "r12" not in found["chi_squared"].assumptions_text
+
+
 def test_a_threshold_moves_every_test():
     a, b = known.TIED
     table = pt.compare_all(a, b, delta=0.5, K=300)
     assert names_of(table) == OF_SCORES
-    small, moved = [1, 2, 4, 8], pt.compare_all([2 * x - 1 for x in a], [2 * x for x in b], K=300)
-    # Large scores that differ little are centred before they are rounded.
-    large = pt.compare_all([10**20 + x for x in small], [0] * 4, delta=Fraction(10**20), K=200)
+    moved = pt.compare_all([2 * x - 1 for x in a], [2 * x for x in b], K=300)
     tests = "exact", "permutation_median", "paired_t", "wilcoxon", "sign", "normal_z"
     assert p_of(table, *tests) == pytest.approx(p_of(moved, *tests))
-    assert {table[name].result.delta for name in tests} == {0.5}
-    assert p_of(large, *tests) == pytest.approx(p_of(pt.compare_all(small, [0] * 4, K=200), *tests))
-    found = alt.independent_t([10**20 + x for x in small], [10**20] * 4)
-    expected = alt.independent_t(small, [0] * 4)
-    assert (found.pvalue, found.estimate) == (pytest.approx(expected.pvalue), 3.75)
+    assert table["exact"].interval == pt.exact_perm_test(a, b).confidence_interval()
+    assert table["exact"].estimate == pytest.approx(table["paired_t"].estimate)
+    assert table["exact"].checks[0].assumption == SYMMETRIC
+    assert moved["exact"].checks[0].assumption == LABELS
     tiny = pt.compare_all([1, 1, 0], [1, 1, 0], delta=1e-25, K=20, alternative="less")
     assert p_of(tiny, "exact", "wilcoxon") == [0.125, 0.125]
 
 
 def test_what_is_sampled_a_bound_or_contradictory_is_marked():
     table = pt.compare_all(*known.TIED, K=300)
-    assert table["bootstrap_mean"].result.pvalue_text().startswith("\N{ALMOST EQUAL TO} ")
+    assert table["bootstrap_mean"].pvalue_text.startswith("\N{ALMOST EQUAL TO} ")
     note = "p leaves out 1 difference of 0, the interval does not"
-    noted = [x.test for x in table if note in x.assumptions_text]
-    assert noted == ["wilcoxon", "sign"]
+    assert [x.test for x in table if note in x.assumptions_text] == ["wilcoxon", "sign"]
     noise = np.random.default_rng(0).normal(size=(2, 100))
-    exact = pt.compare_all(*noise, tests=["exact"])["exact"].result
-    assert exact.method == "upper bound"
-    assert exact.pvalue_text().startswith("\N{LESS-THAN OR EQUAL TO} ")
-    assert f"p {exact.pvalue_text()}" in str(exact)
+    exact = pt.compare_all(*noise, tests=["exact"])["exact"]
+    low, high = exact.result.pvalue_interval()
+    assert exact.pvalue_text.startswith("\N{LESS-THAN OR EQUAL TO} ")
+    assert [exact.rejects(p) for p in (low / 2, (low + high) / 2, high)] == [False, None, True]
+    a, b = np.random.default_rng(0).integers(0, 40, size=(2, 25, 4, 3))
+    drawn = alt.compare_all(a, b, statistic="macro_f1", tests=["exact"], rng=0)["exact"]
+    assert drawn.pvalue_text.startswith("\N{ALMOST EQUAL TO} ")
     table = pt.compare_all([2, 3, 4], [1, 2, 3], K=50)
     assert (table["exact"].result.pvalue, table["paired_t"].result) == (0.25, None)
-    assert table["paired_t"].held is None
+    assert (table["paired_t"].held, table["paired_t"].rejects(0.05)) == (None, None)
     assert "all 3 differences are 1, so a t-test has no standard error" in str(table)
     assert json.loads(table.to_json())["answers"][2]["pvalue"] is None
 
@@ -169,13 +228,13 @@ BELL, SKEWED, NONE = RNG.normal(size=500).round(4), RNG.exponential(size=500).ro
         (RNG.normal(size=12_000).round(3), np.zeros(12_000), NORMAL, True),
         ([1, 0] * 30, [0, 1] * 30, VARIANCES, True),
         ([1, 2, 3, 4, 5], [2, 1, 3, 1, 4], SYSTEMS, None),  # r12 = 0.54, five pairs
+        ([1, 2, 3, 4, 5], [2, 1, 3, 1, 4], VARIANCES, None),
         ([1, 2], [1, 1], NORMAL, None),
         (range(10), NONE[:10], SYMMETRIC, None),  # ten cannot speak for a shape
-        (range(10), NONE[:10], NORMAL, None),
     ],
 )
 def test_assumptions_are_held_against_the_data(a, b, assumption, held):
-    found, evidence = verdict(assumption, PairedSample.of(a, b))
+    _, found, evidence = verdict(assumption, pt.Scores.of(a, b))
     assert found is held, evidence
 
 
@@ -184,12 +243,15 @@ def test_forms_of_the_table():
     table = pt.compare_all(a, b, K=100, names=("<new>", "old"), confidence_level=0.9)
     assert str(table).startswith("<new> against old: mean, n = 12")
     assert "90% interval" in table._repr_html_()
+    assert "<new>" not in table._repr_html_()
     record = json.loads(table.to_json())
-    assert (record["names"], len(record["answers"])) == (["<new>", "old"], len(OF_SCORES))
+    assert (record["names"], record["answers"]) == (["<new>", "old"], table.rows())
     result = table["paired_t"].result
-    assert "paired t-test: mean difference of <new> over old 0.0085833" in str(result)
+    assert "<new> scores 0.00858333 more than old (mean difference; n = 12): t = 1.0" in str(result)
     assert json.loads(result.to_json())["interval"] == pytest.approx(known.PAIRED_T["plain"][3])
     assert names_of(pt.compare_all(a, b, tests=["sign", "exact"])) == ["sign", "exact"]
+    with pytest.raises(KeyError, match="no test 'mcnemar' here; there are exact"):
+        table["mcnemar"]
 
 
 SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
@@ -203,7 +265,7 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
         (SCORES, {"tests": ["sign", "sign"]}, "at least one test, and none twice"),
         (SCORES, {"tests": "sign"}, "tests='sign' must be a list of names"),
         (SCORES, {"confidence_level": 95}, "confidence_level must lie in"),
-        (SCORES, {"K": 0}, "K = 0 samples"),
+        (SCORES, {"K": 0}, "K=0 must be at least 1"),
         (SCORES, {"rng": -1}, "rng=-1 must not be negative"),
         (([math.nan], [1]), {}, r"u\[0\] = nan is missing"),
         (([1, -1], [1, 2]), {"statistic": "accuracy"}, r"u\[1\] = -1 is below 0"),
@@ -214,15 +276,3 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
 def test_bad_arguments_are_named(pairs, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         pt.compare_all(*pairs, **options)
-
-
-def test_r12_of_hits_is_that_of_what_can_be_hit():
-    """Yeh (2000), sec. 3.3: 0.35, of the relations; spurious answers are none."""
-    hit, spurious, miss, nothing = (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)
-    rows = [(hit, hit, 19), (hit, miss, 28), (miss, hit, 6), (miss, miss, 50)]
-    rows += [(spurious, spurious, 5), (spurious, nothing, 43), (nothing, spurious, 9)]
-    u, v = ([row[i] for row in rows for _ in range(row[2])] for i in (0, 1))
-    table = pt.compare_all(u, v, statistic="recall", tests=["two_proportion_z"])
-    assert "r12 = 0.345" in table["two_proportion_z"].assumptions_text
-    found = pt.compare_all(u[:1], v[:1], statistic="recall", tests=["chi_squared"])
-    assert "r12" not in found["chi_squared"].assumptions_text

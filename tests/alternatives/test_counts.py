@@ -141,7 +141,10 @@ LESS = alt.mcnemar(1, 2, alternative="less")
         (lambda: LESS.confidence_interval(0.3), "confidence_level=0.3 is too low"),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
         (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
-        (lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False), "both proportions are 0 or 1"),
+        (
+            lambda: alt.two_proportion_z(1, 1, 0, 1, pooled=False),
+            "one proportion is 0 and the other 1",
+        ),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\] = -1 is below 0"),
     ],

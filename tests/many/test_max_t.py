@@ -10,20 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import _parallel, compare_many, exact_perm_test
-from permtest.many import ScoreTable
 from permtest.many.corrections import max_t
-from permtest.statistics import lookup
+from permtest.statistics import STATISTICS
 from tests.many import naive_max_t as naive
 from tests.strategies import SCORES, alternatives
 
 SIDES = ("two-sided", "greater", "less")
-
-
-def table(scores, statistic="sum"):
-    array = np.array(scores, dtype=object)
-    if all(-(2**60) < x < 2**60 for x in array.ravel()):
-        array = array.astype(np.int64)
-    return ScoreTable(tuple(f"s{i}" for i in range(len(array))), array, lookup(statistic))
 
 
 def every_pair(scores):
@@ -31,8 +23,15 @@ def every_pair(scores):
 
 
 def corrected(scores, statistic="sum", alternative="two-sided", K=10_000, rng=None):
+    array = np.array(scores, dtype=object)
+    if all(-(2**60) < x < 2**60 for x in array.ravel()):
+        array = array.astype(np.int64)
+    measure = None
+    if statistic == "f1":
+        measure = STATISTICS["f1"].measures[0]
+        array = np.stack([measure.addends(x) for x in array.reshape(len(array), -1, 3)])
     how = {"alternative": alternative, "K": K, "rng": np.random.default_rng(rng)}
-    return max_t(table(scores, statistic), *every_pair(scores), **how)
+    return max_t(array, *every_pair(scores), measure=measure, **how)
 
 
 def of(fractions):
@@ -197,17 +196,15 @@ def test_only_differences_count(K):
 
 
 def test_clusters_are_turned_as_a_whole():
-    scores = np.random.default_rng(3).integers(0, 7, (3, 12))
-    names, labels = ("a", "b", "c"), np.repeat(range(4), 3)
-    whole = ScoreTable(names, scores, lookup("sum"), clusters=tuple(labels.tolist()))
-    how = {"alternative": "two-sided", "K": 100, "rng": np.random.default_rng(0)}
-    found = max_t(whole, *every_pair(names), **how)
-    assert found.K == 16
-    folded = scores.reshape(3, 4, 3).sum(axis=2)
-    assert np.array_equal(found.adjusted, corrected(folded).adjusted)
+    scores, labels = np.random.default_rng(3).integers(0, 7, (3, 12)), np.repeat(range(4), 3)
+    table = dict(zip("abc", scores, strict=True))
+    found = compare_many(table, clusters=labels, correction="max_t", K=100)
+    assert not found.sampled
+    folded = corrected(scores.reshape(3, 4, 3).sum(axis=2), K=16)
+    assert np.array_equal(found.adjusted, folded.adjusted)
 
 
 def test_counts_without_room_are_refused():
     table = {"a": [[2**51, 0, 0]], "b": [[0, 1, 0]]}
-    with pytest.raises(ValueError, match=r"counts that add up to .* or choose 'holm'"):
+    with pytest.raises(ValueError, match=r"counts add up to .*; try 'holm'"):
         compare_many(table, statistic="f1", correction="max_t")

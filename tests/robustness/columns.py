@@ -70,6 +70,11 @@ MEANT: dict[str, tuple[Callable[[], Any], list[Any]]] = {
         lambda: np.array([Decimal("0.1"), Decimal("1E+2"), 1, 0, 1, 2], object),
         [Fraction(1, 10), 100, 1, 0, 1, 2],
     ),
+    "texts": (
+        lambda: ["3", "0.5", " 1e-1", "1/4", "true", "+2."],
+        [3, Fraction(1, 2), Fraction(1, 10), Fraction(1, 4), 1, 2],
+    ),
+    "text array": (lambda: np.array(list(map(str, PLAIN))), PLAIN),
     "mixed": (
         lambda: np.array(
             [True, 2.5, Decimal(3), Fraction(7, 2), np.int8(1), np.float32(0.1)], object
@@ -109,8 +114,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], int | None]] = {
     "NaN": (lambda: [1, NAN, 2, 3, 4, 5], 1),
     "infinity": (lambda: [1, INF, 2, 3, 4, 5], 1),
     "None": (lambda: [1, None, 2, 3, 4, 5], 1),
-    "text": (lambda: [1, "2", 2, 3, 4, 5], 1),
-    "text array": (lambda: np.array(list("123456")), 0),
+    "text": (lambda: [1, "two", 2, 3, 4, 5], 1),
+    "text array": (lambda: np.array(list("1x3456")), 1),
     "complex": (lambda: np.array([1, 2j, 2, 3, 4, 5]), 0),
     "dates": (lambda: np.array(["2020-01-01"] * 6, "M8[D]"), 0),
     "durations, ns": (lambda: np.array(PLAIN, "m8[ns]"), 0),

@@ -115,19 +115,20 @@ def test_measures_of_the_same_counts_stand_side_by_side(pairs):
     assert list(rows) == ["precision", "recall", "f1"]
     for cells, (name, row) in zip(table.rows, rows.items(), strict=True):
         one = overview(pairs, statistic=name, rng=3)
-        bayes = bayes_test(units.v, units.u, name, weight=1, paired=True)
+        few = len(units.u) < 30
+        bayes = bayes_test(units.v, units.u, name, weight=1, paired=not few)
         assert row == {
             "scores": [*one.scores],
             "difference": one.difference,
             "pvalue": exact_perm_test(pairs, statistic=name).pvalue,
             "interval": [*one.interval],
             "probability_a_better": bayes.p_h1,
-            "paired_probability": bayes.paired.p_h1,
+            "paired_probability": None if few else bayes.paired.p_h1,
         }
         assert cells[5:] == (
             one.exact.pvalue_text(),
             bayes.chances()["b"],
-            bayes.paired.chances()["b"],
+            "-" if few else bayes.paired.chances()["b"],
         )
 
 

@@ -1,0 +1,443 @@
+"""What systems score: two of them item by item, and many in a ranking or in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, log10
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.transforms import ScaledTranslation
+from numpy.typing import NDArray
+
+from permtest._text import p_value
+from permtest.plots import roles, sheet
+
+if TYPE_CHECKING:
+    from permtest.many import Leaderboard
+    from permtest.scores import Scores
+
+FEW, DROPS = 40, 300  # items that are joined by a line each; of more, so many are drawn
+BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its middle
+CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
+MOST = 30  # systems that are drawn in a ranking
+LANE, LANES = 14.0, 60.0  # points that a bar beside the axes takes, and all of them at most
+NUMBERS = 12  # systems of which each pair has room for numbers
+SMALLEST = 8.0  # points; smaller letters are left out
+BOUNDS = (1e-3, 1e-6)  # of p: the darker shades, below alpha
+
+# ---- two systems, item by item -------------------------------------------------------------------
+
+
+def plot_estimation(
+    scores: Scores,
+    interval: Sequence[float] | None = None,
+    *,
+    contributions: Any = None,
+    difference: float | None = None,
+    measure: str = "",
+    higher_is_better: bool | None = None,
+    ax: Any = None,
+) -> tuple[Axes, ...]:
+    """Draw both systems' scores, their differences item by item, and the overall difference.
+
+    Scores are as `plot_scores` draws them. Differences have the gids "first", "equal" and "second",
+    by the system that is ahead; the mean has "interval" and "zero". Where most items are equal, the
+    bar of these is cut, and the key says so.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of two systems.
+    interval : sequence of two floats, optional
+        Of the difference, first minus second, as ``result.confidence_interval()``.
+    contributions : array_like of shape (N,), optional
+        For counts, which have no score of an item: what each item adds to the difference of the
+        measure, times N.
+    difference : float, optional
+        The overall difference. Default: the mean difference per item.
+    measure : str, optional
+        What the difference is one of, such as "F1".
+    higher_is_better : bool, optional
+        Default: what `scores` say. If it is known, keys call a system better, else higher.
+    ax : sequence of matplotlib.axes.Axes, or matplotlib.figure.Figure, optional
+        Where to draw: scores, differences of items, and their mean; or the last two alone. An empty
+        figure keeps its width, and has no scores if it is narrower than 8.5 inches. Nor have
+        counts, of which an item has several.
+
+    Returns
+    -------
+    tuple of three or two matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import permtest as pt
+    >>> from matplotlib.figure import Figure
+    >>> scores = pt.Scores.of([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], ("new", "old"))
+    >>> ends = pt.exact_perm_test(scores).confidence_interval(0.8)
+    >>> differences, mean = pt.plots.plot_estimation(scores, ends, ax=Figure())
+    >>> [text.get_text() for text in differences.get_legend().get_texts()]
+    ['new higher: 4', 'equal: 1', 'old higher: 0']
+    """
+    if scores.columns and contributions is None:
+        raise ValueError("counts have no difference item by item; pass contributions=")
+    apart = scores.differences() / scores.scale if contributions is None else contributions
+    apart, names = np.asarray(apart, dtype=np.float64), sheet.distinct(scores.names)
+    known = scores.higher_is_better if higher_is_better is None else higher_is_better
+    mean = (apart.mean() if apart.size else 0.0) if difference is None else difference
+    make = _two_parts if scores.columns else _three_parts
+    with sheet.canvas(ax, (sheet.WIDE, 5.0), make, (3.0, 1.5)) as ax:
+        axes = tuple(ax)
+        *left, right, below = sheet.check_axes(axes, 2 if len(axes) == 2 else 3, "parts")
+        for place in left:
+            plot_scores(scores, ax=place)
+        what = f"difference of {scores.score or 'scores'}, {names[0]} minus {names[1]}"
+        if contributions is not None:
+            what = f"what an item adds to the difference of {measure}, times {apart.size}"
+        _draw_differences(right, apart, names, known)
+        sheet.literal(right.xaxis.label, what, right)
+        _draw_mean(below, float(mean), interval, f"difference of {measure}" if measure else "")
+    return axes
+
+
+def _three_parts(figure: Figure) -> tuple[Axes, ...]:
+    """Scores on the left, differences above their mean."""
+    grid = figure.add_gridspec(2, 2, width_ratios=(4, 6), height_ratios=(3, 1))
+    return tuple(figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1]))
+
+
+def _two_parts(figure: Figure) -> Any:
+    return figure.subplots(2, height_ratios=(3, 1))
+
+
+def plot_scores(scores: Scores, *, ax: Any = None) -> Axes:
+    """Draw what two systems score: histograms back to back, or four bars for scores of 0 and 1.
+
+    Between the histograms are quartiles, means and single items. Gids: "cloud", "quartiles",
+    "median", "mean", "rain", "pair" for the lines that join the scores of up to 40 items; "bars".
+
+    Parameters
+    ----------
+    scores : Scores
+        Single scores of two systems.
+    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    a, b = (np.asarray(x / scores.scale, dtype=np.float64) for x in scores.arrays[:2])
+    draw, what = _draw_clouds, f"{scores.score or 'score'} of an item"
+    if scores.is_binary:
+        draw, what = _draw_answers, "items"
+    with sheet.canvas(ax) as ax:
+        draw(ax, a, b, sheet.distinct(scores.names))
+        sheet.literal(ax.xaxis.label, what, ax)
+    return ax
+
+
+def _draw_answers(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
+    """How many items both systems have right, one of them, and none."""
+    kinds = {
+        "both 1": a * b,
+        f"only\n{names[0]} 1": a * (1 - b),
+        f"only\n{names[1]} 1": b * (1 - a),
+    }
+    kinds["both 0"] = (1 - a) * (1 - b)
+    looks = [role.area(ax) for role in (roles.NEITHER, roles.A, roles.B)]
+    looks.append({"facecolor": ax.get_facecolor(), "edgecolor": "0.45"})
+    sheet.name_rows(ax, list(kinds), pad=4)
+    for row, (which, options) in enumerate(zip(kinds.values(), looks, strict=True)):
+        bar, share = ax.barh([row], [which.sum()], gid="bars", **options), which.mean()
+        ax.bar_label(bar, [f"{which.sum():.0f} ({share:.1%})"], padding=6)
+    ax.set_xlim(0, 1.5 * max(which.sum() for which in kinds.values()))
+    sheet.ticks(ax.xaxis, 3, whole=True)
+
+
+def _draw_clouds(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
+    """A histogram upwards, one downwards, between them quartiles, means and single items."""
+    edges, moved = _edges(np.concatenate((a, b))), np.random.default_rng(0)
+    peak = max(np.histogram(x, edges)[0].max() for x in (a, b))
+    joined, ink = a.size <= FEW, roles.ink()
+    for x, y in zip(a, b, strict=True) if joined else ():
+        role = roles.NEITHER if x == y else roles.A if x > y else roles.B
+        ax.plot([x, y], [0.3, -0.3], linewidth=1.2, zorder=1, gid="pair", **role.line())
+    tick: dict[str, Any] = {"marker": "|", "markersize": 9, "markeredgewidth": 2.5, "gid": "median"}
+    dots: dict[str, Any] = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0}
+    for x, side, role in ((a, 1, roles.A), (b, -1, roles.B)):
+        heights = side * (0.8 * np.histogram(x, edges)[0] / peak + 0.7)
+        ax.stairs(heights, edges, baseline=side * 0.7, fill=True, gid="cloud", **role.area(ax))
+        low, middle, high = np.quantile(x, (0.25, 0.5, 0.75))
+        thick: dict[str, Any] = {"linewidth": 7, "solid_capstyle": "butt", "gid": "quartiles"}
+        ax.plot([low, high], [side * 0.55] * 2, color=ink, **thick)
+        ax.plot([middle], [side * 0.55], color=ax.get_facecolor(), **tick)
+        ax.plot([x.mean()], [side * 0.55], gid="mean", **role.dot(ax, markeredgecolor="w"))
+        chosen = np.sort(x)[np.linspace(0, x.size - 1, min(x.size, DROPS)).astype(np.int64)]
+        rain = side * 0.25 + moved.uniform(-0.14, 0.14, chosen.size) * (not joined)
+        ax.plot(chosen, rain, **role.dot(ax, gid="rain", alpha=0.7, **dots))
+    sheet.fit(ax, edges[[0, -1]], 0.03)
+    ax.set_ylim(-1.6, 1.6)
+    ax.set_yticks([0.9, -0.9], ["\n".join(name.split(" ", 1)) for name in names], parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    sheet.ticks(ax.xaxis, 5)
+    bar = Patch(facecolor=ink, label="middle half, median")
+    sheet.key(ax, [sheet.dot("mean", color=ink, marker="o", markersize=8), bar])
+
+
+def _draw_differences(
+    ax: Axes, apart: Any, names: Sequence[str], higher_is_better: bool | None
+) -> None:
+    """Bars of the items' differences, by which system is ahead; that at 0 may be cut."""
+    word = "higher" if higher_is_better is None else "better"
+    ahead = np.sign(apart) * (-1 if higher_is_better is False else 1)
+    edges = _edges(np.append(apart, 0.0), centred=True)
+    middles, below, handles = (edges[1:] + edges[:-1]) / 2, np.zeros(edges.size - 1), []
+    kinds = [("first", 1, roles.A, f"{names[0]} {word}"), ("equal", 0, roles.NEITHER, "equal")]
+    for gid, sign, role, label in (*kinds, ("second", -1, roles.B, f"{names[1]} {word}")):
+        heights, look = np.histogram(apart[ahead == sign], edges)[0], role.area(ax)
+        ax.bar(middles, heights, 0.9 * np.diff(edges), bottom=below, gid=gid, **look)
+        below += heights
+        handles.append(Patch(label=f"{label}: {(ahead == sign).sum()}", **look))
+    middle = int(np.argmin(np.abs(middles)))
+    others, top = float(np.delete(below, middle).max(initial=0.0)), float(below.max())
+    if 0 < MUCH * others < top:
+        top = CUT * others
+        handles[1].set_label(f"{handles[1].get_label()} (bar cut)")
+    ax.set_ylim(0, 1.06 * max(top, 1.0))
+    ax.margins(x=0.03)
+    ax.set_ylabel("items")
+    sheet.ticks(ax.xaxis, 7)
+    sheet.ticks(ax.yaxis, 5, whole=True)
+    sheet.key(ax, handles)
+
+
+def _draw_mean(ax: Axes, mean: float, interval: Sequence[float] | None, what: str) -> None:
+    """The overall difference with its interval, near 0."""
+    ends, level = [*(interval or ())], getattr(interval, "confidence_level", None)
+    ax.axvline(0, gid="zero", **roles.EQUAL.line())
+    seen = [end if np.isfinite(end) else mean for end in ends]
+    sheet.fit(ax, [0.0, mean, *seen], 0.12, 1.0)
+    sheet.draw_interval(ax, 0, ends or [mean, mean], mean, marker="o", markersize=9, gid="interval")
+    ax.set(ylim=(-1, 1), yticks=[])
+    ax.spines["left"].set_visible(False)
+    sheet.ticks(ax.xaxis, 7)
+    words = f"{what or 'mean difference'} {sheet.signed(mean, 4)}"
+    if ends:
+        words += f", {'' if level is None else f'{100 * level:g}% '}interval {sheet.span(*ends)}"
+    sheet.literal(ax.xaxis.label, words, ax)
+
+
+def _edges(values: Any, centred: bool = False) -> NDArray[np.float64]:
+    """Of bars for all values: one for each if there are few and they are evenly spaced."""
+    distinct = np.unique(values)
+    low, high = float(distinct[0]), float(distinct[-1])
+    gaps = np.diff(distinct)
+    step = float(gaps.min()) if gaps.size else 1.0
+    even = bool(np.all(np.abs(gaps / step - np.rint(gaps / step)) < 1e-6))
+    if not even or (high - low) / step >= BINS:
+        wide = (high - low) / (BINS - 1)
+        step = step * np.ceil(wide / step) if even else wide
+    start = -step * np.ceil(-low / step - 1e-9) if centred else low
+    return np.asarray(start + step * (np.arange(int((high - start) / step + 0.5 + 1e-9) + 2) - 0.5))
+
+
+# ---- many systems --------------------------------------------------------------------------------
+
+
+def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
+    """Draw each system's score, which systems do not differ, and the ranks that each may have.
+
+    Filled circles and bold names are systems tied with the first (gid "tied"), or that differ from
+    the baseline ("differs"); the others are hollow squares ("behind", "same"). Bars beside the axes
+    ("group") join systems of which no two differ. Ranks or adjusted p-values are notes ("note").
+    The first 30 systems are drawn; the picture says how many are not.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Of `compare_many`.
+    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
+        Where to draw. An empty figure becomes as high as the picture needs.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import permtest as pt
+    >>> from matplotlib.figure import Figure
+    >>> board = pt.compare_many({
+    ...     "old": [2, 3, 4, 3, 1, 0, 2, 3], "new": [3, 5, 4, 6, 2, 2, 3, 5],
+    ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
+    >>> ax = pt.plots.plot_ranking(board, ax=Figure())
+    >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
+    ['4.00  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
+    """
+    drawn = board.order()[:MOST]
+    left_out = len(board.systems) - len(drawn)
+    with sheet.canvas(ax, (sheet.WIDE, 0.45 * len(drawn) + 2.5)) as ax:
+        draw = _draw_ranks if board.baseline is None else _draw_beside
+        places, marked, words, keys = draw(ax, board, drawn)
+        sheet.name_rows(ax, sheet.distinct(drawn, 20), marked)
+        sheet.fit(ax, places, 0.1, 0.02 * abs(places[0]) or 1.0)
+        sheet.ticks(ax.xaxis, 4)
+        looks = {
+            True: roles.HOLDS.dot(ax, linestyle="none", gid=words[0][0]),
+            False: roles.BROKEN.dot(ax, linestyle="none", gid=words[1][0]),
+            None: {"marker": "D", "markersize": 8, "color": roles.ink(), "gid": "baseline"},
+        }
+        for row, (place, mark) in enumerate(zip(places, marked, strict=True)):
+            ax.axhline(row, color="0.88", linewidth=1, zorder=0, gid="row")
+            ax.plot([place], [row], **looks[mark])
+        kinds = zip((True, False), words, strict=True)
+        keys = [sheet.dot(label, **looks[x]) for x, (_, label) in kinds if x in marked] + keys
+        what = f"{_measure(board)}; {left_out} more systems are not drawn" * (left_out > 0)
+        sheet.literal(ax.xaxis.label, what or _measure(board), ax)
+        sheet.key(ax, keys, board.sentence(), fontweight="normal")
+    return ax
+
+
+#: Of systems in a row each: places, whether they are marked (None: the baseline), gid and words
+#: for those that are and those that are not, and more entries of the key.
+Drawn: TypeAlias = tuple[list[float], list[bool | None], list[tuple[str, str]], list[Any]]
+
+
+def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
+    """Ranks, and bars that join systems of which no two differ."""
+    where = [board.systems.index(system) for system in drawn]
+    first, groups = board.tied_with_best(), board.groups()
+    ranks = board.rank_ranges() if board.bounds_ranks else board.places()[:, None]
+    step = min(LANE, LANES / max(len(groups), 1))
+    look: dict[str, Any] = {"color": roles.ink(), "solid_capstyle": "butt", "clip_on": False}
+    for lane, group in enumerate(groups):
+        rows = [row for row, system in enumerate(drawn) if system in group]
+        move = ScaledTranslation((lane + 0.7) * step / 72, 0, ax.figure.dpi_scale_trans)
+        look |= {"transform": ax.get_yaxis_transform() + move, "linewidth": 0.45 * step}
+        if rows:  # it goes on below if not all of them are drawn
+            end = rows[-1] + (0.28 if len(rows) == len(group) else 0.6)
+            ax.plot([1, 1], [rows[0] - 0.28, end], gid="group", **look)
+    places = [float(board.values[i]) for i in where]
+    for row, (i, text) in enumerate(zip(where, numbers(places), strict=True)):
+        rank = " to ".join(dict.fromkeys(map(str, ranks[i])))
+        sheet.write_beside(ax, row, f"{text}  rank {rank}", "note", 14 + step * len(groups))
+    words = [("tied", "first, or tied with it"), ("behind", "behind the first")]
+    bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
+    keys = [sheet.dot("no two of them differ", color=roles.ink(), **bar)] * bool(groups)
+    return places, [system in first for system in drawn], words, keys
+
+
+def _draw_beside(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
+    """Differences from the baseline, which stands at 0, and adjusted p-values."""
+    ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
+    pairs = {int(i): pair for pair, i in enumerate(board.first)}
+    where = [pairs.get(board.systems.index(system)) for system in drawn]
+    places = [0.0 if pair is None else float(board.statistic[pair]) for pair in where]
+    for row, (pair, text) in enumerate(zip(where, numbers(places, "+"), strict=True)):
+        note = "baseline" if pair is None else f"{text}  p = {p_value(board.adjusted[pair])}"
+        sheet.write_beside(ax, row, note, "note")
+    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
+    words = [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
+    marked = [None if pair is None else bool(board.differs[pair]) for pair in where]
+    return places, marked, words, []
+
+
+def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
+    """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
+
+    Cells are the darker the smaller the adjusted p-value is. Up to 12 systems have numbers as well:
+    p above the diagonal (gid "p"), where pairs that do not differ are hatched ("same"), the
+    difference below it, row minus column ("difference"), and on it what each of them scores
+    ("value").
+
+    Parameters
+    ----------
+    board : Leaderboard
+        Of `compare_many`, of all pairs.
+    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
+        Where to draw, as in `plot_ranking`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if board.baseline is not None:
+        raise ValueError(
+            f"this board compares systems only with {board.baseline!r}, and not all pairs; draw "
+            "it with plot_ranking"
+        )
+    order = [board.systems.index(system) for system in board.order()]
+    p, apart = (board.matrix(what)[np.ix_(order, order)] for what in ("adjusted", "statistic"))
+    size, values = len(order), numbers(board.values[order].tolist())
+    kinds, shades, keys = _shades(p, board.alpha)
+    inches = min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0)
+    with sheet.canvas(ax, inches) as ax:
+        places = [str(board.places()[i]) for i in order]
+        names = zip(places, sheet.distinct(board.order()), strict=True)
+        step = 1 if size <= MOST else 10  # of many systems, every tenth has a name
+        ax.set_xticks(range(0, size, step), places[::step])
+        rows = [f"{place}  {name}" for place, name in names]
+        ax.set_yticks(range(0, size, step), rows[::step], parse_math=False)
+        ax.tick_params(length=0)
+        where, letters = "p of every two", 0.85 / 8 * sheet.letters(ax) * sheet.font() / size
+        if size <= NUMBERS and letters >= SMALLEST:
+            where = f"above the diagonal: p; below it: row minus column, {_measure(board)}"
+            keys[0].set_hatch("///")
+            _write_pairs(ax, p, apart, values, kinds, min(letters, sheet.font()))
+            kinds = np.triu(kinds)
+        ax.imshow(shades[kinds], aspect="auto", interpolation="none", gid="cells")
+        sheet.literal(ax.xaxis.label, f"rank; {where}", ax)
+        ax.set_ylabel("rank, system")
+        sheet.key(ax, keys, board.sentence(), fontweight="normal")
+    return ax
+
+
+def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
+    """Which shade each cell has, from 0, the shades, and the key to them."""
+    from permtest.alternatives.registry import rejects
+
+    bounds, blue = [alpha, *(x for x in BOUNDS if x < alpha)], np.array(roles.NULL.rgba()[:3])
+    shades = np.array([np.ones(3), 0.6 + 0.4 * blue, blue, 0.45 * blue])
+    kinds = sum(rejects(p, bound).astype(int) for bound in bounds) * ~np.eye(len(p), dtype=bool)
+    words = ["does not differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
+    edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
+    keys = [Patch(fc=shade, label=x, **edge) for shade, x in zip(shades, words, strict=False)]
+    return kinds, shades, keys
+
+
+def _write_pairs(
+    ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any, size: float
+) -> None:
+    """Adjusted p and difference of every pair, and what every system scores."""
+    at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "parse_math": False}
+    hatch: dict[str, Any] = {"hatch": "///", "facecolor": "none", "edgecolor": "0.6", "gid": "same"}
+    for (i, j), value in np.ndenumerate(p):
+        if i == j:
+            ax.text(j, i, values[i], gid="value", fontweight="bold", **at)
+        elif i > j:
+            ax.text(j, i, sheet.signed(float(apart[i, j]), 3), gid="difference", **at)
+        else:
+            look = {"color": "w"} if kinds[i, j] > 1 else {"path_effects": roles.halo(ax)}
+            ax.text(j, i, p_value(float(value), digits=2), gid="p", **at | look)
+            if kinds[i, j] == 0:
+                corner = (j - 0.46, i - 0.46)
+                ax.add_patch(Rectangle(corner, 0.92, 0.92, linewidth=0, **hatch))
+
+
+def _measure(board: Leaderboard) -> str:
+    """What the values are, or the differences from a baseline."""
+    words = board.title + " score" * (board.title in ("mean", "sum"))
+    words += " (lower is better)" * (board.higher_is_better is False)
+    return words if board.baseline is None else f"{words}, minus that of {board.baseline}"
+
+
+def numbers(values: Sequence[float], sign: str = "") -> list[str]:
+    """Numbers with as many decimals as tell them apart; with a plus for the `sign` "+"."""
+    reach = max(values) - min(values) or max(map(abs, values)) or 1.0
+    decimals = max(2 - floor(log10(reach)), 0)
+    form = f"{sign}.{decimals}f" if decimals <= 6 and max(map(abs, values)) < 1e7 else f"{sign}.4g"
+    return [sheet.digits(x + 0.0, form) for x in values]

@@ -1,0 +1,895 @@
+"""One document about two systems, or about a leaderboard: sections, and the files made of them."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import partial
+from importlib import import_module
+from io import BytesIO
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from permtest._checks import check_count, check_finite, check_level, check_option, optional
+from permtest._text import (
+    Shown,
+    cell,
+    counted,
+    html_table,
+    interval,
+    number,
+    p_value,
+    plain,
+    said,
+    together,
+)
+from permtest.alternatives import Answer, AnswerTable, applicable, compare_all
+from permtest.alternatives.registry import (
+    ITEMS,
+    LABELS,
+    MEAN,
+    SYMMETRIC,
+    TITLES,
+    Floats,
+    as_floats,
+    as_threshold,
+    verdict,
+)
+from permtest.exact import exact_perm_test
+from permtest.integers import exact_sum, with_room
+from permtest.interval import ConfidenceInterval
+from permtest.many.board import Leaderboard
+from permtest.many.corrections import CORRECTIONS
+from permtest.result import PermutationTestResult
+from permtest.scores import Scores
+from permtest.statistics import Statistic, lookup, measured
+from permtest.study.describe import dependence, describe, evaluation_units, unit_sizes
+from permtest.study.effects import KINDS, effect_sizes
+from permtest.study.power import (
+    SIMULATED,
+    fewest_units,
+    minimum_detectable_effect,
+    observed_effect,
+    power_curve,
+    separating_n,
+    units_at,
+)
+from permtest.study.recommend import COLUMNS, recommend
+
+FORMATS = ("html", "md", "tex", "json", "csv")
+TEMPLATES = Path(__file__).with_name("templates")
+
+#: Items that are listed, systems whose pairs are drawn, letters of a text in a table, inches of
+#: the width of a picture, and the most cells of a null distribution that is drawn.
+MOST_ITEMS, MOST_DRAWN, LETTERS, WIDTH, MOST_CELLS = 10, 100, 200, 6.8, 5 * 10**6
+
+#: Tests that say nothing of scores of 0 and 1; those that take long with more than `MANY` pairs; and
+#: resamples of bootstraps, fewer with more than `CHEAP` pairs.
+OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
+SLOW, MANY = (*OF_ORDER, "bootstrap_mean", "paired_bootstrap"), 30_000
+RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
+
+Table: TypeAlias = tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]
+
+# ---- the settings --------------------------------------------------------------------------------
+
+#: What the options of each step may be: one of some values, or what a function lets pass.
+OPTIONS: dict[str, Any] = {
+    "units.metric": ("mean", "median"),
+    "units.remainder": ("error", "drop"),
+    "data.rule": ("exact", "manual"),
+    "data.estimand": ("mean", "median"),
+    "test.alternative": ("two-sided", "greater", "less"),
+    "test.tests": tuple(TITLES),
+    "effects.sizes": tuple(KINDS),
+    "power.test": SIMULATED,
+    "power.method": ("bootstrap", "normal"),
+    "units.rng": partial(check_count, least=0),
+}
+for _check, _names in {
+    check_count: "units.size test.K power.sizes power.experiments",
+    check_level: "data.alpha test.alpha effects.alpha power.alpha power.target",
+    check_finite: "data.tolerance test.delta",
+}.items():
+    OPTIONS |= dict.fromkeys(_names.split(), _check)
+
+
+@dataclass(frozen=True)
+class StudyConfig:
+    """The settings of each step of a study, as a YAML file has them.
+
+    Parameters
+    ----------
+    units : mapping
+        ``size`` of an evaluation unit in items (1), its ``metric`` ("mean" or "median" of them),
+        ``rng``, a seed that shuffles them first, and ``remainder`` ("error" or "drop").
+    data : mapping
+        ``alpha`` of the test of normality (0.05), ``tolerance`` for standard deviations of sizes of
+        units that are called stable, and the ``rule`` ("exact" or "manual") and ``estimand``
+        ("mean" or "median") of `recommend`.
+    test : mapping
+        ``alternative``, ``delta`` (the difference under the null hypothesis), ``alpha`` (0.05), the
+        ``tests`` beside the exact one, and ``K``, the number of resamples of bootstrap tests.
+    effects : mapping
+        The ``sizes`` to report, and ``alpha``: their intervals have a confidence of 1 - alpha.
+    power : mapping
+        The ``test`` whose power is simulated, by which ``method`` ("bootstrap" or "normal"), how
+        many ``sizes`` (5; a list has the sizes themselves), ``experiments`` at each (1 000), its
+        ``alpha``, and the power that is the ``target`` of the next study (0.8).
+    seed : int
+        Of what is random.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such option, or a value is not allowed; the message begins with its name.
+
+    Examples
+    --------
+    >>> from permtest.study import StudyConfig
+    >>> StudyConfig(units={"size": 15}, power={"experiments": 200}).units
+    {'size': 15}
+    >>> StudyConfig(units={"sise": 15})
+    Traceback (most recent call last):
+    ValueError: units.sise: there is no such option; did you mean units.size?
+    """
+
+    units: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    test: Mapping[str, Any] = field(default_factory=dict)
+    effects: Mapping[str, Any] = field(default_factory=dict)
+    power: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for step, options in vars(self).items():
+            if step == "seed":
+                check_count(options, step, least=0)
+                continue
+            if not isinstance(options, Mapping):
+                raise TypeError(f"{step}: {options!r} must be a mapping of options to values")
+            for key, value in options.items():
+                name = f"{step}.{key}"
+                _check_known(name, OPTIONS)
+                for one in value if isinstance(value, list | tuple) else [value]:
+                    check = OPTIONS[name]
+                    check(one, name) if callable(check) else check_option(name, one, check)
+
+    @classmethod
+    def of(cls, source: Any) -> StudyConfig:
+        """Of a configuration, a mapping, None, or the path of a YAML file."""
+        if source is None or isinstance(source, cls):
+            return source or cls()
+        if isinstance(source, Mapping):
+            for key in source:
+                _check_known(str(key), [one.name for one in fields(cls)])
+            return cls(**source)
+        yaml = optional("yaml", needed_by="a configuration", extra="study")
+        try:
+            found = yaml.safe_load(Path(source).read_text("utf-8-sig"))
+            if not isinstance(found, Mapping | None):
+                raise TypeError("a configuration must be a mapping of steps to options")
+            return cls.of(found)
+        except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
+            raise ValueError(f"{source}: {' '.join(str(error).split())}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was said, as plain values."""
+        return {key: plain(value) for key, value in vars(self).items() if value}
+
+
+def _check_known(name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        close = get_close_matches(name, known, n=1)
+        more = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+        raise ValueError(f"{name[:60]}: there is no such option; {more}")
+
+
+# ---- what is computed, once ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Shown):
+    """Two systems compared: what the sections of a document are made of.
+
+    `units` are what is swapped as a whole: the scores themselves, or the sums of clusters on the
+    scale of items. `contributions` are what each of them adds to the difference, times N.
+    """
+
+    scores: Scores
+    units: Scores
+    statistic: Statistic
+    test: PermutationTestResult
+    alpha: float
+    delta: float
+    interval: ConfidenceInterval | None
+    answers: AnswerTable
+    contributions: Floats
+    config: StudyConfig
+
+    @property
+    def difference(self) -> float:
+        """By how much the first system scores higher."""
+        return float(self.test.statistic) + self.delta
+
+    @property
+    def rejected(self) -> bool | None:
+        """Whether the exact test rejects; None if its bounds lie on both sides of alpha."""
+        return self.answers["exact"].rejects(self.alpha)
+
+    @property
+    def level(self) -> str:
+        """The confidence level of intervals, as text."""
+        return f"{100 * (1 - self.alpha):.6g}%"
+
+    def rows(self, which: Iterable[int] | None = None) -> list[dict[str, Any]]:
+        """A row for each item: what both systems score, and what that adds to the difference."""
+        units, found = self.units, []
+        for i in range(len(units)) if which is None else which:
+            name = f"item {i + 1}" if units.ids is None else units.ids[i]
+            adds = float(self.contributions[i]) / len(units)
+            both = {
+                x: _score(units, y[i]) for x, y in zip(units.systems, units.arrays, strict=True)
+            }
+            found.append({"item": name, **both, "adds": adds})
+        return found
+
+
+def _compare(
+    scores: Scores, entry: Statistic, alternative: str, alpha: float, config: StudyConfig
+) -> Comparison:
+    """The exact test, made once, and what stands beside it."""
+    delta, level, seed = config.test.get("delta", 0.0), round(1 - alpha, 12), config.seed
+    if delta and entry.columns:
+        raise ValueError(f"test.delta: it is for single scores, not for {entry.name}")
+    units = scores.units if entry.columns else _per_item(scores)
+    how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": seed}
+    test = exact_perm_test(_raised(units, delta) if delta else scores, **how)
+    tests = config.test.get("tests")
+    if tests is None:
+        left_out = OF_ORDER if units.is_binary else SLOW if len(units) > MANY else ()
+        tests = [x for x in applicable(units, entry, delta) if x not in left_out]
+    others = ["paired_bootstrap" if entry.columns else "paired_t", *tests]
+    how |= {"tests": [x for x in dict.fromkeys(others) if x != "exact"], "delta": delta}
+    how["K"] = config.test.get("K", RESAMPLES if len(units) <= CHEAP else FEWER)
+    table = compare_all(units, confidence_level=level, **how)
+    found = table["paired_bootstrap"].interval if entry.columns else None
+    if not entry.columns and test.n_samples is None:
+        ends = test.confidence_interval(level)
+        more: dict[str, Any] = {"warning": ends.warning, "method": ends.method}
+        found = ConfidenceInterval(ends.low + delta, ends.high + delta, level, **more)
+    title = f"{entry.title} difference" if entry.columns else MEAN
+    assumed = (SYMMETRIC if delta else LABELS, ITEMS)
+    checks = () if entry.columns else tuple(verdict(x, units) for x in assumed)
+    exact = Answer("exact", test, float(test.statistic) + delta, title, found, checks)
+    answers = [exact, *(x for x in table if x.test in tests)]
+    facts = test, alpha, delta, found, replace(table, answers=tuple(answers))
+    return Comparison(scores, units, entry, *facts, _contributions(units, entry), config)
+
+
+def _per_item(scores: Scores) -> Scores:
+    """Sums of clusters over their mean size, so that their mean is that of the items."""
+    if scores.clusters is None:
+        return scores
+    units, n = scores.units, len(scores.units)
+    arrays = [with_room(x, n) * n for x in units.arrays]
+    return replace(units, arrays=arrays, scale=scores.scale * len(scores))
+
+
+def _raised(scores: Scores, delta: float) -> Scores:
+    """`delta` added to the scores of the second system, exactly."""
+    exact, (a, b) = as_threshold(delta), scores.names
+    u, v = (x.astype(object) * exact.denominator for x in scores.arrays)
+    names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
+    arrays, scale = [u, v + exact.numerator * scores.scale], scores.scale * exact.denominator
+    return replace(scores, arrays=arrays, systems=names, scale=scale)
+
+
+def _contributions(scores: Scores, entry: Statistic) -> Floats:
+    """What each item adds to the difference, times N.
+
+    A measure of counts is no mean of items: an item adds half of what the difference loses if the
+    systems' counts of it are exchanged, which is right but for second-order terms.
+    """
+    if not entry.columns:
+        return as_floats(scores.differences(), scores.scale)
+    measure, addends = measured(entry, scores)
+    first, second = (x.astype(np.float64) for x in addends)
+    totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
+    moved = second - first
+    swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
+    seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
+    return np.where(moved.any(axis=1), (seen - swapped) * len(scores) / 2, 0.0)
+
+
+def _score(scores: Scores, values: Any) -> float | str:
+    """What a system scores on an item: a number, or counts with their names."""
+    if not scores.columns:
+        return float(Fraction(int(values), scores.scale))
+    counts = np.atleast_2d(values).sum(axis=0).tolist()
+    return ", ".join(f"{x} {name}" for x, name in zip(counts, scores.columns, strict=True))
+
+
+# ---- sections ------------------------------------------------------------------------------------
+
+
+class Picture(NamedTuple):
+    """A picture that ``permtest.plots.<plot>(*arguments, **options)`` draws, and what it shows."""
+
+    plot: str
+    arguments: tuple[Any, ...]
+    shows: str
+    options: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Section(Shown):
+    """A part of a document: a sentence, a table of rows with the headings `titles`, a picture."""
+
+    key: str
+    heading: str
+    sentence: str = ""
+    table: Sequence[Mapping[str, Any]] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    picture: Picture | None = None
+    note: str = ""
+    code: str = ""
+    folded: bool = True
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the table as plain values."""
+        return [plain(row) for row in self.table]
+
+    def cells(self) -> list[list[str]]:
+        """The table as people read it."""
+        return [[_legible(cell(key, row.get(key))) for key in self.titles] for row in self.table]
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.sentence, self.note]))
+
+    def _repr_html_(self) -> str:
+        table = html_table(self.table, self.titles) if self.table else ""
+        return together(said(self.sentence), table, said(self.note))
+
+
+def _legible(text: str) -> str:
+    """A text from a file as one line of moderate length, without letters that cannot be seen."""
+    line = "".join(x if x.isprintable() else "\ufffd" for x in " ".join(text.split()))
+    return line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…"
+
+
+def _facts(found: Mapping[str, Any]) -> Table:
+    """A table of names and what is to be said about them."""
+    rows = [{"about": about, "found": x} for about, x in found.items() if x]
+    return rows, {"about": "", "found": ""}
+
+
+def _null(c: Comparison) -> Section:
+    """p, and how it was computed."""
+    test, shows = c.test, f"Null distribution of the test; p = {c.test.pvalue_text()}"
+    found = {
+        "p": test.bracket_text() if test.method == "bracket" else test.pvalue_text(10),
+        "log10 p": number(test.log10_pvalue, 10),
+        "smallest p that such data can give": test.smallest_pvalue
+        and p_value(test.smallest_pvalue),
+        "method": f"{test.method}: {test.method_reason}",
+        "error bound": test.error_bound and f"{test.error_bound:.2g} of p",
+        "reading": test.reading,
+    }
+    sentence = "If the systems were equal, the two scores of each of the "
+    sentence += f"{test.swapped} could just as well be exchanged. p is the share of all 2^{test.n} "
+    sentence += "exchanges that give a difference at least as extreme as the observed one."
+    picture = None if test.n_cells > MOST_CELLS else Picture("plot_null", (test,), shows)
+    return Section("null", "Where p comes from", sentence, *_facts(found), picture)
+
+
+def _tests(c: Comparison) -> Section:
+    """All tests of the same units side by side."""
+    titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": f"{c.level} interval"}
+    titles["assumptions"] = "assumptions"
+    rows = [
+        answer.to_dict()
+        | {"p": answer.pvalue_text, "rejects": answer.rejects(c.alpha), "interval": answer.interval}
+        for answer in c.answers
+    ]
+    shows = "p of all tests, and the intervals of what they estimate"
+    picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
+    note = "These tests are one piece of evidence, not several. Decide by the test that you chose "
+    note += "beforehand: choosing a test by its p invalidates the level."
+    told = c.answers.correlation_text()
+    return Section("tests", "Other tests side by side", told, rows, titles, picture, note)
+
+
+def _effects(c: Comparison) -> Section:
+    """Effect sizes with their intervals."""
+    alpha, chosen = c.config.effects.get("alpha", c.alpha), c.config.effects.get("sizes", KINDS)
+    every = () if c.statistic.columns else effect_sizes(c.units)
+    found = [effect for effect in every if effect.name in chosen]
+    rows = [effect.rows(round(1 - alpha, 12))[0] for effect in found]
+    titles = {
+        "title": "effect size",
+        "value": "value",
+        "interval": f"{100 - 100 * alpha:g}% interval",
+    }
+    titles |= {"label": "in Cohen's words", "method": "interval by"}
+    told = "" if rows else "For such scores there is none but the difference itself."
+    notes = {effect.warning for effect in found if effect.warning}
+    if any(effect.label for effect in found):
+        notes |= {"Small, medium and large are Cohen's words from the behavioural sciences."}
+    return Section("effects", "Effect sizes", told, rows, titles, note=" ".join(sorted(notes)))
+
+
+def _next(c: Comparison) -> Section:
+    """What another study of such systems would find."""
+    target, unit = c.config.power.get("target", 0.8), c.test.swapped
+    alpha, side = c.config.power.get("alpha", c.alpha), c.test.alternative
+    how: dict[str, Any] = {"power": target, "alpha": alpha, "alternative": side}
+    gaps, n, found = c.contributions - c.delta, len(c.units), {}
+    told = (
+        f"These {unit} do not tell in which direction the systems differ, so no number of {unit} "
+    )
+    told += "follows from them. Decide what difference would matter; permtest plan says how many "
+    told += "show it."
+    if n >= fewest_units(alpha, side) and np.ptp(gaps):
+        least = abs(minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
+        what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
+        found[what] = f"{number(least, 4)} (by the t-test)"
+    ends = [0.0] if c.interval is None else [end - c.delta for end in c.interval]
+    if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
+        few, many = units_at((ends[0], ends[1]), observed_effect(gaps), **how)
+        size = f"{few:,.0f} or more" if many == inf else f"{few:,.0f} to {many:,.0f}"
+        found[f"{unit} needed to find it again with a power of {target:.0%}"] = size
+        told = "The numbers are those at either end of the interval of the difference. Plan for "
+        told += "the smallest difference that matters: significant ones tend to be overestimated."
+    return Section("next", "The next study", told, *_facts(found))
+
+
+def _items(c: Comparison) -> Section:
+    """The items that make the difference."""
+    d, (a, b) = c.contributions, c.units.names
+    up, down = (int(np.sum(side * d > 0)) for side in (1, -1))
+    order = np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist()
+    rows = c.rows(i for i in order if d[i])
+    unit = "cluster" if c.test.swapped == "clusters" else "item"
+    told = (
+        f"{a} scores higher on {counted(up, f'{unit}s')}, {b} on {down}, and {d.size - up - down} "
+    )
+    told += f"do not differ. The {len(rows)} that differ most are listed: read them before you "
+    told += "explain the difference."
+    titles = {"item": unit, a: a, b: b, "adds": "adds to the difference"}
+    return Section("items", "Items behind the difference", told, rows, titles)
+
+
+def _data(c: Comparison, scores: Scores) -> list[Section]:
+    """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
+    said, (a, b) = c.config.data, c.units.names
+    seen = describe(c.units, alpha=said.get("alpha", 0.05))
+    columns = [vars(x).values() for x in (seen.a, seen.b, seen.difference)]
+    rows = [
+        {"about": name.replace("_", " "), "a": x, "b": y, "difference": d}
+        for name, x, y, d in zip(vars(seen.a), *columns, strict=True)
+    ]
+    titles = {"about": "", "a": a, "b": b, "difference": "difference"}
+    told, picture = str(seen), None
+    if len(scores) > 3 and scores.clusters is None:
+        how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
+        sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
+        shows = "Standard deviation of the difference against the size of a unit"
+        told, picture = f"{told} {sizes}", Picture("plot_unit_sizes", (sizes,), shows)
+    how = {key: said[key] for key in ("rule", "estimand") if key in said}
+    advice = recommend(c.units, alpha=c.alpha, **how)
+    return [
+        Section("data", "The data", told, rows, titles, picture),
+        Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS),
+    ]
+
+
+def _power(c: Comparison) -> Section:
+    """Simulated power against the number of units (manual, 3.4)."""
+    how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
+    options = {"target": how.pop("target", 0.8)}
+    units = _raised(c.units, c.delta) if c.delta else c.units
+    try:
+        curve = power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
+    except ValueError as error:  # the scores are unfit for it
+        return Section("power", "Power", f"It was not simulated: {error}.")
+    lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
+    rows = [{"n": n, "power": share, "interval": ends} for n, share, ends in lines]
+    titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
+    picture = Picture("plot_power", (curve,), "Simulated power and number of units", options)
+    note = "Power that is computed from the same scores as p adds nothing to p; use it to plan."
+    return Section("power", "Power", str(curve), rows, titles, picture, note)
+
+
+def _source(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> Section:
+    """Where the scores come from, and by which settings they were compared."""
+    found, code = {}, ""
+    for key, value in source.items():
+        texts = value if isinstance(value, list | tuple) else [value]
+        if all(isinstance(x, str | int | float) for x in texts):
+            found[key.replace("_", " ")] = ", ".join(map(str, texts))
+    found |= {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
+    if config:
+        yaml = optional("yaml", needed_by="a configuration", extra="study")
+        code = yaml.safe_dump(config, sort_keys=False)
+    told = "" if found else "permtest received the scores from a program, not from files."
+    return Section("source", "Where from", told, *_facts(found), code=code)
+
+
+def _cite() -> Section:
+    version = import_module("permtest").__version__
+    bib = (TEMPLATES / "cite.bib").read_text("utf-8").replace("VERSION", version)
+    return Section("cite", "How to cite", f"Computed with permtest {version}.", code=bib)
+
+
+# ---- the document --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Document(Shown):
+    """What `report` returns: a first page and folded sections, to be read or written to files.
+
+    Parameters
+    ----------
+    title, sentence : str
+        What it is about, and what was found, in a sentence for a paper.
+    numbers : mapping of str to str
+        The three numbers of the first page, by what they are.
+    picture : Picture
+        The picture of the first page.
+    caution : tuple of str
+        What the result does not say.
+    sections : tuple of Section
+        What is below; ``document["tests"]`` is one of them.
+    summary : Section
+        The table for a paper.
+    comparison : Comparison or Leaderboard
+        What all of it is made of.
+
+    Examples
+    --------
+    >>> from permtest.study import report
+    >>> document = report([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], names=("new", "old"))
+    >>> document.title, document.comparison.test.pvalue
+    ('new against old', 0.0625)
+    >>> [section.key for section in document.sections]
+    ['null', 'tests', 'effects', 'next', 'items', 'source', 'cite']
+    """
+
+    title: str
+    sentence: str
+    numbers: Mapping[str, str]
+    picture: Picture
+    caution: tuple[str, ...]
+    sections: tuple[Section, ...]
+    summary: Section
+    comparison: Comparison | Leaderboard
+
+    def __getitem__(self, key: str) -> Section:
+        return {section.key: section for section in self.sections}[key]
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *self.caution])
+
+    def _repr_html_(self) -> str:
+        parts = (
+            f"<details><summary>{part.heading}</summary>{part._repr_html_()}</details>"
+            for part in self.sections
+        )
+        return together(*map(said, (self.sentence, *self.caution)), *parts)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Everything as plain values: one row."""
+        found: dict[str, Any] = {"title": self.title, "sentence": self.sentence}
+        about = self.comparison
+        if isinstance(about, Leaderboard):
+            found |= about.to_dict()
+        else:
+            found |= about.test.to_dict() | {"confidence_interval": plain(about.interval)}
+            found |= {"difference": about.difference, "rejected": about.rejected}
+            found |= {"alpha": about.alpha, "config": about.config.to_dict()}
+        found["caution"] = list(self.caution)
+        return [found | {"sections": {part.key: part.rows() for part in self.sections}}]
+
+    def to_html(self) -> str:
+        """A page that needs nothing else."""
+        return _page("report.html", self)
+
+    def to_markdown(self) -> str:
+        """Text without pictures."""
+        return _page("report.md", self)
+
+    def to_latex(self) -> str:
+        """A table for a paper, which needs no package but booktabs."""
+        frame = _frame(self.summary.cells(), self.summary.titles.values())
+        return f"% {_legible(self.sentence)}\n{frame.to_latex(index=False, escape=True)}"
+
+    def to_csv(self) -> str:
+        """The items of two systems, or the ranking of a board, for a spreadsheet."""
+        rows = [plain(row) for row in self.comparison.rows()]
+        cells = [[_no_formula(x) for x in row.values()] for row in rows]
+        frame = _frame(cells, map(_no_formula, rows[0]))
+        return str(frame.to_csv(index=False, lineterminator="\n"))
+
+    def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
+        """Files in memory: name -> content, of some or all of `FORMATS`."""
+        makers = {"html": self.to_html, "md": self.to_markdown, "tex": self.to_latex}
+        makers |= {"json": partial(self.to_json, indent=2), "csv": self.to_csv}
+        return {f"{stem}.{name}": makers[name]().encode() for name in _known(formats)}
+
+    def write(
+        self,
+        place: str | os.PathLike[str],
+        formats: Iterable[str] | None = None,
+        *,
+        overwrite: bool = False,
+    ) -> tuple[Path, ...]:
+        """Write the document to a folder, or to one file.
+
+        Parameters
+        ----------
+        place : str or path-like
+            A file that ends in one of the formats; or a folder, which is made if there is none.
+        formats : iterable of str, optional
+            In a folder: some of "html" (a page that needs nothing else), "md", "tex" (a table),
+            "json" and "csv" (the items, or the ranking). Default: all.
+        overwrite : bool, default False
+            Whether files that exist may be replaced.
+
+        Returns
+        -------
+        tuple of Path
+            The files.
+
+        Raises
+        ------
+        OSError, ValueError
+            As in `destination`; nothing is written then.
+        """
+        paths = destination(place, formats, overwrite=overwrite)
+        made = self.files([path.suffix[1:].lower() for path in paths])
+        paths[0].parent.mkdir(parents=True, exist_ok=True)
+        for path, content in zip(paths, made.values(), strict=True):
+            path.write_bytes(content)
+        return paths
+
+
+def destination(
+    place: str | os.PathLike[str],
+    formats: Iterable[str] | None = None,
+    *,
+    overwrite: bool = False,
+) -> tuple[Path, ...]:
+    """The files that `Document.write` makes; an error if they cannot be there."""
+    path = Path(place)
+    if path.suffix and not path.is_dir():
+        paths = [path for _ in _known([path.suffix[1:].lower()])]
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it first")
+    elif path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{path}: this is a file; name a folder, or end in .html")
+    else:
+        paths = [path / f"report.{name}" for name in _known(formats)]
+    for one in paths:
+        if one.exists() and not overwrite:
+            raise FileExistsError(f"{one}: the file exists")
+    return tuple(paths)
+
+
+def _known(formats: Iterable[str] | None) -> tuple[str, ...]:
+    chosen = FORMATS if formats is None else tuple(formats)
+    for name in chosen:
+        check_option("format", name, FORMATS)
+    return chosen
+
+
+def _frame(rows: Sequence[Sequence[Any]], columns: Iterable[str]) -> Any:
+    from pandas import DataFrame
+
+    return DataFrame(rows, columns=list(columns))
+
+
+def _no_formula(value: Any) -> Any:
+    """A cell that a spreadsheet does not compute: a name may begin with what makes a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+
+
+#: What Markdown, or the HTML in it, would take for a mark.
+MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
+
+
+def _page(name: str, document: Document) -> str:
+    """The document by one of the templates; in HTML what comes from data is escaped."""
+    jinja2 = optional("jinja2", needed_by="a report", extra="study")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=name.endswith("html"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
+    return str(environment.get_template(name).render(document=document))
+
+
+def _drawn(picture: Picture) -> str:
+    """A picture as the address of an SVG image."""
+    optional("matplotlib", needed_by="a report", extra="study")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    plots, file, figure = import_module("permtest.plots"), BytesIO(), Figure((WIDTH, 1))
+    with plots.style(), rc_context({"svg.hashsalt": "permtest", "svg.fonttype": "path"}):
+        getattr(plots, picture.plot)(*picture.arguments, ax=figure, **picture.options)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
+
+
+# ---- the two kinds of documents ------------------------------------------------------------------
+
+
+def report(
+    scores: Any,
+    v: Any = None,
+    *,
+    statistic: str | Statistic | None = None,
+    alternative: str | None = None,
+    alpha: float | None = None,
+    names: tuple[str, str] | None = None,
+    config: Any = None,
+) -> Document:
+    """Compare two systems, and say all there is to say about it; or show a leaderboard.
+
+    Parameters
+    ----------
+    scores : Scores, array_like of shape (N,), or Leaderboard
+        Scores of two systems, with clusters or repeated runs if there are such, or counts; those of
+        the first system; or what `compare_many` returns, which takes no options.
+    v : array_like of shape (N,), optional
+        Scores of the second system.
+    statistic : str or Statistic, default "mean"
+        One of `STATISTICS`; sums are reported as means, whose p is the same.
+    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+    alpha : float, default 0.05
+        Level of the tests; intervals have a confidence of ``1 - alpha``.
+    names : tuple of two str, optional
+        The names of the two systems.
+    config : StudyConfig, mapping or path, optional
+        The settings of each step (a path is that of a YAML file); what is passed beside it wins.
+        With it the document also describes the data, compares sizes of units, recommends tests and
+        simulates their power, if there is a single score for each item.
+
+    Returns
+    -------
+    Document
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores do not fit the statistic, or an option is unknown or not allowed.
+
+    Notes
+    -----
+    Each number is computed once. Cost: a second for thousands of items, some seconds for 200 000.
+
+    Examples
+    --------
+    >>> import permtest as pt
+    >>> from permtest.study import report
+    >>> report(pt.Scores.of([1, 1, 1, 0], [0, 1, 0, 0], ("new", "old"))).numbers["pairs, 2 differ"]
+    '4'
+    """
+    if isinstance(scores, Leaderboard):
+        return _of_board(scores)
+    chosen, entry = StudyConfig.of(config), lookup(statistic or "mean")
+    entry = lookup("mean") if entry.name == "sum" else entry
+    if not isinstance(scores, Scores) or v is not None:
+        scores = Scores.of(scores, v, names)
+    scores = units = replace(scores, systems=tuple(map(_legible, names or scores.systems)))
+    if (size := chosen.units.get("size", 1)) > 1:
+        if entry.columns or scores.clusters is not None:
+            raise ValueError(f"units.size: {size} must be 1, as clusters or counts are the units")
+        how = {key: x for key, x in chosen.units.items() if key != "size"}
+        units = evaluation_units(scores, None, size, **how)
+    side = alternative or chosen.test.get("alternative", "two-sided")
+    level = check_level(chosen.test.get("alpha", 0.05) if alpha is None else alpha)
+    c = _compare(units, entry, side, level, chosen)
+    sections = [_null(c), _tests(c), _effects(c), _next(c), _items(c)]
+    if config is not None and not entry.columns:
+        sections = [*_data(c, scores), *sections[:3], _power(c), *sections[3:]]
+    sections += [_source(units.source, chosen.to_dict()), _cite()]
+    test, measure = c.test, entry.title or f"mean {scores.score or 'score'}"
+    shows = "The difference on each item, and the overall difference with its interval"
+    options: dict[str, Any] = {}
+    if entry.columns:
+        options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}
+    known = c.interval is not None and c.interval != (-inf, inf)
+    ends = interval(*c.interval) if c.interval is not None and known else ""
+    values = test.bracket_text() if test.method == "bracket" else test.pvalue_text()
+    numbers = {
+        f"difference in {measure}; {c.level} interval {ends or 'unknown'}": f"{c.difference:+.4g}",
+        f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": values,
+        f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
+    }
+    x, y = test.scores or (0.0, 0.0)
+    facts = {units.names[0]: number(x, 4), units.names[1]: number(y - c.delta, 4)} | numbers
+    table, _ = _facts(facts)
+    return Document(
+        title=_legible(" against ".join(units.names)),
+        sentence=f"{test.sentence()} The difference has a {c.level} interval of {ends}."
+        if ends
+        else test.sentence(),
+        numbers=numbers,
+        picture=Picture("plot_estimation", (c.units, c.interval), shows, options),
+        caution=_cautions(c),
+        sections=tuple(sections),
+        summary=Section("summary", "", "", table, {"about": "", "found": measure}),
+        comparison=c,
+    )
+
+
+def _cautions(c: Comparison) -> tuple[str, ...]:
+    """What the result does not say, and what to know before believing it."""
+    first = "p does not say how large the difference is, or how probable it is that there is none."
+    if c.rejected is False:
+        first = "This does not show that the systems are equal."
+    second = "Nobody said whether higher is better, so neither system is called better."
+    third = "It holds for these two systems on items like these, not for newly trained ones; and "
+    third += f"only if the {c.test.swapped} do not depend on each other."
+    doubts = [c.interval.warning if c.interval else None, *c.test.notes]
+    doubts += [] if c.scores.clusters else [dependence(c.contributions)]
+    return tuple(filter(None, [first, second * (c.test.higher_is_better is None), third, *doubts]))
+
+
+def _of_board(board: Leaderboard) -> Document:
+    """The ranking of a leaderboard, and what stands behind it."""
+    (table, titles), chosen = board.table(), CORRECTIONS[board.correction]
+    several, size = board.baseline is None, counted(len(board.systems), "systems")
+    note = "Systems that share a letter are not shown to differ. " * several
+    note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
+    ranking = Section("ranking", "Ranking", "", table, titles, note=note, folded=False)
+    sections = [ranking]
+    if several and len(board.systems) <= MOST_DRAWN:
+        pairs = Picture(
+            "plot_pairs", (board,), f"Differences and adjusted p of all pairs of {size}"
+        )
+        sections.append(Section("pairs", "All pairs", picture=pairs))
+    sizes = dict(zip(board.systems, separating_n(board).tolist(), strict=True))
+    needed = [(x["system"], *sizes[x["system"]]) for x in table]
+    rows = [{"system": x, "few": a, "many": b} for x, a, b in needed if a == a]
+    told = f"How many {board.unit} would separate a system from "
+    told += (
+        f"{'the one above it' if several else board.baseline} with a power of 80%, at both ends "
+    )
+    told += "of the interval of their difference. Of systems that are not listed these data do not "
+    told += "tell in which direction they differ."
+    heads = {"system": "system", "few": f"{board.unit} at least", "many": "at most"}
+    tested = {
+        "alternative": board.alternative,
+        "baseline": board.baseline,
+        "correction": f"{chosen.title}; controls the {chosen.controls}, {chosen.holds}",
+        "level": f"{board.alpha:g}",
+        "seed": board.seed if board.sampled else None,
+    }
+    sections += [Section("next", "The next study", told, rows, heads)]
+    sections += [Section("tested", "What was tested", "", *_facts(tested))]
+    numbers = {"systems": f"{len(board.systems):,}", "items": f"{board.n:,}"}
+    numbers[f"of {len(board):,} comparisons show a difference"] = f"{board.differs.sum():,}"
+    caution = "Systems that are not shown to differ may still differ, by less than these "
+    return Document(
+        title=f"Leaderboard of {size}",
+        sentence=board.sentence(),
+        numbers=numbers,
+        picture=Picture("plot_ranking", (board,), f"What {size} score"),
+        caution=(f"{caution}{board.unit} can show.", *board.remarks()),
+        sections=(*sections, _source(board.scores.source), _cite()),
+        summary=ranking,
+        comparison=board,
+    )

@@ -1,0 +1,372 @@
+"""All pairs at once: the same numbers as one by one, and what a board says of them."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import permtest as pt
+from permtest.many import board as many
+from tests import naive
+from tests.strategies import SCORES
+
+RNG = np.random.default_rng(11)
+SIZE = 400
+EASE = RNG.random(SIZE)
+TABLE = {
+    name: (RNG.random(SIZE) < EASE * skill).astype(int)
+    for name, skill in {"poor": 0.5, "fine": 0.9, "good": 0.95, "weak": 0.55}.items()
+}
+BOARD = pt.compare_many(TABLE)
+NUMBERS = {name: RNG.integers(0, 30, 300) for name in "abcde"}
+COUNTS = {name: RNG.integers(0, 5, (12, 3)) for name in "abc"}
+
+
+@st.composite
+def tables(draw):
+    """A mapping of two to four systems to scores of one length."""
+    score = SCORES[draw(st.sampled_from(list(SCORES)))]
+    size, n = draw(st.integers(2, 4)), draw(st.integers(1, 7))
+    return {f"s{i}": draw(st.lists(score, min_size=n, max_size=n)) for i in range(size)}
+
+
+def each_pair(board):
+    """Number and names of each pair."""
+    for k, (i, j) in enumerate(zip(board.first, board.second, strict=True)):
+        yield k, board.systems[i], board.systems[j]
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+@given(tables(), st.sampled_from(["all pairs", "greater", "less", "two-sided"]))
+@settings(max_examples=90)
+def test_every_pair_is_what_enumeration_says(table, kind):
+    """Of all systems, or each against a baseline on any side."""
+    side, how, pairs = "two-sided", {}, [*combinations(table, 2)]
+    if kind != "all pairs":
+        *others, baseline = table
+        side, how, pairs = kind, {"baseline": baseline}, [(name, baseline) for name in others]
+    board = pt.compare_many(table, alternative=side, statistic="sum", correction="none", **how)
+    assert [(a, b) for _, a, b in each_pair(board)] == pairs
+    for k, a, b in each_pair(board):
+        expected = naive.pvalue(table[a], table[b], h=naive.h_of(side))
+        assert board.pvalue[k] == pytest.approx(float(expected), rel=1e-12)
+        assert board.statistic[k] == sum(table[a]) - sum(table[b])
+        assert board.n_informative[k] == sum(map(lambda x, y: x != y, table[a], table[b]))
+        assert board.adjusted[k] == board.pvalue[k]
+
+
+def test_columns_of_any_kind_mean_the_same():
+    plain = pt.compare_many({k: v.tolist() for k, v in NUMBERS.items()}).pvalue
+    frame = pd.DataFrame(NUMBERS)
+    for table in (
+        frame,
+        frame.astype("Int64"),
+        frame.astype({"a": "int8", "b": "float32"}),
+        pl.DataFrame(NUMBERS),
+        {k: tuple(v) for k, v in NUMBERS.items()},
+        pt.Scores.of_columns(NUMBERS),
+    ):
+        assert np.array_equal(pt.compare_many(table).pvalue, plain)
+
+
+def test_counts_are_compared_by_a_measure():
+    board = pt.compare_many(COUNTS, statistic="f1")
+    for k, a, b in each_pair(board):
+        single = pt.exact_perm_test(COUNTS[a], COUNTS[b], statistic="f1")
+        assert board.pvalue[k] == single.pvalue == board.result(a, b).pvalue
+        assert board.statistic[k] == single.statistic
+    sums = [counts.sum(axis=0) for counts in COUNTS.values()]
+    f1 = [2 * tp / (2 * tp + fp + fn) for tp, fp, fn in sums]
+    assert board.values == pytest.approx(f1, rel=1e-15)
+    frames = {k: pd.DataFrame(v, columns=["tp", "fp", "fn"]) for k, v in COUNTS.items()}
+    assert np.array_equal(pt.compare_many(frames, statistic="f1").pvalue, board.pvalue)
+
+
+def test_whole_clusters_are_swapped():
+    labels = np.repeat(np.arange(60), 5)
+    board = pt.compare_many(pd.DataFrame(NUMBERS | {"doc": labels}), clusters="doc")
+    assert board.systems == tuple("abcde")
+    assert (board.n, board.n_clusters, board.unit) == (300, 60, "clusters")
+    for k, a, b in each_pair(board):
+        single = pt.exact_perm_test(NUMBERS[a], NUMBERS[b], statistic="mean", clusters=labels)
+        assert board.pvalue[k] == pytest.approx(single.pvalue, rel=1e-12)
+        assert board.result(a, b).pvalue == single.pvalue
+    sums = {name: np.add.reduceat(x, np.arange(0, 300, 5)) for name, x in NUMBERS.items()}
+    assert np.array_equal(board.pvalue, pt.compare_many(sums, statistic="sum").pvalue)
+
+
+def test_sections_weigh_alike_if_scores_are_divided_by_their_size():
+    """The recipe of the guide: means of section means, held against enumeration."""
+    table = {"a": [3, 5, 1, 0, 2, 2], "b": [1, 1, 1, 1, 1, 2], "c": [0, 7, 3, 0, 2, 0]}
+    sizes, weights = [2, 2, 4, 4, 4, 4], [2, 2, 1, 1, 1, 1]
+    shares = {k: [Fraction(x, n) for x, n in zip(v, sizes, strict=True)] for k, v in table.items()}
+    board = pt.compare_many(shares, statistic="sum", correction="none")
+    means = {k: Fraction(sum(v[:2]), 2) + Fraction(sum(v[2:]), 4) for k, v in table.items()}
+    assert board.values.tolist() == [float(x) for x in means.values()]
+    for k, a, b in each_pair(board):
+        weighted = [[w * x for w, x in zip(weights, table[s], strict=True)] for s in (a, b)]
+        assert board.pvalue[k] == float(naive.count_pvalue(*weighted, abs))
+        assert board.statistic[k] == float(means[a] - means[b])
+
+
+def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
+    table = {name: RNG.integers(0, 9, (25, 4, 3)) for name in "abc"}
+    board = pt.compare_many(table, statistic="macro_f1", rng=5)
+    assert set(board.method) == {"monte_carlo"}
+    assert "Sampled, because exact ones are out of reach: 3 of 3 p-values." in str(board)
+    for k, a, b in each_pair(board):
+        assert board.result(a, b).pvalue == board.pvalue[k]
+    monkeypatch.setattr(many, "LEAST", 1)
+    assert np.array_equal(pt.compare_many(table, statistic="macro_f1", rng=5).pvalue, board.pvalue)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, "loky"])
+def test_any_number_of_workers_finds_the_same(workers):
+    numbers = {
+        str(i): row for i, row in enumerate(np.random.default_rng(0).integers(0, 9, (9, 60)))
+    }
+    wanted = pt.compare_many(numbers, correction="max_t", K=5000, rng=1)
+    if workers == "loky":
+        with joblib.parallel_config(backend="loky", n_jobs=2):
+            found = pt.compare_many(numbers, correction="max_t", K=5000, rng=1)
+    else:
+        found = pt.compare_many(numbers, correction="max_t", K=5000, rng=1, n_jobs=workers)
+    for x in ("pvalue", "adjusted"):
+        assert np.array_equal(getattr(found, x), getattr(wanted, x))
+    assert np.array_equal(found.intervals(), wanted.intervals(), equal_nan=True)
+
+
+def test_pairs_that_hang_on_the_random_labellings_are_told():
+    table = {name: np.random.default_rng(ord(name)).integers(0, 2, 300) for name in "ab"}
+    p = pt.compare_many(table).pvalue[0]
+    board = pt.compare_many(table, correction="max_t", alpha=p, K=1000, rng=0)
+    assert (board.sampled, board.undecided.tolist()) == (True, [True])
+    assert str(board).endswith("Too close to call with K = 1000: 1 of 1 p-value.")
+    assert not board.corrected("holm").undecided.any()
+    few = {"a": [1, 1, 1, 0], "b": [0, 0, 1, 1]}
+    assert pt.compare_many(few, correction="max_t", alpha=0.5).sampled is False
+
+
+# ---- what is compared --------------------------------------------------------------------------
+
+TWO = {"a": [1, 2], "b": [1, 2]}
+FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ([[1, 2], [2, 3]], {}, "table must be a data frame .* not list"),
+        (FRAME, {}, "a column 'item' that only counts, .* make it the index, or name the systems"),
+        (FRAME - 1, {}, "a column 'item' that only counts"),
+        (pd.concat([FRAME, FRAME]), {}, "a column 'item' that only counts"),
+        ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
+        ({"a": [1, 2]}, {}, "must be two or more different names"),
+        ({"a": [1, 2], "b": [1]}, {}, r"scores\['a'\] has 2 entries and scores\['b'\] has 1"),
+        ({"a": [1, 2], "b": [1, None]}, {}, r"scores\['b'\]\[1\] = None is missing"),
+        ({"a": [], "b": []}, {}, "table has no items; a comparison needs one"),
+        ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"\[1\] = -1 is below 0"),
+        (TWO, {"statistic": "f1"}, r"counts of shape \(N, columns\)"),
+        (pt.Scores.of_counts(COUNTS, [("tp", "fp", "fn")]), {}, "counts of tp, fp, fn; choose a"),
+        (TWO, {"correction": "bonferroni"}, "'holm' controls the same error"),
+        (TWO, {"systems": ["a", "c"]}, "no system 'c'; it has a, b"),
+        (TWO, {"baseline": "c"}, "baseline='c' is not a system"),
+        (TWO, {"alternative": "greater"}, "name a baseline"),
+        (TWO, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
+        (TWO, {"K": -1}, "K = -1 is below 0"),
+        (TWO, {"clusters": "doc"}, "clusters='doc' is no column"),
+        (TWO, {"clusters": [1]}, "clusters has 1 labels for 2 entries"),
+        (pt.Scores.of_columns(TWO), {"systems": ["a"]}, "chosen when they are made"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(table, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        pt.compare_many(table, **options)
+
+
+def test_columns_that_do_not_count_or_are_named_are_compared():
+    halves = pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 1, 0, 0], "c": [5, 7, 9, 11]})
+    assert pt.compare_many(halves).systems == ("a", "b", "c")
+    assert pt.compare_many(FRAME, systems=["a", "item"]).systems == ("a", "item")
+    assert pt.compare_many(FRAME.set_index("item")).systems == ("a", "b")
+    assert pt.compare_many({"a": [1, 2, 3], "b": [3, 1, 2]}).systems == ("a", "b")
+
+
+def test_too_many_pairs_are_refused_but_not_with_a_baseline(monkeypatch):
+    monkeypatch.setattr(many, "MOST_TESTS", 10**4)
+    systems = {str(i): [0, 1] for i in range(150)}
+    with pytest.raises(MemoryError, match="11,175 tests are more than 10,000; compare all systems"):
+        pt.compare_many(systems)
+    assert len(pt.compare_many(systems, baseline="0", correction="none")) == 149
+
+
+# ---- ranks -------------------------------------------------------------------------------------
+
+
+def test_the_order_is_that_of_exact_values():
+    large = [10**17] * 3
+    board = pt.compare_many({"x": [*large, 0], "y": [*large, 1]}, statistic="sum")
+    assert board.values[0] == board.values[1]  # as floats
+    assert (board.order(), board.places().tolist()) == (["y", "x"], [2, 1])
+
+
+@st.composite
+def boards(draw):
+    """A board of given values, on which given pairs differ; equal values never do."""
+    values = draw(st.lists(st.integers(0, 5), min_size=2, max_size=7))
+    pairs = list(combinations(range(len(values)), 2))
+    differ = [draw(st.booleans()) and values[i] != values[j] for i, j in pairs]
+    board = pt.compare_many({f"s{i}": [x] for i, x in enumerate(values)}, correction="none")
+    unequal = {frozenset(pair) for pair, flag in zip(pairs, differ, strict=True) if flag}
+    adjusted = np.where(differ, 0.001, 1.0)
+    return values, unequal, replace(board, adjusted=adjusted, correction="holm")
+
+
+@settings(max_examples=60)
+@given(boards())
+def test_ranks_are_counts_of_systems_that_differ_and_are_higher(drawn):
+    values, unequal, found = drawn
+    assert found.places().tolist() == [1 + sum(x > own for x in values) for own in values]
+    for i, own in enumerate(values):
+        others = [j for j in range(len(values)) if frozenset((i, j)) in unequal]
+        above, below = (sum(sign * values[j] > sign * own for j in others) for sign in (1, -1))
+        assert found.rank_ranges()[i].tolist() == [1 + above, len(values) - below]
+    best = [i for i, x in enumerate(values) if x == max(values)]
+    tied = {f"s{i}" for i in range(len(values)) if not any({i, j} in unequal for j in best)}
+    assert set(found.tied_with_best()) == tied
+    order = [int(name[1:]) for name in found.order()]
+    assert [values[i] for i in order] == sorted(values, reverse=True)
+
+
+@settings(max_examples=60)
+@given(boards())
+def test_groups_and_letters_are_the_longest_runs_without_a_difference(drawn):
+    values, unequal, found = drawn
+    order, size = [int(name[1:]) for name in found.order()], len(values)
+    runs = [
+        set(order[a:b])
+        for a in range(size)
+        for b in range(a + 2, size + 1)
+        if not any({i, j} in unequal for i, j in combinations(order[a:b], 2))
+    ]
+    longest = [run for run in runs if not any(run < other for other in runs)]
+    assert [{int(name[1:]) for name in run} for run in found.groups()] == longest
+    for name, letters in found.letters().items():
+        own = [chr(97 + k) for k, run in enumerate(longest) if int(name[1:]) in run]
+        assert letters == ("".join(own) if len(own) < 4 else f"{own[0]}-{own[-1]}")
+
+
+def test_a_baseline_says_nothing_about_ranks():
+    against = pt.compare_many(TABLE, baseline="fine")
+    for ask in (against.places, against.groups, against.tied_with_best, against.rank_ranges):
+        with pytest.raises(ValueError, match="compares systems only with 'fine'"):
+            ask()
+    rows = {row["system"]: row for row in against.rows()}
+    assert (rows["fine"]["difference"], rows["fine"]["differs"]) == (None, False)
+    assert rows["poor"]["pvalue"] == pytest.approx(against.result("poor", "fine").pvalue)
+    assert rows["poor"]["differs"] is True
+
+
+@pytest.mark.parametrize("correction", ["bh", "none"])
+def test_ranks_have_no_range_unless_the_familywise_error_is_kept(correction):
+    board = BOARD.corrected(correction)
+    with pytest.raises(ValueError, match="does not limit the chance that any range"):
+        board.rank_ranges()
+    assert board.rank_texts() == [str(place) for place in board.places()]
+    assert "ranks" not in board.rows()[0]
+    assert board.corrected("max_t").rank_ranges().tolist() == BOARD.rank_ranges().tolist()
+
+
+# ---- what it says ------------------------------------------------------------------------------
+
+
+def test_it_reads_as_a_sentence():
+    test = "exact two-sided paired-permutation tests over 400 items, level 0.05, Holm"
+    shown = f"tied with fine. Shown to differ: 4 of 6 pairs ({test})."
+    assert str(BOARD) == f"good has the highest mean, {shown}"
+    assert str(pt.compare_many(TABLE, higher_is_better=True)) == f"good leads, {shown}"
+    lower = pt.compare_many(TABLE, higher_is_better=False)
+    assert lower.sentence().startswith("poor leads, tied with weak. Shown to differ: 4 of 6")
+    assert lower.order() == BOARD.order()[::-1]
+    named = pt.Scores.of_columns(TABLE, score="loss")
+    assert str(pt.compare_many(named)).startswith("good has the highest mean loss, tied")
+    alone = pt.compare_many({name: TABLE[name] for name in ("good", "poor")})
+    assert "tied with no other system. Shown to differ: 1 of 1 pair (" in str(alone)
+    same = pt.compare_many({f"s{i}": [1, 2] for i in range(20)}, correction="none")
+    assert str(same).startswith("20 systems share the highest mean, tied with no other system.")
+    against = pt.compare_many(TABLE, baseline="fine", alternative="less")
+    less = "Shown to score less than fine: 2 of 3 systems (exact one-sided "
+    assert str(against).startswith(less)
+    documents = pt.compare_many(TABLE, baseline="fine", clusters=np.arange(SIZE) // 4)
+    assert "differ from fine: 2 of 3" in str(documents)
+    assert "over 400 items in 100 clusters, level" in str(documents)
+
+
+def test_error_rates_are_known_to_be_better_if_lower():
+    errors = {"bad": [[3, 9], [4, 9]], "fair": [[1, 9], [2, 9]]}
+    board = pt.compare_many(errors, statistic="wer")
+    assert (board.higher_is_better, board.order()) == (False, ["fair", "bad"])
+    assert board.sentence().startswith("fair leads, tied with bad.")
+    assert pt.compare_many(errors, statistic="wer", higher_is_better=True).order()[0] == "bad"
+
+
+def test_a_system_that_always_scores_the_same_is_remarked_upon():
+    board = pt.compare_many(TABLE | {"gold": np.ones(SIZE, dtype=int)})
+    assert board.remarks()[0].startswith("The same score on every item: gold. Check")
+    assert board.remarks() == [str(board).splitlines()[-1]]
+    assert board.remarks()[0] in board._repr_html_()
+    assert BOARD.remarks() == []
+
+
+def test_rows_matrices_and_frames_have_the_same_numbers():
+    p, adjusted, gap = (BOARD.matrix(x) for x in ("pvalue", "adjusted", "statistic"))
+    assert np.array_equal(p, p.T, equal_nan=True)
+    assert np.array_equal(gap, -gap.T, equal_nan=True)
+    assert np.isnan(np.diag(p)).all()
+    frame, single = BOARD.to_frame(), BOARD.result("poor", "good")
+    row = frame[(frame["first"] == "poor") & (frame["second"] == "good")].iloc[0]
+    assert (len(frame), row.differs) == (len(BOARD), True)
+    assert row.difference == single.statistic == gap[0, 2]
+    assert math.isclose(row.pvalue, single.pvalue, rel_tol=1e-12)
+    weak, good = BOARD.systems.index("weak"), BOARD.systems.index("good")
+    rows = {row["system"]: row for row in BOARD.rows()}
+    assert [*rows] == BOARD.order() == BOARD.ranking().system.tolist()
+    assert rows["weak"] == {
+        "rank": 3,
+        "system": "weak",
+        "value": TABLE["weak"].mean(),
+        "ranks": (3, 4),
+        "letters": "b",
+        "tied_with_best": False,
+        "difference": gap[weak, good],
+        "pvalue": p[weak, good],
+        "adjusted": adjusted[weak, good],
+        "interval": BOARD.interval("weak", "good"),
+    }
+    assert rows["good"]["interval"] is None
+    shown, titles = BOARD.table()
+    assert (shown[2]["ranks"], titles["difference"]) == ("3 to 4", "minus the highest")
+    assert BOARD.to_dict()["ranking"][0]["system"] == "good"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: BOARD.matrix("p"), "what='p' is not known; choose one of 'adjusted'"),
+        (lambda: BOARD.result("best", "good"), "there is no system 'best'; there are poor, fine"),
+        (lambda: BOARD.interval("good", "good"), "a and b are both 'good'"),
+    ],
+)
+def test_what_is_not_there_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
