@@ -171,9 +171,12 @@ def _parser() -> Parser:
         command = commands.add_parser(run.__name__, **text)
         command.set_defaults(command=run, prog=command.prog)
         for name in names.split():
-            metavar, told, more = OPTIONS[name]
+            metavar, told, more = OPTIONS[name.rstrip("=")]
+            more = more if name[-1] != "=" else more | {"default": None}  # the YAML file may say it
             how: dict[str, Any] = {"metavar": metavar} if metavar else {"action": "store_true"}
-            command.add_argument(*["-o"] * (name == "--out"), name, help=told, **how | more)
+            command.add_argument(
+                *["-o"] * (name == "--out"), name.rstrip("="), help=told, **how | more
+            )
     return parser
 
 
@@ -324,17 +327,17 @@ def leaderboard(args: argparse.Namespace) -> None:
     and who is tied. A FILE has all systems, or one each.
     """
     from permtest.many import compare_many
+    from permtest.study import report as document
 
     if args.alternative != "two-sided" and args.baseline is None:
         raise ValueError(f"--alternative {args.alternative} needs --baseline")
+    _check_place(args)
     scores, statistic = _read(args, many=True)
     names = "baseline", "alternative", "alpha", "correction"
     how: dict[str, Any] = {name: getattr(args, name) for name in names}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
-    text = f"{board}\n\n{text_table(*board.table())}\n\npaired by {scores.source['paired_by']}"
-    from permtest.study.board import BoardDocument
-
-    _finish("\n".join([text, *_left_out(scores.source)]), BoardDocument(board, scores.source), args)
+    paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
+    _finish(f"{board}\n\n{text_table(*board.table())}\n\n{paired}", document(board), args)
 
 
 def report(args: argparse.Namespace) -> None:
@@ -343,28 +346,37 @@ def report(args: argparse.Namespace) -> None:
     permtest report FILE [FILE_B] [options]
 
     The exact test, the interval of the difference, the items behind it, other tests side by side,
-    effect sizes, how many items the next study needs, and what to cite. With --config it becomes a
-    study, whose options stand in a YAML file (permtest.study.StudyConfig explains them).
+    effect sizes, how many items the next study needs, and what to cite. With --config, a YAML file,
+    it becomes a study (permtest.study.StudyConfig explains its options).
     """
-    from permtest.study import StudyConfig, overview, run_study
+    from permtest.study import report as document
 
+    _check_place(args)
     scores, statistic = _read(args)
-    how: dict[str, Any] = {"alternative": args.alternative, "alpha": args.alpha, "rng": args.seed}
-    if args.config is None:
-        found: Any = overview(scores, statistic=statistic, **how)
-    else:
-        found = run_study(scores, config=StudyConfig.from_yaml(args.config))
-    _finish(str(found) if args.out is None else found.sentence(), found, args)
+    names = "alternative", "alpha", "config"
+    found = document(scores, statistic=statistic, **{name: getattr(args, name) for name in names})
+    _finish(str(found), found, args)
+
+
+def _check_place(args: argparse.Namespace) -> None:
+    """Refuse, before anything is read, a place where no document can be written."""
+    from permtest.study.report import destination
+
+    if args.out is not None:
+        try:
+            destination(args.out, overwrite=args.force)
+        except FileExistsError as error:
+            raise ValueError(f"--out {error}; choose another name, or add --force") from None
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--out {error}") from None
 
 
 def _finish(text: str, document: Any, args: argparse.Namespace) -> None:
     """Print the text, or the JSON object; write the document, where --out says so."""
+    written = [] if args.out is None else document.write(args.out, overwrite=args.force)
     print(document.to_json() if args.json else text)
-    if args.out is not None:
-        from permtest.report import write_report
-
-        written = write_report(document, args.out, overwrite=args.force)
-        print(*[] if args.json else ["wrote", *map(str, written)])
+    if written and not args.json:
+        print("\nwrote", *written)
 
 
 def plan(args: argparse.Namespace) -> None:
@@ -375,7 +387,7 @@ def plan(args: argparse.Namespace) -> None:
     State the difference to find and the standard deviation of the differences, or the shares of
     items that one system alone has right; or name the files of a pilot, which says the rest.
     """
-    from permtest.study.plan import power_with, units_needed
+    from permtest.study.power import power_with, units_needed
 
     of, unit = _effect(args)
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
@@ -403,7 +415,7 @@ def _effect(args: argparse.Namespace) -> tuple[dict[str, float], str]:
         if None in found.values():
             raise ValueError("name --delta and --sigma, or --shares, or the files of a pilot")
     else:
-        from permtest.study.plan import observed_effect
+        from permtest.study.power import observed_effect
 
         args.file, args.file_b = (*args.pilot, None)[:2]
         scores, _ = _read(args)
@@ -418,6 +430,13 @@ def _effect(args: argparse.Namespace) -> tuple[dict[str, float], str]:
                 found = {"delta": gap, "sigma": (both - gap * gap) ** 0.5}
             stated = {"delta": args.delta, "sigma": args.sigma}
             found |= {name: x for name, x in stated.items() if x is not None}
+        if args.delta is None:
+            from permtest.exact import exact_perm_test
+
+            test = exact_perm_test(scores, alternative=args.alternative)
+            if test.pvalue > args.alpha:
+                problem = f"the pilot does not tell which system is higher (p = {test.pvalue_text()})"
+                raise ValueError(f"{problem}; name the smallest difference that matters (--delta)")
     if not (found["delta"] if "delta" in found else found["p_b"] - found["p_c"]):
         raise ValueError(
             "no number of items finds a difference of 0; name one that matters, --delta"
@@ -450,7 +469,7 @@ COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
     compare: f"{INPUT} --alternative --null --paired-runs --seed --alpha --fail-if --margin --json",
     leaderboard: f"files --systems {COLUMNS} --baseline --alternative --correction --alpha --seed "
     + OUTPUT,
-    report: f"{INPUT} --alternative --alpha --config --seed {OUTPUT}",
+    report: f"{INPUT} --alternative= --alpha= --config {OUTPUT}",
     plan: f"pilot --a --b {COLUMNS} --delta --sigma --shares --power --alpha --alternative --json",
     app: "--port --no-browser",
 }
