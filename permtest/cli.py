@@ -278,10 +278,12 @@ def _lines(result: Any, scores: Any, level: float) -> list[str]:
         kind = "measures" if scores.columns else "means"
         text = f"difference of {kind}: {number(float(gap))}"
         lines.append(f"{text}, {100 * level:.6g}% interval {interval(*ends)}" if ends else text)
-    of = f"{counted(result.n, getattr(result, 'swapped', 'items'))}, {result.n_informative} of them"
+    text = f"{counted(result.n, getattr(result, 'swapped', 'items'))}, {result.n_informative} of which "
+    text += "differ" if result.n_informative != 1 else "differs"
     least = result.smallest_pvalue
-    could = f"; the smallest p that they could give is {p_value(least)}" if least else ""
-    lines.append(f"{of} can change the result{could}")
+    lines.append(
+        f"{text}; the smallest p that they could give is {p_value(least)}" if least else text
+    )
     lines.append("; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)]))
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
@@ -435,7 +437,9 @@ def _effect(args: argparse.Namespace) -> tuple[dict[str, float], str]:
 
             test = exact_perm_test(scores, alternative=args.alternative)
             if test.pvalue > args.alpha:
-                problem = f"the pilot does not tell which system is higher (p = {test.pvalue_text()})"
+                problem = (
+                    f"the pilot does not tell which system is higher (p = {test.pvalue_text()})"
+                )
                 raise ValueError(f"{problem}; name the smallest difference that matters (--delta)")
     if not (found["delta"] if "delta" in found else found["p_b"] - found["p_c"]):
         raise ValueError(

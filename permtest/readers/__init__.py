@@ -8,6 +8,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from inspect import signature
+from math import inf
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from permtest.readers import annotated, tools
 from permtest.readers.annotated import METRICS
 from permtest.readers.tables import (
+    FRAME,
     Column,
     File,
     ReadError,
@@ -196,7 +198,7 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     if said.get("missing", "drop") not in ("drop", "zero"):
         raise ReadError(f"{shown(said['missing'])} is not known: --missing drop, or --missing zero")
     if "pos_label" in said and "gold" not in said:
-        raise ReadError("--pos-label is the label that is to be found, which needs --gold")
+        raise ReadError("a label to be found (--pos-label) needs right labels: --gold")
     sources, found = [_source(x) for x in paths], None
     try:
         tables, right, known = _opened(sources, said)
@@ -225,8 +227,7 @@ def _working(
     paths = [x.path if isinstance(x, File) else str(x) for x in sources]
     return {
         "paths": [
-            x if isinstance(y, File | Path) else "frame"
-            for x, y in zip(paths, sources, strict=True)
+            x if isinstance(y, File | Path) else FRAME for x, y in zip(paths, sources, strict=True)
         ],
         **said,
     }, ""
@@ -317,7 +318,10 @@ def _rest(table: Table, said: Said) -> list[str]:
 def _numbers(table: Table, names: Sequence[str]) -> list[str]:
     """Those columns that may be scores: numbers that do not count, and do not say otherwise."""
     facts = table.facts
-    return [x for x in names if facts[x].numbers and not facts[x].counts and x.lower() not in ROLES]
+    known = [
+        x for x in names if x.lower() not in ("system", "run", "clusters", "gold", "prediction")
+    ]
+    return [x for x in known if facts[x].numbers and not facts[x].counts]
 
 
 def _entry(said: Said) -> Statistic | None:
@@ -666,7 +670,7 @@ def _clusters(firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
 
 def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
     """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
-    kinds, chance = {"sum", "mean"}, 1.0
+    chances = {"sum": 1.0, "mean": 1.0}
     if len(columns[0]) < 4:
         return
     for cells in columns:
@@ -674,11 +678,14 @@ def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
         above, last = numbers[:-1], float(numbers[-1])
         unit, total = 10.0 ** int(Decimal(str(cells[-1])).as_tuple().exponent), float(above.sum())
         near = {"sum": abs(total - last), "mean": abs(total / len(above) - last)}
-        kinds &= {kind for kind, gap in near.items() if gap <= 0.5000001 * unit}
-        kinds -= {"sum"} if abs(last) <= np.abs(above).max() else set()
-        chance *= min(1.0, unit / (float(np.ptp(above)) or unit))
-    if "sum" in kinds or ("mean" in kinds and chance <= 1e-4):
-        problem = f"this line has the {max(kinds)}s of the lines above, and is no item; remove it"
+        wide = {"sum": abs(last), "mean": float(np.ptp(above))}
+        near["sum"] += inf if abs(last) <= np.abs(above).max() else 0.0
+        for kind in [x for x in chances if near[x] > 0.5000001 * unit]:
+            chances.pop(kind)
+        chances |= {x: chance * min(1.0, unit / (wide[x] or unit)) for x, chance in chances.items()}
+    kinds = [x for x, chance in chances.items() if chance <= {"sum": 1e-2, "mean": 1e-4}[x]]
+    if kinds:
+        problem = f"this line has the {kinds[0]}s of the lines above, and is no item; remove it"
         raise part.table.error(int(part.lines["row"].iloc[-1]), problem)
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_BYTES, MOST_CELLS = 2**28, 2 * 10**7
 TOO_LARGE = f"it is too large: at most {MOST_BYTES // 2**20} MB, unpacked, and {MOST_CELLS:,} cells"
 
+#: What messages call a table that is in memory.
+FRAME = "frame"
+
 #: A number, and what logical values are written as.
 NUMBER = re.compile(r"[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
 TRUTH = {"true": "1", "false": "0"}
@@ -81,7 +84,8 @@ class ReadError(ValueError):
         self.many = many
 
     def __str__(self) -> str:
-        problem = re.sub(r"--([a-z-]+)(?: ([a-z]+)(?=[),]))?", _as_keyword, self.problem)
+        option = r"--([a-z-]+)(?: (?:[A-Z]+(?::[A-Z]+)?\b|([^\s,)?;:]+)))?"
+        problem = re.sub(option, _as_keyword, self.problem)
         return self._whole(problem, self.call())
 
     def on_command_line(self, command: str = "permtest compare") -> str:
@@ -113,7 +117,7 @@ class ReadError(ValueError):
     def call(self) -> str:
         """The proposal as a call in Python; empty if there is none."""
         given = dict(self.proposal or {})
-        parts = list(map(repr, given.pop("paths", ())))
+        parts = [x if x == FRAME else repr(x) for x in given.pop("paths", ())]
         parts += [f"{key}={value!r}" for key, value in given.items()]
         return f"pt.read{'_many' * self.many}({', '.join(parts)})" if parts else ""
 
@@ -365,7 +369,7 @@ class Table:
         return tuple(found)
 
 
-def of_frame(frame: Any, path: str = "frame", **fields: Any) -> Table:
+def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     """The table of a data frame, records or columns; its index is a column if it says anything."""
     import pandas as pd
 
@@ -418,7 +422,7 @@ def table_of(file: File, records: str | None = None) -> Table:
     if file.text.lstrip()[:1] in ("{", "["):
         return _of_json(file, records)
     if records is not None:
-        raise file.error("--records is for JSON, and this is none")
+        raise file.error("it is no JSON, which is needed by --records")
     return _separated(file)
 
 
@@ -471,13 +475,12 @@ def _separated(file: File) -> Table:
 
 def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
     """What separates cells in the first two lines, and how many cells these have."""
-    for separator in ("\t", ";", ",", r"\s+"):
-        cells = [x.split() for x in lines]
-        if separator != r"\s+":
-            cells = list(csv.reader(lines, delimiter=separator))
+    for separator in ("\t", ";", ",", " "):
+        lines = [" ".join(x.split()) for x in lines] if separator == " " else lines
+        cells = list(csv.reader(lines, delimiter=separator))
         first, second = len(cells[0]), len(cells[-1])
         if max(first, second) > 1 and second - first in (0, 1):
-            return separator, first, second
+            return r"\s+" if separator == " " else separator, first, second
     return ",", len(lines[0].split(",")), len(lines[0].split(","))
 
 
