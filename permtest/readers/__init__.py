@@ -19,6 +19,7 @@ from permtest.readers import annotated, tools
 from permtest.readers.annotated import METRICS
 from permtest.readers.tables import (
     FRAME,
+    LETTERS,
     Column,
     File,
     ReadError,
@@ -255,6 +256,8 @@ def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Table | No
     path, _, column = str(gold).rpartition(":")
     if not isinstance(gold, str) or Path(gold).is_file() or not Path(path).is_file():
         path, column = gold, ""
+    if isinstance(path, str) and not Path(path).is_file():
+        raise ReadError(f"--gold {printable(gold)}: no such column, and no such file", _columns(tables))
     right = _table(_source(path), {})
     return tables, replace(right, known={"gold": column} if column else {}), known
 
@@ -676,7 +679,8 @@ def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
     for cells in columns:
         numbers = cells.astype(np.float64)
         above, last = numbers[:-1], float(numbers[-1])
-        unit, total = 10.0 ** int(Decimal(str(cells[-1])).as_tuple().exponent), float(above.sum())
+        shown_to = int(Decimal(str(cells[-1])).as_tuple().exponent)
+        unit, total = 10.0 ** max(min(shown_to, 300), -300), float(above.sum())
         near = {"sum": abs(total - last), "mean": abs(total / len(above) - last)}
         wide = {"sum": abs(last), "mean": float(np.ptp(above))}
         near["sum"] += inf if abs(last) <= np.abs(above).max() else 0.0
@@ -705,6 +709,9 @@ def _stop(tables: Sequence[Table], said: Said, right: Table | None, many: bool) 
             )
             problem += f"with right ones (--prediction {column} --gold FILE)?"
             proposal = None
+    numbers = {x: str(i) for i, x in enumerate(tables[0].names, 1) if printable(x, LETTERS) != x}
+    for key, value in (proposal or {}).items():  # what cannot be typed
+        proposal = {**(proposal or {}), key: numbers.get(str(value), value)}
     return ReadError(problem, _columns(tables), proposal)
 
 
@@ -724,7 +731,9 @@ def _proposal(
     if single and len(table.names) == 2 == len(_numbers(table, names)):
         return {"systems": names} if many else {"a": names[0], "b": names[1]}
     ids = _ids(table, said)
-    if "id" not in said and not (ids and all(not x.frame.duplicated(ids).any() for x in tables)):
+    if "id" not in said and not (
+        ids and all({*ids} <= {*x.names} and not x.frame.duplicated(ids).any() for x in tables)
+    ):
         labels = _labels(table, [*ids, *names])
         unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
         again = [x for x in labels if table.header and 1 < facts[x].distinct < len(table)]

@@ -455,7 +455,10 @@ def _separated(file: File) -> Table:
     lines = file.text[: 10**6].splitlines()[:2]
     if not lines or not lines[0].strip():
         raise file.error("its first line is empty")
-    separator, first, second = _separator(lines)
+    try:
+        separator, first, second = _separator(lines)
+    except csv.Error as bad:
+        raise file.error(f"it is no table: {bad}") from None
     if (file.text.count("\n") + file.text.count("\r")) * max(first, second) > MOST_CELLS:
         raise file.error(TOO_LARGE)
     how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
