@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from permtest._jupyter import poll_in_slices
+from permtest.app import poll_in_slices
 
 if find_spec("jupyter_client"):
     poll_in_slices()

@@ -92,7 +92,7 @@ def _with_compiled_callees(function: Any) -> Any:
 
 
 def compiled_or(
-    plain: Callable[P, R], steps: Callable[P, float] | None = None
+    plain: Callable[P, R], steps: Callable[..., float] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba.
 

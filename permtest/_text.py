@@ -49,7 +49,7 @@ def p_value(p: float, log10_p: float | None = None, digits: int = 3) -> str:
     if p > 1e-300:  # floats lose digits not far below that
         text = f"{p:.{digits}g}"
         return text if text != "1" or p == 1 else p_value(p, log10_p, digits + 1)
-    log_p = log10(p) if log10_p is None else log10_p
+    log_p = log10(max(p, 5e-324)) if log10_p is None else log10_p
     exponent = floor(log_p)
     mantissa = f"{10 ** (log_p - exponent):.{digits}g}"
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"

@@ -177,9 +177,9 @@ class MarginTestResult(Shown):
         Between which numbers it lies then; one of them is infinite in a test of non-inferiority.
     pvalues : tuple of float
         The p-value of the test against each finite margin.
-    n, n_informative, names, method, method_reason, error_bound
-        As in `PermutationTestResult`; informative are units whose difference is not the margin
-        itself. For scores of 0 and 1 `method` is "score", an approximation without `error_bound`.
+    n, names, method, error_bound
+        As in `PermutationTestResult`; but for scores of 0 and 1 the method is "score", which is an
+        approximation and has no error bound.
     warning : str or None
         A sentence where the differences look unlike a shift of every pair, which is assumed.
 
@@ -201,10 +201,8 @@ class MarginTestResult(Shown):
     margins: tuple[float, float]
     pvalues: tuple[float, ...]
     n: int
-    n_informative: int
     names: tuple[str, str]
     method: str
-    method_reason: str
     error_bound: float | None
     warning: str | None
     _question: SumQuestion = field(repr=False, compare=False)
@@ -371,13 +369,11 @@ def against(
     alternative = "two-sided" if len(margins) == 2 else min(margins)
     question, shifted, wins = replace(question, alternative=alternative), [], question.wins
     if wins is not None:
-        reason = "no shift of every pair turns scores of 0 and 1 into such scores"
-        found = [(_score_pvalue(*wins, x, side), "score", reason) for side, x in margins.items()]
+        found = [(_score_pvalue(*wins, x, side), "score") for side, x in margins.items()]
     else:
         shifted = [replace(question.shifted(x), alternative=side) for side, x in margins.items()]
-        found = list(map(solve, shifted))
-    worst = max(range(len(found)), key=lambda i: found[i][0].log)
-    p, method, reason = found[worst]
+        found = [solve(one)[:2] for one in shifted]
+    p, method = max(found, key=lambda one: one[0].log)
     exact, size = wins is None, question.scale * (question.n_entries or question.law.n or 1)
     return MarginTestResult(
         statistic=float(unscaled(question.observed, size)),
@@ -385,12 +381,10 @@ def against(
         log10_pvalue=p.log10,
         alternative=alternative,
         margins=(float(low), float(high)),
-        pvalues=tuple(one[0].value for one in found),
+        pvalues=tuple(one.value for one, _ in found),
         n=question.law.n,
-        n_informative=shifted[worst].law.n_informative if wins is None else wins[0] + wins[1],
         names=question.names,
         method=method,
-        method_reason=reason,
         error_bound=p.error_bound if exact else None,
         warning=shift_warning(question.differences, question.swapped) if exact else None,
         _question=question,

@@ -106,23 +106,25 @@ def metric_test(
                 f"gold has {items} and {label} has {said}; give one prediction for each item, in "
                 "the same order"
             )
-    how: dict[str, Any] = {"alternative": alternative, "clusters": clusters}
     if isinstance(metric, str | Statistic):
         if any(column.ndim > 1 for column in (right, first, second)):
             raise ValueError(f"metric={metric!r} needs a label for each item; pass a function")
         predictions = dict(zip(names, (first.tolist(), second.tolist()), strict=True))
-        scores = score_labels(right.tolist(), predictions, metric, pos_label)
-        return exact_perm_test(scores, statistic=metric, rng=rng, **how)
+        scores = score_labels(right.tolist(), predictions, metric, pos_label).clustered(clusters)
+        return exact_perm_test(scores, statistic=metric, alternative=alternative, rng=rng)
     if not callable(metric):
         raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
     if pos_label is not None:
         raise ValueError("pos_label is for metrics with a name; pass it to your function itself")
     if first.shape != second.shape:
         raise ValueError(f"a has the shape {first.shape}, but b {second.shape}; give both alike")
-    called = function_name(metric, "metric")
-    size = check_count(K, "K", most=MAX_SAMPLES)
-    value = partial(_value, metric, called, right)
-    return _sampled(value, called, (first, second), names, size, as_generator(rng), **how)
+    called, n = function_name(metric, "metric"), len(right)
+    entries = None if clusters is None else n
+    units = cluster_numbers(range(n) if clusters is None else clusters, n)
+    value, size = partial(_value, metric, called, right), check_count(K, "K", most=MAX_SAMPLES)
+    known: dict[str, Any] = {"metric": called, "names": names, "n_entries": entries}
+    rng = as_generator(rng)
+    return _sampled(value, (first, second), units, size, rng, alternative, **known)
 
 
 def _column(values: Any, name: str) -> NDArray[Any]:
@@ -140,21 +142,17 @@ def _column(values: Any, name: str) -> NDArray[Any]:
 
 def _sampled(
     value: Callable[[Any, int], float],
-    called: str,
     columns: tuple[NDArray[Any], NDArray[Any]],
-    names: tuple[str, str],
+    units: NDArray[np.intp],
     size: int,
     rng: np.random.Generator,
-    *,
     alternative: Alternative,
-    clusters: Any,
+    **known: Any,
 ) -> PermutationTestResult:
     """The p-value from random labellings of the units on which predictions differ."""
     # Of texts and numbers neither become the other.
     mixed = len({column.dtype.kind in "SUT" for column in columns}) > 1
     first, second = (x.astype(object if mixed else np.result_type(*columns)) for x in columns)
-    n = len(first)
-    units = cluster_numbers(range(n) if clusters is None else clusters, n)
     differ = np.asarray(first != second)
     rows = np.flatnonzero(differ.any(axis=tuple(range(1, differ.ndim))))
     informative, unit = np.unique(units[rows], return_inverse=True)
@@ -187,14 +185,12 @@ def _sampled(
         method="monte_carlo",
         method_reason="any function of all predictions can only be sampled",
         error_bound=None,
-        metric=called,
-        names=names,
         totals=None,
         n_samples=size,
         n_extreme=samples.n_extreme,
-        n_entries=None if clusters is None else n,
         scores=observed,
         rank=0,
+        **known,
         _question=None,
         _samples=samples,
     )

@@ -120,8 +120,8 @@ class PermutationTestResult(Shown):
         where that is the numbers that they are printed as.
     parts : tuple of m str
         What the sums of a measure such as F1, or of several g, are; empty for one sum.
-    sums, other_sums : tuple of m int, or None
-        Their observed values, of the first system and of the second one.
+    sums, other_sums : tuple of m int
+        Their observed values, of the first system and of the second one (or None).
     rank : int
         How many of the sums vary independently of each other.
 
@@ -164,8 +164,8 @@ class PermutationTestResult(Shown):
     higher_is_better: bool | None = None
     reading: str = ""
     parts: tuple[str, ...] = ()
-    sums: tuple[Any, ...] | None = None
-    other_sums: tuple[int, ...] | None = None
+    sums: tuple[Any, ...] = ()
+    other_sums: Any = None
     rank: int = 1
     #: None where a function of predictions was sampled, which has no sums.
     _question: Question | None = field(kw_only=True, repr=False, compare=False)

@@ -15,26 +15,19 @@ from functools import cached_property, partial, reduce
 from math import comb, lcm, log, sqrt
 from operator import neg, pos
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import (
-    TooHard,
-    check_above_zero,
-    check_count,
-    check_finite,
-    check_level,
-    check_option,
-)
+from permtest._checks import TooHard, check_above_zero, check_count, check_level, check_option
 from permtest._parallel import RNG, as_generator, progress
 from permtest._text import Shown, counted, interval, number, p_value, plain
 from permtest.exact import SAMPLES, exact_perm_test
 from permtest.integers import as_integers, exact_sum, unscaled
-from permtest.null.distribution import EPS, SMALLEST, UNDERFLOW, Probability
+from permtest.null.distribution import EPS, SMALLEST, UNDERFLOW, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
-from permtest.result import PermutationTestResult, clopper_pearson
+from permtest.result import clopper_pearson
 from permtest.scores import Runs, Scores, add_up, check_names
 from permtest.statistics import Alternative, check_alternative
 
@@ -111,15 +104,8 @@ class NoiseSplit(Shown):
 class RunsPlan(NamedTuple):
     """How many items and runs another study should have. Made by `RunsTestResult.plan`.
 
-    Parameters
-    ----------
-    items, runs : int
-        How many items, and runs of each item by each of the two systems.
-    standard_error : float
-        Of the mean difference, at most about: the variance of items is the upper end of its
-        interval.
-    cost : float
-        What that costs, in the unit of the budget.
+    `runs` are those of each item by each of the two systems; `standard_error` is that of the mean
+    difference, at most about; `cost` is in the unit of the budget.
     """
 
     items: int
@@ -188,13 +174,10 @@ class RunsTestResult(Shown):
     paired_runs: bool = False
     n_samples: int | None = None
     n_extreme: int | None = None
-    #: The runs as they were given; and with what items are worth.
+    #: The runs, the exact p, and the law of the sum.
     _runs: Scores = field(kw_only=True, repr=False, compare=False)
-    _data: Scores = field(kw_only=True, repr=False, compare=False)
-    #: The test of what is swapped, or the law of the sum, or in how many ways it has each value.
-    _law: PermutationTestResult | ManyPointSum | dict[int, int] = field(
-        kw_only=True, repr=False, compare=False
-    )
+    _exact: Callable[[], Fraction] = field(kw_only=True, repr=False, compare=False)
+    _law: Callable[[], LatticeDistribution] = field(kw_only=True, repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -221,39 +204,25 @@ class RunsTestResult(Shown):
         return exact_runs_test(self._runs, null=null, **how)
 
     @cached_property
-    def null_distribution(self) -> Any:
+    def null_distribution(self) -> LatticeDistribution:
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
-        if isinstance(self._law, PermutationTestResult):
-            return self._law.null_distribution
-        law = self._law
-        if not isinstance(law, ManyPointSum):
-            law = ManyPointSum.of([([*law], [*law.values()], 1)])
-        return law.distribution(self._data.scale)
+        return self._law()
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; MemoryError if its integers would not fit.
 
         ArithmeticError for "systems" if there are too many ways to deal the runs.
         """
-        law, observed = self._law, exact_sum(self._data.differences())
-        if isinstance(law, PermutationTestResult):
-            return law.fraction()
-        if isinstance(law, ManyPointSum):
-            tails = _tails(law, self.alternative, observed)
-            return sum((one.tail_fraction(t0) for one, t0 in tails), Fraction(0))
-        if not law:
-            raise TooHard(self.method_reason)
-        return _share(law, sum(law.values()), self.alternative, observed)
+        return self._exact()
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p: by `error_bound`, or of Clopper and Pearson for samples."""
         check_level(confidence_level, "confidence_level")
-        if isinstance(self._law, PermutationTestResult):
-            return self._law.pvalue_interval(confidence_level)
         if self.n_samples is not None and self.n_extreme is not None:
             return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
         bound = self.error_bound or 0.0
-        return self.pvalue / (1 + bound), min(self.pvalue * (1 + bound), 1.0)
+        above = 0.0 if self.method == "bracket" else bound
+        return self.pvalue / (1 + bound), min(self.pvalue * (1 + above), 1.0)
 
     def noise(self, confidence_level: float = 0.95) -> NoiseSplit:
         """The variance of an item's difference, split into that of items and that of runs.
@@ -281,8 +250,8 @@ class RunsTestResult(Shown):
         level = check_level(confidence_level, "confidence_level")
         within = self._noise_of_runs()
         # Of whole numbers, so that what does not vary has the variance 0.
-        gaps = self._data.differences().astype(object)
-        centred = (self.n * gaps - gaps.sum()) / (self.n * self._data.scale)
+        gaps = self._runs.differences().astype(object)
+        centred = (self.n * gaps - gaps.sum()) / (self.n * self._runs.scale)
         squares = centred.astype(np.float64) ** 2
         data = squares * self.n / (self.n - 1) - within
         data[np.abs(data) <= 1e-12 * within] = 0.0  # which is what roundings leave
@@ -300,10 +269,10 @@ class RunsTestResult(Shown):
         if self.n < 2:
             raise ValueError(f"the variance over items needs two of them, and there are {self.n}")
         noise = np.zeros(self.n)
-        for one, name in zip(self._data.runs or (), self.names, strict=True):
+        for one, name in zip(self._runs.runs or (), self.names, strict=True):
             for i in np.flatnonzero(one.sizes < 2)[:1].tolist():
                 raise ValueError(
-                    f"{_called(self._data, i)} has only one run of {name}, so we cannot tell how "
+                    f"{_called(self._runs, i)} has only one run of {name}, so we cannot tell how "
                     "runs differ; supply two or more runs of each item"
                 )
             scores, k = one.scores.astype(object), one.sizes.astype(object)
@@ -356,14 +325,14 @@ class RunsTestResult(Shown):
         (7, 3)
         """
         money, each = check_above_zero(budget, "budget"), check_above_zero(run_cost, "run_cost")
-        once = check_finite(item_cost, "item_cost")
+        once = float(item_cost)
         most = money if most_items is None else check_count(most_items, "most_items")
-        if once < 0 or money < once + 2 * each:
+        if not 0 <= once <= money - 2 * each:
             raise ValueError(
-                f"budget={budget} is too small for one item, which costs {once + 2 * each:g} with "
-                "a run of each system; item_cost must be 0 or more"
+                f"item_cost={item_cost} must be 0 or more, and budget={budget} enough for an item "
+                f"with a run of each system, which costs {once + 2 * each:g}"
             )
-        within, (a, b) = self._noise_of_runs(), self._data.runs or ()
+        within, (a, b) = self._noise_of_runs(), self._runs.runs or ()
         # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
         per_run = float(np.mean(within * 2 / (1 / a.sizes + 1 / b.sizes)))
         runs = np.unique(np.geomspace(1, (money - once) / (2 * each), PLANS).astype(np.int64))
@@ -442,8 +411,8 @@ def exact_runs_test(
         different numbers of runs. Or `a` is `Scores` with runs, as `Scores.of_runs` and `read` make
         them, and `b` is left out.
     null : {"items", "runs", "systems"}, default "items"
-        What is exchangeable under the null hypothesis. For "systems" all items must have the same
-        runs: column r of the table is run r, on each item, or the labels of runs tell.
+        What is exchangeable. For "systems" all items must have the same runs: column r of the table
+        is run r, on each item, or the labels of runs tell.
     paired_runs : bool, default False
         For "systems": run r of `a` and run r of `b` share a seed or the like, and change places as
         a pair. Otherwise all runs are dealt anew, also between unequal numbers of them.
@@ -532,7 +501,6 @@ def exact_runs_test(
         scores=(float(data.means[0]), float(data.means[1])),
         paired_runs=paired_runs,
         _runs=given,
-        _data=data,
         **found,
     )
 
@@ -558,16 +526,12 @@ def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
 def _measure(statistic: str, k: int | None) -> tuple[str, int]:
     """What is measured ("mean", "pass@" or "pass^"), and k."""
     found = re.fullmatch(r"(mean)|(pass[@^])(k|[1-9]\d*)", str(statistic))
-    if found is None:
+    mean, measure, size = found.groups() if found else ("", "", "")
+    if not found or (size == "k") != (k is not None and size != str(k)):
         raise ValueError(
-            f"statistic={statistic!r} is not known; choose 'mean', or 'pass@k' or 'pass^k' with a "
-            "number for k, such as 'pass@5'"
+            f"statistic={statistic!r} with k={k} is not known; choose 'mean', 'pass@5' or 'pass^5' "
+            "with any number, or 'pass@k' or 'pass^k' with a number k"
         )
-    mean, measure, size = found.groups()
-    if size == "k" and k is None:
-        raise ValueError(f"statistic={statistic!r} needs k, the number of runs that are drawn")
-    if size != "k" and k is not None and (mean or k != int(size)):
-        raise ValueError(f"statistic={statistic!r} takes no other number; leave k={k} out")
     return ("mean", 0) if mean else (measure, check_count(int(size) if k is None else k, "k"))
 
 
@@ -623,7 +587,8 @@ def _swapped(data: Scores, alternative: Alternative) -> dict[str, Any]:
     result = exact_perm_test(data, alternative=alternative)
     names = ("pvalue", "log10_pvalue", "n_informative", "method", "method_reason", "error_bound")
     found = {name: getattr(result, name) for name in (*names, "smallest_pvalue")}
-    return found | {"_law": result}
+    found["_law"] = partial(getattr, result, "null_distribution")
+    return found | {"_exact": result.fraction}
 
 
 # ---- runs within items ---------------------------------------------------------------------------
@@ -636,7 +601,12 @@ def _of_runs(
     law = _law_of_runs(data, value)
     ends = law.offset, law.offset + law.unit * law.top
     least = _probability(law, alternative, max(ends, key=EXTREMITY[alternative]))
-    found = {"n_informative": int(law.counts.sum()), "smallest_pvalue": least.value, "_law": law}
+    found: dict[str, Any] = {
+        "n_informative": int(law.counts.sum()),
+        "smallest_pvalue": least.value,
+        "_exact": partial(_fraction, law, alternative, observed),
+        "_law": partial(law.distribution, data.scale),
+    }
     try:
         p = _probability(law, alternative, observed)
     except TooHard as error:
@@ -706,8 +676,13 @@ def _tails(law: ManyPointSum, alternative: str, observed: int) -> list[tuple[Man
 
 
 def _probability(law: ManyPointSum, alternative: str, observed: int) -> Probability:
-    tails = (one.tail(t0) for one, t0 in _tails(law, alternative, observed))
-    return reduce(Probability.plus, tails)
+    tails = _tails(law, alternative, observed)
+    return reduce(Probability.plus, (one.tail(t0) for one, t0 in tails))
+
+
+def _fraction(law: ManyPointSum, alternative: str, observed: int) -> Fraction:
+    tails = _tails(law, alternative, observed)
+    return sum((one.tail_fraction(t0) for one, t0 in tails), Fraction(0))
 
 
 def _draws(law: ManyPointSum, rng: np.random.Generator) -> Iterator[int]:
@@ -758,7 +733,7 @@ def _of_systems(data: Scores, observed: int, alternative: str, rng: RNG) -> dict
     for taken, last in ((runs[:k], runs[k - 1]), (runs[-k:], runs[-k])):
         ends[value(sum(taken))] = comb(runs.count(last), taken.count(last))
     least = float(_share(ends, deals, alternative, max(ends, key=side)))
-    found: dict[str, Any] = {"n_informative": len(runs) if len({*runs}) > 1 else 0, "_law": {}}
+    found: dict[str, Any] = {"n_informative": len(runs) if len({*runs}) > 1 else 0}
     found["smallest_pvalue"] = max(least, SMALLEST)
     try:
         ways = _ways(tuple(Counter(runs).items()), k, MOST_DEALS)
@@ -767,14 +742,25 @@ def _of_systems(data: Scores, observed: int, alternative: str, rng: RNG) -> dict
         random, pooled = as_generator(rng), np.array([*a, *b], dtype=object)
         every = progress(range(SAMPLES), total=SAMPLES, what="samples")
         draws = (value(int(random.permutation(pooled)[:k].sum())) for _ in every)
+        found |= {"_exact": partial(_refuse, error), "_law": partial(_refuse, error)}
         return found | _sampled(error, draws, alternative, observed)
-    found["_law"] = {value(first): often for first, often in ways.items()}
-    share = _share(found["_law"], deals, alternative, observed)
+    law = {value(first): often for first, often in ways.items()}
+    found["_exact"] = partial(_share, law, deals, alternative, observed)
+    found["_law"] = partial(_distribution, law, data.scale)
+    share = found["_exact"]()
     p = Probability.of(float(share), EPS / 2)
     if share < UNDERFLOW:
         p = Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
     reason = f"each of the {deals:,} ways to deal the runs was counted"
     return found | _exact(p, "enumeration", reason) | {"error_bound": EPS / 2}
+
+
+def _refuse(error: TooHard) -> NoReturn:
+    raise error
+
+
+def _distribution(law: dict[int, int], scale: int) -> LatticeDistribution:
+    return ManyPointSum.of([([*law], [*law.values()], 1)]).distribution(scale)
 
 
 def _share(law: dict[int, int], deals: int, alternative: str, observed: int) -> Fraction:

@@ -3,7 +3,6 @@
 import base64
 import io
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,7 +46,7 @@ def test_a_still_says_what_the_exact_test_says():
 
 
 def test_cards_have_ids_where_there_are_any():
-    named = replace(pt.Pairs.of(U, V, NAMES), ids=tuple("abcdefg"))
+    named = pt.Scores.of(U, V, NAMES, ids=tuple("abcdefg"))
     assert figures.Swap(named, cards=[2, 4]).labels == ["c", "e"]
 
 

@@ -12,9 +12,9 @@ import permtest as pt
 from permtest import _parallel
 from permtest import alternatives as alt
 from permtest._parallel import as_generator, seeds, stream
-from permtest.many import leaderboard
+from permtest.many import board
 from permtest.study import power_curve
-from permtest.study.power import measured_rates
+from permtest.study.recommend import measured_rates
 from tests.robustness.processes import check
 
 RNG = np.random.default_rng(5)
@@ -186,8 +186,8 @@ STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permuta
 @pytest.fixture
 def _small_blocks(monkeypatch):
     """Of pairs, so that there is something to share."""
-    monkeypatch.setattr(leaderboard, "MOST", 16)
-    monkeypatch.setattr(leaderboard, "LEAST", 2)
+    monkeypatch.setattr(board, "MOST", 16)
+    monkeypatch.setattr(board, "LEAST", 2)
 
 
 @pytest.fixture(scope="module")

@@ -44,18 +44,17 @@ def test_every_p_has_its_dot_and_every_interval_its_row(name):
     table = TABLES[name]
     ax, intervals = plot_answers(table, ax=Figure((11, 1)))
     drawn = {line.get_ydata()[0]: line for line in lines(ax, "met", "not met")}
-    refused = [text.get_position()[1] for text in ax.texts if text.get_gid() == "refused"]
     for row, answer in enumerate(table):
         if answer.result is None:
-            assert row in refused
+            assert (row in drawn, texts(ax, "p")[row]) == (False, "does not fit")
             continue
         assert drawn[row].get_xdata() == [max(answer.result.pvalue, 1e-322)]
         assert drawn[row].get_gid() == ("not met" if answer.held is False else "met")
         assert ax.get_xlim()[0] <= drawn[row].get_xdata()[0] < ax.get_xlim()[1]
-    assert len(drawn) + len(refused) == len(table.answers)
     assert names(ax) == [answer.title for answer in table]
     assert lines(ax, "level")[0].get_xdata()[0] == pytest.approx(1 - table.confidence_level)
     assert lines(intervals, "null")[0].get_xdata()[0] == table.delta
+    assert lines(intervals, "interval")[0].get_ydata()[0] == 0
     for line in lines(intervals, "interval"):
         answer, (low, high) = table.answers[line.get_ydata()[0]], intervals.get_xlim()
         assert line.get_xdata()[1] == answer.estimate

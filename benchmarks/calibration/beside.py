@@ -19,7 +19,7 @@ import permtest as pt
 from benchmarks.report import Section, table
 from permtest import alternatives as alt
 from permtest import study
-from permtest.study.power import measured_rates, rate_intervals
+from permtest.study.recommend import measured_rates, rate_intervals
 
 ALPHA, SURE = 0.05, 0.95
 Array = NDArray[Any]

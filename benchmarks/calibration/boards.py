@@ -22,10 +22,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
 from benchmarks.report import Section, table
-from permtest.alternatives.counts import score_ends
-from permtest.many.simultaneous import Simultaneous
+from permtest.interval import score_ends
+from permtest.many.corrections import interval_at, joint_tail, root_mean_square
 
-ALPHA, LEAST = 0.05, 0.94
+ALPHA, LEAST, SIDES = 0.05, 0.94, "two-sided"
 CELLS = (6, 100), (12, 50), (12, 100), (20, 500)
 ANSWERS = ("board", "single", "Tukey", "board, baseline", "single, baseline", "Dunnett")
 
@@ -125,20 +125,22 @@ def single(gaps: Scores, binary: bool) -> tuple[float, float]:
 def all_right(scores: Scores, lead: float) -> list[bool]:
     """Whether all intervals hold the true differences, for each of `ANSWERS`."""
     size, n = scores.shape
-    board = pt.ScoreTable(tuple(map(str, range(size))), scores, pt.STATISTICS["mean"])
+    values, binary = scores.astype(np.float64), bool(np.isin(scores, (0, 1)).all())
+    how: dict[str, Any] = {"typical": root_mean_square(np.diff(values, axis=0)), "binary": binary}
     true, means = lead * (np.arange(size) == 0), scores.mean(axis=1)
     pooled, reaches = np.sqrt(scores.var(axis=1, ddof=1).mean()), unpaired(size, n)
     best, found = int(means.argmax()), []
     others = np.delete(np.arange(size), size - 1)
     families = ((best, np.triu_indices(size, 1)), (size - 1, (others, np.full(size - 1, size - 1))))
     for (beside, pairs), reach in zip(families, reaches, strict=True):
-        together = Simultaneous(board, *pairs, "two-sided", ALPHA)
+        tail = joint_tail(values, *pairs, alternative=SIDES, alpha=ALPHA)
         right = np.ones(3, dtype=bool)
         for i in range(size):
             if i != beside:
                 gap, width = means[i] - means[beside], reach * pooled
-                ends = [together.interval(i, beside)]
-                ends += [single(scores[i] - scores[beside], board.is_binary)]
+                gaps = values[i] - values[beside]
+                ends = [interval_at(tail, gaps, gap, alternative=SIDES, **how)]
+                ends += [single(scores[i] - scores[beside], binary)]
                 ends += [(gap - width, gap + width)]
                 off = true[i] - true[beside]
                 right &= [low - 1e-9 <= off <= high + 1e-9 for low, high in ends]

@@ -22,7 +22,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
 from benchmarks.report import Section, table
-from permtest.many import ScoreTable
 from permtest.many.corrections import max_t
 
 ALPHA, SYSTEMS = 0.05, 10
@@ -73,8 +72,7 @@ KINDS = (
 def rejections(scores: Scores, rng: Generator) -> list[NDArray[np.bool_]]:
     """Which pairs of a board are called different, by each correction."""
     p = pt.exact_perm_test(scores[FIRST], scores[SECOND], axis=1).pvalue
-    board = ScoreTable(tuple(map(str, range(SYSTEMS))), scores, pt.STATISTICS["sum"])
-    return [p <= ALPHA, holm(p), max_t(board, FIRST, SECOND, K=K, rng=rng).adjusted <= ALPHA]
+    return [p <= ALPHA, holm(p), max_t(scores, FIRST, SECOND, K=K, rng=rng).adjusted <= ALPHA]
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class Answer(Shown):
 
     test: str
     result: AlternativeResult | PermutationTestResult | None
-    estimate: float | None = None
+    estimate: float = nan
     estimate_name: str = ""
     interval: ConfidenceInterval | None = None
     checks: tuple[Check, ...] = ()
@@ -89,7 +90,10 @@ class Answer(Shown):
     @property
     def title(self) -> str:
         """What tables call the test."""
-        return TITLES[self.test]
+        name = self.estimate_name.removesuffix(" difference")
+        if self.test != "exact" or self.result is None or name in ("", "mean"):
+            return TITLES[self.test]
+        return f"{'exact ' * (self.result.n_samples is None)}permutation test of {name}"
 
     @property
     def pvalue_text(self) -> str:

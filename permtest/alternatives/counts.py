@@ -13,18 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_option, count
+from permtest.alternatives import registry
 from permtest.alternatives.means import t_pvalue, t_quantile
-from permtest.alternatives.registry import (
-    AlternativeResult,
-    Names,
-    by_sides,
-    differences,
-    makes,
-    tail_level,
-)
-from permtest.integers import exact_sum
+from permtest.alternatives.registry import AlternativeResult, Names, by_sides, makes
 from permtest.interval import score_ends
-from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
@@ -102,7 +94,7 @@ def signs_pvalues(
     a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, method: str = "exact"
 ) -> Any:
     """p of McNemar's test, or the sign test, of the signs of differences."""
-    d = differences(a, b)
+    d = registry.differences(a, b)
     wins, losses = (np.count_nonzero(some, axis=axis) for some in (d > 0, d < 0))
     return mcnemar_pvalue(wins, losses, method, alternative)
 
@@ -204,7 +196,7 @@ def two_proportion_z(
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    return _two_shares("two_proportion_z", x1, n1, x2, n2, alternative, names, pooled=pooled)
+    return _two_shares("two_proportion_z", (x1, n1, x2, n2), alternative, names, pooled=pooled)
 
 
 @makes("chi_squared")
@@ -257,41 +249,27 @@ def chi_squared(
     n1, n2, n = x1 + y1, x2 + y2, x1 + y1 + x2 + y2
     if n1 == 0 or n2 == 0:
         raise ValueError(f"system {1 + (n1 > 0)} has no items, so it has no proportion")
-    found = x1, n1, x2, n2, alternative, names
-    return (
-        _two_shares("chi_squared_yates", *found, n / 2)
-        if correction
-        else _two_shares("chi_squared", *found)
-    )
+    test, off = ("chi_squared_yates", n / 2) if correction else ("chi_squared", 0.0)
+    return _two_shares(test, (x1, n1, x2, n2), alternative, names, off)
 
 
 def _two_shares(
-    test: str,
-    x1: int,
-    n1: int,
-    x2: int,
-    n2: int,
-    alternative: str,
-    names: Names,
-    correction: float = 0.0,
-    pooled: bool = True,
+    test: str, of: tuple[int, ...], side: str, names: Names, off: float = 0, pooled: bool = True
 ) -> AlternativeResult:
     """A test of x1 of n1 items against x2 of n2, by the normal law; all is times n1 n2."""
+    x1, n1, x2, n2 = of
     n, p1, p2, common = n1 + n2, x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    gap = float(corrected_root(x1 * n2 - x2 * n1, correction, alternative))
+    gap = float(corrected_root(x1 * n2 - x2 * n1, off, side))
     variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n
     if not pooled:
         variance = n2 * n2 * x1 * (n1 - x1) / n1 + n1 * n1 * x2 * (n2 - x2) / n2
     if variance == 0 and p1 != p2:
-        raise ValueError(
-            "one proportion is 0 and the other 1, so their difference has no standard error; use "
-            "pooled=True"
-        )
+        raise ValueError("one share is 0 and the other 1: no standard error; use pooled=True")
     z = gap / sqrt(variance) if variance else 0.0
-    found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, alternative))
+    found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, side))
     details = {"p1": p1, "p2": p2, "least_expected": min(n1, n2) * min(common, 1 - common)}
     rest: dict[str, Any] = {"details": details, "_ends": partial(_newcombe, p1, n1, p2, n2)}
-    return AlternativeResult(test, *found, alternative, n, p1 - p2, names or ("a", "b"), **rest)
+    return AlternativeResult(test, *found, side, n, p1 - p2, names or ("a", "b"), **rest)
 
 
 def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[float, float]:
@@ -303,19 +281,8 @@ def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[floa
 
 def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval: the probabilities that a normal test of a share of trials accepts."""
-    z2 = t_quantile(tail_level("two-sided", confidence_level), np.inf) ** 2
+    z2 = t_quantile(registry.tail_level("two-sided", confidence_level), np.inf) ** 2
     centre, unit = share + z2 / (2 * trials), 1 + z2 / trials
     reach = sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials * trials)))
     low = 0.0 if share <= 0 else max((centre - reach) / unit, 0.0)
     return low, 1.0 if share >= 1 else min((centre + reach) / unit, 1.0)
-
-
-def rate_intervals(
-    pairs: Scores, confidence_level: float = 0.95
-) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Wilson's interval of either system's share of right answers; None of other scores."""
-    if not pairs.is_binary or pairs.clusters is not None:
-        return None
-    n = len(pairs)
-    first, second = (exact_sum(column) / (pairs.scale * n) for column in (pairs.u, pairs.v))
-    return wilson(first, n, confidence_level), wilson(second, n, confidence_level)

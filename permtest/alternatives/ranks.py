@@ -19,7 +19,7 @@ from permtest._checks import check_option
 from permtest.alternatives import registry
 from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
 from permtest.alternatives.means import t_pvalue
-from permtest.alternatives.registry import AlternativeResult, Names, by_sides, first
+from permtest.alternatives.registry import AlternativeResult, Names, by_sides, first, makes
 from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
@@ -31,7 +31,7 @@ from permtest.statistics import Alternative
 ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
 
 
-@registry.makes("wilcoxon")
+@makes("wilcoxon")
 def wilcoxon(
     a: Any,
     b: Any = None,
@@ -105,7 +105,7 @@ def wilcoxon(
     return _of_order(test, scores, shift, plus, p, alternative, middle, ends, details)
 
 
-@registry.makes("sign")
+@makes("sign")
 def sign(
     a: Any,
     b: Any = None,
@@ -150,7 +150,7 @@ def sign(
     return _of_order("sign", scores, shift, wins, p, alternative, middle, ends, details)
 
 
-@registry.makes("permutation_median")
+@makes("permutation_median")
 def permutation_median(
     a: Any,
     b: Any = None,
@@ -279,7 +279,7 @@ def _approximate(ranks: NDArray[Any], axis: int, alternative: str, correction: f
     return np.where(ranks.any(axis), t_pvalue(z, inf, alternative), 1.0)
 
 
-@registry.makes("exact", many=True)
+@makes("exact", many=True)
 def exact_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) -> Any:
     """p of the exact tests of integers."""
     d = np.moveaxis(a - b, axis, -1)
@@ -287,8 +287,8 @@ def exact_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) 
     return exact_perm_test_batch(d, zeros, axis=-1, alternative=alternative).pvalue
 
 
-@registry.makes("wilcoxon", many=True)
-@registry.makes("wilcoxon_approx", many=True, approximate=True)
+@makes("wilcoxon", many=True)
+@makes("wilcoxon_approx", many=True, approximate=True)
 def signed_rank_pvalues(
     a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, approximate: bool = False
 ) -> Any:

@@ -1,8 +1,8 @@
 """The registry of tests: what each is called, what it estimates and assumes, and what makes it.
 
 A row of `TESTS` says all that there is to say about a test. The function that makes it stands in
-the file of its family, under ``@registry.makes("its name")``. Where power curves can make the
-test, a function of arrays stands there too, under ``@registry.makes("its name", many=True)``.
+the file of its family, under ``@makes("its name")``. Where power curves can make the
+test, a function of arrays stands there too, under ``@makes("its name", many=True)``.
 Here is also what all tests share: what they take, what they return, and what the scores say about
 their assumptions.
 """
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import check_finite, check_level
-from permtest._text import Shown, number, p_value, plain
+from permtest._text import Shown, counted, number, p_value, plain
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import count_values
@@ -103,7 +103,7 @@ EFFECTS |= dict.fromkeys((PROPORTIONS, WINS), "risk_difference")
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those that do not take scores or resamples have no threshold.
 TESTS = {
-    "exact": Row("exact permutation test", "sum", MEAN, "exact", (LABELS, ITEMS)),
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (LABELS, ITEMS)),
     "permutation_median": Row(
         "exact permutation test of the median", "median", MEDIAN, "exact", (LABELS, ITEMS)
     ),
@@ -389,13 +389,12 @@ class AlternativeResult(Shown):
     def __str__(self) -> str:
         (a, b), p = self.names if self.estimate >= 0 else self.names[::-1], self.pvalue_text()
         lead = f"{a} scores {number(abs(self.estimate))} more than {b}"
-        lead = lead if self.estimate else f"{a} and {b} tie"
-        side = "two-sided" if self.alternative == "two-sided" else f"one-sided, {self.alternative}"
+        side = "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
         against = f", against {self.delta:g}" if self.delta else ""
         return (
-            f"{lead} ({self.estimate_name}{against}; n = {self.n}): {self.statistic_name} = "
-            f"{number(self.statistic)}, p {'= ' * p[0].isdigit()}{p} ({self.title}, {side}, "
-            f"{self.method})."
+            f"{lead if self.estimate else f'{a} and {b} tie'} ({self.estimate_name}{against}) over "
+            f"{counted(self.n, 'items')}: {self.statistic_name} = {number(self.statistic)}, "
+            f"p {'= ' * p[0].isdigit()}{p} ({side} {self.title})."
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from permtest._checks import check_count, check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
-from permtest.alternatives.registry import AlternativeResult, Floats, Names, by_sides
+from permtest.alternatives.registry import AlternativeResult, Floats, Names, by_sides, makes
 from permtest.integers import exact_sum
 from permtest.null.distribution import count_values
 from permtest.question import TIE
@@ -42,8 +42,8 @@ AT_ONCE, SHARED = 2**18, 2**21
 ITEMS_PER_VALUE = 16
 
 
-@registry.makes("bootstrap_mean")
-@registry.makes("bootstrap_median", statistic="median")
+@makes("bootstrap_mean")
+@makes("bootstrap_median", statistic="median")
 def bootstrap(
     a: Any,
     b: Any = None,
@@ -149,10 +149,11 @@ def bootstrap(
     estimate = float(theta) * unit + float(shift)
     seen = float(in_errors(theta, error)) if kind == "studentised" else estimate
     found = float(shift), seen, estimate, {"standard_error": error * unit, **details}
-    return _inverted(test, values * unit, alternative, scores, *found)
+    tie = TIE * unit * float(np.abs(drawn[0]).max())
+    return _inverted(test, values * unit, tie, alternative, scores, *found)
 
 
-@registry.makes("paired_bootstrap", statistic="mean")
+@makes("paired_bootstrap", statistic="mean")
 def paired_bootstrap(
     u: Any,
     v: Any = None,
@@ -228,25 +229,27 @@ def paired_bootstrap(
     else:
         scores, _ = registry.scores_of(u, v, names, least=2, labels=("u", "v"))
         check_scores(entry, scores)
-        steps, counts = count_values(scores.differences())
-        unit = 1 / (scores.scale * (len(scores) if entry.name == "mean" else 1))
-        gaps, estimate = partial(_sums, steps.astype(np.float64)), exact_sum(steps * counts) * unit
+        d, whole = scores.differences(), scores.scale * (len(scores) if entry.name == "mean" else 1)
+        steps, counts = count_values(d)
+        gaps, unit = partial(_sums, steps.astype(np.float64)), 1 / whole
+        estimate = float(Fraction(exact_sum(d), whole))
     values = resampled(gaps, counts, size, rng)[0] * unit - shift
     if np.ptp(values) == 0 != values[0]:
         raise ValueError(
             "u and v have the same difference in all resamples, which says nothing about other "
             "entries; use exact_perm_test, which needs no spread"
         )
-    tie = TIE * max(1.0 if entry.columns else 0.0, float(np.abs(values).max()))
+    tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
     won, lost = (float(np.mean(side * (values + shift) > tie)) for side in (1, -1))
     shares = {"won": won, "lost": lost, "tied": 1 - won - lost}
     found = shift, won, estimate, shares, f"{entry.title or entry.name} difference"
-    return _inverted("paired_bootstrap", values, alternative, scores, *found)
+    return _inverted("paired_bootstrap", values, tie, alternative, scores, *found)
 
 
 def _inverted(
     test: str,
     values: Floats,
+    tie: float,
     alternative: str,
     scores: Scores,
     delta: float,
@@ -258,10 +261,9 @@ def _inverted(
     """The test that inverts an interval, whose ends are quantiles of K numbers less `delta`.
 
     The ends are the m-th smallest and the m-th largest: a difference is rejected from below if
-    fewer than m of them are as small as it.
+    fewer than m of them are as small as it, or no further above it than `tie`.
     """
     ordered, size = np.sort(values), values.size
-    tie = TIE * float(np.abs(ordered[np.isfinite(ordered)]).max(initial=0.0))
     tails = ((1 + int(np.sum(side * ordered <= tie))) / (size + 1) for side in (1, -1))
     found = statistic, float(by_sides(alternative, *tails)), alternative, len(scores), estimate
     rest = scores.names, delta, details, size, what
@@ -338,7 +340,7 @@ def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Counts) 
     return np.asarray(values(first) - values(second))[None]
 
 
-@registry.makes("bootstrap_mean", many=True)
+@makes("bootstrap_mean", many=True)
 def studentised_pvalues(
     a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:

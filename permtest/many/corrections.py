@@ -136,7 +136,9 @@ def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
 # ---- max-T -------------------------------------------------------------------------------------
 
 #: Labellings that are looked at together, and items whose coins are tossed at a time.
-BLOCK, ITEMS = 2048, 1024
+BLOCK, ITEMS = 2048, 128
+#: Products of matrices up to this size take BLAS one thread: chunks run side by side instead.
+PRODUCT = 2**18
 #: From so many alike items on, a binomial number takes less time than a coin for each.
 ALIKE = 30
 #: Sums below these are whole numbers in float32 and in float64, even when two are added up.
@@ -283,21 +285,26 @@ class _Coins(NamedTuple):
     def toss(self, chunk: range) -> Floats:
         """The sums (S, m, labellings) under some labellings: all by number, or random ones."""
         rng = None if self.origin is None else stream(self.origin, chunk.start)
-        size, number = len(chunk), np.ones(1) if self.counts is None else self.counts[:, None]
+        step = max(PRODUCT // (ITEMS * self.rows.shape[1]), 1)
+        size = -(-len(chunk) // step) * step
         sums = np.zeros((size, self.rows.shape[1]))
         for start in range(0, len(self.rows), ITEMS):
             coins: Any
             part = self.rows[start : start + ITEMS]
             if rng is None:
-                coins = np.arange(chunk.start, chunk.stop)[:, None] >> np.arange(len(part)) & 1
+                coins = (
+                    np.arange(chunk.start, chunk.start + size)[:, None] >> np.arange(len(part)) & 1
+                )
             elif self.counts is None:
                 bits = rng.integers(0, 256, (size, -(-len(part) // 8)), dtype=np.uint8)
                 coins = np.unpackbits(bits, axis=1, count=len(part))
             else:
                 coins = rng.binomial(self.counts[start : start + ITEMS], 0.5, (size, len(part)))
-            sums += 2 * (coins.astype(part.dtype) @ part)
+            coins = coins.astype(part.dtype).reshape(-1, step, len(part))
+            sums += 2 * (coins @ part).reshape(size, -1)
+        number = 1 if self.counts is None else self.counts[:, None]
         sums -= (number * self.rows).sum(axis=0, dtype=np.float64)
-        return np.ascontiguousarray(sums.T).reshape(*self.shape, size)
+        return np.ascontiguousarray(sums[: len(chunk)].T).reshape(*self.shape, -1)
 
 
 def _squares(chunk: range, coins: _Coins, pairs: _Pairs) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import log10
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,8 +198,9 @@ def _count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: I
         hits[r] = cells.sum()
 
 
-def _steps(starts: Ints, _: Ints, counts: Ints, most: Ints, *__: Any) -> float:
+def _steps(*law: Ints) -> float:
     """What `_count_at_most` takes: some microseconds an entry, and a nanosecond a cell."""
+    starts, _, counts, most, *_ = law
     # What follows in `counts` has never been written.
     return float(counts[: starts[-1]].sum()) * (4_000 + float(most.max(initial=0)))
 

@@ -38,12 +38,13 @@ def plot_answers(
 ) -> tuple[Axes, ...]:
     """Draw p of every test in a table, and beside it the intervals of what they estimate.
 
-    The axis of intervals is that of the exact test; estimates of another kind are written out.
-    Intervals of tests whose assumptions are not met may leave the axes, with an arrow.
+    Intervals are of the difference that the exact test is about; tests that estimate another one
+    have none here. Intervals of tests whose assumptions are not met may leave the axes, with an
+    arrow.
 
-    The first axes have the p-values, with gids "met", "not met", "refused" and "level"; the second
-    ones have the intervals, with gids "interval", "null" and "other". The exact test stands on a
-    grey band (gid "exact").
+    The first axes have the p-values, with gids "met", "not met", "p" and "level"; the second ones
+    have the intervals, with gids "interval" and "null". The exact test stands on a grey band (gid
+    "exact").
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def plot_answers(
     height = 0.45 * len(table.answers) + 1.8
     make = partial(Figure.subplots, ncols=2, width_ratios=(3, 7))
     with sheet.canvas(ax, (sheet.WIDE, height), make, (height, height)) as ax:
-        axes = sheet.check_axes(ax, 2, "parts")
+        axes = tuple(ax)
         exact = [answer.test == "exact" for answer in table.answers]
         for each in axes:
             sheet.name_rows(each, [answer.title for answer in table.answers], exact)
@@ -86,7 +87,7 @@ def plot_answers(
         beside = axes[0].get_position().x0 < axes[1].get_position().x0
         axes[1].tick_params(labelleft=not beside)
         _draw_pvalues(axes[0], table, level, 2 if beside else 4)
-        _draw_intervals(axes[1], table, beside)
+        _draw_intervals(axes[1], table)
     return axes
 
 
@@ -100,7 +101,7 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float, labels: int) -> No
     line = ax.axvline(alpha, **roles.LEVEL.line(label=f"level {alpha:.3g}", gid="level", zorder=1))
     for row, answer in enumerate(table.answers):
         if answer.result is None:
-            sheet.write_row(ax, row, "does not fit these data", "refused")
+            sheet.write_beside(ax, row, "does not fit", "p")
             continue
         gid, role, _ = KINDS[answer.held is not False]
         look = role.dot(ax, linestyle="none", clip_on=False, gid=gid)
@@ -114,8 +115,8 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float, labels: int) -> No
         legend.set(loc="lower right", bbox_to_anchor=(1, 1))
 
 
-def _draw_intervals(ax: Axes, table: AnswerTable, beside: bool) -> None:
-    """One scale, that of the exact test; what is estimated on others is written if it has room."""
+def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
+    """One scale, that of the exact test."""
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
     same = [answer for answer in answers if _estimates_the_same(answer, answers[0])]
@@ -132,15 +133,11 @@ def _draw_intervals(ax: Axes, table: AnswerTable, beside: bool) -> None:
     sheet.ticks(ax.xaxis, 5)
     null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
     sheet.key(ax, [ax.axvline(table.delta, **null)])
-    for row, answer in enumerate(table.answers):
-        if answer in same and answer.interval:
-            look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
-            look |= {"linewidth": 4} if answer.test == "exact" else {}
-            sheet.draw_interval(ax, row, answer.interval, answer.estimate, **look)
-        elif answer.result and beside:
-            words = f"{answer.estimate_name} {sheet.digits(answer.estimate)}"
-            words += f" ({sheet.span(*answer.interval)})" if answer.interval else ""
-            sheet.write_row(ax, row, words, "other")
+    for answer in same:
+        look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
+        look |= {"linewidth": 4} if answer.test == "exact" else {}
+        row, ends = table.answers.index(answer), answer.interval or ()
+        sheet.draw_interval(ax, row, ends, answer.estimate, **look)
     words = "{}, {} minus {}".format(same[0].estimate_name if same else "estimate", *table.names)
     words += f" ({100 * table.confidence_level:.4g}% interval)"
     sheet.literal(ax.xaxis.label, words, 38)
@@ -171,10 +168,6 @@ def plot_power(curve: PowerCurve, *, ax: Any = None, target: float = 0.8) -> Axe
         Where to draw; a logarithmic axis of sizes stays one.
     target : float, default 0.8
         The power that is wanted, in (0, 1).
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     check_level(target, "target")
     enough, role = curve.needed(target), roles.CURVES[0]
@@ -209,10 +202,6 @@ def plot_unit_sizes(found: UnitSizes, *, ax: Any = None) -> Axes:
         Of `unit_sizes`.
     ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
         Where to draw.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     with sheet.canvas(ax) as ax:
         sizes, sds = np.asarray(found.sizes), np.asarray(found.sds)
@@ -268,7 +257,7 @@ def plot_posteriors(
     size = (sheet.WIDE if len(results) > 1 else sheet.NARROW, 4.2)
     make = partial(Figure.subplots, ncols=len(results))
     with sheet.canvas(ax, size, make, [4.2] * len(results)) as ax:
-        axes = sheet.check_axes(ax, len(results), "results")
+        axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
         for place, each in zip(axes, results, strict=True):
             _draw_posteriors(place, each, conservative)
     return axes if isinstance(result, Sequence) else axes[0]

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle, StepPatch
+from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from permtest._text import counted
@@ -127,10 +127,6 @@ def plot_null(result: PermutationTestResult, *, ax: Any = None, scale: Scale = "
     scale : {"linear", "log"}, default "linear"
         How the axis of probabilities is divided. "log" shows how thin the tails are.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -174,9 +170,7 @@ def _draw_tails(ax: Axes, result: PermutationTestResult) -> None:
     both = [(-inf, ends[0]), (ends[-1], inf)]
     for tail in tails.get(result.alternative, both) if _has_tails(result) else ():
         low, high = np.clip(tail, *ax.get_xlim()).tolist()
-        # `axvspan` makes a polygon of it in matplotlib 3.8, which explorers could not move.
-        tint = Rectangle((low, 0.0), high - low, 1.0, transform=ax.get_xaxis_transform())
-        ax.add_patch(tint).set(color=roles.TAIL.rgba(0.13), linewidth=0, gid="region", zorder=0)
+        ax.axvspan(low, high, color=roles.TAIL.rgba(0.13), linewidth=0, gid="region", zorder=0)
 
 
 def draw_columns(

@@ -92,14 +92,6 @@ def canvas(
             yield make(ax)
 
 
-def check_axes(ax: Axes | Sequence[Axes], number: int, what: str) -> tuple[Axes, ...]:
-    """One or several axes as a tuple, if there are as many as there is to draw."""
-    axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
-    if len(axes) != number:
-        raise ValueError(f"ax has {len(axes)} axes, but there are {number} {what} to draw")
-    return axes
-
-
 def fit(ax: Axes, values: Iterable[float], share: float = 0.06, least: float = 1.0) -> None:
     """Limits of the horizontal axis round all finite values, with margins of this share."""
     seen = [value for value in values if isfinite(value)]
@@ -116,8 +108,10 @@ def font() -> float:
 
 
 def letters(ax: Axes) -> int:
-    """About how many letters fit beside each other over the width of the axes."""
-    return max(int(72 * ax.bbox.width / ax.figure.dpi / (LETTER * font())), 12)
+    """About how many letters fit beside each other over the width of the axes, beside its names."""
+    inside, whole = (72 * x.bbox.width / ax.figure.dpi / (LETTER * font()) for x in (ax, ax.figure))
+    names = max((len(label.get_text()) for label in ax.get_yticklabels()), default=0)
+    return max(int(min(inside, whole - names - 6)), 12)
 
 
 def literal(text: Text, words: str, room: Axes | int) -> Text:
@@ -222,13 +216,6 @@ def draw_interval(
         if end != place:
             arrow: dict[str, Any] = {"color": look["color"], "markersize": 11, "clip_on": False}
             ax.plot([place], [row], linestyle="none", marker=marker, gid="open", **arrow)
-
-
-def write_row(ax: Axes, row: float, words: str, gid: str) -> None:
-    """Words in the middle of a row, for what has no place on the axis."""
-    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
-    look |= {"transform": ax.get_yaxis_transform(), "path_effects": roles.halo(ax), "gid": gid}
-    literal(ax.text(0.5, row, "", **look), words, ax)
 
 
 def write_beside(ax: Axes, row: float, words: str, gid: str, away: float = 12) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from permtest.many import Leaderboard
     from permtest.scores import Scores
 
-FEW, DROPS = 40, 300  # items that are joined by a line each; of more, so many are drawn
+FEW = 40  # items whose scores are joined by a line each
 BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its middle
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
 MOST = 30  # systems that are drawn in a ranking
@@ -41,12 +42,12 @@ def plot_estimation(
     measure: str = "",
     higher_is_better: bool | None = None,
     ax: Any = None,
-) -> tuple[Axes, ...]:
-    """Draw both systems' scores, their differences item by item, and the overall difference.
+) -> tuple[Axes, Axes]:
+    """Draw the differences of two systems item by item, and below them the overall difference.
 
-    Scores are as `plot_scores` draws them. Differences have the gids "first", "equal" and "second",
-    by the system that is ahead; the mean has "interval" and "zero". Where most items are equal, the
-    bar of these is cut, and the key says so.
+    Differences have the gids "first", "equal" and "second", by the system that is ahead; the mean
+    has "interval" and "zero". Where most items are equal, the bar of these is cut, and the key says
+    so.
 
     Parameters
     ----------
@@ -63,14 +64,12 @@ def plot_estimation(
         What the difference is one of, such as "F1".
     higher_is_better : bool, optional
         Default: what `scores` say. If it is known, keys call a system better, else higher.
-    ax : sequence of matplotlib.axes.Axes, or matplotlib.figure.Figure, optional
-        Where to draw: scores, differences of items, and their mean; or the last two alone. An empty
-        figure keeps its width, and has no scores if it is narrower than 8.5 inches. Nor have
-        counts, of which an item has several.
+    ax : sequence of two matplotlib.axes.Axes, or matplotlib.figure.Figure, optional
+        Where to draw differences and their mean.
 
     Returns
     -------
-    tuple of three or two matplotlib.axes.Axes
+    tuple of two matplotlib.axes.Axes
 
     Examples
     --------
@@ -88,36 +87,23 @@ def plot_estimation(
     apart, names = np.asarray(apart, dtype=np.float64), sheet.distinct(scores.names)
     known = scores.higher_is_better if higher_is_better is None else higher_is_better
     mean = (apart.mean() if apart.size else 0.0) if difference is None else difference
-    make = _two_parts if scores.columns else _three_parts
-    with sheet.canvas(ax, (sheet.WIDE, 5.0), make, (3.0, 1.5)) as ax:
-        axes = tuple(ax)
-        *left, right, below = sheet.check_axes(axes, 2 if len(axes) == 2 else 3, "parts")
-        for place in left:
-            plot_scores(scores, ax=place)
-        what = f"difference of {scores.score or 'scores'}, {names[0]} minus {names[1]}"
-        if contributions is not None:
-            what = f"what an item adds to the difference of {measure}, times {apart.size}"
-        _draw_differences(right, apart, names, known)
-        sheet.literal(right.xaxis.label, what, right)
-        _draw_mean(below, float(mean), interval, f"difference of {measure}" if measure else "")
-    return axes
-
-
-def _three_parts(figure: Figure) -> tuple[Axes, ...]:
-    """Scores on the left, differences above their mean."""
-    grid = figure.add_gridspec(2, 2, width_ratios=(4, 6), height_ratios=(3, 1))
-    return tuple(figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1]))
-
-
-def _two_parts(figure: Figure) -> Any:
-    return figure.subplots(2, height_ratios=(3, 1))
+    what = f"difference of {scores.score or 'scores'}, {names[0]} minus {names[1]}"
+    if contributions is not None:
+        what = f"what an item adds to the difference of {measure}, times {apart.size}"
+    two = partial(Figure.subplots, nrows=2, height_ratios=(3, 1))
+    with sheet.canvas(ax, (sheet.NARROW, 4.5), two) as ax:
+        upper, lower = ax
+        _draw_differences(upper, apart, names, known)
+        sheet.literal(upper.xaxis.label, what, upper)
+        _draw_mean(lower, float(mean), interval, f"difference of {measure}" if measure else "")
+    return upper, lower
 
 
 def plot_scores(scores: Scores, *, ax: Any = None) -> Axes:
     """Draw what two systems score: histograms back to back, or four bars for scores of 0 and 1.
 
-    Between the histograms are quartiles, means and single items. Gids: "cloud", "quartiles",
-    "median", "mean", "rain", "pair" for the lines that join the scores of up to 40 items; "bars".
+    Between the histograms are quartiles and means, and lines that join the scores of each of up to
+    40 items. Gids: "cloud", "quartiles", "median", "mean" and "pair"; "bars".
 
     Parameters
     ----------
@@ -125,10 +111,6 @@ def plot_scores(scores: Scores, *, ax: Any = None) -> Axes:
         Single scores of two systems.
     ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
         Where to draw.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     a, b = (np.asarray(x / scores.scale, dtype=np.float64) for x in scores.arrays[:2])
     draw, what = _draw_clouds, f"{scores.score or 'score'} of an item"
@@ -159,15 +141,13 @@ def _draw_answers(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
 
 
 def _draw_clouds(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
-    """A histogram upwards, one downwards, between them quartiles, means and single items."""
-    edges, moved = _edges(np.concatenate((a, b))), np.random.default_rng(0)
+    """A histogram upwards, one downwards, between them quartiles, means and lines for items."""
+    edges, ink = _edges(np.concatenate((a, b))), roles.ink()
     peak = max(np.histogram(x, edges)[0].max() for x in (a, b))
-    joined, ink = a.size <= FEW, roles.ink()
-    for x, y in zip(a, b, strict=True) if joined else ():
+    for x, y in zip(a, b, strict=True) if a.size <= FEW else ():
         role = roles.NEITHER if x == y else roles.A if x > y else roles.B
-        ax.plot([x, y], [0.3, -0.3], linewidth=1.2, zorder=1, gid="pair", **role.line())
+        ax.plot([x, y], [0.35, -0.35], linewidth=1.2, zorder=1, gid="pair", **role.line())
     tick: dict[str, Any] = {"marker": "|", "markersize": 9, "markeredgewidth": 2.5, "gid": "median"}
-    dots: dict[str, Any] = {"linestyle": "none", "markersize": 4, "markeredgewidth": 0}
     for x, side, role in ((a, 1, roles.A), (b, -1, roles.B)):
         heights = side * (0.8 * np.histogram(x, edges)[0] / peak + 0.7)
         ax.stairs(heights, edges, baseline=side * 0.7, fill=True, gid="cloud", **role.area(ax))
@@ -176,9 +156,6 @@ def _draw_clouds(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
         ax.plot([low, high], [side * 0.55] * 2, color=ink, **thick)
         ax.plot([middle], [side * 0.55], color=ax.get_facecolor(), **tick)
         ax.plot([x.mean()], [side * 0.55], gid="mean", **role.dot(ax, markeredgecolor="w"))
-        chosen = np.sort(x)[np.linspace(0, x.size - 1, min(x.size, DROPS)).astype(np.int64)]
-        rain = side * 0.25 + moved.uniform(-0.14, 0.14, chosen.size) * (not joined)
-        ax.plot(chosen, rain, **role.dot(ax, gid="rain", alpha=0.7, **dots))
     sheet.fit(ax, edges[[0, -1]], 0.03)
     ax.set_ylim(-1.6, 1.6)
     ax.set_yticks([0.9, -0.9], ["\n".join(name.split(" ", 1)) for name in names], parse_math=False)
@@ -263,10 +240,6 @@ def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
     ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
         Where to draw. An empty figure becomes as high as the picture needs.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import permtest as pt
@@ -276,42 +249,55 @@ def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
     ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
     >>> ax = pt.plots.plot_ranking(board, ax=Figure())
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
-    ['4.00  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
+    ['3.75  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
     """
-    drawn = board.order()[:MOST]
-    left_out = len(board.systems) - len(drawn)
-    with sheet.canvas(ax, (sheet.WIDE, 0.45 * len(drawn) + 2.5)) as ax:
-        draw = _draw_ranks if board.baseline is None else _draw_beside
-        places, marked, words, keys = draw(ax, board, drawn)
-        sheet.name_rows(ax, sheet.distinct(drawn, 20), marked)
-        sheet.fit(ax, places, 0.1, 0.02 * abs(places[0]) or 1.0)
+    rows, beside = board.rows()[:MOST], board.baseline is not None
+    places = [float(row["difference"] or 0) if beside else row["value"] for row in rows]
+    marked = [row["differs"] if beside else row["tied_with_best"] for row in rows]
+    looks, words = (roles.HOLDS, roles.BROKEN), _words(board)
+    with sheet.canvas(ax, (sheet.WIDE, 0.45 * len(rows) + 2.5)) as ax:
+        sheet.name_rows(ax, sheet.distinct([row["system"] for row in rows], 20), marked)
+        sheet.fit(ax, [*places, *[0.0] * beside], 0.1, 0.02 * abs(places[0]) or 1.0)
         sheet.ticks(ax.xaxis, 4)
-        looks = {
-            True: roles.HOLDS.dot(ax, linestyle="none", gid=words[0][0]),
-            False: roles.BROKEN.dot(ax, linestyle="none", gid=words[1][0]),
-            None: {"marker": "D", "markersize": 8, "color": roles.ink(), "gid": "baseline"},
-        }
-        for row, (place, mark) in enumerate(zip(places, marked, strict=True)):
-            ax.axhline(row, color="0.88", linewidth=1, zorder=0, gid="row")
-            ax.plot([place], [row], **looks[mark])
-        kinds = zip((True, False), words, strict=True)
-        keys = [sheet.dot(label, **looks[x]) for x, (_, label) in kinds if x in marked] + keys
-        what = f"{_measure(board)}; {left_out} more systems are not drawn" * (left_out > 0)
-        sheet.literal(ax.xaxis.label, what or _measure(board), ax)
+        away = 14 if beside else _draw_groups(ax, board.groups(), [row["system"] for row in rows])
+        for y, (row, text) in enumerate(zip(rows, numbers(places, "+" * beside), strict=True)):
+            gid, look = words[not marked[y]][0], looks[not marked[y]].dot(ax)
+            note = f"{text}  rank {_ranks(row)}" if not beside else "baseline"
+            if beside and row["difference"] is None:
+                gid, look = "baseline", {"marker": "D", "markersize": 8, "color": roles.ink()}
+            elif beside:
+                note = f"{text}  p = {p_value(row['adjusted'])}"
+            ax.axhline(y, color="0.88", linewidth=1, zorder=0, gid="row")
+            ax.plot([places[y]], [y], **look, linestyle="none", gid=gid)
+            sheet.write_beside(ax, y, note, "note", away)
+        keys = [sheet.dot(x, **look.dot(ax)) for (_, x), look in zip(words, looks, strict=True)]
+        if beside:
+            ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
+        elif away > 14:
+            bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
+            keys.append(sheet.dot("no two of them differ", color=roles.ink(), **bar))
+        left_out = len(board.systems) - len(rows)
+        what = f"; {left_out} more systems are not drawn" * (left_out > 0)
+        sheet.literal(ax.xaxis.label, _measure(board) + what, ax)
         sheet.key(ax, keys, board.sentence(), fontweight="normal")
     return ax
 
 
-#: Of systems in a row each: places, whether they are marked (None: the baseline), gid and words
-#: for those that are and those that are not, and more entries of the key.
-Drawn: TypeAlias = tuple[list[float], list[bool | None], list[tuple[str, str]], list[Any]]
+def _words(board: Leaderboard) -> list[tuple[str, str]]:
+    """Gid and words for systems that are marked, and for those that are not."""
+    if board.baseline is None:
+        return [("tied", "first, or tied with it"), ("behind", "behind the first")]
+    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
+    return [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
 
 
-def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
-    """Ranks, and bars that join systems of which no two differ."""
-    where = [board.systems.index(system) for system in drawn]
-    first, groups = board.tied_with_best(), board.groups()
-    ranks = board.rank_ranges() if board.bounds_ranks else board.places()[:, None]
+def _ranks(row: dict[str, Any]) -> str:
+    """The ranks that a system may have, or its place where a board bounds none."""
+    return " to ".join(dict.fromkeys(map(str, row.get("ranks", [row["rank"]]))))
+
+
+def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]) -> float:
+    """Bars beside the axes; how many points away there is room for notes."""
     step = min(LANE, LANES / max(len(groups), 1))
     look: dict[str, Any] = {"color": roles.ink(), "solid_capstyle": "butt", "clip_on": False}
     for lane, group in enumerate(groups):
@@ -321,29 +307,7 @@ def _draw_ranks(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
         if rows:  # it goes on below if not all of them are drawn
             end = rows[-1] + (0.28 if len(rows) == len(group) else 0.6)
             ax.plot([1, 1], [rows[0] - 0.28, end], gid="group", **look)
-    places = [float(board.values[i]) for i in where]
-    for row, (i, text) in enumerate(zip(where, numbers(places), strict=True)):
-        rank = " to ".join(dict.fromkeys(map(str, ranks[i])))
-        sheet.write_beside(ax, row, f"{text}  rank {rank}", "note", 14 + step * len(groups))
-    words = [("tied", "first, or tied with it"), ("behind", "behind the first")]
-    bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
-    keys = [sheet.dot("no two of them differ", color=roles.ink(), **bar)] * bool(groups)
-    return places, [system in first for system in drawn], words, keys
-
-
-def _draw_beside(ax: Axes, board: Leaderboard, drawn: Sequence[str]) -> Drawn:
-    """Differences from the baseline, which stands at 0, and adjusted p-values."""
-    ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
-    pairs = {int(i): pair for pair, i in enumerate(board.first)}
-    where = [pairs.get(board.systems.index(system)) for system in drawn]
-    places = [0.0 if pair is None else float(board.statistic[pair]) for pair in where]
-    for row, (pair, text) in enumerate(zip(where, numbers(places, "+"), strict=True)):
-        note = "baseline" if pair is None else f"{text}  p = {p_value(board.adjusted[pair])}"
-        sheet.write_beside(ax, row, note, "note")
-    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
-    words = [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
-    marked = [None if pair is None else bool(board.differs[pair]) for pair in where]
-    return places, marked, words, []
+    return 14 + step * len(groups)
 
 
 def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
@@ -360,10 +324,6 @@ def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
         Of `compare_many`, of all pairs.
     ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
         Where to draw, as in `plot_ranking`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     if board.baseline is not None:
         raise ValueError(
@@ -377,7 +337,7 @@ def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
     inches = min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0)
     with sheet.canvas(ax, inches) as ax:
         places = [str(board.places()[i]) for i in order]
-        names = zip(places, sheet.distinct(board.order()), strict=True)
+        names = zip(places, sheet.distinct(board.order(), 20), strict=True)
         step = 1 if size <= MOST else 10  # of many systems, every tenth has a name
         ax.set_xticks(range(0, size, step), places[::step])
         rows = [f"{place}  {name}" for place, name in names]

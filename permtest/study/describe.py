@@ -138,10 +138,11 @@ class Description(Shown):
         normal = f"{'' if self.normal else 'not '}normal by Shapiro and Wilk's test (p = "
         normal += f"{self.shapiro_p:.3g})"
         normal = "too few to tell whether they are normal" if self.normal is None else normal
+        spread = number(d.sd, 4) if isfinite(d.sd) else "unknown"
         related = f"r12 = {self.correlation:.3g}" if isfinite(self.correlation) else "no r12"
         return (
             f"{a} minus {b}, {counted(self.n, 'pairs')}, of which {self.n_zeros} do not differ: "
-            f"mean {number(d.mean, 4)}, standard deviation {number(d.sd, 4)}; {related}. The "
+            f"mean {number(d.mean, 4)}, standard deviation {spread}; {related}. The "
             f"differences are {self.shape} (skewness {d.skewness:.2f}) and {normal}."
         )
 

@@ -174,12 +174,10 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
 
     Notes
     -----
-    `details` has the mean, sd, t and df, and d_av, over the root of the mean of both variances; of
-    pairs that is also d_s, with the pooled deviation, as studies without pairs report it. The
-    interval inverts the noncentral t distribution: it is exact for normal differences only. Where
-    differences look skewed, beyond what normal samples show, it has a `warning`: if there are
-    fewer than 25 g1^2 pairs, or g1 d is beyond 0.5, as the interval is then wrong for any number of
-    pairs.
+    `details` has the mean, sd, t and df, and the standard error of d. The interval inverts the
+    noncentral t distribution: it is exact for normal differences only. Where differences look
+    skewed, beyond what normal samples show, it has a `warning`: if there are fewer than 25 g1^2
+    pairs, or g1 d is beyond 0.5, as the interval is then wrong for any number of pairs.
 
     Examples
     --------
@@ -197,9 +195,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
             "standardised difference; report the difference itself"
         )
     d = mean / sd
-    variances = [deviation(x, scores.scale) ** 2 for x in scores.arrays]
-    other = mean / sqrt(sum(variances) / 2) if any(variances) else inf
-    details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1, "d_av": other, "d_s": other}
+    details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1}
     details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
     ends = partial(_noncentral, d, n)
     return EffectSize("cohen_d", d, n, scores.names, details, ends, _warning(gaps, d))
@@ -246,8 +242,7 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     Notes
     -----
     It is J = ``1 - 3 / (4 df - 1)`` times d and its interval, with df = n - 1 (NLPStatTest manual,
-    Eq. 15). `details` has the ratio of gamma functions that J stands for, g with that, and
-    `g_df_n_minus_2`, from one degree of freedom too few, as some programs have it.
+    Eq. 15), which stands for a ratio of gamma functions. `details` has d, df and J.
 
     Examples
     --------
@@ -255,13 +250,9 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     >>> round(hedges_g([5, 7, 6, 9], [4, 6, 6, 6]).value, 4)
     0.7225
     """
-    from scipy.special import poch
-
     d = cohen_d(scores_of(a, b, names, least=3)[0])
-    df = d.n - 1
-    near, exact = 1 - 3 / (4 * df - 1), float(poch((df - 1) / 2, 0.5)) / sqrt(df / 2)
-    details = {"d": d.value, "df": df, "J_approximate": near, "J_exact": exact}
-    details |= {"g_exact": exact * d.value, "g_df_n_minus_2": (1 - 3 / (4 * df - 5)) * d.value}
+    near = 1 - 3 / (4 * (d.n - 1) - 1)
+    details = {"d": d.value, "df": d.n - 1, "J": near}
 
     def ends(confidence_level: float) -> tuple[float, ...]:
         return tuple(near * end for end in d.confidence_interval(confidence_level))
@@ -283,10 +274,10 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     Notes
     -----
     z has the variance corrected for ties and no correction for continuity (NLPStatTest manual,
-    Eq. 17). Without ties, r is at most ``sqrt(1.5 (n + 1) / (2 n + 1))``. `details` has r by the
-    root of all pairs and of twice as many, as other sources have it, and the rank-biserial
-    correlation. The interval is Wilson's, for the chance that two differences sum to more than 0,
-    with as many trials as give W+ its variance as a U-statistic: it assumes nothing of their shape.
+    Eq. 17). Without ties, r is at most ``sqrt(1.5 (n + 1) / (2 n + 1))``. `details` has z, W+ and
+    the rank-biserial correlation. The interval is Wilson's, for the chance that two differences
+    sum to more than 0, with as many trials as give W+ its variance as a U-statistic: it assumes
+    nothing of their shape.
 
     Examples
     --------
@@ -303,8 +294,7 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     ranks = signed_ranks(d)
     z, deviation = float(rank_z(ranks)), float(rank_deviation(ranks))
     plus, total = (int(x.sum()) / 2 for x in (np.maximum(ranks, 0), np.abs(ranks)))
-    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "r_pairs": z / sqrt(n)}
-    details["r_observations"] = z / sqrt(2 * n)
+    details = {"z": z, "w_plus": plus, "n_nonzero": d.size}
     details["rank_biserial"] = (2 * plus - total) / total
     unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
 

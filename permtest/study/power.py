@@ -675,6 +675,7 @@ class Resampling:
         return cls(a, b, values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
 
     def __call__(self, rng: np.random.Generator, size: int, n: int, /) -> tuple[Floats, Floats]:
+        """Scores of both systems, so many samples of n pairs."""
         items = rng.integers(self.a.size, size=(size, n))
         return self.a[items], self.b[items]
 

@@ -13,6 +13,7 @@ from permtest._checks import check_option
 from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, html_table, interval, number, p_value, plain, said, together
 from permtest.alternatives.registry import (
+    MEDIAN,
     OF_COUNTS,
     REPRESENTATIVE_FROM,
     SAMPLE,
@@ -264,6 +265,9 @@ def _judged(
         return NON_PREFERRED, reach
     if (few and not row.takes.startswith("resamples")) or not rates:
         return INAPPROPRIATE, f"{found.n} pairs like these cannot show that it holds its level"
+    most = int(np.unique(scores.differences(), return_counts=True)[1].max())
+    if row.estimate_name == MEDIAN and test not in rates and 2 * most >= found.n:
+        return INAPPROPRIATE, f"{most} of {found.n} differences are equal, and so is their median"
     checks = [verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
     if row.takes == "resamples":
         enough = found.n >= REPRESENTATIVE_FROM

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
+from html import escape
 from importlib import import_module
 from io import BytesIO
 from math import inf
@@ -70,8 +71,8 @@ TEMPLATES = Path(__file__).with_name("templates")
 #: the width of a picture, and the most cells of a null distribution that is drawn.
 MOST_ITEMS, MOST_DRAWN, LETTERS, WIDTH, MOST_CELLS = 10, 100, 200, 6.8, 5 * 10**6
 
-#: Tests that say nothing of scores of 0 and 1; those that take long with more than `MANY` pairs; and
-#: resamples of bootstraps, fewer with more than `CHEAP` pairs.
+#: Tests that say nothing of scores of 0 and 1, those that take long with more than `MANY` pairs,
+#: and resamples of bootstraps, fewer with more than `CHEAP` pairs.
 OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
 SLOW, MANY = (*OF_ORDER, "bootstrap_mean", "paired_bootstrap"), 30_000
 RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
@@ -358,11 +359,18 @@ class Section(Shown):
         table = html_table(self.table, self.titles) if self.table else ""
         return together(said(self.sentence), table, said(self.note))
 
+    def to_html(self) -> str:
+        """The section with its heading and its picture, as a part of a page."""
+        picture = ""
+        if self.picture is not None:
+            picture = f"<img alt='{escape(self.picture.shows)}' src='{_drawn(self.picture)}'>"
+        return f"<h3>{escape(self.heading)}</h3>{picture}{self._repr_html_()}"
 
-def _legible(text: str) -> str:
-    """A text from a file as one line of moderate length, without letters that cannot be seen."""
+
+def _legible(text: str, most: int = LETTERS) -> str:
+    """A text with names from files as one line, not too long, of letters that can be seen."""
     line = "".join(x if x.isprintable() else "\ufffd" for x in " ".join(text.split()))
-    return line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…"
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _facts(found: Mapping[str, Any]) -> Table:
@@ -598,31 +606,12 @@ class Document(Shown):
         found["caution"] = list(self.caution)
         return [found | {"sections": {part.key: part.rows() for part in self.sections}}]
 
-    def to_html(self) -> str:
-        """A page that needs nothing else."""
-        return _page("report.html", self)
-
-    def to_markdown(self) -> str:
-        """Text without pictures."""
-        return _page("report.md", self)
-
-    def to_latex(self) -> str:
-        """A table for a paper, which needs no package but booktabs."""
-        frame = _frame(self.summary.cells(), self.summary.titles.values())
-        return f"% {_legible(self.sentence)}\n{frame.to_latex(index=False, escape=True)}"
-
-    def to_csv(self) -> str:
-        """The items of two systems, or the ranking of a board, for a spreadsheet."""
-        rows = [plain(row) for row in self.comparison.rows()]
-        cells = [[_no_formula(x) for x in row.values()] for row in rows]
-        frame = _frame(cells, map(_no_formula, rows[0]))
-        return str(frame.to_csv(index=False, lineterminator="\n"))
-
     def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
-        makers = {"html": self.to_html, "md": self.to_markdown, "tex": self.to_latex}
-        makers |= {"json": partial(self.to_json, indent=2), "csv": self.to_csv}
-        return {f"{stem}.{name}": makers[name]().encode() for name in _known(formats)}
+        makers = {"html": _page, "md": _page, "tex": _latex, "json": _json, "csv": _csv}
+        return {
+            f"{stem}.{x}": makers[x](self, x).encode("utf-8", "replace") for x in _known(formats)
+        }
 
     def write(
         self,
@@ -690,10 +679,26 @@ def _known(formats: Iterable[str] | None) -> tuple[str, ...]:
     return chosen
 
 
-def _frame(rows: Sequence[Sequence[Any]], columns: Iterable[str]) -> Any:
+def _json(document: Document, _: str) -> str:
+    return document.to_json(indent=2) + "\n"
+
+
+def _latex(document: Document, _: str) -> str:
+    """A table for a paper, which needs no package but booktabs."""
     from pandas import DataFrame
 
-    return DataFrame(rows, columns=list(columns))
+    frame = DataFrame(document.summary.cells(), columns=list(document.summary.titles.values()))
+    sentence = " ".join(document.sentence.split())
+    return f"% {sentence}\n{frame.to_latex(index=False, escape=True)}"
+
+
+def _csv(document: Document, _: str) -> str:
+    """The items of two systems, or the ranking of a board, for a spreadsheet."""
+    from pandas import DataFrame
+
+    rows = [plain(row) for row in document.comparison.rows()]
+    frame = DataFrame(rows).map(_no_formula).rename(columns=_no_formula)
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
 def _no_formula(value: Any) -> Any:
@@ -705,18 +710,18 @@ def _no_formula(value: Any) -> Any:
 MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
-def _page(name: str, document: Document) -> str:
-    """The document by one of the templates; in HTML what comes from data is escaped."""
+def _page(document: Document, kind: str) -> str:
+    """The document by the template of its kind; in HTML what comes from data is escaped."""
     jinja2 = optional("jinja2", needed_by="a report", extra="study")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=name.endswith("html"),
+        autoescape=kind == "html",
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
-    return str(environment.get_template(name).render(document=document))
+    return str(environment.get_template(f"report.{kind}").render(document=document))
 
 
 def _drawn(picture: Picture) -> str:
@@ -805,27 +810,32 @@ def report(
     if config is not None and not entry.columns:
         sections = [*_data(c, scores), *sections[:3], _power(c), *sections[3:]]
     sections += [_source(units.source, chosen.to_dict()), _cite()]
-    test, measure = c.test, entry.title or f"mean {scores.score or 'score'}"
-    shows = "The difference on each item, and the overall difference with its interval"
-    options: dict[str, Any] = {}
-    if entry.columns:
-        options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}
-    known = c.interval is not None and c.interval != (-inf, inf)
-    ends = interval(*c.interval) if c.interval is not None and known else ""
-    values = test.bracket_text() if test.method == "bracket" else test.pvalue_text()
+    return _of_two(c, sections)
+
+
+def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
+    """The first page of a comparison."""
+    test, names, entry = c.test, c.units.names, c.statistic
+    measure = entry.title or f"mean {c.scores.score or 'score'}"
+    ends = ""
+    if c.interval is not None and c.interval != (-inf, inf):
+        ends = interval(*c.interval)
+    p = test.bracket_text() if test.method == "bracket" else test.pvalue_text()
     numbers = {
         f"difference in {measure}; {c.level} interval {ends or 'unknown'}": f"{c.difference:+.4g}",
-        f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": values,
+        f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": p,
         f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
     }
     x, y = test.scores or (0.0, 0.0)
-    facts = {units.names[0]: number(x, 4), units.names[1]: number(y - c.delta, 4)} | numbers
-    table, _ = _facts(facts)
+    table, _ = _facts({names[0]: number(x, 4), names[1]: number(y - c.delta, 4), **numbers})
+    options: dict[str, Any] = {}
+    if entry.columns:
+        options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}
+    shows = "The difference on each item, and the overall difference with its interval"
+    sentence = f" The difference has a {c.level} interval of {ends}." if ends else ""
     return Document(
-        title=_legible(" against ".join(units.names)),
-        sentence=f"{test.sentence()} The difference has a {c.level} interval of {ends}."
-        if ends
-        else test.sentence(),
+        title=" against ".join(names),
+        sentence=test.sentence() + sentence,
         numbers=numbers,
         picture=Picture("plot_estimation", (c.units, c.interval), shows, options),
         caution=_cautions(c),
@@ -885,10 +895,10 @@ def _of_board(board: Leaderboard) -> Document:
     caution = "Systems that are not shown to differ may still differ, by less than these "
     return Document(
         title=f"Leaderboard of {size}",
-        sentence=board.sentence(),
+        sentence=_legible(board.sentence(), 10**4),
         numbers=numbers,
         picture=Picture("plot_ranking", (board,), f"What {size} score"),
-        caution=(f"{caution}{board.unit} can show.", *board.remarks()),
+        caution=(f"{caution}{board.unit} can show.", *map(_legible, board.remarks())),
         sections=(*sections, _source(board.scores.source), _cite()),
         summary=ranking,
         comparison=board,

@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 
 import ipywidgets
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
-from permtest.alternatives.bayes import BayesTestResult, Floats, bayes_test
+from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import METRICS, block_weight
-from permtest.plots import plot_difference, plot_posteriors
+from permtest.plots import plot_posteriors, roles, sheet
 from permtest.widgets.frame import Explorer, beside, choice, slider
 
 Ends: TypeAlias = tuple[float, float]
@@ -68,8 +70,8 @@ class PosteriorExplorer(Explorer):
             heading = ipywidgets.HTML(f"<b>{escape(name)}</b>")
             columns.append(ipywidgets.VBox([heading, *column], layout={"flex": "1 1 300px"}))
         metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
-        n_folds = len(first.counts_a)
-        m = 3 if n_folds % 2 else n_folds // 2
+        folds = len(first.counts_a)
+        m = 3 if folds % 2 else folds // 2
         designs = {first.weight: "as given", 1.0: "a hold-out set"}
         designs |= {block_weight(m): f"{m} x 2 cross-validation", 1 / (2 * m): "the same, cautious"}
         weights = {f"{text} (weight {x:.4g})": x for x, text in designs.items()}
@@ -82,7 +84,7 @@ class PosteriorExplorer(Explorer):
             "rope": slider("Equivalent if within", first.rope, 0.0, widest, 0.001, **form),
         }
         rows = [beside(*columns), "metric prior", "weight", "rope"]
-        places = [(0.2, 0.7, 0.77, 0.28), (0.2, 0.14, 0.77, 0.24)]
+        places = [(0.06, 0.66, 0.91, 0.26), (0.06, 0.14, 0.91, 0.26)]
         self._open(places, self.counts | others, *rows)
 
     @classmethod
@@ -121,13 +123,40 @@ class PosteriorExplorer(Explorer):
         return alt, str(result)
 
     def _draw(self) -> None:
-        for ax, draw, limits in zip(
-            self._axes, (plot_posteriors, plot_difference), self._limits, strict=True
-        ):
-            draw(self.result, ax=ax)
+        upper, lower = self._axes
+        plot_posteriors(self.result, ax=upper)
+        _draw_difference(lower, self.result)
+        for ax, limits in zip(self._axes, self._limits, strict=True):
             ax.set_xlim(limits)
-            ax.tick_params(axis="y", labelsize=11, pad=12)
-        self._axes[0].set_xlabel(self.result.title)
+            ax.set_title("", loc="left")
+        upper.set_xlabel(self.result.title)
+
+
+def _draw_difference(ax: Axes, result: BayesTestResult) -> None:
+    """The posterior of the difference, B minus A, and its parts with their probabilities."""
+    law, (a, b), rope = result.difference, result.names, result.rope
+    low, high = law.interval(0.998)
+    edges = [edge for edge in (-rope, rope) if low < edge < high]  # of the parts
+    values = np.union1d(np.linspace(low, high, 121), edges)
+    heights, chances = law.pdf(values), result.chances(2)
+    top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
+    first, second = (role.area(ax, facecolor=role.rgba(0.6)) for role in (roles.A, roles.B))
+    parts = [(f"{a} better{'' if rope else ' or equal'}: {chances['a']}", -1.0, -rope, first)]
+    if rope:
+        ax.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0)
+        within: dict[str, Any] = {"facecolor": "white", "edgecolor": "0.5"}
+        parts.append((f"within {rope:g}: {chances['neither']}", -rope, rope, within))
+    parts.append((f"{b} better: {chances['b']}", rope, 1.0, second))
+    for _, left, right, look in parts:
+        inside = (values >= left) & (values <= right)
+        ax.fill_between(values[inside], np.minimum(heights[inside], 2 * top), linewidth=0, **look)
+    ax.plot(values, heights, color=roles.ink(), gid="density")
+    ax.axvline(0, **roles.EQUAL.line())
+    ax.set(ylim=(-0.2 * top, 1.08 * top), yticks=[], ylabel="density")
+    sheet.draw_interval(ax, -0.1 * top, law.interval(), law.mean(), marker="o", gid="interval")
+    sheet.ticks(ax.xaxis, 5)
+    sheet.literal(ax.xaxis.label, f"difference of {result.title}, {b} minus {a}", ax)
+    sheet.key(ax, [Patch(label=words, **look) for words, *_, look in parts])
 
 
 def _close_up(result: BayesTestResult) -> tuple[Ends, Ends]:
@@ -138,9 +167,9 @@ def _close_up(result: BayesTestResult) -> tuple[Ends, Ends]:
     return (max(0.0, min(ends) - room), min(1.0, max(ends) + room)), (-far, far)
 
 
-def _whole(counts: Floats, name: str) -> tuple[int, int, int]:
+def _whole(counts: Any, name: str) -> tuple[int, int, int]:
     """Of all folds tp, fp and what there is to be found; sliders hold whole numbers only."""
-    tp, fp, fn = counts.sum(axis=0).tolist()
+    tp, fp, fn = (float(x) for x in np.sum(counts, axis=0))
     if any(x != round(x) for x in (tp, fp, fn)):
         raise ValueError(f"{name} has the counts {tp:g}, {fp:g}, {fn:g}; sliders need whole ones")
     return int(tp), int(fp), int(tp + fn)

@@ -149,19 +149,16 @@ def test_a_corpus_is_balanced_far_better_than_at_random(groups):
     assert (pd.Series(partition.blocks).groupby(documents).nunique() == 1).all()
 
 
-@pytest.mark.parametrize(
-    ("balance", "y", "columns"),
-    [
-        (None, np.repeat(["a", "b", "c"], [170, 20, 10]), ["y=a", "y=b", "y=c"]),
-        (np.arange(200) % 3, None, ["balance"]),  # integers are counts there
-        (np.arange(400).reshape(200, 2), None, ["0", "1"]),
-        (pd.DataFrame({"label": ["x", "y"] * 100}), None, ["label=x", "label=y"]),
-    ],
-)
-def test_classes_and_columns_are_dealt_evenly(balance, y, columns):
-    found = alt.BlockRegularizedCV(balance=balance, rng=0).partition(range(200), y).balance
-    assert list(found) == ["items", *columns]
-    assert all(np.ptp(sums) <= 2 for name, sums in found.items() if "=" in name)
+def test_classes_and_columns_are_dealt_evenly():
+    y, frame = (
+        np.repeat(["a", "b"], [170, 30]),
+        pd.DataFrame({"n": range(200), "x": ["y", "z"] * 100}),
+    )
+    names = {"balance": frame["n"], "n x=y x=z": frame, "0 1": np.arange(400).reshape(200, 2)}
+    for columns, balance in (names | {"y=a y=b": None}).items():
+        found = alt.BlockRegularizedCV(balance=balance, rng=0).partition(range(200), y).balance
+        assert list(found) == ["items", *columns.split()]
+        assert all(np.ptp(sums) <= 2 for name, sums in found.items() if "=" in name)
 
 
 def test_scikit_learn_takes_it_for_one_of_its_own():

@@ -81,12 +81,12 @@ def test_tests_have_the_known_answers(name):
 @settings(max_examples=60)
 def test_approximation_is_scipys(d, alternative, correction):
     for zero_method in ("wilcox", "pratt"):
-        options = {"zero_method": zero_method, "correction": correction}
-        peer = stats.wilcoxon(d, method="asymptotic", alternative=alternative, **options)
-        found = alt.wilcoxon(d, [0] * len(d), method="approx", alternative=alternative, **options)
-        if correction and alternative == "two-sided" and abs(found.details["z"]) < 1e-9:
-            continue  # SciPy moves W+ beyond its mean, or not, by the sign of a zero
-        assert found.pvalue == pytest.approx(peer.pvalue, rel=1e-11)
+        options = {"zero_method": zero_method, "correction": correction, "alternative": alternative}
+        found = alt.wilcoxon(d, [0] * len(d), method="approx", **options)
+        # With a correction SciPy moves W+ beyond its mean, or not, by the sign of a zero.
+        if not (correction and alternative == "two-sided" and abs(found.details["z"]) < 1e-9):
+            peer = stats.wilcoxon(d, method="asymptotic", **options)
+            assert found.pvalue == pytest.approx(peer.pvalue, rel=1e-11)
 
 
 def test_float_noise_breaks_no_ties():
@@ -224,12 +224,9 @@ def test_every_sum_is_found_at_its_rank(steps, diagonal):
         assert hodges_lehmann_sum(array, diagonal=diagonal) == middle(map(Fraction, sums))
 
 
-def test_sums_at_the_edge_of_machine_integers_and_of_many_differences():
-    assert kth_walsh(np.array([1 - 2**60, 2**60 - 1, 0]), [1, 2, 6]) == [
-        *(2 - 2**61, 1 - 2**60, 2**61 - 2)
-    ]
-    many = np.random.default_rng(0).integers(-(10**9), 10**9, 10**5)
-    assert abs(hodges_lehmann_sum(many)) < 2 * 10**7
+def test_sums_at_the_edge_of_machine_integers():
+    sums = kth_walsh(np.array([1 - 2**60, 2**60 - 1, 0]), [1, 2, 6])
+    assert sums == [2 - 2**61, 1 - 2**60, 2**61 - 2]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 9, 29, 30, 31, 75, 120])

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations
 
 import joblib
@@ -88,8 +87,6 @@ def test_counts_are_compared_by_a_measure():
     sums = [counts.sum(axis=0) for counts in COUNTS.values()]
     f1 = [2 * tp / (2 * tp + fp + fn) for tp, fp, fn in sums]
     assert board.values == pytest.approx(f1, rel=1e-15)
-    frames = {k: pd.DataFrame(v, columns=["tp", "fp", "fn"]) for k, v in COUNTS.items()}
-    assert np.array_equal(pt.compare_many(frames, statistic="f1").pvalue, board.pvalue)
 
 
 def test_whole_clusters_are_swapped():
@@ -103,20 +100,6 @@ def test_whole_clusters_are_swapped():
         assert board.result(a, b).pvalue == single.pvalue
     sums = {name: np.add.reduceat(x, np.arange(0, 300, 5)) for name, x in NUMBERS.items()}
     assert np.array_equal(board.pvalue, pt.compare_many(sums, statistic="sum").pvalue)
-
-
-def test_sections_weigh_alike_if_scores_are_divided_by_their_size():
-    """The recipe of the guide: means of section means, held against enumeration."""
-    table = {"a": [3, 5, 1, 0, 2, 2], "b": [1, 1, 1, 1, 1, 2], "c": [0, 7, 3, 0, 2, 0]}
-    sizes, weights = [2, 2, 4, 4, 4, 4], [2, 2, 1, 1, 1, 1]
-    shares = {k: [Fraction(x, n) for x, n in zip(v, sizes, strict=True)] for k, v in table.items()}
-    board = pt.compare_many(shares, statistic="sum", correction="none")
-    means = {k: Fraction(sum(v[:2]), 2) + Fraction(sum(v[2:]), 4) for k, v in table.items()}
-    assert board.values.tolist() == [float(x) for x in means.values()]
-    for k, a, b in each_pair(board):
-        weighted = [[w * x for w, x in zip(weights, table[s], strict=True)] for s in (a, b)]
-        assert board.pvalue[k] == float(naive.count_pvalue(*weighted, abs))
-        assert board.statistic[k] == float(means[a] - means[b])
 
 
 def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
@@ -172,20 +155,14 @@ FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
         (pd.concat([FRAME, FRAME]), {}, "a column 'item' that only counts"),
         ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
         ({"a": [1, 2]}, {}, "must be two or more different names"),
-        ({"a": [1, 2], "b": [1]}, {}, r"scores\['a'\] has 2 entries and scores\['b'\] has 1"),
-        ({"a": [1, 2], "b": [1, None]}, {}, r"scores\['b'\]\[1\] = None is missing"),
         ({"a": [], "b": []}, {}, "table has no items; a comparison needs one"),
         ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"\[1\] = -1 is below 0"),
-        (TWO, {"statistic": "f1"}, r"counts of shape \(N, columns\)"),
         (pt.Scores.of_counts(COUNTS, [("tp", "fp", "fn")]), {}, "counts of tp, fp, fn; choose a"),
         (TWO, {"correction": "bonferroni"}, "'holm' controls the same error"),
         (TWO, {"systems": ["a", "c"]}, "no system 'c'; it has a, b"),
         (TWO, {"baseline": "c"}, "baseline='c' is not a system"),
         (TWO, {"alternative": "greater"}, "name a baseline"),
-        (TWO, {"alpha": 0}, r"alpha must lie in \(0, 1\), got 0"),
-        (TWO, {"K": -1}, "K = -1 is below 0"),
         (TWO, {"clusters": "doc"}, "clusters='doc' is no column"),
-        (TWO, {"clusters": [1]}, "clusters has 1 labels for 2 entries"),
         (pt.Scores.of_columns(TWO), {"systems": ["a"]}, "chosen when they are made"),
     ],
 )
@@ -295,6 +272,8 @@ def test_it_reads_as_a_sentence():
     shown = f"tied with fine. Shown to differ: 4 of 6 pairs ({test})."
     assert str(BOARD) == f"good has the highest mean, {shown}"
     assert str(pt.compare_many(TABLE, higher_is_better=True)) == f"good leads, {shown}"
+    errors = {"bad": [[3, 9], [4, 9]], "fair": [[1, 9], [2, 9]]}
+    assert str(pt.compare_many(errors, statistic="wer")).startswith("fair leads, tied with bad.")
     lower = pt.compare_many(TABLE, higher_is_better=False)
     assert lower.sentence().startswith("poor leads, tied with weak. Shown to differ: 4 of 6")
     assert lower.order() == BOARD.order()[::-1]
@@ -310,14 +289,6 @@ def test_it_reads_as_a_sentence():
     documents = pt.compare_many(TABLE, baseline="fine", clusters=np.arange(SIZE) // 4)
     assert "differ from fine: 2 of 3" in str(documents)
     assert "over 400 items in 100 clusters, level" in str(documents)
-
-
-def test_error_rates_are_known_to_be_better_if_lower():
-    errors = {"bad": [[3, 9], [4, 9]], "fair": [[1, 9], [2, 9]]}
-    board = pt.compare_many(errors, statistic="wer")
-    assert (board.higher_is_better, board.order()) == (False, ["fair", "bad"])
-    assert board.sentence().startswith("fair leads, tied with bad.")
-    assert pt.compare_many(errors, statistic="wer", higher_is_better=True).order()[0] == "bad"
 
 
 def test_a_system_that_always_scores_the_same_is_remarked_upon():

@@ -11,7 +11,7 @@ import numpy as np
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import study
-from permtest.alternatives.parametric import normal_z
+from permtest.alternatives.means import normal_z
 
 Test = Callable[[Any, Any], Any]
 

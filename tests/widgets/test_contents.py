@@ -120,7 +120,7 @@ def test_counts_are_dragged_and_what_is_to_be_found_is_the_same_for_both():
     assert e.result.p_b_better == wanted.p_b_better
     assert str(wanted) in unescape(e.sentence.value)
     for gid, law in (("a", wanted.posterior_a), ("b", wanted.posterior_b)):
-        assert tuple(part(e, f"interval {gid}").get_xdata()) == law.interval()
+        assert tuple(part(e, f"interval {gid}").get_xdata()[[0, 2]]) == law.interval()
     for ax, gid in zip(e._axes, ("interval a", "interval"), strict=True):
         assert ax.get_xlim()[0] <= min(part(e, gid).get_xdata())
         assert ax.get_xlim()[1] >= max(part(e, gid).get_xdata())

@@ -1,0 +1,305 @@
+"""One document: computed once, complete, harmless, and never written over anything."""
+
+import csv
+import io
+import json
+import re
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
+
+import numpy as np
+import pytest
+import yaml
+
+import permtest as pt
+from permtest import Scores, exact_perm_test
+from permtest.alternatives import mcnemar
+from permtest.study import StudyConfig, evaluation_units, report, sample_size
+from tests.html_page import Page
+
+ROOM = import_module("permtest.study.report")
+NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8, 7, 7, 6, 9], [7, 7, 5, 6, 3, 5, 5, 6, 6, 5, 7, 8]
+SCORES = Scores.of(NEW, OLD, ("new", "old"))
+CLUSTERED = replace(SCORES, clusters=tuple("aabbccddeeff"))
+RNG = np.random.default_rng(5)
+BITS = Scores.of(RNG.integers(0, 2, 80), RNG.integers(0, 2, 80), ("new", "old"))
+SPANS = Scores.of_counts(
+    {name: RNG.integers(0, 4, (40, 3)) for name in ("new", "old")}, [("tp", "fp", "fn")]
+)
+QUICK = {"test": {"K": 99}, "power": {"sizes": 2, "experiments": 20}}
+HOSTILE = "=<script>alert(1)</script>", "a|b_* \u202e$x$ `q`\n# [t](javascript:alert(1)) \ud800"
+IDS = ("<img src=x onerror=alert(1)>", "@a|b_*`$", "two\nlines", "+\u202ertl", "-" + "x" * 10_000)
+
+
+def evil():
+    ids = tuple(f"{name}{i}" for i in range(3) for name in IDS)[:12]
+    source = {"<b>file</b>": "<script>|`*_.csv", "paired_by": "id"}
+    return report(replace(SCORES, systems=HOSTILE, ids=ids, source=source), config=QUICK)
+
+
+def board(**options):
+    table = {HOSTILE[0]: NEW, HOSTILE[1][:-1]: OLD, "mid": [8, 7, 6, 6, 5, 6, 5, 7, 7, 6, 6, 8]}
+    return report(pt.compare_many(table, rng=0, **options))
+
+
+# ---- the numbers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_first_page_has_the_exact_test_and_its_interval(alternative):
+    document = report(SCORES, alternative=alternative, alpha=0.1)
+    c, exact = (
+        document.comparison,
+        exact_perm_test(SCORES, statistic="mean", alternative=alternative),
+    )
+    assert c.test == exact
+    assert c.interval == exact.confidence_interval(0.9)
+    assert c.rejected is bool(exact.pvalue <= 0.1)
+    assert document.sentence.startswith(exact.sentence())
+    assert [*document.numbers.values()] == ["+1.25", exact.pvalue_text(), "12"]
+    assert report(NEW, OLD, statistic="sum").comparison.test.metric == "mean"
+
+
+def test_the_exact_test_is_made_once(monkeypatch):
+    made, single = [], ROOM.exact_perm_test
+    alternatives = import_module("permtest.alternatives")
+    for module in (ROOM, alternatives):
+        monkeypatch.setattr(
+            module, "exact_perm_test", lambda *x, **how: made.append(x) or single(*x, **how)
+        )
+    report(SCORES).files()
+    assert len(made) == 1
+
+
+def test_clusters_are_the_units():
+    c, sums = report(CLUSTERED).comparison, CLUSTERED.by_cluster()
+    assert c.test.pvalue == exact_perm_test(sums).pvalue
+    assert c.interval == exact_perm_test(CLUSTERED).confidence_interval()
+    assert c.answers["paired_t"].estimate == pytest.approx(c.difference)
+    assert len(c.contributions) == c.answers.n == 6
+    assert "clusters do not depend" in report(CLUSTERED).caution[2]
+
+
+def test_answers_of_0_and_1_have_the_score_interval():
+    b, c = (int(x.sum()) for x in (BITS.u > BITS.v, BITS.u < BITS.v))
+    found = report(BITS, alpha=0.1).comparison
+    assert found.interval == mcnemar(b, c, n=80).confidence_interval(0.9)
+
+
+def f1(rows):
+    tp, fp, fn = (sum(int(row[i]) for row in rows) for i in range(3))
+    return Fraction(2 * tp, 2 * tp + fp + fn) if tp + fp + fn else Fraction(0)
+
+
+def test_counts_are_compared_by_their_measure_and_items_add_half_of_what_their_exchange_takes():
+    document = report(SPANS, statistic="f1")
+    c, (a, b) = document.comparison, [x.tolist() for x in SPANS.arrays]
+    assert c.test.pvalue == exact_perm_test(SPANS, statistic="f1").pvalue
+    assert c.interval == c.answers["paired_bootstrap"].interval
+    for i in range(len(a)):
+        u, v = [*a[:i], b[i], *a[i + 1 :]], [*b[:i], a[i], *b[i + 1 :]]
+        lost = (f1(a) - f1(b) - f1(u) + f1(v)) / 2
+        assert c.contributions[i] / len(a) == pytest.approx(float(lost), abs=1e-12)
+    item = document["items"].rows()[0]["new"]
+    assert re.fullmatch(r"\d tp, \d fp, \d fn", item)
+    assert [section.key for section in report(SPANS, statistic="f1", config={}).sections] == [
+        *("null", "tests", "effects", "next", "items", "source", "cite")
+    ]
+
+
+@pytest.mark.parametrize("delta", [0.3, -0.25, 2.0])
+def test_a_difference_under_the_null_hypothesis(delta):
+    how = {"test": {"delta": delta, "alternative": "greater"}, "power": QUICK["power"]}
+    document = report(SCORES, config=how)
+    c, shifted = document.comparison, [x - Fraction(str(delta)) for x in NEW]
+    assert c.test.pvalue == exact_perm_test(shifted, OLD, alternative="greater").pvalue
+    assert c.difference == pytest.approx(1.25)
+    plain = exact_perm_test(SCORES, statistic="mean", alternative="greater").confidence_interval()
+    assert c.interval == pytest.approx(plain)
+    assert c.answers["paired_t"].result.delta == delta
+    assert "greater" in document["power"].sentence
+
+
+def test_items_are_needed_only_where_a_difference_is_established():
+    clear = Scores.of([1] * 30 + [0] * 5 + [1] * 65, [0] * 30 + [1] * 5 + [1] * 65)
+    rows = report(clear)["next"].rows()
+    assert re.fullmatch(r"\d+ to \d+", rows[1]["found"])
+    unclear = Scores.of([1] * 12 + [0] * 8 + [1] * 80, [0] * 12 + [1] * 8 + [1] * 80)
+    (row,) = report(unclear)["next"].rows()
+    assert row["about"] == "smallest difference that 100 pairs find in 80% of all studies"
+    assert "do not tell in which direction" in report(unclear)["next"].sentence
+    d = np.subtract(NEW, OLD)
+    few, many = (
+        sample_size(end, d.std(ddof=1)) for end in report(SCORES).comparison.interval[::-1]
+    )
+    assert report(SCORES)["next"].rows()[1]["found"] == f"{few} to {many}"
+
+
+def test_what_it_does_not_say():
+    assert report(BITS).caution[0] == "This does not show that the systems are equal."
+    assert "neither system is called better" in report(BITS).caution[1]
+    known = report(replace(BITS, higher_is_better=False))
+    assert not any("called better" in text for text in known.caution)
+    neighbours = report(range(16), [3] * 16)
+    assert "Neighbouring differences are correlated" in neighbours.caution[-1]
+
+
+@pytest.mark.parametrize(("a", "b"), [([2], [0]), ([2, 2, 2], [2, 2, 2]), ([3] * 7, [1] * 7)])
+def test_scores_that_hardly_say_anything(a, b):
+    files = report(a, b, config=QUICK).files()
+    json.loads(files["report.json"], parse_constant=pytest.fail)
+    assert "nan" not in files["report.md"].decode().lower()
+
+
+# ---- the steps of a study ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["mean", "median"])
+def test_each_step_has_its_settings(metric):
+    config = {
+        "units": {"size": 2, "metric": metric, "rng": 4},
+        "data": {"alpha": 0.2, "tolerance": 0.1, "rule": "manual"},
+        "test": {"alpha": 0.1, "tests": ["sign", "wilcoxon"]},
+        "effects": {"sizes": ["hedges_g"], "alpha": 0.2},
+        "power": {"test": "paired_t", "method": "normal", "sizes": [5, 9], "experiments": 20},
+    }
+    config["power"] |= {"alpha": 0.01, "target": 0.9}
+    document = report(NEW, OLD, config=config | {"seed": 3})
+    units = evaluation_units(NEW, OLD, 2, metric=metric, rng=4)
+    assert document.comparison.test.pvalue == exact_perm_test(units).pvalue
+    assert document["data"].sentence.count("6 pairs") == 1
+    assert "by less than 0.1." in document["data"].sentence
+    assert document["advice"].sentence.startswith("Recommended: ")
+    assert [row["test"] for row in document["tests"].rows()] == ["exact", "sign", "wilcoxon"]
+    assert document["tests"].titles["interval"] == "90% interval"
+    assert [row["name"] for row in document["effects"].rows()] == ["hedges_g"]
+    assert document["effects"].titles["interval"] == "80% interval"
+    assert [row["n"] for row in document["power"].rows()] == [5, 9]
+    assert "paired t-test" in document["power"].sentence
+    assert "with a power of 90%" in document["next"].rows()[-1]["about"]
+    assert yaml.safe_load(document["source"].code) == config | {"seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sead: 3", "sead: there is no such option; did you mean seed?"),
+        ("units: {sise: 3}", "units.sise: there is no such option; did you mean units.size?"),
+        ("units: 15", "units: 15 must be a mapping of options"),
+        ("units: {size: ten}", "units.size = 'ten' must be a whole number"),
+        ("seed: -1", "seed = -1 is below 0"),
+        ("units: {metric: mode}", "units.metric='mode' is not known; choose one of 'mean', 'med"),
+        ("test: {alpha: 5e-2x}", "test.alpha='5e-2x' must be a number"),
+        ("test: {tests: [sgin]}", "test.tests='sgin' is not known; choose one of 'exact'"),
+        ("power: {test: sgin}", "power.test='sgin' is not known"),
+        ("- seed\n", "must be a mapping"),
+        ("seed: [1\n", "line 2"),
+        ("seed: !!python/object/apply:os.getcwd []\n", "could not determine"),
+    ],
+)
+def test_a_file_that_is_wrong_is_named_with_its_option(tmp_path, text, message):
+    path = tmp_path / "study.yml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        report(NEW, OLD, config=path)
+    assert str(caught.value).startswith(f"{path}: ")
+    path.write_bytes(b"\xef\xbb\xbf# nothing\n")
+    assert StudyConfig.of(path) == StudyConfig()
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [evil, board])
+def test_names_and_ids_stay_text(make):
+    files = make().files()
+    page = Page(files["report.html"].decode())
+    assert {"script", "iframe", "link"}.isdisjoint(tag for tag, _ in page.elements)
+    assert not page.acting()
+    assert all(x.startswith("data:image/svg+xml;") for x in page.values("src", "href", "action"))
+    assert b"default-src 'none'" in files["report.html"]
+    assert any(HOSTILE[0] in words for words in page.words)
+    for mark in ("<script", "<img", "\n# [t]", "`q`", "$x$", "[t](javascript", "\u202e", "x" * 300):
+        assert mark not in files["report.md"].decode()
+    for mark in ("<script", "<img src=x", "\u202e", "x" * 300):
+        assert mark not in files["report.html"].decode()
+    rows = [*csv.reader(io.StringIO(files["report.csv"].decode()))]
+    texts = [x for row in rows for x in row if not re.fullmatch(r"-?[\d.e-]+", x)]
+    assert not any(x[:1] in ("=", "+", "-", "@", "\t") for x in texts)
+
+
+@pytest.mark.parametrize("make", [evil, board])
+def test_every_form_has_every_section(make):
+    document = make()
+    files = document.files()
+    assert list(files) == [f"report.{kind}" for kind in ROOM.FORMATS]
+    text, page = files["report.md"].decode(), files["report.html"].decode()
+    headings = [part.heading for part in document.sections]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == headings
+    assert re.findall(r"<h2>(.*)</h2>", page) == headings
+    assert [*json.loads(files["report.json"])["sections"]] == [x.key for x in document.sections]
+    pictures = sum(part.picture is not None for part in document.sections)
+    assert page.count("<img") == len(set(Page(page).values("alt"))) == pictures + 1
+    assert page == make().files(["html"])["report.html"].decode(), "the same every time"
+    assert "\\toprule" in files["report.tex"].decode()
+
+
+def test_a_board_is_the_same_document_with_other_sections():
+    keys = ["ranking", "pairs", "next", "tested", "source", "cite"]
+    assert [section.key for section in board().sections] == keys
+    assert [x.key for x in board(baseline="mid").sections] == [keys[0], *keys[2:]]
+    found = pt.compare_many({"a": NEW, "b": OLD}, rng=0)
+    assert report(found).sentence == found.sentence()
+    assert [*report(found).numbers.values()] == ["2", "12", str(found.differs.sum())]
+    assert report(found)["ranking"].table == found.table()[0]
+
+
+def test_a_folder_or_a_file(tmp_path):
+    document = report(SCORES)
+    written = document.write(tmp_path / "new", ["json", "csv"])
+    assert [path.name for path in written] == ["report.json", "report.csv"]
+    assert document.write(tmp_path / "a.JSON")[0].read_bytes() == written[0].read_bytes()
+    with pytest.raises(FileExistsError, match=r"report\.csv: the file exists"):
+        document.write(tmp_path / "new", ["csv"])
+    document.write(tmp_path / "new", ["csv"], overwrite=True)
+    assert len([*tmp_path.rglob("*.*")]) == 3
+    for place, error, message in (
+        ("a.pdf", ValueError, "format='pdf' is not known"),
+        ("x/a.md", FileNotFoundError, "no folder"),
+        ("new/report.csv/x", NotADirectoryError, "Not a directory"),
+    ):
+        with pytest.raises(error, match=message):
+            document.write(tmp_path / place, ["json"])
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_without_the_extra(missing, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=re.escape("pip install 'permtest[study]'")):
+        report(SCORES).files(["html"])
+    assert list(report(SCORES).files(["json", "csv"])) == ["report.json", "report.csv"]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: report([1, 2]), TypeError, "v is missing"),
+        (lambda: report([], []), ValueError, "0 pairs"),
+        (lambda: report(SPANS), ValueError, "'mean' takes one score"),
+        (lambda: report(SCORES, statistic="f1"), ValueError, "statistic='f1' needs"),
+        (lambda: report(SCORES, alternative="more"), ValueError, "alternative='more' is not kn"),
+        (lambda: report(SCORES, alpha=1), ValueError, r"alpha must lie in \(0, 1\)"),
+        (lambda: report(SCORES, config={"test": {"tests": ["mcnemar"]}}), ValueError, "not apply"),
+        (
+            lambda: report(CLUSTERED, config={"units": {"size": 2}}),
+            ValueError,
+            "units.size: 2 must",
+        ),
+        (lambda: report(SPANS, statistic="f1", config={"test": {"delta": 1}}), ValueError, "delta"),
+    ],
+)
+def test_refusals(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
