@@ -42,6 +42,7 @@ def bounded(kind: type, low: float, high: float, text: str) -> Callable[[str], A
 
 LEVEL = bounded(float, 0, 1, "a number between 0 and 1")
 POSITIVE = bounded(float, 0, inf, "a number above 0")
+PORT = bounded(int, 0, 2**16, "a port, a number from 1 to 65535")
 SEED = bounded(int, -1, inf, "a whole number from 0 on")
 
 #: Option -> what follows it (None: nothing), what it is for, and more for argparse.
@@ -95,7 +96,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--out": ("PATH", "write a report: .html, .md, .tex, .json, or a folder", {}),
     "--force": (None, "replace files that exist", {}),
     "--json": (None, "print one JSON object", {}),
-    "--port": ("PORT", "default: one that is free", {"type": int}),
+    "--port": ("PORT", "default: one that is free", {"type": PORT, "default": 0}),
     "--no-browser": (None, "print the address only", {}),
 }
 DECLARED = "system score id run clusters gold prediction pos_label records missing higher_is_better"
@@ -456,16 +457,13 @@ def app(args: argparse.Namespace) -> None:
     Drop the files of two systems on the page, or choose them there. Who has the address that is
     printed can see the page, and nothing leaves this machine. Needs pip install 'permtest[lab]'.
     """
-    from permtest._jupyter import notebooks_folder, serve
-
     for module in ("voila", "ipywidgets", "matplotlib", "jinja2"):
         if find_spec(module) is None:
             raise ImportError(f"permtest app needs {module}: pip install 'permtest[lab]'")
-    print("starting the page", flush=True)  # Voila takes some seconds
-    page = notebooks_folder() / "12-your-own-data.ipynb"
-    if not page.is_file():
-        raise FileNotFoundError(f"{page} is missing; install permtest again")
-    serve(page, port=args.port, browser=not args.no_browser)
+    from permtest.app import serve
+
+    print("starting the page", flush=True)  # Jupyter takes some seconds
+    serve(port=args.port, browser=not args.no_browser)
 
 
 INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "--out --force --json"
