@@ -168,8 +168,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for run, names in COMMANDS.items():
         title, usage, about = (inspect.getdoc(run) or "").split("\n\n", 2)
-        text = {"help": title, "usage": usage, "description": about}
-        command = commands.add_parser(run.__name__, **text)
+        command = commands.add_parser(run.__name__, help=title, usage=usage, description=about)
         command.set_defaults(command=run, prog=command.prog)
         for name in names.split():
             metavar, told, more = OPTIONS[name.rstrip("=")]
@@ -244,7 +243,7 @@ def _interval(result: Any, level: float) -> tuple[Any, str | None]:
         return None, str(error)
 
 
-def _difference(result: Any) -> float | None:
+def _difference(result: Any) -> Any:
     """The difference of means, or of measures."""
     single = getattr(result, "totals", None) is not None and result.metric != "mean"
     size = getattr(result, "n_entries", None) or result.n or 1
@@ -279,8 +278,8 @@ def _lines(result: Any, scores: Any, level: float) -> list[str]:
         kind = "measures" if scores.columns else "means"
         text = f"difference of {kind}: {number(float(gap))}"
         lines.append(f"{text}, {100 * level:.6g}% interval {interval(*ends)}" if ends else text)
-    text = f"{counted(result.n, getattr(result, 'swapped', 'items'))}, {result.n_informative} of which "
-    text += "differ" if result.n_informative != 1 else "differs"
+    text = f"{counted(result.n, getattr(result, 'swapped', 'items'))}, {result.n_informative} of "
+    text += "which differ" if result.n_informative != 1 else "which differs"
     least = result.smallest_pvalue
     lines.append(
         f"{text}; the smallest p that they could give is {p_value(least)}" if least else text

@@ -330,7 +330,7 @@ class Table:
             return cells.to_numpy()
         codes, texts = pd.factorize(cells)
         found = np.array([*map(self.as_number, texts), ""], dtype=object)[:-1]
-        for i in np.flatnonzero(np.equal(found, None))[:1]:
+        for i in np.flatnonzero([x is None for x in found])[:1]:
             beside = " beside decimal commas" * (self.decimal == "," and "." in texts[i])
             problem = f"{shown(texts[i])} is no number{beside}; if the score is missing, empty the "
             raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
@@ -430,17 +430,14 @@ def _of_arrow(file: File) -> Table:
     """The table of a parquet or feather file, if that says that it is small."""
     from permtest._checks import optional
 
-    arrow = optional("pyarrow", needed_by=printable(file.path), extra="frames")
-    parquet = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
+    parquet, how = file.data.startswith(ARROW[0]), {"needed_by": printable(file.path)}
+    arrow = optional("pyarrow.parquet" if parquet else "pyarrow.ipc", **how, extra="frames")
     try:
-        if file.data.startswith(ARROW[0]):
-            reader = parquet.ParquetFile(BytesIO(file.data))
-            size, read = reader.metadata.num_rows * reader.metadata.num_columns, reader.read
-        else:
-            reader = arrow.ipc.open_file(BytesIO(file.data))
-            batches = map(reader.get_batch, range(reader.num_record_batches))
-            size, read = sum(x.num_rows * x.num_columns for x in batches), reader.read_all
-        frame = read().to_pandas() if size <= MOST_CELLS else None
+        reader = (arrow.ParquetFile if parquet else arrow.open_file)(BytesIO(file.data))
+        parts = [] if parquet else map(reader.get_batch, range(reader.num_record_batches))
+        shape = [(x.num_rows, x.num_columns) for x in ([reader.metadata] if parquet else parts)]
+        small = sum(rows * columns for rows, columns in shape) <= MOST_CELLS
+        frame = (reader.read if parquet else reader.read_all)().to_pandas() if small else None
     except Exception as bad:  # whatever is wrong with it
         raise file.error(f"it is damaged ({printable(bad)}); write it again") from None
     if frame is None:
