@@ -449,11 +449,15 @@ def _next(c: Comparison) -> Section:
     ends = [0.0] if c.interval is None else [end - c.delta for end in c.interval]
     if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
         few, many = units_at((ends[0], ends[1]), observed_effect(gaps), **how)
-        size = f"{few:,.0f} or more" if many == inf else f"{few:,.0f} to {many:,.0f}"
+        size = f"{few:,.0f} to {_size(many)}"
         found[f"{unit} needed to find it again with a power of {target:.0%}"] = size
         told = "The numbers are those at either end of the interval of the difference. Plan for "
         told += "the smallest difference that matters: significant ones tend to be overestimated."
     return Section("next", "The next study", told, *_facts(found))
+
+
+def _size(n: float) -> str:
+    return "more than anybody has" if n == inf else f"{n:,.0f}"
 
 
 def _items(c: Comparison) -> Section:
@@ -614,24 +618,21 @@ class Document(Shown):
         """Files in memory: name -> content, of some or all of `FORMATS`."""
         makers = {"html": Document.to_html, "md": _markdown, "tex": _latex}
         makers |= {"json": _json, "csv": _csv}
-        return {f"{stem}.{x}": makers[x](self).encode("utf-8", "replace") for x in _known(formats)}
+        found = {}
+        for kind in FORMATS if formats is None else formats:
+            check_option("format", kind, FORMATS)
+            found[f"{stem}.{kind}"] = makers[kind](self).encode("utf-8", "replace")
+        return found
 
-    def write(
-        self,
-        place: str | os.PathLike[str],
-        formats: Iterable[str] | None = None,
-        *,
-        overwrite: bool = False,
-    ) -> tuple[Path, ...]:
+    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
         """Write the document to a folder, or to one file.
 
         Parameters
         ----------
         place : str or path-like
-            A file that ends in one of the formats; or a folder, which is made if there is none.
-        formats : iterable of str, optional
-            In a folder: some of "html" (a page that needs nothing else), "md", "tex" (a table),
-            "json" and "csv" (the items, or the ranking). Default: all.
+            A file that ends in .html (a page that needs nothing else), .md, .tex (a table), .json
+            or .csv (the items, or the ranking); or a folder, which is made if there is none and
+            gets all of these.
         overwrite : bool, default False
             Whether files that exist may be replaced.
 
@@ -645,7 +646,7 @@ class Document(Shown):
         OSError, ValueError
             As in `destination`; nothing is written then.
         """
-        paths = destination(place, formats, overwrite=overwrite)
+        paths = destination(place, overwrite=overwrite)
         made = self.files([path.suffix[1:].lower() for path in paths])
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         for path, content in zip(paths, made.values(), strict=True):
@@ -653,33 +654,21 @@ class Document(Shown):
         return paths
 
 
-def destination(
-    place: str | os.PathLike[str],
-    formats: Iterable[str] | None = None,
-    *,
-    overwrite: bool = False,
-) -> tuple[Path, ...]:
+def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
     """The files that `Document.write` makes; an error if they cannot be there."""
     path = Path(place)
+    paths = tuple(path / f"report.{name}" for name in FORMATS)
     if path.suffix and not path.is_dir():
-        paths = [path for _ in _known([path.suffix[1:].lower()])]
+        paths = (path,)
+        check_option("format", path.suffix[1:].lower(), FORMATS)
         if not path.parent.is_dir():
             raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it first")
     elif path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path}: this is a file; name a folder, or end in .html")
-    else:
-        paths = [path / f"report.{name}" for name in _known(formats)]
     for one in paths:
         if one.exists() and not overwrite:
             raise FileExistsError(f"{one}: the file exists")
-    return tuple(paths)
-
-
-def _known(formats: Iterable[str] | None) -> tuple[str, ...]:
-    chosen = FORMATS if formats is None else tuple(formats)
-    for name in chosen:
-        check_option("format", name, FORMATS)
-    return chosen
+    return paths
 
 
 def _markdown(document: Document) -> str:
@@ -880,7 +869,7 @@ def _of_board(board: Leaderboard) -> Document:
         sections.append(Section("pairs", "All pairs", picture=pairs))
     sizes = dict(zip(board.systems, separating_n(board).tolist(), strict=True))
     needed = [(x["system"], *sizes[x["system"]]) for x in table]
-    rows = [{"system": x, "few": a, "many": b} for x, a, b in needed if a == a]
+    rows = [{"system": x, "few": f"{a:,.0f}", "many": _size(b)} for x, a, b in needed if a == a]
     told = f"How many {board.unit} would separate a system from "
     told += (
         f"{'the one above it' if several else board.baseline} with a power of 80%, at both ends "
