@@ -79,7 +79,7 @@ LATER = {
     "runs": ("exact_runs_test",),
     "sequential": ("e_process",),
 }
-PACKAGES = ("alternatives", "app", "many", "plots", "readers", "report", "study", "widgets")
+PACKAGES = ("alternatives", "app", "many", "plots", "readers", "study", "widgets")
 
 
 def __dir__() -> list[str]:

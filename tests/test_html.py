@@ -19,12 +19,10 @@ NEW, OLD = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
 COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0, 2, 1], [2, 2, 3]]
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
-QUICK = {"power_experiments": 20, "power_sizes": 2, "K": 99}
 NAMELESS = (
     *("BatchResult", "DifferencePosterior", "EvaluationUnits"),
     *("MetricPosterior", "PowerCurve", "UnitSizes", "Verdict"),
 )
-PAIRS = pt.Pairs.of(NEW, OLD, NAMES)
 
 
 RESULTS = [
@@ -47,12 +45,10 @@ RESULTS = [
     BAYES.difference,
     study.cohen_d(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED),
-    study.describe(NEW, OLD, **NAMED).section(),
-    study.overview(PAIRS),
-    study.overview(PAIRS)["test"],
+    study.report(NEW, OLD, **NAMED),
+    study.report(NEW, OLD, **NAMED)["tests"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
     study.recommend(NEW, OLD, **NAMED),
-    study.run_study(NEW, OLD, QUICK, names=NAMES),
     study.unit_sizes(NEW * 4, OLD * 4, rng=0),
 ]
 

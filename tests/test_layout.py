@@ -21,7 +21,7 @@ PACKAGE = ROOT / "permtest"
 LAYERS = [
     {"__main__"},
     {"app", "cli", "course"},
-    {"report", "widgets"},
+    {"widgets"},
     {"plots"},
     {"metric"},
     {"readers", "permtest"},

@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
 #: Modules of which everything in ``__all__`` is public, in the order of the book.
 PARTS = (
-    *("", "alternatives", "many", "study", "readers", "report", "plots", "widgets", "app"),
+    *("", "alternatives", "many", "study", "readers", "plots", "widgets", "app"),
     "course",
 )
 MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]

@@ -318,14 +318,13 @@ def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
 def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
     """The fewest units with this power, and a p that can reject; by the formula of t if many."""
     how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
-    normal = dict(of)
+    least, gap, sigma = fewest_units(alpha, alternative), of.get("delta", 0.0), of.get("sigma", 0.0)
     if "p_b" in of:
-        both, gap = of["p_b"] + of["p_c"], of["p_b"] - of["p_c"]
-        normal = {"delta": gap, "sigma": sqrt(max(both - gap * gap, 0.0))}
-    least = fewest_units(alpha, alternative)
-    size = sample_size(**normal, **how) if normal["sigma"] else least
+        gap = of["p_b"] - of["p_c"]
+        sigma = sqrt(max(of["p_b"] + of["p_c"] - gap * gap, 0.0))
+    size = sample_size(gap, sigma, **how) if sigma else least
     if "p_b" in of and size <= FEW_ITEMS:
-        size = sample_size_binary(**of, **how)
+        size = sample_size_binary(of["p_b"], of["p_c"], **how)
     return max(size, least)
 
 

@@ -361,10 +361,7 @@ class Section(Shown):
 
     def to_html(self) -> str:
         """The section with its heading and its picture, as a part of a page."""
-        picture = ""
-        if self.picture is not None:
-            picture = f"<img alt='{escape(self.picture.shows)}' src='{_drawn(self.picture)}'>"
-        return f"<h3>{escape(self.heading)}</h3>{picture}{self._repr_html_()}"
+        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', part=self)}"
 
 
 def _legible(text: str, most: int = LETTERS) -> str:
@@ -452,11 +449,15 @@ def _next(c: Comparison) -> Section:
     ends = [0.0] if c.interval is None else [end - c.delta for end in c.interval]
     if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
         few, many = units_at((ends[0], ends[1]), observed_effect(gaps), **how)
-        size = f"{few:,.0f} or more" if many == inf else f"{few:,.0f} to {many:,.0f}"
+        size = f"{few:,.0f} to {_size(many)}"
         found[f"{unit} needed to find it again with a power of {target:.0%}"] = size
         told = "The numbers are those at either end of the interval of the difference. Plan for "
         told += "the smallest difference that matters: significant ones tend to be overestimated."
     return Section("next", "The next study", told, *_facts(found))
+
+
+def _size(n: float) -> str:
+    return "more than anybody has" if n == inf else f"{n:,.0f}"
 
 
 def _items(c: Comparison) -> Section:
@@ -485,18 +486,21 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
         for name, x, y, d in zip(vars(seen.a), *columns, strict=True)
     ]
     titles = {"about": "", "a": a, "b": b, "difference": "difference"}
-    told, picture = str(seen), None
+    shows = "The scores of both systems"
+    found = [
+        Section(
+            "data", "The data", str(seen), rows, titles, Picture("plot_scores", (c.units,), shows)
+        )
+    ]
     if len(scores) > 3 and scores.clusters is None:
         how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
         sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
         shows = "Standard deviation of the difference against the size of a unit"
-        told, picture = f"{told} {sizes}", Picture("plot_unit_sizes", (sizes,), shows)
+        picture = Picture("plot_unit_sizes", (sizes,), shows)
+        found.append(Section("units", "Evaluation units", str(sizes), picture=picture))
     how = {key: said[key] for key in ("rule", "estimand") if key in said}
     advice = recommend(c.units, alpha=c.alpha, **how)
-    return [
-        Section("data", "The data", told, rows, titles, picture),
-        Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS),
-    ]
+    return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
@@ -606,29 +610,29 @@ class Document(Shown):
         found["caution"] = list(self.caution)
         return [found | {"sections": {part.key: part.rows() for part in self.sections}}]
 
+    def to_html(self) -> str:
+        """A page that needs nothing else."""
+        return _rendered("report.html", document=self)
+
     def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
-        makers = {"html": _page, "md": _page, "tex": _latex, "json": _json, "csv": _csv}
-        return {
-            f"{stem}.{x}": makers[x](self, x).encode("utf-8", "replace") for x in _known(formats)
-        }
+        makers = {"html": Document.to_html, "md": _markdown, "tex": _latex}
+        makers |= {"json": _json, "csv": _csv}
+        found = {}
+        for kind in FORMATS if formats is None else formats:
+            check_option("format", kind, FORMATS)
+            found[f"{stem}.{kind}"] = makers[kind](self).encode("utf-8", "replace")
+        return found
 
-    def write(
-        self,
-        place: str | os.PathLike[str],
-        formats: Iterable[str] | None = None,
-        *,
-        overwrite: bool = False,
-    ) -> tuple[Path, ...]:
+    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
         """Write the document to a folder, or to one file.
 
         Parameters
         ----------
         place : str or path-like
-            A file that ends in one of the formats; or a folder, which is made if there is none.
-        formats : iterable of str, optional
-            In a folder: some of "html" (a page that needs nothing else), "md", "tex" (a table),
-            "json" and "csv" (the items, or the ranking). Default: all.
+            A file that ends in .html (a page that needs nothing else), .md, .tex (a table), .json
+            or .csv (the items, or the ranking); or a folder, which is made if there is none and
+            gets all of these.
         overwrite : bool, default False
             Whether files that exist may be replaced.
 
@@ -642,7 +646,7 @@ class Document(Shown):
         OSError, ValueError
             As in `destination`; nothing is written then.
         """
-        paths = destination(place, formats, overwrite=overwrite)
+        paths = destination(place, overwrite=overwrite)
         made = self.files([path.suffix[1:].lower() for path in paths])
         paths[0].parent.mkdir(parents=True, exist_ok=True)
         for path, content in zip(paths, made.values(), strict=True):
@@ -650,40 +654,32 @@ class Document(Shown):
         return paths
 
 
-def destination(
-    place: str | os.PathLike[str],
-    formats: Iterable[str] | None = None,
-    *,
-    overwrite: bool = False,
-) -> tuple[Path, ...]:
+def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
     """The files that `Document.write` makes; an error if they cannot be there."""
     path = Path(place)
+    paths = tuple(path / f"report.{name}" for name in FORMATS)
     if path.suffix and not path.is_dir():
-        paths = [path for _ in _known([path.suffix[1:].lower()])]
+        paths = (path,)
+        check_option("format", path.suffix[1:].lower(), FORMATS)
         if not path.parent.is_dir():
             raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it first")
     elif path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path}: this is a file; name a folder, or end in .html")
-    else:
-        paths = [path / f"report.{name}" for name in _known(formats)]
     for one in paths:
         if one.exists() and not overwrite:
             raise FileExistsError(f"{one}: the file exists")
-    return tuple(paths)
+    return paths
 
 
-def _known(formats: Iterable[str] | None) -> tuple[str, ...]:
-    chosen = FORMATS if formats is None else tuple(formats)
-    for name in chosen:
-        check_option("format", name, FORMATS)
-    return chosen
+def _markdown(document: Document) -> str:
+    return _rendered("report.md", document=document)
 
 
-def _json(document: Document, _: str) -> str:
+def _json(document: Document) -> str:
     return document.to_json(indent=2) + "\n"
 
 
-def _latex(document: Document, _: str) -> str:
+def _latex(document: Document) -> str:
     """A table for a paper, which needs no package but booktabs."""
     from pandas import DataFrame
 
@@ -692,7 +688,7 @@ def _latex(document: Document, _: str) -> str:
     return f"% {sentence}\n{frame.to_latex(index=False, escape=True)}"
 
 
-def _csv(document: Document, _: str) -> str:
+def _csv(document: Document) -> str:
     """The items of two systems, or the ranking of a board, for a spreadsheet."""
     from pandas import DataFrame
 
@@ -710,18 +706,18 @@ def _no_formula(value: Any) -> Any:
 MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
-def _page(document: Document, kind: str) -> str:
-    """The document by the template of its kind; in HTML what comes from data is escaped."""
+def _rendered(template: str, **what: Any) -> str:
+    """Something by its template; in HTML what comes from data is escaped."""
     jinja2 = optional("jinja2", needed_by="a report", extra="study")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=kind == "html",
+        autoescape=template.endswith("html"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
-    return str(environment.get_template(f"report.{kind}").render(document=document))
+    return str(environment.get_template(template).render(**what))
 
 
 def _drawn(picture: Picture) -> str:
@@ -873,7 +869,7 @@ def _of_board(board: Leaderboard) -> Document:
         sections.append(Section("pairs", "All pairs", picture=pairs))
     sizes = dict(zip(board.systems, separating_n(board).tolist(), strict=True))
     needed = [(x["system"], *sizes[x["system"]]) for x in table]
-    rows = [{"system": x, "few": a, "many": b} for x, a, b in needed if a == a]
+    rows = [{"system": x, "few": f"{a:,.0f}", "many": _size(b)} for x, a, b in needed if a == a]
     told = f"How many {board.unit} would separate a system from "
     told += (
         f"{'the one above it' if several else board.baseline} with a power of 80%, at both ends "

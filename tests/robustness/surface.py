@@ -23,10 +23,6 @@ def exact(method: str) -> Test:
     return lambda u, v: pt.exact_perm_test(u, v, method=method)
 
 
-def overview(u: Any, v: Any) -> Any:
-    return study.overview(pt.Pairs.of(u, v))
-
-
 #: With one p, by which they can be told apart; those that sample do so from the same seed.
 TESTS: dict[str, Test] = {
     "auto": pt.exact_perm_test,
@@ -63,7 +59,7 @@ OTHERS: dict[str, Test] = {
     "evaluation_units": lambda u, v: study.evaluation_units(u, v, 2, rng=0),
     "unit_sizes": lambda u, v: study.unit_sizes(u, v, [1, 2, 3], rng=0),
     "power_curve": lambda u, v: study.power_curve(u, v, **DRAWN),
-    "overview": overview,
+    "report": study.report,
 }
 
 SURFACE = TESTS | OTHERS

@@ -47,7 +47,6 @@ JOBS = {
     "paired_bootstrap": lambda: alt.paired_bootstrap(*few, K=10**12),
     "experiments": lambda: study.power_curve(*few, experiments=10**12),
     "sizes": lambda: study.power_curve(*few, sizes=[10**12]),
-    "sample_data": lambda: study.sample_data(next(iter(study.SAMPLES)), 10**12),
     "compare_many": lambda: pt.compare_many({str(i): few[0][:2] for i in range(5000)}),
     "max_t": lambda: pt.compare_many({"a": few[0], "b": few[1]}, correction="max_t", K=10**12),
 }

@@ -279,8 +279,8 @@ def test_a_curve_can_be_read():
     falling = curve(0.3, 0.7, 0.6, 0.85)  # which is read off the nearest that never falls
     assert [falling.needed(x) for x in (0.75, 0.649, 0.2, 0.9)] == [350, 200, 100, None]
     assert str(curve(0.3, 0.85)) == (
-        "With 200 pairs the power of the exact permutation test is 0.85 (95% interval 0.83 to "
-        "0.87; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes about 191 "
+        "With 200 pairs the power of the exact permutation test of the mean is 0.85 (95% interval "
+        "0.83 to 0.87; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes "
         "pairs."
     )
     assert str(curve(0.3)).endswith("No size here has a power of 80%.")

@@ -170,7 +170,7 @@ def test_each_step_has_its_settings(metric):
     units = evaluation_units(NEW, OLD, 2, metric=metric, rng=4)
     assert document.comparison.test.pvalue == exact_perm_test(units).pvalue
     assert document["data"].sentence.count("6 pairs") == 1
-    assert "by less than 0.1." in document["data"].sentence
+    assert "by less than 0.1." in document["units"].sentence
     assert document["advice"].sentence.startswith("Recommended: ")
     assert [row["test"] for row in document["tests"].rows()] == ["exact", "sign", "wilcoxon"]
     assert document["tests"].titles["interval"] == "90% interval"
@@ -258,20 +258,21 @@ def test_a_board_is_the_same_document_with_other_sections():
 
 def test_a_folder_or_a_file(tmp_path):
     document = report(SCORES)
-    written = document.write(tmp_path / "new", ["json", "csv"])
-    assert [path.name for path in written] == ["report.json", "report.csv"]
-    assert document.write(tmp_path / "a.JSON")[0].read_bytes() == written[0].read_bytes()
-    with pytest.raises(FileExistsError, match=r"report\.csv: the file exists"):
-        document.write(tmp_path / "new", ["csv"])
-    document.write(tmp_path / "new", ["csv"], overwrite=True)
-    assert len([*tmp_path.rglob("*.*")]) == 3
+    written = document.write(tmp_path / "new")
+    assert [path.name for path in written] == [f"report.{kind}" for kind in ROOM.FORMATS]
+    assert document.write(tmp_path / "a.CSV")[0].read_bytes() == written[-1].read_bytes()
+    with pytest.raises(FileExistsError, match=r"report\.html: the file exists"):
+        document.write(tmp_path / "new")
+    document.write(tmp_path / "a.CSV", overwrite=True)
+    assert len([*tmp_path.rglob("*.*")]) == 6
+    (tmp_path / "file").write_text("")
     for place, error, message in (
         ("a.pdf", ValueError, "format='pdf' is not known"),
         ("x/a.md", FileNotFoundError, "no folder"),
-        ("new/report.csv/x", NotADirectoryError, "Not a directory"),
+        ("file", NotADirectoryError, "this is a file"),
     ):
         with pytest.raises(error, match=message):
-            document.write(tmp_path / place, ["json"])
+            document.write(tmp_path / place)
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
