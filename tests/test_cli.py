@@ -36,7 +36,7 @@ def test_compare_prints_at_most_eight_lines(command_line, table):
         lines[1] == f"difference of means: {result.statistic:g}, 95% interval {low:g} to {high:g}"
     )
     assert lines[2].startswith("40 pairs, 26 of which differ; the smallest p")
-    assert lines[3:] == ["paired by id", "higher is better"]
+    assert lines[3:] == ["paired by the lines of one table", "higher is better"]
 
 
 def test_what_keeps_p_from_being_small_comes_first(command_line, tmp_path):
@@ -60,7 +60,7 @@ def test_what_was_left_out_is_said(command_line, tmp_path):
 def test_json_holds_to_the_contract(command_line, table, options):
     found = json.loads(command_line("compare", table, "--json", *options)[1])
     assert set(CONTRACT) <= found.keys()
-    assert (found["higher"], found["higher_is_better"], found["paired_by"]) == ("new", None, "id")
+    assert (found["higher"], found["higher_is_better"], found["paired_by"]) == ("new", None, "the lines of one table")
     assert found["difference"] == pytest.approx(26 / 40)
     low, high = found["confidence_interval"]
     assert (low is None or low < 0.65) and (high is None or high > 0.65)
@@ -156,7 +156,7 @@ def test_leaderboard(command_line, tmp_path):
     code, out, _ = command_line(*proposal, "--correction", "max_t", "-o", "board.json")
     assert code == 0
     assert out.startswith("c has the highest mean")
-    assert "paired by id" in out and "wrote board.json" in out
+    assert "paired by the lines of one table" in out and "wrote board.json" in out
     assert json.loads((tmp_path / "board.json").read_text())["systems"] == ["a", "b", "c"]
     code, _, err = command_line(*proposal, "-o", "board.json")
     assert code == 2 and "choose another name, or add --force" in err

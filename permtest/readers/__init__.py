@@ -486,7 +486,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     _check_agreement(parts, firsts, said)
     files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
-    if by != "their order":
+    if _ids(parts[0].table, said):
         how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
         how["clusters"] = _clusters(firsts, said)
@@ -552,7 +552,7 @@ def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[P
         _check_single(part, names, ids[0], said)
     if right is not None:
         every = _with_gold(every[:-1], every[-1], said)
-    return every, names, some(ids[0]) or ("the lines of one table" if wide else "their order")
+    return every, names, "the lines of one table" if wide else some(ids[0]) or "their order"
 
 
 def _with_gold(parts: Sequence[Part], gold: Part, said: Said) -> list[Part]:
