@@ -237,10 +237,10 @@ def recommend(
         if (d != d[0]).any():
             # Where a shift of the differences makes no ranks of zeros.
             ranked = not scores.is_binary and 10 * found.n_zeros <= found.n and found.symmetric
-            tests = [*(BINARY if scores.is_binary else GRADED), *["wilcoxon"] * ranked]
+            chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * ranked)
             samples = min(SAMPLES, max(DRAWN // found.n, 100))
             how: dict[str, Any] = {"alpha": alpha, "samples": samples}
-            rates = measured_rates(d, scores.scale, tests, **how)
+            rates = measured_rates(d, scores.scale, chosen, **how)
             ends = rate_intervals(d, scores.scale, rates, **how)
             for same in ("mcnemar", "sign") if scores.is_binary else ():
                 rates[same], ends[same] = rates["exact"], ends["exact"]
