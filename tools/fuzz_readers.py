@@ -1,4 +1,4 @@
-"""Broken files, read: pairs of what they say, or an error that says what to do, and nothing else.
+"""Broken files, read: the scores that they hold, or an error that says why not, and nothing else.
 
 PYTHONPATH=. python tools/fuzz_readers.py --files 100000 --seed 0"""
 
@@ -15,11 +15,12 @@ from fractions import Fraction
 from functools import partial
 from multiprocessing import Pool
 from random import Random
+from typing import Any
 
-from permtest import Pairs
-from permtest.readers import File, ReadError, recognise
-from permtest.readers.files import printable
-from tests.readers import made
+from permtest import Scores, read
+from permtest.readers import File
+from permtest.readers.tables import printable
+from tests.readers import test_tools as made
 
 #: What a cell, or a value of JSON, may become.
 WORDS = """null NaN nan Infinity 1e999 1e-999 -1 -0 0x10 1_000 1,5 1,234 1.005 1e3 1e-05 -999 85%
@@ -28,24 +29,25 @@ ODD = ["\u202eabc", "\ufeff", "\x1b[2J", "\0", "\u2028", "\x85", "\r", "", " ", 
 ODD += ["1" + "0" * 5000, "0." + "3" * 16, "." + "0" * 999 + "1", "x" * 200_000, "[" * 100_000]
 TOKENS = [write(x) for x in (*WORDS.split(), *ODD) for write in (str, json.dumps)]
 
-#: Two scores of an item, as cells; and files, of which each is a name and what is in it.
+#: Two scores of an item, as cells; files, each a name and what is in it; and what is declared.
 Cells, Files = list[tuple[str, str]], list[tuple[str, bytes]]
+Case = tuple[Callable[[Cells], Files], dict[str, Any]]
 
 
 def table(head: str, row: str, mark: str, cells: Cells) -> Files:
-    """One file; its `row` has the item's number, both cells, and the item's document."""
-    text = head + "".join(row.format(i, *pair, i // 2) for i, pair in enumerate(cells))
+    """One file; its `row` has the item's number and both cells."""
+    text = head + "".join(row.format(i, *pair) for i, pair in enumerate(cells))
     return [("scores.csv", text.replace("|", mark).encode(errors="surrogatepass"))]
 
 
-def each(make: Callable[[dict[int, object], str], File], cells: Cells) -> Files:
+def each(make: Callable[[str, list[int]], File], cells: Cells) -> Files:
     """A file for each system, in which cells take the place of numbers from 777000 on."""
     found = []
     for column, system in zip(zip(*cells, strict=True), ("old", "new"), strict=True):
-        file = make({i: 777_000 + i for i in range(len(cells))}, system)
+        file = make(system, [777_000 + i for i in range(len(cells))])
         parts = re.split(r"777(\d{3})(?:\.0)?", file.data.decode())
         parts[1::2] = [column[int(i)] for i in parts[1::2]]
-        found.append((f"{system}/{file.name}", "".join(parts).encode(errors="surrogatepass")))
+        found.append((file.path, "".join(parts).encode(errors="surrogatepass")))
     return found
 
 
@@ -56,22 +58,31 @@ def tagged(line: str, suffix: str, cells: Cells) -> Files:
     return [(f"{name}.{suffix}", x.encode()) for name, x in zip("abg", texts, strict=True)]
 
 
-#: Kind -> what makes its files. Those in `PLAIN` have ids, and one score: the cell.
-PLAIN: dict[str, Callable[[Cells], Files]] = {
-    "commas": partial(table, "id|doc|old|new\n", "s{0}|d{3}|{1}|{2}\n", ","),
-    "semicolons": partial(table, "id|old|new\n", "s{0}|{1}|{2}\n", ";"),
-    "long": partial(table, "id|system|score\n", "s{0}|old|{1}\ns{0}|new|{2}\n", "\t"),
-    "records": partial(table, "", '{{"id": "s{0}", "old": {1}, "new": {2}}}\n', "|"),
-    "lm_eval": partial(each, made.lm_eval),
-    "helm": partial(each, made.helm),
-    "inspect": partial(each, made.inspect_ai),
+#: Kind -> what makes its files, and what is declared. Those in `PLAIN` have ids, and one score.
+LONG = "s{0}|old|{1}\ns{0}|new|{2}\n"
+PLAIN: dict[str, Case] = {
+    "commas": (partial(table, "id|doc|old|new\n", "s{0}|d|{1}|{2}\n", ","), {"a": 3, "b": 4}),
+    "semicolons": (partial(table, "id|old|new\n", "s{0}|{1}|{2}\n", ";"), {}),
+    "long": (partial(table, "id|system|score\n", LONG, "\t"), {}),
+    "declared": (partial(table, "q|w|m\n", LONG, ","), {"id": "q", "system": "w", "score": "m"}),
+    "records": (partial(table, "", '{{"id": "s{0}", "old": {1}, "new": {2}}}\n', "|"), {}),
+    "lm_eval": (partial(each, made.lm_eval), {}),
+    "helm": (partial(each, made.helm), {}),
+    "every_eval_ever": (partial(each, made.every_eval_ever), {}),
 }
+COUNTS = "tp_a|fp_a|fn_a|tp_b|fp_b|fn_b\n", "1|{1}|0|1|{2}|0\n"
 KINDS = PLAIN | {
-    "bare": partial(table, "", "{1}|{2}\n", ","),
-    "counts": partial(table, "tp_a|fp_a|fn_a|tp_b|fp_b|fn_b\n", "1|{1}|0|1|{2}|0\n", ","),
-    "predictions": partial(table, "id|gold|pred_old|pred_new\n", "s{0}|1|{1}|{2}\n", ","),
-    "conllu": partial(tagged, "1\tw\tw\t{0}\t_\t_\t0\troot\t_\t_\n\n", "conllu"),
-    "spans": partial(tagged, "word B-{0}\n\n", "iob2"),
+    "bare": (partial(table, "", "{1}|{2}\n", ","), {}),
+    "counts": (partial(table, *COUNTS, ","), {"statistic": "f1", "a": "1,2,3", "b": "4,5,6"}),
+    "predictions": (
+        partial(table, "id|y|a|b\n", "s{0}|1|{1}|{2}\n", ","),
+        {"gold": "y", "a": "a", "b": "b"},
+    ),
+    "conllu": (
+        partial(tagged, "1\tw\tw\t{0}\t_\t_\t0\troot\t_\t_\n\n", "u"),
+        {"statistic": "upos"},
+    ),
+    "spans": (partial(tagged, "word B-{0}\n\n", "iob2"), {"statistic": "spans"}),
 }
 
 
@@ -92,24 +103,22 @@ def changed(rng: Random, data: bytes, word: str) -> bytes:
     return rng.choice(ways)[: 2**22]
 
 
-def pairs_of(files: Files) -> Pairs:
-    """The pairs in files, of which a third one says what is right."""
+def scores_of(files: Files, said: dict[str, Any]) -> Scores:
+    """The scores in files, of which a third one says what is right."""
     opened = [File(*both) for both in files]
-    found = recognise(*opened[:2], gold=opened[2] if len(opened) > 2 else None)
-    a, b = (*found.systems, "", "")[:2]
-    score = next(iter(found.score_names(a, b)), None) if b else None
-    return found.pairs(score=score, statistic=found.statistics(a, b, score)[0] if b else "sum")
+    gold = {"gold": opened[2]} if len(opened) > 2 else {}
+    return read(*opened[:2], **said, **gold)
 
 
-def is_silent(make: Callable[[Cells], Files], cells: Cells, k: int, token: str) -> bool:
-    """Whether an item has another score than its cell, where one cell is a token."""
-    ids = pairs_of(make(cells)).ids or ()
+def is_silent(case: Case, cells: Cells, k: int, token: str) -> bool:
+    """Whether an item has another score than its cell, or is not there, where one cell is odd."""
+    ids = scores_of(case[0](cells), case[1]).ids or ()
     wanted = {x: Fraction(a) for x, (a, _) in zip(ids, cells, strict=True)}
-    p = pairs_of(make([*cells[:k], (token, "0"), *cells[k + 1 :]]))
-    found = {x: Fraction(u, p.scale) for x, u in zip(p.ids or (), p.u.tolist(), strict=True)}
+    s = scores_of(case[0]([*cells[:k], (token, cells[k][1]), *cells[k + 1 :]]), case[1])
+    found = {x: Fraction(int(u), s.scale) for x, u in zip(s.ids or (), s.u.tolist(), strict=True)}
     plain = re.fullmatch(r"[+-]?\d{0,9}\.?\d{1,9}", token, re.ASCII)
     wanted[ids[k]] = Fraction(token) if plain else found.get(ids[k], Fraction(0))
-    return any(score != wanted.get(name) for name, score in found.items())
+    return found != wanted
 
 
 def attempt(number: str, kind: str = "") -> str:
@@ -117,7 +126,8 @@ def attempt(number: str, kind: str = "") -> str:
     rng, start = Random(number), time.perf_counter()
     kind, token = kind or rng.choice([*KINDS]), rng.choice(TOKENS)
     cells = [(rng.choice("012"), rng.choice("01")) for _ in range(rng.randint(2, 8))]
-    files = KINDS[kind](cells)
+    make, said = KINDS[kind]
+    files = make(cells)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -126,10 +136,11 @@ def attempt(number: str, kind: str = "") -> str:
                 return f"SILENT {number}: {token[:99]!r} in {kind}" if wrong else "read"
             for i in rng.choices(range(len(files)), k=rng.choice([1, 1, 2, 4])):
                 files[i] = (files[i][0], changed(rng, files[i][1], token))
-            pairs_of(files)
-    except (ReadError, ImportError) as error:
-        fine = ";" in (said := str(error)) and len(said) <= 1000 and printable(said) == said
-        return "refused" if fine else f"WORDS {number}: {said}"
+            scores_of(files, said)
+    except (ValueError, ImportError) as error:
+        told = str(error)
+        fine = len(told) > 10 and all(printable(x, 2000) == x for x in told.splitlines())
+        return "refused" if fine else f"WORDS {number}: {told}"
     except Exception:
         return f"TRACEBACK {number}\n{traceback.format_exc()}"
     return "read" if time.perf_counter() - start < 5 else f"SLOW {number}"

@@ -8,6 +8,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from inspect import signature
+from math import inf
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.readers import annotated, tools
+from permtest.readers.annotated import METRICS
 from permtest.readers.tables import (
+    FRAME,
+    LETTERS,
     Column,
     File,
     ReadError,
@@ -33,12 +37,12 @@ from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "File", "ReadError", "read", "read_many"]
+__all__ = ["METRICS", "Column", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
 #: What was declared, by the names of the keyword arguments of `read`.
-Said: TypeAlias = Mapping[str, Any]
+Said: TypeAlias = dict[str, Any]
 
 #: Names of columns that say which item a line is, beside those that end in _id. It does not grow.
 IDS = ("id", "item", "index", "qid")
@@ -195,7 +199,7 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     if said.get("missing", "drop") not in ("drop", "zero"):
         raise ReadError(f"{shown(said['missing'])} is not known: --missing drop, or --missing zero")
     if "pos_label" in said and "gold" not in said:
-        raise ReadError("--pos-label is the label that is to be found, which needs --gold")
+        raise ReadError("a label to be found (--pos-label) needs right labels: --gold")
     sources, found = [_source(x) for x in paths], None
     try:
         tables, right, known = _opened(sources, said)
@@ -221,14 +225,8 @@ def _working(
         return error.proposal, "" if error.proposal else error.problem
     except ValueError as error:
         return None, str(error)
-    paths = [x.path if isinstance(x, File) else str(x) for x in sources]
-    return {
-        "paths": [
-            x if isinstance(y, File | Path) else "frame"
-            for x, y in zip(paths, sources, strict=True)
-        ],
-        **said,
-    }, ""
+    paths = [getattr(x, "path", str(x)) if isinstance(x, File | Path) else FRAME for x in sources]
+    return {"paths": paths, **said}, ""
 
 
 # ---- opening -------------------------------------------------------------------------------------
@@ -239,20 +237,20 @@ def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Table | No
     gold, metric = said.get("gold"), said.get("statistic")
     if metric in annotated.METRICS and gold is not None:
         tables = _told_apart(annotated.load(sources, gold, metric))
-        known = {x: said[x] for x in said if x not in ("gold", "statistic")}
-        return (
-            tables,
-            None,
-            known | ({"statistic": "f1"} if metric == "spans" else {"score": metric}),
-        )
+        known = {x: y for x, y in said.items() if x not in ("gold", "statistic")}
+        known |= {"statistic": "f1"} if metric == "spans" else {"score": metric}
+        return tables, None, known
     tables = _told_apart([_table(one, said) for one in sources])
-    known = {x: y for x, y in tables[0].known.items() if x in ("id", "run", "system")} | dict(said)
-    number = str(gold).isdecimal() and 0 < int(gold) <= len(tables[0].names)
+    known = {x: y for x, y in tables[0].known.items() if x in ("id", "run", "system")} | said
+    number = str(gold) in map(str, range(1, len(tables[0].names) + 1))
     if gold is None or number or (isinstance(gold, str) and all(gold in x.names for x in tables)):
         return tables, None, known
     path, _, column = str(gold).rpartition(":")
     if not isinstance(gold, str) or Path(gold).is_file() or not Path(path).is_file():
         path, column = gold, ""
+    if isinstance(path, str) and not Path(path).is_file():
+        problem = f"--gold {printable(gold)}: no such column, and no such file"
+        raise ReadError(problem, _columns(tables))
     right = _table(_source(path), {})
     return tables, replace(right, known={"gold": column} if column else {}), known
 
@@ -316,7 +314,10 @@ def _rest(table: Table, said: Said) -> list[str]:
 def _numbers(table: Table, names: Sequence[str]) -> list[str]:
     """Those columns that may be scores: numbers that do not count, and do not say otherwise."""
     facts = table.facts
-    return [x for x in names if facts[x].numbers and not facts[x].counts and x.lower() not in ROLES]
+    known = [
+        x for x in names if x.lower() not in ("system", "run", "clusters", "gold", "prediction")
+    ]
+    return [x for x in known if facts[x].numbers and not facts[x].counts]
 
 
 def _entry(said: Said) -> Statistic | None:
@@ -332,34 +333,34 @@ def _wanted(said: Said) -> Any:
 
 def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
     """What was declared, with what needs no declaration; None if that is not enough."""
-    first, alone = tables[0], len(tables) == 1
-    if alone and "system" not in said:
-        if _wanted(said) is not None:
-            return said
-        if {"score", "system"} <= {*first.names} and _ids(first, said) and not {*said} & {*ROLES}:
-            return {**said, "system": "system", "score": "score"}
-        both = _rest(first, said)
-        plain = bool(_ids(first, said)) if first.header else len(first.names) == 2
-        if "gold" in said or not plain or len(both) != 2 or both != _numbers(first, both):
-            return None
-        return said | ({"systems": both} if many else {"a": both[0], "b": both[1]})
+    single = len(tables) == 1 and "system" not in said
+    wanted = _wanted(said) is not None and "system" not in said
+    if single:
+        return said if wanted else _plain_table(tables[0], said, many)
     if "gold" in said:
         return said if "prediction" in said else None
-    if "score" in said or _entry(said) is not None:
+    if "score" in said or _entry(said) is not None or wanted:
         return said
-    if "system" not in said and _wanted(said) is not None:
-        return said
-    scores = [x.known.get("scores") or _numbers(x, _rest(x, said)) for x in tables]
-    if any(len(x) != 1 for x in scores):
-        return None
+    ids = [_ids(x, said) for x in tables]
     bare = all(not x.header and len(x.names) == 1 for x in tables)
-    alike = _ids(first, said) and all(_ids(x, said) == _ids(first, said) for x in tables)
-    if "system" in said:
-        return {**said, "score": scores[0][0]} if "scores" in first.known else None
-    if not (bare or alike):
+    known = "scores" in tables[0].known
+    scores = [x.known.get("scores") or _numbers(x, _rest(x, said)) for x in tables]
+    shared = known if "system" in said else bare or (ids[0] and all(x == ids[0] for x in ids))
+    if not shared or any(len(x) != 1 for x in scores):
         return None
     names = [x[0] for x in scores]
     return said | ({"score": names[0]} if len({*names}) == 1 else {"systems": names})
+
+
+def _plain_table(table: Table, said: Said, many: bool) -> Said | None:
+    """One table with columns called system and score, or with two systems and nothing else."""
+    ids, both = _ids(table, said), _rest(table, said)
+    if {"score", "system"} <= {*table.names} and ids and not {*said} & {*ROLES}:
+        return {**said, "system": "system", "score": "score"}
+    plain = bool(ids) if table.header else len(table.names) == 2
+    if "gold" in said or not plain or len(both) != 2 or both != _numbers(table, both):
+        return None
+    return said | ({"systems": both} if many else {"a": both[0], "b": both[1]})
 
 
 # ---- from tables to scores -----------------------------------------------------------------------
@@ -451,6 +452,7 @@ def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
 
 def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
     """The systems of a table that has columns for them, and these columns."""
+    found: dict[str, tuple[str, ...]]
     wanted, entry = _wanted(said), _entry(said)
     names = wanted.split(",") if isinstance(wanted, str) else listed(wanted)
     option = "a" if "a" in said else "systems"
@@ -484,7 +486,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     _check_agreement(parts, firsts, said)
     files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
-    if by != "their order":
+    if _ids(parts[0].table, said):
         how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
         how["clusters"] = _clusters(firsts, said)
@@ -526,8 +528,10 @@ def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[P
         every = [*parts, _part("gold", right, {x: y for x, y in said.items() if x == "id"}, [])]
         ids.append(_ids(right, {x: y for x, y in said.items() if x == "id"}))
     if any(x != ids[0] for x in ids):
-        both = " and ".join({some(x) or "nothing" for x in ids})
-        raise ReadError(f"items are called by {both}: name a column that all files have (--id COL)")
+        called = " and ".join({some(x) or "nothing" for x in ids})
+        raise ReadError(
+            f"items are called by {called}: name a column that all files have (--id COL)"
+        )
     if not ids[0]:
         sizes = [f"{x.system} has {len(x.lines):,} lines" for x in every]
         if {"system", "run"} & {*said} or len({len(x.lines) for x in every}) > 1:
@@ -548,7 +552,7 @@ def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[P
         _check_single(part, names, ids[0], said)
     if right is not None:
         every = _with_gold(every[:-1], every[-1], said)
-    return every, names, some(ids[0]) or ("the lines of one table" if wide else "their order")
+    return every, names, "the lines of one table" if wide else some(ids[0]) or "their order"
 
 
 def _with_gold(parts: Sequence[Part], gold: Part, said: Said) -> list[Part]:
@@ -580,7 +584,7 @@ def _check_single(part: Part, names: Any, ids: list[str], said: Said) -> None:
     problem += f"comes twice{f' for {part.system}' * ('system' in said)}, in {places}; name what "
     problem += "tells its lines apart (--run COL)"
     apart = _tells_apart(table, ids, _rest(table, said), said) if "run" not in said else None
-    raise ReadError(problem, _columns([table]), apart and {"run": apart})
+    raise ReadError(problem, _columns([table]), {"run": apart} if apart else None)
 
 
 def _gold_column(right: Table, said: Said) -> str:
@@ -606,7 +610,7 @@ def _complete(parts: Sequence[Part], names: Any, said: Said) -> tuple[list[Part]
         lacks[part.system] = (lines == 0) | (holes > 0)
     lacking, found = np.any([*lacks.values()], axis=0), list[Part]()
     if lacking.any():
-        each = [f"{name} {number.sum():,}" for name, number in lacks.items() if number.any()]
+        each = [f"{x} {number.sum():,}" for x, number in lacks.items() if number.any()]
         about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
         about += f"({', '.join(each)})"
         if "missing" not in said:
@@ -665,19 +669,23 @@ def _clusters(firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
 
 def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
     """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
-    kinds, chance = {"sum", "mean"}, 1.0
+    chances = {"sum": 1.0, "mean": 1.0}
     if len(columns[0]) < 4:
         return
     for cells in columns:
         numbers = cells.astype(np.float64)
         above, last = numbers[:-1], float(numbers[-1])
-        unit, total = 10.0 ** int(Decimal(str(cells[-1])).as_tuple().exponent), float(above.sum())
+        shown_to = int(Decimal(str(cells[-1])).as_tuple().exponent)
+        unit, total = 10.0 ** max(min(shown_to, 300), -300), float(above.sum())
         near = {"sum": abs(total - last), "mean": abs(total / len(above) - last)}
-        kinds &= {kind for kind, gap in near.items() if gap <= 0.5000001 * unit}
-        kinds -= {"sum"} if abs(last) <= np.abs(above).max() else set()
-        chance *= min(1.0, unit / (float(np.ptp(above)) or unit))
-    if "sum" in kinds or ("mean" in kinds and chance <= 1e-4):
-        problem = f"this line has the {max(kinds)}s of the lines above, and is no item; remove it"
+        wide = {"sum": abs(last), "mean": float(np.ptp(above))}
+        near["sum"] += inf if abs(last) <= np.abs(above).max() else 0.0
+        for kind in [x for x in chances if near[x] > 0.5000001 * unit]:
+            chances.pop(kind)
+        chances |= {x: chance * min(1.0, unit / (wide[x] or unit)) for x, chance in chances.items()}
+    kinds = [x for x, chance in chances.items() if chance <= {"sum": 1e-2, "mean": 1e-4}[x]]
+    if kinds:
+        problem = f"this line has the {kinds[0]}s of the lines above, and is no item; remove it"
         raise part.table.error(int(part.lines["row"].iloc[-1]), problem)
 
 
@@ -686,17 +694,18 @@ def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
 
 def _stop(tables: Sequence[Table], said: Said, right: Table | None, many: bool) -> ReadError:
     """The error that shows the columns, and proposes what to declare."""
-    sizes = [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
+    table, sizes = tables[0], [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
     problem = f"say which columns are what. {', '.join(sizes)}"
     proposal = _proposal(tables, said, right, many)
-    column = printable((proposal or {}).get("score", ""))
-    if column and len(tables) > 1 and not tables[0].known and tables[0].facts[column].distinct == 2:
-        if tables[0].facts[column].whole:
-            problem += (
-                f". {column} is 0 or 1: scores (--score {column}), or answers to be compared "
-            )
-            problem += f"with right ones (--prediction {column} --gold FILE)?"
-            proposal = None
+    column = (proposal or {}).get("score")
+    values = {str(table.as_number(x)) for x in table.frame[column].unique()} if column else set()
+    if column and len(tables) > 1 and not table.known and values <= {"0", "1", ""}:
+        column, proposal = printable(column), None
+        problem += f". {column} is 0 or 1: scores (--score {column}), or answers to be compared "
+        problem += f"with right ones (--prediction {column} --gold FILE)?"
+    odd = {x: str(i) for i, x in enumerate(table.names, 1) if printable(x, LETTERS) != x}
+    if proposal is not None:  # what cannot be typed has a number
+        proposal = {key: odd.get(str(value), value) for key, value in proposal.items()}
     return ReadError(problem, _columns(tables), proposal)
 
 
@@ -706,43 +715,25 @@ def _labels(table: Table, names: Sequence[str]) -> list[str]:
     return [x for x in names if facts[x].distinct and (facts[x].whole or not facts[x].numbers)]
 
 
-def _proposal(
-    tables: Sequence[Table], said: Said, right: Table | None, many: bool
-) -> dict[str, Any] | None:
+def _proposal(tables: Sequence[Table], said: Said, right: Table | None, many: bool) -> Said | None:
     """What might be declared, at best; None where nothing is likely."""
-    table, facts, found = tables[0], tables[0].facts, dict[str, Any]()
+    table = tables[0]
     names = [x for x in _rest(table, said) if all(x in y.names for y in tables)]
     single = len(tables) == 1 and "system" not in said
     if single and len(table.names) == 2 == len(_numbers(table, names)):
         return {"systems": names} if many else {"a": names[0], "b": names[1]}
-    ids = _ids(table, said)
-    if "id" not in said and not (ids and all(not x.frame.duplicated(ids).any() for x in tables)):
-        labels = _labels(table, [*ids, *names])
-        unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
-        again = [x for x in labels if table.header and 1 < facts[x].distinct < len(table)]
-        again = [x for x in again if facts[x].even or not facts[x].numbers]
-        again.sort(key=lambda x: -facts[x].distinct)
-        if (likely := (unique or again)[:1]) != ids:
-            found |= {"id": x for x in likely}
-            names, ids = [x for x in [*ids, *names] if x not in likely], likely
-    if not ids:
+    found = {} if "id" in said else _propose_item(tables, names, said)
+    if not (ids := _ids(table, said | found)):
         return None
     if single and table.frame.duplicated(ids).any():
-        texts = [x for x in names if x not in ids and not facts[x].numbers and facts[x].even]
-        texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
-        systems = texts if len(texts) == 1 else [x for x in texts if x == "system"]
+        systems = _propose_systems(table, [x for x in names if x not in ids], many)
         if not systems:
             return None
-        found["system"], single = systems[0], False
-        values = list(dict.fromkeys(table.texts(systems[0])))
-        found |= {"a": values[0], "b": values[1]} if len(values) > 2 and not many else {}
-    names = [x for x in names if x not in {*ids, *found.values()}]
-    if (
-        not single
-        and "run" not in said
-        and (run := _tells_apart(table, ids, names, {**said, **found}))
-    ):
-        found["run"] = run
+        found, single = found | systems, False
+    names = [x for x in _rest(table, said | found) if x in names]
+    if not single and "run" not in said:
+        run = _tells_apart(table, ids, names, said | found)
+        found |= {"run": run} if run else {}
     scores = _numbers(table, [x for x in names if x != found.get("run")])
     if "gold" in said:
         scores = _like_gold(table, names, said, right)
@@ -754,10 +745,34 @@ def _proposal(
         return found
     else:
         called = [x for x in scores if x == "score" or x in STATISTICS]
-        one = table.known.get("scores") or (scores if len(scores) == 1 else called)
+        one = table.known.get("scores", scores if len(scores) == 1 else called)[:2]
         key = "prediction" if "gold" in said else "score"
-        chosen = {key: one[0]} if len(one) == 1 or table.known else {}
-    return {**found, **chosen} if chosen else None
+        chosen = {key: one[0]} if len(one) == 1 or "scores" in table.known else {}
+    return found | chosen if chosen else None
+
+
+def _propose_item(tables: Sequence[Table], names: list[str], said: Said) -> Said:
+    """A column that differs in every line, or of those that recur the one of most values."""
+    ids, facts = _ids(tables[0], said), tables[0].facts
+    if ids and all({*ids} <= {*x.names} and not x.frame.duplicated(ids).any() for x in tables):
+        return {}
+    labels = _labels(tables[0], [*ids, *names])
+    unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
+    again = [x for x in labels if facts[x].even or not facts[x].numbers]
+    again = [x for x in again if 1 < facts[x].distinct < len(tables[0]) and tables[0].header]
+    likely = unique[:1] or sorted(again, key=lambda x: -facts[x].distinct)[:1]
+    return {"id": likely[0]} if likely and likely != ids else {}
+
+
+def _propose_systems(table: Table, names: Sequence[str], many: bool) -> Said:
+    """The one column of text whose few values recur equally often, or that is called system."""
+    facts = table.facts
+    texts = [x for x in names if not facts[x].numbers and facts[x].even]
+    texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
+    systems = texts if len(texts) == 1 else [x for x in texts if x == "system"]
+    values = list(dict.fromkeys(table.texts(systems[0]))) if systems else []
+    found: Said = {"system": systems[0]} if systems else {}
+    return found | ({"a": values[0], "b": values[1]} if len(values) > 2 and not many else {})
 
 
 def _propose_wide(

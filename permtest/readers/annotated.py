@@ -113,7 +113,7 @@ def _cells(file: File, line: str, metric: str) -> list[str]:
 
 def _paired(file: File, own: list[Sentence], right: list[Sentence]) -> list[Any]:
     """Sentences with those of gold: by their ids where all have one, else by their order."""
-    here, there = ({x.name: x for x in some if x.name} for some in (own, right))
+    here, there = ({x.name: x for x in each if x.name} for each in (own, right))
     if len(here) == len(own) and len(there) == len(right):
         if strange := here.keys() - there.keys():
             raise file.error(f"gold has no sentence {shown(min(strange))}; use the ids of gold")
@@ -143,16 +143,16 @@ def _table(file: File, pairs: Sequence[Any], metric: str) -> Table:
         if metric == "spans":
             said, true = (entities(x[-1] for x in one.rows) for one in (own, gold))
             row["gold"] = " ".join(x[-1] for x in gold.rows)
-            for name, some in (("tp", said & true), ("fp", said - true), ("fn", true - said)):
-                row[name] = str(len(some))
+            for name, these in (("tp", said & true), ("fp", said - true), ("fn", true - said)):
+                row[name] = str(len(these))
         else:
             both = zip(own.rows, gold.rows, strict=True)
             row[metric] = str(sum(_is_right(x, y, metric) for x, y in both))
         rows.append(row)
-    for some in (
+    for each in (
         ((x.rows for x, _ in pairs), (x.rows for _, x in pairs)) if metric != "spans" else ()
     ):
-        if all(x[COLUMN[metric]] == "_" for rows_of in some for x in rows_of):
+        if all(x[COLUMN[metric]] == "_" for rows_of in each for x in rows_of):
             raise file.error(f"it, or gold, has no values for --metric {metric}")
     frame = pd.DataFrame(rows, dtype=object)
     frame = frame.drop(columns="sent_id") if (frame["sent_id"] == "").any() else frame

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_BYTES, MOST_CELLS = 2**28, 2 * 10**7
 TOO_LARGE = f"it is too large: at most {MOST_BYTES // 2**20} MB, unpacked, and {MOST_CELLS:,} cells"
 
+#: What messages call a table that is in memory.
+FRAME = "frame"
+
 #: A number, and what logical values are written as.
 NUMBER = re.compile(r"[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
 TRUTH = {"true": "1", "false": "0"}
@@ -81,7 +84,8 @@ class ReadError(ValueError):
         self.many = many
 
     def __str__(self) -> str:
-        problem = re.sub(r"--([a-z-]+)(?: ([a-z]+)(?=[),]))?", _as_keyword, self.problem)
+        option = r"--([a-z-]+)(?: (?:[A-Z]+(?::[A-Z]+)?\b|([^\s,)?;:]+)))?"
+        problem = re.sub(option, _as_keyword, self.problem)
         return self._whole(problem, self.call())
 
     def on_command_line(self, command: str = "permtest compare") -> str:
@@ -113,7 +117,7 @@ class ReadError(ValueError):
     def call(self) -> str:
         """The proposal as a call in Python; empty if there is none."""
         given = dict(self.proposal or {})
-        parts = list(map(repr, given.pop("paths", ())))
+        parts = [x if x == FRAME else repr(x) for x in given.pop("paths", ())]
         parts += [f"{key}={value!r}" for key, value in given.items()]
         return f"pt.read{'_many' * self.many}({', '.join(parts)})" if parts else ""
 
@@ -326,7 +330,7 @@ class Table:
             return cells.to_numpy()
         codes, texts = pd.factorize(cells)
         found = np.array([*map(self.as_number, texts), ""], dtype=object)[:-1]
-        for i in np.flatnonzero(np.equal(found, None))[:1]:
+        for i in np.flatnonzero([x is None for x in found])[:1]:
             beside = " beside decimal commas" * (self.decimal == "," and "." in texts[i])
             problem = f"{shown(texts[i])} is no number{beside}; if the score is missing, empty the "
             raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
@@ -365,7 +369,7 @@ class Table:
         return tuple(found)
 
 
-def of_frame(frame: Any, path: str = "frame", **fields: Any) -> Table:
+def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     """The table of a data frame, records or columns; its index is a column if it says anything."""
     import pandas as pd
 
@@ -418,7 +422,7 @@ def table_of(file: File, records: str | None = None) -> Table:
     if file.text.lstrip()[:1] in ("{", "["):
         return _of_json(file, records)
     if records is not None:
-        raise file.error("--records is for JSON, and this is none")
+        raise file.error("it is no JSON, which is needed by --records")
     return _separated(file)
 
 
@@ -426,17 +430,14 @@ def _of_arrow(file: File) -> Table:
     """The table of a parquet or feather file, if that says that it is small."""
     from permtest._checks import optional
 
-    arrow = optional("pyarrow", needed_by=printable(file.path), extra="frames")
-    parquet = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
+    parquet, how = file.data.startswith(ARROW[0]), {"needed_by": printable(file.path)}
+    arrow = optional("pyarrow.parquet" if parquet else "pyarrow.ipc", **how, extra="frames")
     try:
-        if file.data.startswith(ARROW[0]):
-            reader = parquet.ParquetFile(BytesIO(file.data))
-            size, read = reader.metadata.num_rows * reader.metadata.num_columns, reader.read
-        else:
-            reader = arrow.ipc.open_file(BytesIO(file.data))
-            batches = map(reader.get_batch, range(reader.num_record_batches))
-            size, read = sum(x.num_rows * x.num_columns for x in batches), reader.read_all
-        frame = read().to_pandas() if size <= MOST_CELLS else None
+        reader = (arrow.ParquetFile if parquet else arrow.open_file)(BytesIO(file.data))
+        parts = [] if parquet else map(reader.get_batch, range(reader.num_record_batches))
+        shape = [(x.num_rows, x.num_columns) for x in ([reader.metadata] if parquet else parts)]
+        small = sum(rows * columns for rows, columns in shape) <= MOST_CELLS
+        frame = (reader.read if parquet else reader.read_all)().to_pandas() if small else None
     except Exception as bad:  # whatever is wrong with it
         raise file.error(f"it is damaged ({printable(bad)}); write it again") from None
     if frame is None:
@@ -451,7 +452,10 @@ def _separated(file: File) -> Table:
     lines = file.text[: 10**6].splitlines()[:2]
     if not lines or not lines[0].strip():
         raise file.error("its first line is empty")
-    separator, first, second = _separator(lines)
+    try:
+        separator, first, second = _separator(lines)
+    except csv.Error as bad:
+        raise file.error(f"it is no table: {bad}") from None
     if (file.text.count("\n") + file.text.count("\r")) * max(first, second) > MOST_CELLS:
         raise file.error(TOO_LARGE)
     how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
@@ -471,13 +475,12 @@ def _separated(file: File) -> Table:
 
 def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
     """What separates cells in the first two lines, and how many cells these have."""
-    for separator in ("\t", ";", ",", r"\s+"):
-        cells = [x.split() for x in lines]
-        if separator != r"\s+":
-            cells = list(csv.reader(lines, delimiter=separator))
+    for separator in ("\t", ";", ",", " "):
+        lines = [" ".join(x.split()) for x in lines] if separator == " " else lines
+        cells = list(csv.reader(lines, delimiter=separator))
         first, second = len(cells[0]), len(cells[-1])
         if max(first, second) > 1 and second - first in (0, 1):
-            return separator, first, second
+            return r"\s+" if separator == " " else separator, first, second
     return ",", len(lines[0].split(",")), len(lines[0].split(","))
 
 

@@ -36,7 +36,7 @@ from permtest.alternatives.registry import (
 )
 from permtest.integers import exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
-from permtest.statistics import check_alternative
+from permtest.statistics import check_alternative, lookup
 from permtest.study.describe import deviation
 
 if TYPE_CHECKING:
@@ -768,7 +768,8 @@ def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
     how: dict[str, Any] = {"power": power, "alpha": level, "alternative": board.alternative}
     check_aim(**how)
     found, systems, order = np.full((len(board.systems), 2), np.nan), board.systems, board.order()
-    times = board.n if board.metric == "sum" else 1
+    whole = board.metric == "mean" or lookup(board.metric).columns
+    times = 1 if whole else board.n
     for before, name in zip([order[0], *order], order, strict=False):
         other = board.baseline or before
         if name != other:

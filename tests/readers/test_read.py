@@ -1,246 +1,247 @@
-"""Single scores in tables of every shape are read exactly and paired by ids, or refused."""
+"""What can be declared, what needs no declaration, and what is checked."""
 
-import hashlib
-import json
-from fractions import Fraction
-from functools import partial
-
-import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from permtest import exact_perm_test
-from permtest.readers import Evaluation, File, describe, read, recognise
-from permtest.readers.files import MAX_DIGITS
-from permtest.readers.systems import Format, SystemScores
-from tests.readers.texts import assert_refused, columns, exact, file, files
+import permtest as pt
+from permtest.readers import File, ReadError
 
-NUMBERS = st.one_of(
-    st.integers(-(10**20), 10**20),
-    st.integers(0, 1),
-    st.decimals(-100, 100, places=3).map(lambda x: f"{x:f}"),
-)
-ITEMS = st.dictionaries(
-    st.text("abc 1;é", min_size=1).map(str.strip).filter(bool).map("i{}".format),
-    st.tuples(NUMBERS, NUMBERS),
-    min_size=2,
-    max_size=6,
+A = "id,score,note\nq1,1,x\nq2,0,y\nq3,1,z\nq4,0.5,x\n"
+B = "id,score,note\nq4,1,x\nq3,0,z\nq2,0,y\nq1,0,x\n"
+LONG = "name,who,seed,mark\n" + "".join(
+    f"{q},{s},{r},{(i * 7 + j * 3 + r) % 4}\n"
+    for i, q in enumerate("stuv")
+    for j, s in enumerate(("new", "old"))
+    for r in (10, 20)
 )
 
 
-@settings(max_examples=60)
-@given(items=ITEMS, data=st.data())
-def test_all_shapes_give_the_same_pairs(items, data):
-    wanted = {name: tuple(Fraction(str(x)) for x in both) for name, both in items.items()}
+def read(*texts, **said):
+    return pt.read(*(File(f"{'ab'[i]}.csv", x.encode()) for i, x in enumerate(texts)), **said)
 
-    def lines(rows, *header):
-        rows = [header, *data.draw(st.permutations(list(rows)))]
-        return "".join(",".join(map(str, row)) + "\n" for row in rows)
 
-    def frame(rows, *header):
-        return pd.DataFrame(data.draw(st.permutations(list(rows))), columns=header, dtype=object)
+def values(scores):
+    return [[x / scores.scale for x in column.tolist()] for column in scores.arrays]
 
-    def records(rows, *header):
-        rows = data.draw(st.permutations(list(rows)))
-        return json.dumps([dict(zip(header, row, strict=True)) for row in rows])
 
-    wide = [(name, a, b) for name, (a, b) in items.items()]
-    news, olds = [(name, a) for name, a, _ in wide], [(name, b) for name, _, b in wide]
-    long = [(name, "new", a) for name, a in news] + [(name, "old", b) for name, b in olds]
-    lists = dict(zip(("id", "new", "old"), map(list, zip(*wide, strict=True)), strict=True))
-    shapes = {
-        "wide": [file(lines(wide, "id", "new", "old"))],
-        "long": [file(lines(long, "id", "system", "score"))],
-        "two": [file(lines(some, "id", "score"), f"{name}.txt")
-                for some, name in ((news, "new"), (olds, "old"))],
-        "records": [file(records(wide, "id", "new", "old"))],
-        "long records": [file(records(long, "id", "model", "score"))],
-        "lists": [file(json.dumps(lists))],
-        "frame": [frame(wide, "id", "new", "old")],
-        "index": [frame(wide, "id", "new", "old").set_index("id")],
-        "levels": [frame(long, "id", "system", "score").set_index(["id", "system"])],
-    }  # fmt: skip
-    for shape, sources in shapes.items():
-        pairs = read(*sources, a="new", b="old")
-        assert exact(pairs) == wanted, shape
-        assert pairs.names == ("new", "old")
-        assert sum(pairs.source["unmatched"]) == pairs.source["dropped"] == 0
-    by_order = [file("".join(f"{row[i]}\n" for row in wide), f"{i}.txt") for i in (1, 2)]
-    assert list(exact(read(*by_order)).values()) == list(wanted.values())
+# ---- what needs no declaration -------------------------------------------------------------------
+
+
+def test_two_tables_with_an_id_and_a_score():
+    scores = read(A, B)
+    assert scores.ids == ("q1", "q2", "q3", "q4")
+    assert values(scores) == [[1, 0, 1, 0.5], [0, 0, 0, 1]]
+    assert (scores.systems, scores.score, scores.higher_is_better) == (("a", "b"), "", None)
+    assert scores.source["paired_by"] == "id"
+    other = B.replace("score", "points")
+    assert values(read(A, other)) == values(scores)
+
+
+@pytest.mark.parametrize("name", ["id", "Item", "index", "qid", "sent_id", "QUESTION_ID"])
+def test_a_table_of_an_id_and_two_scores(name):
+    scores = read(f"{name},new,old\nx,3,1\ny,4,4\n")
+    assert (scores.systems, scores.ids) == (("new", "old"), ("x", "y"))
+    with pytest.raises(ReadError, match="say which columns are what"):
+        read(f"{name}s,new,old\nx,3,1\ny,4,4\n")
+    with pytest.raises(ReadError, match="say which columns are what"):
+        read(f"{name},new,old,words\nx,3,1,2\ny,4,4,7\n")
+
+
+def test_columns_called_id_system_and_score():
+    scores = read("id,system,score\nx,old,3\nx,new,1\ny,new,2\ny,old,2\n")
+    assert (scores.systems, values(scores)) == (("old", "new"), [[3, 2], [1, 2]])
+
+
+def test_lines_of_numbers_are_paired_by_order():
+    scores = read("1 2\n3.5 4\n5 6.5\n")
+    assert values(scores) == [[1, 3.5, 5], [2, 4, 6.5]]
+    scores = read("1\n0\n1\n", "0\n0\n1\n")
+    assert (values(scores), scores.ids) == ([[1, 0, 1], [0, 0, 1]], None)
+    assert scores.source["paired_by"] == "their order"
+    with pytest.raises(ReadError, match=r"a has 3 lines, b has 2 lines"):
+        read("1\n0\n1\n", "0\n0\n")
+
+
+@pytest.mark.parametrize("column", ["1\n2\n3\n4", "0\n1\n2\n3", "2\n1\n1\n2\n3\n3"])
+def test_a_column_that_counts_is_no_score_unless_it_is_named(column):
+    rows = [f"q{i},{x},{x}" for i, x in enumerate(column.split())]
+    text = "\n".join(["id,new,trial", *rows])
+    with pytest.raises(ReadError, match="counts"):
+        read(text)
+    assert len(read(text, a="new", b="trial")) == len(rows)
+    assert len(read("id,new,old\na,1,0\nb,0,1\n")) == 2  # 0 and 1 are scores
+
+
+def test_frames_are_read_like_files():
+    frame = pd.DataFrame(
+        {"new": [1.5, 2], "old": [1.25, 1]}, index=pd.Index(["x", "y"], name="doc")
+    )
+    assert pt.read(frame, id="doc", a="new", b="old").ids == ("x", "y")
+    ids = pd.DataFrame({"score": [True, False]}, index=["x", "y"])
+    both = pt.read(ids, ids.iloc[::-1])
+    assert (both.ids, values(both)) == (("x", "y"), [[1, 0], [1, 0]])
+    with pytest.raises(
+        ReadError, match=r"For example:  pt.read\(frame, id='doc', a='new', b='old'\)"
+    ):
+        pt.read(frame)
+    records = [{"id": "x", "new": 1, "old": None}, {"id": "y", "new": 2, "old": 3}]
+    assert pt.read(records, missing="drop").ids == ("y",)
+
+
+# ---- what is declared ----------------------------------------------------------------------------
+
+
+def test_a_long_table_with_runs():
+    said = {"id": "name", "system": "who", "score": "mark", "run": "seed"}
+    scores = read(LONG, **said)
+    assert scores.runs is not None
+    assert [x.sizes.tolist() for x in scores.runs] == [[2] * 4] * 2
+    assert scores.runs[0].labels == ("10", "20") * 4
+    lines = [x.split(",") for x in LONG.splitlines()[1:]]
+    mean = [sum(float(x[3]) for x in lines if x[:2] == [q, "new"]) / 2 for q in "stuv"]
+    assert values(scores)[0] == mean
+    assert read(LONG, **said, a="old", b="new").systems == ("old", "new")
+    assert scores.score == "mark"
+    assert pt.exact_runs_test(scores).pvalue == pytest.approx(pt.exact_perm_test(scores).pvalue)
+
+
+def test_a_proposal_names_what_tells_lines_apart():
+    with pytest.raises(ReadError, match="'s' comes twice for new, in line 2 and line 3") as caught:
+        read(LONG, id="name", system="who", score="mark")
+    said = dict(caught.value.proposal)
+    assert said.pop("paths") == ["a.csv"]
+    assert said == {"id": "name", "system": "who", "score": "mark", "run": "seed"}
+    twice = LONG + LONG.splitlines()[1]
+    with pytest.raises(ReadError, match="comes twice") as caught:
+        read(twice, **said)
+    assert caught.value.proposal is None
+
+
+def test_gold_in_a_column_a_file_or_a_column_of_a_file(tmp_path):
+    text = "id,right,a,b\n1,cat,cat,dog\n2,dog,dog,dog\n3,cat,dog,cat\n"
+    assert values(read(text, gold="right", a="a", b="b")) == [[1, 1, 0], [0, 1, 1]]
+    gold = tmp_path / "gold.csv"
+    gold.write_text("id,label,length\n3,cat,5\n1,cat,3\n2,dog,9\n")
+    a, b = "id,said\n1,cat\n2,dog\n3,dog\n", "id,said\n3,cat\n2,dog\n1,dog\n"
+    scores = read(a, b, gold=f"{gold}:label", prediction="said")
+    assert values(scores) == [[1, 1, 0], [0, 1, 1]]
+    assert scores.higher_is_better is True
+    with pytest.raises(ReadError, match="which column of the file is right"):
+        read(a, b, gold=str(gold), prediction="said")
+    counts = read(a, b, gold=f"{gold}:label", prediction="said", statistic="f1", pos_label="cat")
+    assert counts.columns == ("tp", "fp", "fn", "tn")
+    assert counts.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+
+
+def test_counts_by_their_common_beginning():
+    head = "sent_id,new_tp,new_fp,new_fn,old_tp,old_fp,old_fn\n"
+    scores = read(head + "1,1,0,2,0,1,3\n2,4,1,0,5,0,0\n", statistic="f1", a="new", b="old")
+    assert scores.columns == ("tp", "fp", "fn")
+    assert scores.u.tolist() == [[1, 0, 2], [4, 1, 0]]
+    bare = read("1 0 2 0 1 3\n4 1 0 5 0 0\n", statistic="f1", a="1,2,3", b="4,5,6")
+    assert (bare.u == scores.u).all() and (bare.v == scores.v).all()
+    with pytest.raises(ReadError, match="'f1' needs columns|needs columns 3"):
+        read(head + "1,1,0,2,0,1,3\n", statistic="f1", a="new", b="older")
+
+
+def test_clusters_and_direction():
+    text = "doc,line_id,new,old\nd1,1,3,2\nd1,2,1,1\nd2,1,0,4\n"
+    scores = read(text, id=["doc", "line_id"], a="new", b="old", clusters="doc")
+    assert scores.ids == ("d1, 1", "d1, 2", "d2, 1")
+    assert scores.clusters == ("d1", "d1", "d2")
+    assert scores.units.u.tolist() == [4, 0]
+    assert read(A, B, higher_is_better=False).higher_is_better is False
+
+
+def test_many_systems():
+    text = "item,a_ok,b_ok,c_ok,words\nx,1,0,1,5\ny,0,0,1,9\n"
+    file = File("all.csv", text.encode())
+    assert pt.read_many(file, systems="*_ok").systems == ("a", "b", "c")
+    assert pt.read_many(file, systems="c_ok,a_ok").systems == ("c_ok", "a_ok")
+    with pytest.raises(ReadError, match=r"pt.read_many\('all.csv', systems='\*_ok'\)"):
+        pt.read_many(file)
+    each = [File(f"{x}.csv", f"id,ok\nx,{x}\ny,0\n".encode()) for x in range(3)]
+    assert values(pt.read_many(*each)) == [[0, 0], [1, 0], [2, 0]]
+    with pytest.raises(TypeError, match="did you mean 'clusters'"):
+        pt.read_many(*each, cluster="x")
+
+
+# ---- what is checked -----------------------------------------------------------------------------
+
+
+def test_missing_items_are_counted_and_need_a_word():
+    b = B.replace("q2,0", "q2,").replace("q1", "q9")
+    with pytest.raises(ReadError, match=r"3 of 5 items lack a score: q1, q2, q9 \(a 1, b 2\)") as e:
+        read(A, b)
+    assert "missing='drop'" in str(e.value) and "--missing drop" in e.value.on_command_line()
+    assert e.value.proposal is None
+    dropped = read(A, b, missing="drop")
+    assert (dropped.ids, dropped.source["left_out"]) == (("q3", "q4"), 3)
+    zero = read(A, b, missing="zero")
+    assert values(zero) == [[1, 0, 1, 0.5, 0], [0, 0, 0, 1, 0]]
+    with pytest.raises(ReadError, match="no item is left"):
+        read(A, B.replace("q", "p"), missing="drop")
+
+
+def test_texts_of_one_item_have_to_agree_unless_they_are_declared():
+    b = B.replace("q3,0,z", "q3,0,other")
+    with pytest.raises(ReadError, match="b.csv, line 3, column note: 'other', but 'z'"):
+        read(A, b)
+    assert len(read(A, b, prediction="note", score="score")) == 4
+    assert len(read(A, b.replace("other", ""))) == 4
 
 
 @pytest.mark.parametrize(
-    ("content", "names"),
-    [
-        ("3,2\n5,4\n", ("A", "B")),
-        ("  3   2\n 5    4 \n\n", ("A", "B")),
-        ("new;old\r\n3;2.0\r\n+5;4.\r\n", ("new", "old")),
-        ("id,new,old\ns1,3,2\ns2,5,4\n", ("new", "old")),
-        ("new,text,old\n3,a,2\n5,b,4\n", ("new", "old")),
-        (",old\n3,2\n5,4\n", ("column 1", "old")),
-        ("id,model,a,b\n1,large,3,2\n2,small,5,4\n", ("a", "b")),
+    ("cell", "good"),
+    [("1", True), ("-.5", True), ("1e-3", True), ("true", True), ("FALSE", True), ("+2.", True)]
+    + [
+        (x, False) for x in ("NA", "nan", "inf", "1,234", "85%", "yes", "0x1f", "1_000", "٣", "1 2")
     ],
 )
-def test_the_only_two_columns_of_numbers(content, names):
-    pairs = read(file(content))
-    assert (columns(pairs), pairs.names) == (([3, 5], [2, 4]), names)
-    assert pairs.source["loader"] == "table"
+def test_what_a_number_is(cell, good):
+    text = f'id,a,b\nx,1,2\ny,"{cell}",3\n'
+    if good:
+        assert len(read(text)) == 2
+    else:
+        with pytest.raises(ReadError, match=r"say which columns are what"):
+            read(text)
+        with pytest.raises(ReadError, match="a.csv, line 3, column a: .* is no number"):
+            read(text, a="a", b="b")
 
 
-def test_frames_are_paired_by_index():
-    first, second = pd.DataFrame({"s": [1, 2]}, ["x", "y"]), pd.DataFrame({"s": [3, 4]}, ["y", "z"])
-    pairs = read(first, second)
-    assert (exact(pairs), pairs.source["paired_by"]) == ({"y": (2, 3)}, "index")
-    assert pairs.source["unmatched_ids"] == [["x"], ["z"]]
-    assert read(pd.DataFrame({"s": [1]}), pd.DataFrame({"s": [2]})).source["paired_by"] == "order"
-    assert read(pd.DataFrame([[1, 2], [3, 4]])).names == ("0", "1")
-    assert columns(read(pl.DataFrame({"a": [True, False], "b": [False, True]}))) == ([1, 0], [0, 1])
+def test_a_last_line_of_sums_is_refused_and_ordinary_ones_are_not():
+    rows = [(3, 1), (4, 4), (0, 2), (5, 4)]
+    text = "id,a,b\n" + "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(rows))
+    assert len(read(text)) == 4
+    with pytest.raises(ReadError, match="line 6: this line has the sums"):
+        read(text + "all,12,11\n")
+    assert len(read(text + "all,12,12\n")) == 5
+    assert len(read("id,a,b\n1,1,1\n2,1,1\n3,1,1\n4,1,1\n5,1,1\n")) == 5
 
 
-def test_the_source_is_recorded(tmp_path):
-    path = tmp_path / "runs.tsv"
-    path.write_text("id\tnew\told\ns1\t3\t2\ns2\t5\t4\n")
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    source = read(path).source
-    assert source == json.loads(json.dumps(source))
-    assert source["files"] == [{"file": "runs.tsv", "sha256": sha256, "systems": ["new", "old"]}]
-    assert (source["loader"], source["paired_by"], source["matched"]) == ("table", "row", 2)
-    for name in ("unmatched", "unmatched_ids", "dropped", "left_out", "lacking", "notes"):
-        assert source[name] in (0, [], {}, [0, 0], [[], []])
+def test_names_that_do_not_exist_are_met_with_the_columns():
+    with pytest.raises(ReadError, match="score='scor': no such column in a.csv") as caught:
+        read(A, B, score="scor")
+    assert "did you mean 'score'" in str(caught.value)
+    with pytest.raises(ReadError, match="no system is called 'newest': there are new, old"):
+        read(LONG, id="name", system="who", score="mark", run="seed", a="newest", b="old")
+    with pytest.raises(ReadError, match="name both systems"):
+        read("id,new,old\nx,3,1\n", a="new")
 
 
-def test_numbers_are_exact():
-    huge = 10 ** (MAX_DIGITS - 1) + 7
-    assert columns(read(file(f"{2**53 + 1},{2**64}\n{-huge},{huge}\n"))) == (
-        [2**53 + 1, -huge],
-        [2**64, huge],
-    )
-    pairs = read(file("a,b\n0.1,.25\n-3,1e-05\n2.0,true\n"))
-    assert list(exact(pairs).values()) == [
-        (Fraction(1, 10), Fraction(1, 4)), (-3, Fraction(1, 10**5)), (2, 1)
-    ]  # fmt: skip
+def test_pairing_by_order_is_never_proposed():
+    for text in ("mark\n1\n2\n2\n5\n", "mark,note\n1,a\n2,b\n2,c\n5,c\n"):
+        with pytest.raises(ReadError) as caught:
+            read(text, text.replace("5", "4"))
+        assert caught.value.proposal is None or "id" in caught.value.proposal
+    scores = read("mark\n1\n2\n", "mark\n2\n2\n", score="mark")
+    assert scores.source["paired_by"] == "their order"
 
 
-@pytest.mark.parametrize(("digits", "scale", "p"), [(15, 3, 8), (5, 10**5, 7)])
-def test_ties_between_printed_thirds_count(digits, scale, p):
-    third, two = f"{1 / 3:.{digits}f}", f"{2 / 3:.{digits}f}"
-    rows = [(two, 0), (third, 0), (0, third), (0, third)]  # as much as -2/3 and 3/3
-    lines = "".join(f'{{"a": {a}, "b": {b}}}\n' for a, b in rows)
-    for text in ("a,b\n" + "".join(f"{a},{b}\n" for a, b in rows), lines):
-        pairs = read(file(text))
-        assert pairs.scale == scale
-        assert exact_perm_test(pairs, alternative="greater").fraction() == Fraction(p, 16)
+def test_errors_survive_a_pickle():
+    import pickle
 
-
-def test_clusters_are_read_with_the_scores():
-    path = file("doc,a,b\nx,3,2\n 7 ,5,4\nx,0,1\n")
-    for options in ({"clusters": "doc"}, {"clusters": 1, "a": "2", "b": np.int64(3)}):
-        pairs = read(path, **options)
-        assert (pairs.clusters, columns(pairs)) == (("x", "7", "x"), ([3, 5, 0], [2, 4, 1]))
-    assert read(path).clusters is None
-
-
-def test_a_column_of_clusters_is_swapped_by_default_in_every_shape():
-    wide = "id,cluster,new,old\n1,7,3,2\n2,7,5,1\n3,8,4,0\n"
-    long = "id,cluster,system,score\n1,7,new,3\n2,7,new,5\n3,8,new,4\n"
-    long += "1,7,old,2\n2,7,old,1\n3,8,old,0\n"
-    two = [f"id,cluster,score\n1,7,{a}\n2,7,{b}\n3,8,{c}\n" for a, b, c in ((3, 5, 4), (2, 1, 0))]
-    for pairs in (read(file(wide)), read(file(long)), read(*files(*two))):
-        assert pairs.clusters == ("7", "7", "8")
-        (note,) = pairs.source["notes"]
-        assert "--no-clusters" in note
-    assert read(file(wide), clusters=False).clusters is None
-    assert read(file(wide.replace("8", "7"))).clusters is None  # one cluster is none
-
-
-LONG = "id,system,score,cluster,topic\n1,new,3,x,p\n1,old,2,x,p\n2,old,1,x,q\n2,new,5,x,q\n"
-
-
-def test_a_line_for_each_item_and_system():
-    evaluation = recognise(file(LONG + "3,new,4,y,p\n3,old,0,y,p\n4,new,1,y,q\n"))
-    assert (evaluation.format.name, evaluation.systems) == ("long", ("new", "old"))
-    assert evaluation.groupings == ("cluster", "topic")
-    assert evaluation.score_names("new", "old") == ("score",)
-    assert evaluation.statistics("new", "old")[0] == "accuracy"
-    pairs = evaluation.pairs("old", "new")
-    assert exact(pairs) == {"1": (2, 3), "2": (1, 5), "3": (0, 4)}
-    assert (pairs.clusters, pairs.source["loader"]) == (("x", "x", "y"), "long")
-    said = describe(pairs.source, "long")
-    assert said.startswith("long: 3 items paired by id; 1 only in new ('4')")
-    assert evaluation.pairs(clusters=False).clusters is None
-    assert evaluation.pairs(clusters="topic").clusters == ("p", "q", "p")
-
-
-def test_files_without_ids_are_paired_by_order_and_that_is_said():
-    pairs = read(file("1\n0.5\n", "new.txt"), file("2\n3\n", "old.txt"))
-    assert (exact(pairs), pairs.names) == ({0: (1, 2), 1: (Fraction(1, 2), 3)}, ("new", "old"))
-    assert describe(pairs.source, "two files") == "two files: 2 items paired by order."
-    (note,) = read(*files("1\n2\n", "1\n2\n")).source["notes"]
-    assert note == "b.csv has the content of a.csv: a file is compared with itself"
-    assert f" {note}." in describe(read(*files("1\n2\n", "1\n2\n")).source, "two files")
-
-
-def test_names_of_systems():
-    rows = "id,score\n1,2\n2,3\n"
-    assert read(file(rows, "x/s.csv"), file(rows, "y/s.csv")).names == ("x", "y")
-    assert read(file(rows), file(rows)).names == ("scores (1)", "scores (2)")
-    said = "id,model,score\n1,{0},2\n2,{0},3\n"
-    assert read(file(said.format("new")), file(said.format("old"))).names == ("new", "old")
-    both = file(LONG, "p.csv"), file(LONG, "q.csv")
-    assert recognise(*both).systems == ("new (p)", "old (p)", "new (q)", "old (q)")
-    assert recognise(both[0], file("id,score\n1,2\n", "q.csv")).systems == ("new", "old", "q")
-
-
-def test_one_of_several_scores():
-    first = file("id,acc,f2,doc,lang\n1,1,20,7,en\n2,0,30,7,en\n3,1,1.5,8,en\n", "n.csv")
-    second = file("id,acc,f2,doc,lang\n3,1,1,8,en\n2,1,2,7,en\n1,1,3,7,en\n", "o.csv")
-    assert exact(read(first, second, score="f2"))["3"] == (Fraction(3, 2), 1)
-    assert read(first, second, score="acc", clusters="doc").clusters == ("7", "7", "8")
-
-
-FORMAT = Format("made", "made scores")
-
-
-def system(name, scores, ids, **more):
-    return SystemScores(name, File(name, name.encode()), {"acc": scores}, "id", ids, **more)
-
-
-def paired(*systems, **options):
-    return Evaluation(FORMAT, systems).pairs(**options)
-
-
-@given(st.data())
-def test_the_order_of_a_file_does_not_matter(data):
-    some = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 8), min_size=1)
-    mine, theirs = data.draw(some), data.draw(some)
-    keys = data.draw(st.permutations(list(theirs)))
-    call = partial(
-        paired,
-        system("A", list(mine.values()), list(mine)),
-        system("B", [theirs[key] for key in keys], keys),
-    )
-    common = [key for key in mine if key in theirs]
-    if not common:
-        assert_refused(call, "no id in common")
-        return
-    found = call()
-    assert found.ids == tuple(common)
-    assert columns(found) == ([mine[key] for key in common], [theirs[key] for key in common])
-    source = found.source
-    assert source["matched"] == len(common)
-    assert source["unmatched"] == [len(mine) - len(common), len(theirs) - len(common)]
-    assert source["unmatched_ids"][0] == [key for key in mine if key not in theirs][:5]
-
-
-def test_what_is_left_out_is_said():
-    first = system("A", [1, 0, None, 1], ["w", "x", "y", "z"], notes=("Tags were repaired.",))
-    second = system("B", [1, 1, 1], ["z", "y", "x"])
-    found = paired(first, second)
-    assert columns(found) == ([0, 1], [1, 1])
-    assert describe(found.source, FORMAT.title) == (
-        "made scores: 2 items paired by id; 1 only in A ('w'); 1 without a score ('y'). "
-        "Tags were repaired."
-    )
+    with pytest.raises(ReadError) as caught:
+        read("name,new,old\nx,3,1\ny,4,4\n")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)

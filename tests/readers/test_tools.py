@@ -1,0 +1,141 @@
+"""Files of evaluation tools need no declaration, if they hold one score."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+import permtest as pt
+from permtest.readers import File, ReadError
+
+SCORES = {"new": [1, 0, 1, 1], "old": [0, 0, 1, 0]}
+
+
+def lines(records):
+    return "\n".join(map(json.dumps, records)).encode()
+
+
+def lm_eval(name, scores, **more):
+    rows = [
+        {"doc_id": i, "doc": {"q": i}, "doc_hash": f"h{i}", "target": "x", "filter": "none"}
+        | {"metrics": ["acc", *more], "acc": float(x), **more}
+        for i, x in enumerate(scores)
+    ]
+    return File(f"runs/{name}/samples_sums_2026-11-20T23-12-44.8.jsonl", lines(rows))
+
+
+def inspect(name, scores, epochs=1):
+    samples = [
+        {"id": str(i), "epoch": e + 1, "target": "t", "scores": {"match": {"value": "IC"[x]}}}
+        for e in range(epochs)
+        for i, x in enumerate(scores)
+    ]
+    log = {"version": 2, "status": "success", "eval": {"model": name}, "samples": samples}
+    return File("log.json", json.dumps(log).encode())
+
+
+def archive(name, scores):
+    log = json.loads(inspect(name, scores).data)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as found:
+        for i, sample in enumerate(log.pop("samples")):
+            found.writestr(f"samples/{i}_epoch_1.json", json.dumps(sample))
+        found.writestr("header.json", json.dumps(log))
+    return File("log.eval", stream.getvalue())
+
+
+def helm(name, scores):
+    def stats(metric, x):
+        return [{"name": {"name": metric, "split": "test"}, "count": 1, "sum": x, "mean": x}]
+
+    rows = [{"instance_id": f"id{i}", "stats": stats("em", x)} for i, x in enumerate(scores)]
+    data = json.dumps([*rows, *({**x, "stats": []} for x in rows)]).encode()
+    return File(f"runs/v1/sums:subject=add,model={name}/per_instance_stats.json", data)
+
+
+def every_eval_ever(name, scores):
+    rows = [
+        {"model_id": name, "sample_id": f"s{i}", "sample_hash": f"h{i}", "evaluation": {"score": x}}
+        for i, x in enumerate(scores)
+    ]
+    return File("instances.jsonl", lines(rows))
+
+
+MAKERS = [lm_eval, inspect, archive, helm, every_eval_ever]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_two_files_of_a_tool(make):
+    scores = pt.read(*(make(name, x) for name, x in SCORES.items()))
+    assert scores.systems == ("new", "old")
+    assert [x.tolist() for x in scores.arrays] == list(SCORES.values())
+    assert len(scores.ids) == 4 and scores.source["paired_by"] == "id"
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_items_that_one_file_lacks_are_counted(make):
+    with pytest.raises(ReadError, match="1 of 4 items lack a score"):
+        pt.read(make("new", [1, 0, 1, 1]), make("old", [0, 0, 1]))
+
+
+def test_several_scores_are_listed_and_one_is_proposed():
+    files = [lm_eval(name, x, acc_norm=1.0) for name, x in SCORES.items()]
+    with pytest.raises(ReadError, match="say which columns are what") as caught:
+        pt.read(*files)
+    assert caught.value.proposal["score"] == "acc,none"
+    assert pt.read(*files, score="acc,none").score == "acc,none"
+
+
+def test_documents_that_differ_are_refused():
+    other = lm_eval("old", [0, 0, 1, 0])
+    other = File(other.path, other.data.replace(b'"h2"', b'"h9"'))
+    with pytest.raises(ReadError, match="column target: 'h9', but 'h2'"):
+        pt.read(lm_eval("new", [1, 0, 1, 1]), other)
+
+
+def test_two_filters_are_two_scores_of_one_document():
+    rows = [
+        {"doc_id": i, "doc_hash": f"h{i}", "filter": f, "metrics": ["em"], "em": float(f == "y")}
+        for i in range(3)
+        for f in "xy"
+    ]
+    file = File("a.jsonl", lines(rows))
+    assert pt.read(file, File("b.jsonl", file.data), score="em,y").u.tolist() == [1, 1, 1]
+    rows.append(rows[0] | {"em": 1.0})
+    with pytest.raises(ReadError, match="0 has two values of em,x"):
+        pt.read(File("a.jsonl", lines(rows)), file)
+
+
+def test_epochs_are_runs():
+    scores = pt.read(*(inspect(name, x, epochs=3) for name, x in SCORES.items()))
+    assert [x.sizes.tolist() for x in scores.runs] == [[3] * 4] * 2
+
+
+def test_a_folder_is_one_model(tmp_path):
+    for name, of in SCORES.items():
+        (tmp_path / name).mkdir()
+        for task in ("sums", "words"):
+            file = lm_eval(name, of)
+            (tmp_path / name / f"samples_{task}_2026-11-20T23-12-44.8.jsonl").write_bytes(file.data)
+    scores = pt.read(tmp_path / "new", tmp_path / "old")
+    assert (scores.systems, len(scores), scores.ids[4]) == (("new", "old"), 8, "words 0")
+    (tmp_path / "old" / "samples_words_2027-01-01T00-00-00.0.jsonl").write_bytes(file.data)
+    with pytest.raises(ReadError, match="two runs of a task"):
+        pt.read(tmp_path / "new", tmp_path / "old")
+    (tmp_path / "new" / "empty").mkdir()
+    with pytest.raises(ReadError, match=r"no samples_\*.jsonl"):
+        pt.read(tmp_path / "new" / "empty", tmp_path / "old")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_file_without_scores_is_refused(make):
+    with pytest.raises(ReadError):
+        pt.read(make("new", []), make("old", []))
+
+
+def test_one_file_with_two_models():
+    both = [every_eval_ever(name, x).data for name, x in SCORES.items()]
+    scores = pt.read(File("instances.jsonl", b"\n".join(both)))
+    assert scores.systems == ("new", "old")
+    assert scores.v.tolist() == SCORES["old"]
