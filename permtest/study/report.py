@@ -178,7 +178,7 @@ def _check_known(name: str, known: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shown):
+class Comparison:
     """Two systems compared: what the sections of a document are made of.
 
     `units` are what is swapped as a whole: the scores themselves, or the sums of clusters on the
