@@ -271,7 +271,11 @@ def _left_out(source: Mapping[str, Any]) -> list[str]:
 def _lines(result: Any, scores: Any, level: float) -> list[str]:
     """The answer in at most eight lines; first what keeps it from being one."""
     notes = list(getattr(result, "notes", ()))
-    lines = [*notes, result.sentence() if hasattr(result, "sentence") else str(result)]
+    about = [x for x in notes if x.startswith("The answer is about")]
+    lines = [
+        *(x for x in notes if x not in about),
+        result.sentence() if hasattr(result, "sentence") else str(result),
+    ]
     quick = scores.is_binary or len(scores) <= QUICK
     ends = _interval(result, level)[0] if quick and not scores.columns else None
     if (gap := _difference(result)) is not None:
@@ -284,7 +288,8 @@ def _lines(result: Any, scores: Any, level: float) -> list[str]:
     lines.append(
         f"{text}; the smallest p that they could give is {p_value(least)}" if least else text
     )
-    lines.append("; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)]))
+    paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
+    lines.append(". ".join([paired, *about]))
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
     return lines

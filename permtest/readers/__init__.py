@@ -209,6 +209,8 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
         return _scores(tables, found, right)
     except ReadError as error:
         error.many = many
+        if error.proposal is not None and error.proposal.items() <= said.items():
+            error.proposal = None
         if error.proposal is not None and "paths" not in error.proposal:
             error.proposal, reason = _working(sources, {**said, **error.proposal}, many)
             error.problem += f". {reason}" * bool(reason)
@@ -358,7 +360,9 @@ def _plain_table(table: Table, said: Said, many: bool) -> Said | None:
     if {"score", "system"} <= {*table.names} and ids and not {*said} & {*ROLES}:
         return {**said, "system": "system", "score": "score"}
     plain = bool(ids) if table.header else len(table.names) == 2
-    if "gold" in said or not plain or len(both) != 2 or both != _numbers(table, both):
+    if "gold" in said or not plain or "score" in both or len(both) != 2:
+        return None
+    if both != _numbers(table, both):
         return None
     return said | ({"systems": both} if many else {"a": both[0], "b": both[1]})
 
@@ -445,9 +449,8 @@ def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
             if {*columns} <= {*table.names}:
                 return columns
     behind = f", behind {shown(start)}" if start else ""
-    raise ReadError(
-        f"--metric {entry.name} needs columns {entry.layouts()}{behind}", _columns([table])
-    )
+    needed = " or ".join(map(", ".join, layouts))
+    raise ReadError(f"--metric {entry.name} needs columns {needed}{behind}", _columns([table]))
 
 
 def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
@@ -651,8 +654,8 @@ def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said
             for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
                 there = f"{printable(table.path)}, {table.place(int(first['row'].iloc[i]))}"
                 problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
-                problem += f"({there}); check the ids, or say what the column is (what systems "
-                problem += "answered: --prediction COL)"
+                problem += f"({there}); check the ids, or say what the column is "
+                problem += "(--system COL; or what systems answered, --prediction COL)"
                 raise part.table.error(int(lines["row"].iloc[i]), problem, name)
 
 
@@ -785,7 +788,7 @@ def _propose_wide(
         scores = [x.removesuffix(end) for x in names if x.endswith(end)]
     elif len({table.facts[x].whole for x in scores}) > 1 and "gold" not in said:
         return {}
-    if len(scores) < 2 or (len(scores) > 2 and not many):
+    if len(scores) < 2 or (len(scores) > 2 and not many) or "score" in scores:
         return {}
     ends = [f"*_{x.rpartition('_')[2]}" for x in scores if "_" in x]
     fits = [x for x in ends if ends.count(x) > max(1, len(scores) - 2)]
