@@ -383,17 +383,16 @@ def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: A
     import pandas as pd
 
     found: dict[Any, Any] = {"row": np.arange(len(table))}
+    numbers = [str(i) for i in range(1, len(table.names) + 1)]
     for i, name in enumerate(_ids(table, said)):
         if (empty := table.missing(name)).any():
             raise table.error(int(empty.argmax()), "the id is empty", name)
         texts = table.texts(name).to_numpy()
         found["item"] = found["item"] + ", " + texts if i else texts
     for role in ("run", "clusters", "gold"):
-        needed = (
-            role == "run" or str(said.get(role)) in table.names or str(said.get(role)).isdecimal()
-        )
-        if isinstance(said.get(role), str | int) and needed:
-            found[role] = table.texts(table.column(said[role], role)).to_numpy()
+        name = said.get(role)
+        if name is not None and (role == "run" or str(name) in [*table.names, *numbers]):
+            found[role] = table.texts(table.column(name, role)).to_numpy()
     for i, name in enumerate(columns):
         found[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
     lines = pd.DataFrame(found)
@@ -405,10 +404,8 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
     wanted, found = _wanted(said), list[Part]()
     if "system" in said:
         for table in tables:
-            cells, values = (
-                table.texts(table.column(said["system"], "system")),
-                _values(table, said),
-            )
+            cells = table.texts(table.column(said["system"], "system"))
+            values = _values(table, said)
             for name, rows in cells.groupby(cells, sort=False).indices.items():
                 found.append(_part(name, table, said, values, rows))
         names = [x.system for x in found]
@@ -468,10 +465,8 @@ def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
     else:
         found = {x: (x,) for x in (table.column(x, option) for x in names)}
     if len(found) < max(2, len(names)):
-        problem = (
-            f"--{option} {printable(wanted)} names {len(found)} columns; name two or more, each "
-        )
-        raise ReadError(f"{problem}once", _columns([table]))
+        problem = f"--{option} {printable(wanted)} names {len(found)} columns, and has to name two"
+        raise ReadError(problem, _columns([table]))
     return found
 
 
@@ -492,7 +487,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     if _ids(parts[0].table, said):
         how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
-        how["clusters"] = _clusters(firsts, said)
+        how["clusters"] = tuple(_labels_of(firsts, "clusters", said))
     if "higher_is_better" in said:
         how["higher_is_better"] = said["higher_is_better"]
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
@@ -500,7 +495,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     entry, values = _entry(said), {x.system: x.lines[0].to_numpy() for x in parts}
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        return score_labels(parts[0].lines["gold"].to_numpy(), values, **how)
+        return score_labels(_labels_of(firsts, "gold", said), values, **how)
     if "gold" in said:
         values = {x.system: (x.lines[0] == x.lines["gold"]).to_numpy() for x in parts}
     elif entry is not None:
@@ -540,10 +535,8 @@ def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[P
         if {"system", "run"} & {*said} or len({len(x.lines) for x in every}) > 1:
             problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
             raise ReadError(problem, _columns([parts[0].table]))
-        codes, names = (
-            [np.arange(len(x.lines)) for x in every],
-            np.arange(1, len(parts[0].lines) + 1),
-        )
+        codes = [np.arange(len(x.lines)) for x in every]
+        names = codes[0] + 1
     else:
         kept = every[:1] if wide and right is None else every
         both = np.concatenate([x.lines["item"].to_numpy(dtype=object) for x in kept])
@@ -644,7 +637,7 @@ def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said
     own = {*_taken(table, said), *_ids(table, said)}
     names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
     must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
-    names = list(dict.fromkeys([*names, *(x for x in must if isinstance(x, str))]))
+    names = list(dict.fromkeys([*names, *map(str, must)]))
     for part, lines in zip(parts[1:], firsts[1:], strict=True):
         if part.table is table and lines["row"].equals(first["row"]):
             continue
@@ -659,15 +652,15 @@ def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said
                 raise part.table.error(int(lines["row"].iloc[i]), problem, name)
 
 
-def _clusters(firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
-    """What each item belongs to, as the files say that have the column."""
+def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray[Any]:
+    """The cluster, or the right label, of each item, as the files say that have it."""
     found = np.full(len(firsts[0]), "", dtype=object)
     for lines in firsts:
-        if "clusters" in lines:
-            found = np.where(found == "", lines["clusters"].fillna(""), found)
+        if role in lines:
+            found = np.where(found == "", lines[role].fillna(""), found)
     if (found == "").any():
-        raise ReadError(f"--clusters {printable(said['clusters'])}: some items have no label there")
-    return tuple(found.tolist())
+        raise ReadError(f"--{role} {printable(said[role])}: some items have no label there")
+    return found
 
 
 def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:

@@ -135,6 +135,16 @@ def test_gold_in_a_column_a_file_or_a_column_of_a_file(tmp_path):
     assert counts.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
 
 
+def test_a_missing_prediction_is_wrong_where_that_is_said():
+    text = "item,who,said,right\n1,a,x,x\n1,b,y,x\n2,b,y,y\n3,a,x,y\n3,b,y,y\n"
+    said = {"system": "who", "prediction": "said", "gold": "right"}
+    with pytest.raises(ReadError, match=r"1 of 3 items lack a score: 2 \(a 1\)"):
+        read(text, **said)
+    assert values(read(text, **said, missing="zero")) == [[1, 0, 0], [0, 1, 1]]
+    with pytest.raises(ReadError, match="column right: 'y', but 'x'"):
+        read(text.replace("3,a,x,y", "3,a,x,x"), **said, missing="drop")
+
+
 def test_counts_by_their_common_beginning():
     head = "sent_id,new_tp,new_fp,new_fn,old_tp,old_fp,old_fn\n"
     scores = read(head + "1,1,0,2,0,1,3\n2,4,1,0,5,0,0\n", statistic="f1", a="new", b="old")
