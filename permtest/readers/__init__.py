@@ -390,9 +390,9 @@ def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: A
         texts = table.texts(name).to_numpy()
         found["item"] = found["item"] + ", " + texts if i else texts
     for role in ("run", "clusters", "gold"):
-        name = said.get(role)
-        if name is not None and (role == "run" or str(name) in [*table.names, *numbers]):
-            found[role] = table.texts(table.column(name, role)).to_numpy()
+        wanted = said.get(role)
+        if wanted is not None and (role == "run" or str(wanted) in [*table.names, *numbers]):
+            found[role] = table.texts(table.column(wanted, role)).to_numpy()
     for i, name in enumerate(columns):
         found[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
     lines = pd.DataFrame(found)
@@ -495,7 +495,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     entry, values = _entry(said), {x.system: x.lines[0].to_numpy() for x in parts}
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        return score_labels(_labels_of(firsts, "gold", said), values, **how)
+        return score_labels(_labels_of(firsts, "gold", said).tolist(), values, **how)
     if "gold" in said:
         values = {x.system: (x.lines[0] == x.lines["gold"]).to_numpy() for x in parts}
     elif entry is not None:
@@ -752,7 +752,8 @@ def _propose_item(tables: Sequence[Table], names: list[str], said: Said) -> Said
     ids, facts = _ids(tables[0], said), tables[0].facts
     if ids and all({*ids} <= {*x.names} and not x.frame.duplicated(ids).any() for x in tables):
         return {}
-    labels = _labels(tables[0], [*ids, *names])
+    shared = [x for x in [*ids, *names] if all(x in y.names for y in tables)]
+    labels = _labels(tables[0], shared)
     unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
     again = [x for x in labels if facts[x].even or not facts[x].numbers]
     again = [x for x in again if 1 < facts[x].distinct < len(tables[0]) and tables[0].header]
