@@ -476,7 +476,7 @@ def exact_runs_test(
     if measure != "mean" and null == "systems":
         raise ValueError(
             f"{measure}k is of the runs of one item, but null='systems' exchanges whole runs; use "
-            "statistic='mean' (--metric mean), or null='items' or 'runs'"
+            "statistic='mean', or null='items' or 'runs'"
         )
     given = data = _checked(a, b, names)
     value: Value = partial(_mean, data)
@@ -518,7 +518,7 @@ def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
         raise ValueError(
             "exact_runs_test needs scores of two systems with their runs, and without clusters; "
             "make them with Scores.of_runs, or name the column that tells runs of an item apart "
-            "(--repeat, repeat=)"
+            "(--run, run=)"
         )
     return a if names is None else replace(a, systems=check_names(names))
 
@@ -562,7 +562,7 @@ def _passed(data: Scores, measure: str, k: int) -> tuple[Scores, Value]:
         if ((one.scores != 0) & (one.scores != one.scale)).any():
             raise ValueError(
                 f"{measure}k needs scores of 0 and 1, but some runs of {name} score otherwise; use "
-                "statistic='mean' (--metric mean)"
+                "statistic='mean'"
             )
         for i in np.flatnonzero(one.sizes < k)[:1].tolist():
             raise ValueError(
@@ -719,15 +719,11 @@ def _sampled(
 def _of_systems(data: Scores, observed: int, alternative: str, rng: RNG) -> dict[str, Any]:
     """What is found where whole runs are dealt; sampled where the ways to do so are too many."""
     a, b = ([*totals.values()] for totals in _run_totals(data))
-    runs, k, deals, side = (
-        sorted([*a, *b]),
-        len(a),
-        comb(len(a + b), len(a)),
-        EXTREMITY[alternative],
-    )
+    runs, k, total = sorted([*a, *b]), len(a), sum(a) + sum(b)
+    deals, side = comb(len(runs), k), EXTREMITY[alternative]
 
     def value(first: int) -> int:
-        return _mean(data, first, k) - _mean(data, sum(runs) - first, len(b))
+        return _mean(data, first, k) - _mean(data, total - first, len(b))
 
     ends = {}
     for taken, last in ((runs[:k], runs[k - 1]), (runs[-k:], runs[-k])):
@@ -775,18 +771,17 @@ def _run_totals(data: Scores) -> list[dict[Any, int]]:
         raise ValueError("null='systems' exchanges whole runs, and there are no items")
     found = []
     for one, name in zip(data.runs or (), data.names, strict=True):
-        labels = np.arange(one.scores.size) - np.repeat(np.cumsum(one.sizes) - one.sizes, one.sizes)
-        names, runs = np.unique(
-            labels + 1 if one.labels is None else one.labels, return_inverse=True
-        )
-        often = np.zeros((len(data), names.size), dtype=np.int64)
-        np.add.at(often, (np.repeat(np.arange(len(data)), one.sizes), runs), 1)
+        names: NDArray[Any] = np.arange(1, one.sizes.max() + 1)
+        runs = np.arange(one.scores.size) - np.repeat(np.cumsum(one.sizes) - one.sizes, one.sizes)
+        if one.labels is not None:
+            names, runs = np.unique(one.labels, return_inverse=True)
+        cells = np.repeat(np.arange(len(data)), one.sizes) * names.size + runs
+        often = np.bincount(cells, minlength=len(data) * names.size).reshape(-1, names.size)
         for i, j in np.argwhere(often != 1)[:1].tolist():
-            run = str(names[j]).strip(" ()")
             raise ValueError(
                 f"null='systems' exchanges whole runs, but {_called(data, i)} has {often[i, j]} "
-                f"runs {run!r} of {name}, not one; name the column that tells runs apart "
-                "(--repeat, repeat=), keep the items and the runs that are complete, or test "
+                f"runs {str(names[j])!r} of {name}, not one; name the column that tells runs apart "
+                "(--run, run=), keep the items and the runs that are complete, or test "
                 "null='items' or 'runs'"
             )
         totals = add_up(one.scores, runs)
@@ -797,11 +792,11 @@ def _run_totals(data: Scores) -> list[dict[Any, int]]:
 def _paired(data: Scores) -> Scores:
     """The totals of runs that come in pairs, a pair for each run; ValueError if they do not."""
     (a, b), runs = _run_totals(data), data.runs or ()
-    for alone in sorted(a.keys() ^ b.keys())[:1]:
+    for alone in sorted(a.keys() ^ b.keys(), key=str)[:1]:
         name = data.names[alone in a]
         raise ValueError(
             f"paired_runs=True pairs runs of one name, but {name} has no run "
-            f"{str(alone).strip(' ()')!r}; leave it out (--paired-runs), and all runs are dealt"
+            f"{str(alone)!r}; leave it out, and all runs are dealt"
         )
     u, v = (as_integers([*totals.values()], "runs") for totals in (a, b))
     return Scores([u, v], data.systems, scale=runs[0].scale * len(a))

@@ -1,6 +1,7 @@
 """Repeated runs: all null hypotheses against all ways to deal the runs, level, noise, plans."""
 
 import json
+import pickle
 from fractions import Fraction
 from math import comb
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.calibration import runs as measured
 from benchmarks.calibration.runs import World
-from permtest import Scores, exact_perm_test, exact_runs_test
+from permtest import Scores, exact_perm_test, exact_runs_test, read
 from permtest._checks import TooHard
 from permtest.runs import NULLS, _ways
 from permtest.scores import Runs
@@ -143,7 +144,7 @@ def test_labels_tell_which_runs_of_items_belong_together(numbers):
     systems = {}
     for name, own in zip("xy", both, strict=True):
         order = np.argsort(rng.random(own.shape), axis=1)
-        labels = tuple(f" (seed {j})" for j in order.ravel())
+        labels = tuple(f"seed {j}" for j in order.ravel())
         mixed = np.take_along_axis(own, order, axis=1).ravel()
         systems[name] = Runs(mixed, np.full(6, own.shape[1]), labels)
     scores = Scores.of_runs(systems, ids=tuple(f"q{i}" for i in range(6)))
@@ -157,9 +158,23 @@ def test_labels_tell_which_runs_of_items_belong_together(numbers):
         with pytest.raises(ValueError, match="y has no run 'seed 3'; leave it out"):
             exact_runs_test(scores, null="systems", paired_runs=True)
     own = systems["x"]
-    systems["x"] = own._replace(labels=(" (seed 7)", *own.labels[1:]))
+    systems["x"] = own._replace(labels=("seed 7", *own.labels[1:]))
     with pytest.raises(ValueError, match=r"item 'q0' has 0 runs 'seed \d' of x, not one"):
         exact_runs_test(Scores.of_runs(systems, ids=scores.ids), null="systems")
+
+
+@pytest.mark.parametrize("null", NULLS)
+def test_files_bring_their_runs(null):
+    own = np.random.default_rng(6).integers(0, 2, (2, 12, 3))
+    cells = [(f"q{i}", "xy"[s], k, x) for (s, i, k), x in np.ndenumerate(own)]
+    table = pd.DataFrame(cells[::-1], columns=["item", "system", "seed", "correct"])
+    scores = read(table, a="x", b="y", system="system", run="seed", score="correct", id="item")
+    expected, found = exact_runs_test(*own, null=null), exact_runs_test(scores, null=null)
+    assert (found.pvalue, found.scores, found.names) == (
+        expected.pvalue,
+        expected.scores,
+        ("x", "y"),
+    )
 
 
 NAMED = Scores.of_runs({"u": [[1, 1], [2]], "v": [[0, 1], [1]]}, ids=("q1", "q2"))
@@ -170,7 +185,7 @@ BAD = {
     "items": (([[1]], [[1], [2]]), {}, "a has 1 items and b has 2"),
     "no b": (([[1]],), {}, "b is missing"),
     "both": ((NAMED, NAMED), {}, "leave b out"),
-    "no runs": ((Scores.of([1, 2], [1, 1]),), {}, r"with their runs.*--repeat"),
+    "no runs": ((Scores.of([1, 2], [1, 1]),), {}, r"with their runs.*--run"),
     "clusters": ((NAMED.clustered([*"xy"]),), {}, "without clusters"),
     "statistic": (([[1]], [[1]]), {"statistic": "median"}, "pass@k"),
     "no k": (([[1]], [[1]]), {"statistic": "pass@k"}, "with k=None is not known"),
@@ -248,6 +263,8 @@ def test_sentences_say_whom_they_are_about_and_what_p_could_be(null):
     facts = json.loads(found.to_json())
     assert (facts["about"], facts["higher"]) == (found.about, "new")
     assert facts["smallest_pvalue"] == found.smallest_pvalue
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.fraction(), str(again)) == (found.fraction(), text)
     same = exact_runs_test(a, a, null=null, alternative="less", names=("x", "y"))
     assert str(same).startswith("x and y score the same on average (5.667 against 5.667) over")
 

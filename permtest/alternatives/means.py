@@ -118,7 +118,8 @@ def independent_t(
         scores, scale, *_ = in_common_units((a, b), ("a", "b"))
     registry.check_size(scale, *scores)
     # Less the first score, as scores may be large and their differences small.
-    x, y = (as_floats(roomy(column) - int(scores[0][0]), scale) for column in scores)
+    both = roomy(np.concatenate(scores))
+    x, y = np.split(as_floats(both - int(both[0]), scale), [len(scores[0])])
     gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
     if error == 0:
         raise ValueError(

@@ -24,7 +24,6 @@ from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
-from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 #: What becomes of differences that are zero.
@@ -100,9 +99,11 @@ def wilcoxon(
     ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1]
     details = {"W-": minus, "z": float(rank_z(ranks)), "n_nonzero": d.size - zeros}
     details |= {"n_zero": zeros, "tie_sum": int((ties**3 - ties).sum())}
-    middle, ends = hodges_lehmann_sum(d) / (2 * scores.scale), partial(walsh_ends, d)
+    middle = hodges_lehmann_sum(d) / (2 * scores.scale)
     test = "wilcoxon" if method == "exact" else "wilcoxon_approx"
-    return _of_order(test, scores, shift, plus, p, alternative, middle, ends, details)
+    rest = float(middle + shift), scores.names, float(shift), details
+    ends = partial(_moved, walsh_ends, d, scores.scale, shift)
+    return AlternativeResult(test, plus, p, alternative, d.size, *rest, _ends=ends)
 
 
 @makes("sign")
@@ -146,8 +147,10 @@ def sign(
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
     p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
     details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
-    middle, ends = Fraction(_doubled_median(d), 2 * scores.scale), partial(_order_statistics, d)
-    return _of_order("sign", scores, shift, wins, p, alternative, middle, ends, details)
+    middle = Fraction(_doubled_median(d), 2 * scores.scale)
+    rest = float(middle + shift), scores.names, float(shift), details
+    ends = partial(_moved, _order_statistics, d, scores.scale, shift)
+    return AlternativeResult("sign", wins, p, alternative, d.size, *rest, _ends=ends)
 
 
 @makes("permutation_median")
@@ -207,30 +210,16 @@ def permutation_median(
     doubled = _doubled_median(d)
     middle, details = Fraction(doubled, 2 * scores.scale), {"zeros": int(np.sum(d == 0))}
     p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
-    found = float(middle), p, alternative, middle, partial(_median_shifts, d), details
-    return _of_order("permutation_median", scores, shift, *found)
+    found = float(middle), p, alternative, d.size, float(middle + shift), scores.names
+    ends = partial(_moved, _median_shifts, d, scores.scale, shift)
+    return AlternativeResult("permutation_median", *found, float(shift), details, _ends=ends)
 
 
-def _of_order(
-    test: str,
-    scores: Scores,
-    delta: Fraction,
-    statistic: float,
-    p: float,
-    alternative: str,
-    middle: Fraction,
-    ends: Callable[[float], tuple[Any, Any]],
-    details: dict[str, Any],
-) -> AlternativeResult:
-    """A test of differences less `delta`, as are their middle and the ends of its interval."""
-    found = statistic, p, alternative, len(scores), float(middle + delta), scores.names
-    moved = partial(_moved, ends, scores.scale, delta)
-    return AlternativeResult(test, *found, float(delta), details, _ends=moved)
-
-
-def _moved(ends: Any, scale: int, delta: Fraction, tail: float) -> tuple[float, float]:
-    """Ends in scores, each rounded once."""
-    low, high = (x if abs(x) == inf else Fraction(x) / scale + delta for x in ends(tail))
+def _moved(
+    ends: Callable[..., Any], d: IntArray, scale: int, delta: Fraction, tail: float
+) -> tuple[float, float]:
+    """Ends of an interval in scores, with `delta` added again, each rounded once."""
+    low, high = (x if abs(x) == inf else Fraction(x) / scale + delta for x in ends(d, tail))
     return float(low), float(high)
 
 

@@ -175,10 +175,8 @@ def scores_of(
     labels: tuple[str, str] = ("a", "b"),
 ) -> tuple[Scores, Fraction]:
     """One score of each system for `least` items or more, the first ones less `delta`; `delta`."""
-    if isinstance(a, Scores) and b is None:
-        scores = replace(a, systems=names or a.names)
-    else:
-        scores = Scores.of(a, b, names, labels=labels)
+    both = isinstance(a, Scores) and b is None
+    scores = _pair(a, names) if both else Scores.of(a, b, names, labels=labels)
     if scores.columns:
         raise ValueError(
             f"a and b have counts for each entry ({', '.join(scores.columns)}), but one score is "
@@ -186,8 +184,8 @@ def scores_of(
         )
     check_unclustered(scores)
     if len(scores) < least:
-        both = " and ".join(labels)
-        raise ValueError(f"{both} have {len(scores)} pairs, but this needs {least} or more")
+        called = " and ".join(labels)
+        raise ValueError(f"{called} have {len(scores)} pairs, but this needs {least} or more")
     check_size(scores.scale, scores.u, scores.v)
     shift = as_threshold(delta)
     return (less(scores, shift) if shift else scores), shift
@@ -203,11 +201,22 @@ def less(scores: Scores, delta: Fraction) -> Scores:
 
 def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
     """Both systems' counts of each item, for a measure of them."""
-    check_unclustered(u)
     if isinstance(u, Scores) and v is None:
-        return replace(u, systems=names or u.names)
-    called = check_names(names or ("u", "v"))
-    return entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
+        scores = _pair(u, names)
+    elif v is None:
+        raise TypeError("v is missing: pass the counts of both systems, u and v")
+    else:
+        called = check_names(names or ("u", "v"))
+        scores = entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
+    check_unclustered(scores)
+    return scores
+
+
+def _pair(scores: Scores, names: Names) -> Scores:
+    """Scores of two systems, by other names if they are given."""
+    if scores.n_systems != 2:
+        raise ValueError(f"there are {scores.n_systems} systems; choose two with scores.pair(i, j)")
+    return replace(scores, systems=check_names(names or scores.names))
 
 
 def as_threshold(delta: Any) -> Fraction:

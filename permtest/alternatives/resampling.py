@@ -20,11 +20,10 @@ from permtest._checks import check_count, check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
-from permtest.alternatives.registry import AlternativeResult, Floats, Names, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, Ends, Floats, Names, by_sides, makes
 from permtest.integers import exact_sum
 from permtest.null.distribution import count_values
 from permtest.question import TIE
-from permtest.scores import Scores
 from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -148,9 +147,11 @@ def bootstrap(
     test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
     estimate = float(theta) * unit + float(shift)
     seen = float(in_errors(theta, error)) if kind == "studentised" else estimate
-    found = float(shift), seen, estimate, {"standard_error": error * unit, **details}
     tie = TIE * unit * float(np.abs(drawn[0]).max())
-    return _inverted(test, values * unit, tie, alternative, scores, *found)
+    p, ends = _inverted(values * unit, tie, float(shift), alternative)
+    found = seen, p, alternative, len(scores), estimate, scores.names, float(shift)
+    details["standard_error"] = error * unit
+    return AlternativeResult(test, *found, details, size, _ends=ends)
 
 
 @makes("paired_bootstrap", statistic="mean")
@@ -242,32 +243,20 @@ def paired_bootstrap(
     tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
     won, lost = (float(np.mean(side * (values + shift) > tie)) for side in (1, -1))
     shares = {"won": won, "lost": lost, "tied": 1 - won - lost}
-    found = shift, won, estimate, shares, f"{entry.title or entry.name} difference"
-    return _inverted("paired_bootstrap", values, tie, alternative, scores, *found)
+    p, ends = _inverted(values, tie, shift, alternative)
+    found = won, p, alternative, len(scores), estimate, scores.names, shift, shares, size
+    what = f"{entry.title or entry.name} difference"
+    return AlternativeResult("paired_bootstrap", *found, what, _ends=ends)
 
 
-def _inverted(
-    test: str,
-    values: Floats,
-    tie: float,
-    alternative: str,
-    scores: Scores,
-    delta: float,
-    statistic: float,
-    estimate: float,
-    details: dict[str, Any],
-    what: str = "",
-) -> AlternativeResult:
-    """The test that inverts an interval, whose ends are quantiles of K numbers less `delta`.
+def _inverted(values: Floats, tie: float, delta: float, alternative: str) -> tuple[float, Ends]:
+    """p of 0, and the interval that it inverts, of which K numbers are quantiles, less `delta`.
 
     The ends are the m-th smallest and the m-th largest: a difference is rejected from below if
     fewer than m of them are as small as it, or no further above it than `tie`.
     """
-    ordered, size = np.sort(values), values.size
-    tails = ((1 + int(np.sum(side * ordered <= tie))) / (size + 1) for side in (1, -1))
-    found = statistic, float(by_sides(alternative, *tails)), alternative, len(scores), estimate
-    rest = scores.names, delta, details, size, what
-    return AlternativeResult(test, *found, *rest, _ends=partial(_quantiles, ordered + delta))
+    tails = ((1 + int(np.sum(side * values <= tie))) / (values.size + 1) for side in (1, -1))
+    return float(by_sides(alternative, *tails)), partial(_quantiles, np.sort(values) + delta)
 
 
 def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:

@@ -9,9 +9,8 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from math import isclose
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from permtest._jupyter import notebooks_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +63,10 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    folder = notebooks_folder() / "data"
+    package = Path(__file__).parents[1]
+    beside = package.parent / "notebooks"  # in a checkout; else within the package
+    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
+    folder = (beside if checkout else package / "notebooks") / "data"
     path = folder / f"{name}.csv"
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in folder.glob("*.csv")))

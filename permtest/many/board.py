@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -134,7 +134,8 @@ class Leaderboard(Shown):
     seed: int
     sampled: bool
     scores: Scores = field(repr=False)
-    _exact: tuple[Fraction, ...] = field(kw_only=True, repr=False)
+    _entry: Statistic = field(repr=False)
+    _exact: tuple[Fraction, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
         for values in vars(self).values():
@@ -148,7 +149,7 @@ class Leaderboard(Shown):
     @property
     def title(self) -> str:
         """What is compared: "F1", "mean", "mean acc_norm"."""
-        return lookup(self.metric).title or f"{self.metric} {self.score}".strip()
+        return self._entry.title or f"{self.metric} {self.score}".strip()
 
     @property
     def unit(self) -> str:
@@ -178,9 +179,8 @@ class Leaderboard(Shown):
     @cached_property
     def _codes(self) -> Ints:
         """Numbers that are the larger the higher in the ranking a system is; (S,)."""
-        ranks = {value: code for code, value in enumerate(sorted(set(self._exact)))}
-        codes = np.array([ranks[value] for value in self._exact], dtype=np.int64)
-        return -codes if self.higher_is_better is False else codes
+        codes = np.unique(np.array(self._exact, dtype=object), return_inverse=True)[1]
+        return np.asarray(-codes if self.higher_is_better is False else codes)
 
     @cached_property
     def _order(self) -> Ints:
@@ -337,9 +337,10 @@ class Leaderboard(Shown):
             same, if the systems are named in the order of the pair.
         """
         i, j = self._numbers(a, b)
-        sides = np.stack([self.first, self.second])
-        pair = np.flatnonzero((sides == i).any(axis=0) & (sides == j).any(axis=0))
-        return _test(self.scores, i, j, self.metric, self.alternative, [self.seed, *pair.tolist()])
+        first, second = self.first, self.second
+        found = ((first == i) & (second == j)) | ((first == j) & (second == i))
+        pair = int(found.argmax())  # which random numbers a sampled p takes
+        return _test(self.scores, {pair: (i, j)}, self._entry, self.alternative, self.seed, pair)
 
     @cached_property
     def unit_values(self) -> Floats:
@@ -349,7 +350,7 @@ class Leaderboard(Shown):
         it is their jackknife estimate.
         """
         units, scale = self.scores.units, self.scores.scale
-        measure, addends = _addends(units, lookup(self.metric))
+        measure, addends = _addends(units, self._entry)
         if measure is None:
             gaps = (roomy(addends) - roomy(addends[:1]))[:, :, 0].astype(np.float64)
             return np.asarray(gaps * (len(units) / self.n) / scale)
@@ -383,11 +384,11 @@ class Leaderboard(Shown):
         the ends are infinite where there are too few units for p to reach the level.
         """
         i, j = self._numbers(a, b)
-        scores, of_counts = self.scores, bool(lookup(self.metric).columns)
+        scores, of_counts = self.scores, bool(self._entry.columns)
         times = 1 if of_counts or self.metric == "mean" else self.n
         if self.first.size == 1 and not of_counts:
             with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
-                found = _test(scores, i, j, "mean", self.alternative, [])
+                found = _test(scores, [(i, j)], "mean", self.alternative, self.seed, 0)
                 low, high = found.confidence_interval(round(1 - self.alpha, 12))
                 return low * times, high * times
         values = self.unit_values
@@ -425,8 +426,8 @@ class Leaderboard(Shown):
         if correction != "max_t":
             adjusted, sampled = adjusted_pvalues(self.pvalue, correction), False
         else:
-            measure, addends = _addends(self.scores.units, lookup(self.metric))
-            rng = np.random.default_rng([self.seed, 2])
+            measure, addends = _addends(self.scores.units, self._entry)
+            rng = np.random.default_rng([2, self.seed])
             how: dict[str, Any] = {"alternative": self.alternative, "K": self.K, "rng": rng}
             found = max_t(addends, self.first, self.second, measure=measure, **how)
             # What was sampled could fall below p, which is exact.
@@ -497,24 +498,24 @@ class Leaderboard(Shown):
 
     def sentence(self) -> str:
         """Say which system is first, which are tied with it, and how many pairs differ."""
-        lead, what, number = f"{self._lead()}. ", "differ", counted(len(self), "pairs")
-        if self.baseline is not None:
-            verb = {"greater": "score more than", "less": "score less than"}
-            what = f"{verb.get(self.alternative, 'differ from')} {self.baseline}"
-            lead, number = "", counted(len(self), "systems")
+        lead, verb, number = "", "differ", counted(len(self), "pairs")
+        if self.baseline is None:
+            lead = f"{self._lead()}. "
+        else:
+            verbs = {"greater": "score more than", "less": "score less than"}
+            verb = f"{verbs.get(self.alternative, 'differ from')} {self.baseline}"
+            number = counted(len(self), "systems")
         items = counted(self.n, "items")
         items += "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'clusters')}"
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         return (
-            f"{lead}Shown to {what}: {self.differs.sum()} of {number} (exact {sides} "
+            f"{lead}Shown to {verb}: {self.differs.sum()} of {number} (exact {sides} "
             f"paired-permutation tests over {items}, level {self.alpha:g}, "
             f"{CORRECTIONS[self.correction].title})."
         )
 
     def _lead(self) -> str:
         """Which system is first, and which are tied with it; of many only how many."""
-        if self.baseline is not None:
-            return ""
         best = self.order()[: int(np.sum(self.places() == 1))]
         rest = [x for x in self.tied_with_best() if x not in best] or ["no other system"]
         both = [counted(len(x), "systems") if len(x) > NAMED else listed(x) for x in (best, rest)]
@@ -525,18 +526,20 @@ class Leaderboard(Shown):
 
     def remarks(self) -> list[str]:
         """What is not exact, and what the scores give reason to check."""
-        arrays = dict(zip(self.systems, self.scores.arrays, strict=True))
-        same = [x for x, y in arrays.items() if self.n > 1 and (y == y[0]).all()]
-        constant = f"The same score on every item: {listed(same)}. Check that this is what a "
-        constant += "system scored, and not a reference or a column that was filled in."
-        found, of_all = [], f"of {counted(len(self), 'p-values')}"
-        for reason, number in (
-            ("Sampled, because exact ones are out of reach", np.sum(self.method == "monte_carlo")),
-            ("Upper bounds, because scores have many digits", np.sum(self.method == "bracket")),
-            (f"Too close to call with K = {self.K}", np.sum(self.undecided)),
-        ):
-            found += [f"{reason}: {number} {of_all}."] * bool(number)
-        return found + [constant] * bool(same)
+        numbers = {
+            "Sampled, because exact ones are out of reach": self.method == "monte_carlo",
+            "Upper bounds, because scores have many digits": self.method == "bracket",
+            f"Too close to call with K = {self.K}": self.undecided,
+        }
+        of_all = f"of {counted(len(self), 'p-values')}"
+        found = [f"{x}: {np.sum(some)} {of_all}." for x, some in numbers.items() if some.any()]
+        columns = zip(self.systems, self.scores.arrays, strict=True)
+        if same := [x for x, column in columns if self.n > 1 and (column == column[0]).all()]:
+            found.append(
+                f"The same score on every item: {listed(same)}. Check that this is what a system "
+                "scored, and not a reference or a column that was filled in."
+            )
+        return found
 
     def __str__(self) -> str:
         return "\n".join([self.sentence(), *self.remarks()])
@@ -645,20 +648,12 @@ def compare_many(
             "higher; name a baseline, or leave alternative out"
         )
     entry = lookup(statistic)
-    scores = _scores_of(table, entry, systems, clusters)
-    known = (higher_is_better, scores.higher_is_better, entry.higher_is_better)
-    way = next((x for x in known if x is not None), None)
-    scores = replace(scores, higher_is_better=way)
-    exact, units = _exact_values(scores, entry), scores.units
-    seed = int(as_generator(rng).integers(2**63))
-    first, second = _pairings(scores.systems, None if baseline is None else str(baseline))
+    scores = _directed(_scores_of(table, entry, systems, clusters), entry, higher_is_better)
+    exact, seed = _exact_values(scores, entry), int(as_generator(rng).integers(2**63))
+    baseline = None if baseline is None else str(baseline)
+    first, second = _pairings(scores.systems, baseline)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
-    workers: Any = nullcontext()
-    if n_jobs is not None:
-        import joblib
-
-        workers = joblib.parallel_config(backend="threading", n_jobs=n_jobs)
-    with workers:
+    with _workers(n_jobs):
         tests = _solve(scores, first, second, entry, alternative, seed)
         return Leaderboard(
             systems=scores.systems,
@@ -669,20 +664,31 @@ def compare_many(
             **tests._asdict(),
             adjusted=tests.pvalue,
             n=len(scores),
-            n_clusters=None if scores.clusters is None else len(units),
+            n_clusters=None if scores.clusters is None else len(scores.units),
             metric=entry.name,
             score=scores.score,
-            higher_is_better=way,
+            higher_is_better=scores.higher_is_better,
             alternative=alternative,
             correction="none",
             alpha=float(alpha),
-            baseline=None if baseline is None else str(baseline),
+            baseline=baseline,
             K=K,
             seed=seed,
             sampled=False,
             scores=scores,
+            _entry=entry,
             _exact=exact,
         ).corrected(correction)
+
+
+def _workers(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """So many threads; None leaves it to the surroundings."""
+    if n_jobs is None:
+        return nullcontext()
+    import joblib
+
+    threads: AbstractContextManager[Any] = joblib.parallel_config("threading", n_jobs=n_jobs)
+    return threads
 
 
 def _scores_of(
@@ -692,50 +698,49 @@ def _scores_of(
     if isinstance(table, Scores):
         if systems is not None:
             raise ValueError("table is Scores, whose systems are chosen when they are made")
-        found = table
-    else:
-        columns = _columns(table, systems, clusters)
-        found = entry.counts(columns) if entry.columns else Scores.of_columns(columns)
-        if isinstance(clusters, str):
-            if clusters not in [*table.keys()]:
-                raise ValueError(f"clusters={clusters!r} is no column of table")
-            clusters = table[clusters]
-        check_aligned(next(iter(columns.values())), clusters, ("table", "clusters"))
-    if len(found) == 0:
-        raise ValueError("table has no items; a comparison needs one at least")
-    return found.clustered(clusters)
-
-
-def _columns(table: Any, systems: Sequence[str] | None, clusters: Any) -> dict[str, Any]:
-    """The columns of the systems by their names."""
+        return table.clustered(clusters)
     frame = hasattr(table, "columns")
     if not frame and not hasattr(table, "keys"):
         raise TypeError(
             "table must be a data frame with a column for each system, or a mapping of names to "
             f"scores, not {type(table).__name__}"
         )
-    there = list(table.columns if frame else table.keys())
-    chosen = (
-        [x for x in there if not (isinstance(clusters, str) and x == clusters)]
-        if systems is None
-        else list(systems)
-    )
-    for name in chosen:
+    there, named = list(table.columns if frame else table.keys()), isinstance(clusters, str)
+    chosen = [x for x in there if not (named and x == clusters)]
+    if frame and systems is None:
+        _check_no_numbers(table, chosen)
+    chosen = chosen if systems is None else list(systems)
+    for name in (*chosen, clusters) if named else chosen:
         if name not in there:
-            raise ValueError(f"table has no system {name!r}; it has {', '.join(map(str, there))}")
-        if frame and systems is None and _counts_on(table[name]):
+            raise ValueError(f"table has no column {name!r}; it has {', '.join(map(str, there))}")
+    columns = {str(name): table[name] for name in chosen}
+    found = entry.counts(columns) if entry.columns else Scores.of_columns(columns)
+    clusters = table[clusters] if named else clusters
+    check_aligned(table[chosen[0]], clusters, ("table", "clusters"))
+    return found.clustered(clusters)
+
+
+def _directed(scores: Scores, entry: Statistic, higher_is_better: bool | None) -> Scores:
+    """The same, at least one item, with the direction that somebody declared."""
+    if len(scores) == 0:
+        raise ValueError("table has no items; a comparison needs one at least")
+    known = (higher_is_better, scores.higher_is_better, entry.higher_is_better)
+    return replace(scores, higher_is_better=next((x for x in known if x is not None), None))
+
+
+def _check_no_numbers(table: Any, names: Sequence[Any]) -> None:
+    """Refuse columns that count from 0 or 1 on, each equally often; 0 and 1 alone are scores."""
+    for name in names:
+        x = np.asarray(table[name])
+        if x.ndim != 1 or x.dtype.kind not in "iuf" or not x.size or x.min() not in (0, 1):
+            continue
+        low, high = int(x.min()), x.max()
+        count = low + 2 <= high < low + x.size and not (x % 1).any()
+        if count and len({*np.bincount(x.astype(np.int64) - low).tolist()}) == 1:
             raise ValueError(
                 f"table has a column {name!r} that only counts, and is no score; make it the "
                 "index, or name the systems: systems=[...]"
             )
-    return {str(name): table[name] for name in chosen}
-
-
-def _counts_on(column: Any) -> bool:
-    """Whether whole numbers count from 0 or 1 on, each equally often; 0 and 1 alone are scores."""
-    values, counts = np.unique(np.asarray(column).astype(str), return_counts=True)
-    runs = [{str(i + first) for i in range(values.size)} for first in (0, 1)]
-    return values.size > 2 and set(values.tolist()) in runs and len({*counts.tolist()}) == 1
 
 
 def _addends(scores: Scores, entry: Statistic) -> tuple[MeanOfRatios | None, IntArray]:
@@ -787,21 +792,15 @@ def _solve(
     step = LEAST if entry.columns else FEW
     if counted and np.ptp(units.values, axis=0).max() < TABLE:
         step = max(min(SCORES // len(units), MOST), LEAST)
-    alone = partial(_test_number, units, first, second, entry, alternative, seed)
+    alone = partial(_test, units, np.stack([first, second], axis=1), entry, alternative, seed)
     how: dict[str, Any] = {"alternative": alternative, "alone": alone, "step": step}
     return compare_rows(units.values if counted else None, first, second, **how)
 
 
 def _test(
-    scores: Scores, i: int, j: int, statistic: Any, alternative: Any, seed: list[int]
+    scores: Scores, pairs: Any, statistic: Any, side: Any, seed: int, pair: int
 ) -> PermutationTestResult:
-    rng = np.random.default_rng(seed)
-    how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "rng": rng}
-    found: PermutationTestResult = exact_perm_test(scores.pair(i, j), **how)
-    return found
-
-
-def _test_number(
-    scores: Scores, first: Ints, second: Ints, entry: Statistic, side: str, seed: int, pair: int
-) -> PermutationTestResult:
-    return _test(scores, int(first[pair]), int(second[pair]), entry, side, [seed, pair])
+    """One pair of systems, by its number."""
+    i, j = map(int, pairs[pair])
+    rng = np.random.default_rng([1, seed, pair])
+    return exact_perm_test(scores.pair(i, j), statistic=statistic, alternative=side, rng=rng)

@@ -285,7 +285,7 @@ class _Coins(NamedTuple):
     def toss(self, chunk: range) -> Floats:
         """The sums (S, m, labellings) under some labellings: all by number, or random ones."""
         rng = None if self.origin is None else stream(self.origin, chunk.start)
-        step = max(PRODUCT // (ITEMS * self.rows.shape[1]), 1)
+        step = 2 ** min(max(PRODUCT // (ITEMS * self.rows.shape[1]), 1).bit_length() - 1, 8)
         size = -(-len(chunk) // step) * step
         sums = np.zeros((size, self.rows.shape[1]))
         for start in range(0, len(self.rows), ITEMS):

@@ -76,7 +76,7 @@ def plot_answers(
     level = check_level(1 - table.confidence_level if alpha is None else alpha)
     height = 0.45 * len(table.answers) + 1.8
     make = partial(Figure.subplots, ncols=2, width_ratios=(3, 7))
-    with sheet.canvas(ax, (sheet.WIDE, height), make, (height, height)) as ax:
+    with sheet.panels(ax, (sheet.WIDE, height), make, (height, height)) as ax:
         axes = tuple(ax)
         exact = [answer.test == "exact" for answer in table.answers]
         for each in axes:
@@ -125,7 +125,7 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     met = ends[[answer.held is not False for answer in same]]
     if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
         ends = met
-    sheet.fit(ax, [*ends.ravel(), *(answer.estimate for answer in same), table.delta], 0.08)
+    sheet.fit(ax, [*ends.ravel(), *(answer.estimate or 0.0 for answer in same), table.delta], 0.08)
     if len(closed) == 1:  # the other end has room for an arrow
         low, high = ax.get_xlim()
         room = 0.5 * (high - low)
@@ -136,8 +136,8 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     for answer in same:
         look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
         look |= {"linewidth": 4} if answer.test == "exact" else {}
-        row, ends = table.answers.index(answer), answer.interval or ()
-        sheet.draw_interval(ax, row, ends, answer.estimate, **look)
+        row, low_high = table.answers.index(answer), answer.interval or ()
+        sheet.draw_interval(ax, row, low_high, answer.estimate or 0.0, **look)
     words = "{}, {} minus {}".format(same[0].estimate_name if same else "estimate", *table.names)
     words += f" ({100 * table.confidence_level:.4g}% interval)"
     sheet.literal(ax.xaxis.label, words, 38)
@@ -146,14 +146,14 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
 def _estimates_the_same(answer: Answer, scale: Answer) -> bool:
     """Whether two tests do, as a difference of accuracies is one of means."""
     alike = answer.estimate_name.startswith("difference of")
-    same = alike and isclose(answer.estimate, scale.estimate, rel_tol=1e-9)
+    same = alike and isclose(answer.estimate or 0.0, scale.estimate or 0.0, rel_tol=1e-9)
     return same or answer.estimate_name == scale.estimate_name
 
 
 # ---- the next study ------------------------------------------------------------------------------
 
 
-def plot_power(curve: PowerCurve, *, ax: Any = None, target: float = 0.8) -> Axes:
+def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8) -> Axes:
     """Draw the power of a test against the number of pairs.
 
     Gids: "power" for the simulated shares, "simulation" for the band of their 95% intervals,
@@ -174,9 +174,10 @@ def plot_power(curve: PowerCurve, *, ax: Any = None, target: float = 0.8) -> Axe
     with sheet.canvas(ax) as ax:
         low, high = zip(*curve.intervals, strict=True)
         band: dict[str, Any] = {"alpha": 0.2, "linewidth": 0, "label": "95% interval"}
-        shown = [ax.fill_between(curve.sizes, low, high, gid="simulation", fc=role.rgba(), **band)]
         line = role.curve(ax, markersize=7, gid="power", label=curve.test.replace("_", " "))
-        shown = [*ax.plot(curve.sizes, curve.power, **line), *shown]
+        shown: list[Any] = ax.plot(curve.sizes, curve.power, **line)
+        band |= {"gid": "simulation", "facecolor": role.rgba()}
+        shown.append(ax.fill_between(curve.sizes, low, high, **band))
         line = roles.LEVEL.line(gid="target", zorder=1, label=f"{target:.0%}: not reached")
         if enough is not None:
             most = "at most " * (enough == curve.sizes[0])
@@ -191,7 +192,7 @@ def plot_power(curve: PowerCurve, *, ax: Any = None, target: float = 0.8) -> Axe
     return ax
 
 
-def plot_unit_sizes(found: UnitSizes, *, ax: Any = None) -> Axes:
+def plot_unit_sizes(found: UnitSizes, *, ax: sheet.Where = None) -> Axes:
     """Draw the standard deviation of the differences of units, for units of several sizes.
 
     Gids: "deviations" for the curve, "stable" for the sizes that are called stable.
@@ -256,7 +257,7 @@ def plot_posteriors(
         raise ValueError("result is empty; pass at least one result of bayes_test")
     size = (sheet.WIDE if len(results) > 1 else sheet.NARROW, 4.2)
     make = partial(Figure.subplots, ncols=len(results))
-    with sheet.canvas(ax, size, make, [4.2] * len(results)) as ax:
+    with sheet.panels(ax, size, make, [4.2] * len(results)) as ax:
         axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
         for place, each in zip(axes, results, strict=True):
             _draw_posteriors(place, each, conservative)

@@ -108,7 +108,9 @@ def _edges(values: Floats, limits: Ends, start: float, apart: float) -> tuple[Fl
     return start + width * np.arange(first, last + 1), most <= BARS
 
 
-def plot_null(result: PermutationTestResult, *, ax: Any = None, scale: Scale = "linear") -> Axes:
+def plot_null(
+    result: PermutationTestResult, *, ax: sheet.Where = None, scale: Scale = "linear"
+) -> Axes:
     """Draw the null distribution, the observed value, and all values at least as extreme.
 
     This is Fig. 2 of Zmigrod, Vieira and Cotterell (2022). For F1 and its relatives it has the

@@ -29,6 +29,9 @@ STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
 #: Of axes: left, bottom, width and height in shares of the picture.
 Place: TypeAlias = tuple[float, float, float, float]
 
+#: Where pictures are drawn: in axes, in an empty figure, or in a new one of pyplot.
+Where: TypeAlias = Axes | Figure | None
+
 NARROW, WIDE = 8.0, 11.0  # inches: of one picture, and of pictures side by side
 SIZE = (NARROW, 4.4)  # inches: of a picture whose axes have places of their own
 STACKED = 8.5  # inches: in a narrower figure parts stand below each other
@@ -64,13 +67,20 @@ _settings = cache(partial(mpl.rc_params_from_file, STYLE, use_default_template=F
 
 
 @contextmanager
-def canvas(
+def canvas(ax: Where, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
+    """The axes of the caller, or new ones in the style of the project."""
+    with panels(ax, size) as one:
+        yield one
+
+
+@contextmanager
+def panels(
     ax: Any,
     size: tuple[float, float] = SIZE,
     make: Callable[[Figure], Any] = Figure.subplots,
     stack: Sequence[float] = (),
 ) -> Iterator[Any]:
-    """The axes of the caller, or new ones in the style of the project, in a figure of his or ours.
+    """Several axes of the caller, or new ones, in a figure of his or of pyplot.
 
     A figure of his is as high as the picture needs. If it is too narrow for parts side by side,
     these stand below each other, as high as `stack` says, in inches.

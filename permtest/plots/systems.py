@@ -91,7 +91,7 @@ def plot_estimation(
     if contributions is not None:
         what = f"what an item adds to the difference of {measure}, times {apart.size}"
     two = partial(Figure.subplots, nrows=2, height_ratios=(3, 1))
-    with sheet.canvas(ax, (sheet.NARROW, 4.5), two) as ax:
+    with sheet.panels(ax, (sheet.NARROW, 4.5), two) as ax:
         upper, lower = ax
         _draw_differences(upper, apart, names, known)
         sheet.literal(upper.xaxis.label, what, upper)
@@ -99,7 +99,7 @@ def plot_estimation(
     return upper, lower
 
 
-def plot_scores(scores: Scores, *, ax: Any = None) -> Axes:
+def plot_scores(scores: Scores, *, ax: sheet.Where = None) -> Axes:
     """Draw what two systems score: histograms back to back, or four bars for scores of 0 and 1.
 
     Between the histograms are quartiles and means, and lines that join the scores of each of up to
@@ -225,7 +225,7 @@ def _edges(values: Any, centred: bool = False) -> NDArray[np.float64]:
 # ---- many systems --------------------------------------------------------------------------------
 
 
-def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
+def plot_ranking(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
     """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
     Filled circles and bold names are systems tied with the first (gid "tied"), or that differ from
@@ -275,7 +275,7 @@ def plot_ranking(board: Leaderboard, *, ax: Any = None) -> Axes:
             ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
         elif away > 14:
             bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
-            keys.append(sheet.dot("no two of them differ", color=roles.ink(), **bar))
+            keys.append(sheet.dot("joined: not shown to differ", color=roles.ink(), **bar))
         left_out = len(board.systems) - len(rows)
         what = f"; {left_out} more systems are not drawn" * (left_out > 0)
         sheet.literal(ax.xaxis.label, _measure(board) + what, ax)
@@ -310,7 +310,7 @@ def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]
     return 14 + step * len(groups)
 
 
-def plot_pairs(board: Leaderboard, *, ax: Any = None) -> Axes:
+def plot_pairs(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
     """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
 
     Cells are the darker the smaller the adjusted p-value is. Up to 12 systems have numbers as well:
@@ -363,7 +363,7 @@ def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
     bounds, blue = [alpha, *(x for x in BOUNDS if x < alpha)], np.array(roles.NULL.rgba()[:3])
     shades = np.array([np.ones(3), 0.6 + 0.4 * blue, blue, 0.45 * blue])
     kinds = sum(rejects(p, bound).astype(int) for bound in bounds) * ~np.eye(len(p), dtype=bool)
-    words = ["does not differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
+    words = ["not shown to differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
     edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
     keys = [Patch(fc=shade, label=x, **edge) for shade, x in zip(shades, words, strict=False)]
     return kinds, shades, keys

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import ceil, gcd, inf, isinf, log, log2, sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -35,7 +36,7 @@ from permtest.alternatives.registry import (
 )
 from permtest.integers import exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
-from permtest.statistics import check_alternative
+from permtest.statistics import check_alternative, lookup
 from permtest.study.describe import deviation
 
 if TYPE_CHECKING:
@@ -138,7 +139,14 @@ def sample_size(
     check_aim(power, alpha, alternative, delta=delta)
 
     how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-    return _smallest(lambda n: power_t(n, effect, 1, **how) >= power, 2)
+
+    def enough(n: int) -> bool:
+        return power_t(n, effect, 1, **how) >= power
+
+    quantile = NormalDist().inv_cdf
+    z = quantile(power) - quantile(alpha / 2 if alternative == "two-sided" else alpha)
+    near = max(int(min((z / effect) ** 2, MOST)), 2)  # of a normal law
+    return _smallest(enough, 2 if enough(near) else near)
 
 
 def minimum_detectable_effect(
@@ -267,7 +275,7 @@ def _powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> Floats:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.stats import binom
+    from scipy.special import betainc
 
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
@@ -276,13 +284,21 @@ def _powers(
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-    # The most losses of m that reject, -1 if none do; roundings do not matter.
-    level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
-    few = binom.ppf(level, m, 0.5)
-    few -= binom.cdf(few, m, 0.5) > level
-    chances = [1 - share] * (alternative != "less") + [share] * (alternative != "greater")
-    found = sum(binom.cdf(few, m, chance) for chance in chances)
-    # From each P(m) to the next, as that is quicker; their scale does not matter.
+
+    def at_most(k: Any, chance: float) -> Any:  # k losses in m games that are won by chance
+        return np.where(k < 0, 0.0, betainc(m - k, k + 1, chance))
+
+    # The most losses of m that reject, -1 if none do: near those of a normal law. Both sides are
+    # alike, and roundings do not matter.
+    level = alpha / (1 + (alternative == "two-sided"))
+    few = np.floor((m - 1 + NormalDist().inv_cdf(level) * np.sqrt(m)) / 2).clip(-1, m - 1)
+    level, off = level * (1 + 1e-11), np.ones(1)
+    while off.any():
+        off = np.where(at_most(few, 0.5) > level, -1, at_most(few + 1, 0.5) <= level)
+        few = few + off
+    sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
+    found = sum(at_most(few, x) for x in sides)
+    # From each P(m) to the next; their scale does not matter.
     odds = log(max(both, 1e-99)) - log(max(1 - both, 1e-99))
     with np.errstate(divide="ignore"):
         steps = np.log(np.maximum(numbers[:, None] + 1 - m, 0) / np.maximum(m, 1))
@@ -752,7 +768,8 @@ def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
     how: dict[str, Any] = {"power": power, "alpha": level, "alternative": board.alternative}
     check_aim(**how)
     found, systems, order = np.full((len(board.systems), 2), np.nan), board.systems, board.order()
-    times = board.n if board.metric == "sum" else 1
+    whole = board.metric == "mean" or lookup(board.metric).columns
+    times = 1 if whole else board.n
     for before, name in zip([order[0], *order], order, strict=False):
         other = board.baseline or before
         if name != other:

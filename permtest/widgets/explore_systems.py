@@ -217,7 +217,7 @@ class StaircaseExplorer(Explorer):
             bar.description = name[0].upper() + name[1:] if part in SUMS else name
             bar.continuous_update = len(null.support) <= DRAGGED
             bar.max = max(high[k], bar.max)  # in an order in which the slider accepts them
-            bar.min, bar.max, bar.value = low[k], high[k], base.sums[k] // (self._weight, 1)[k]
+            bar.min, bar.max, bar.value = low[k], high[k], both[0, k] // (self._weight, 1)[k]
 
     def _compute(self) -> tuple[str, str]:
         base = self._tests[self.tails.value]
@@ -254,8 +254,8 @@ def _draw_plane(result: PermutationTestResult, ax: Axes) -> None:
     limits, (weight, hits) = (ax.get_xlim(), ax.get_ylim()), hits_weight(result.parts[0])
     shown = _draw_cells(result, ax, weight)
     ink, white = roles.ink(), ax.get_facecolor()
-    looks = [(result.sums, "observed", "o", ink, white)]
-    looks.append((result.other_sums, "mirrored", "D", white, ink))
+    looks = [(result.sums or (), "observed", "o", ink, white)]
+    looks.append((result.other_sums or (), "mirrored", "D", white, ink))
     for sums, gid, mark, face, edge in looks[: len(marks(result))]:
         dot: dict[str, Any] = {"marker": mark, "mfc": face, "mec": edge, "ms": 10, "mew": 1.6}
         place = sums[1], sums[0] / weight

@@ -87,6 +87,7 @@ def test_p_is_never_zero_and_decimals_are_no_floats():
             test(large, [10**20 + x for x in (0, 1, 0, 0)]),
         )
         close([result.pvalue, result.estimate], [expected.pvalue, expected.estimate])
+        assert 0 < test([10**99, 3, 4], [0, 1, 2]).pvalue < 1
         with pytest.raises(ValueError, match="its square is no float; multiply or divide"):
             test([10**200, 1], [3, 10**199])
     pairs = Scores.of(*known.TIED, ("new", "old"))
@@ -94,6 +95,7 @@ def test_p_is_never_zero_and_decimals_are_no_floats():
     assert (found.pvalue, found.names) == (alt.independent_t(*known.TIED).pvalue, ("new", "old"))
 
 
+THREE = Scores.of_columns({"a": [1, 2], "b": [2, 1], "c": [1, 1]})
 COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]}, [("tp", "fp", "fn")])
 
 
@@ -113,6 +115,7 @@ COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]}, [("tp", "fp", "f
         (lambda: alt.paired_t([1, 2], [1, 3], alternative="better"), "alternative='better'"),
         (lambda: alt.paired_t([1, 2]), "b is missing"),
         (lambda: alt.paired_t(COUNTS), "counts for each entry"),
+        (lambda: alt.paired_t(THREE), r"there are 3 systems; choose two with scores.pair\(i, j\)"),
         (lambda: alt.sign([1], [0]).confidence_interval(95), "confidence_level must lie in"),
     ],
 )

@@ -91,7 +91,7 @@ def test_counts_are_compared_by_a_measure():
 
 def test_whole_clusters_are_swapped():
     labels = np.repeat(np.arange(60), 5)
-    board = pt.compare_many(pd.DataFrame(NUMBERS | {"doc": labels}), clusters="doc")
+    board = pt.compare_many(pl.DataFrame(NUMBERS | {"doc": labels}), clusters="doc")
     assert board.systems == tuple("abcde")
     assert (board.n, board.n_clusters, board.unit) == (300, 60, "clusters")
     for k, a, b in each_pair(board):
@@ -152,6 +152,7 @@ FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
         ([[1, 2], [2, 3]], {}, "table must be a data frame .* not list"),
         (FRAME, {}, "a column 'item' that only counts, .* make it the index, or name the systems"),
         (FRAME - 1, {}, "a column 'item' that only counts"),
+        (pl.DataFrame(FRAME.astype(float)), {}, "a column 'item' that only counts"),
         (pd.concat([FRAME, FRAME]), {}, "a column 'item' that only counts"),
         ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
         ({"a": [1, 2]}, {}, "must be two or more different names"),
@@ -159,10 +160,10 @@ FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
         ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"\[1\] = -1 is below 0"),
         (pt.Scores.of_counts(COUNTS, [("tp", "fp", "fn")]), {}, "counts of tp, fp, fn; choose a"),
         (TWO, {"correction": "bonferroni"}, "'holm' controls the same error"),
-        (TWO, {"systems": ["a", "c"]}, "no system 'c'; it has a, b"),
+        (TWO, {"systems": ["a", "c"]}, "no column 'c'; it has a, b"),
         (TWO, {"baseline": "c"}, "baseline='c' is not a system"),
         (TWO, {"alternative": "greater"}, "name a baseline"),
-        (TWO, {"clusters": "doc"}, "clusters='doc' is no column"),
+        (TWO, {"clusters": "doc"}, "no column 'doc'; it has a, b"),
         (pt.Scores.of_columns(TWO), {"systems": ["a"]}, "chosen when they are made"),
     ],
 )

@@ -281,7 +281,7 @@ def test_a_curve_can_be_read():
     assert str(curve(0.3, 0.85)) == (
         "With 200 pairs the power of the exact permutation test of the mean is 0.85 (95% interval "
         "0.83 to 0.87; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes "
-        "pairs."
+        "about 191 pairs."
     )
     assert str(curve(0.3)).endswith("No size here has a power of 80%.")
     assert str(curve(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
