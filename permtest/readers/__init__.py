@@ -330,7 +330,9 @@ def _entry(said: Said) -> Statistic | None:
 
 def _wanted(said: Said) -> Any:
     """The systems that are named; None if none are."""
-    return [said["a"], said["b"]] if "a" in said else said.get("systems")
+    if "a" not in said:
+        return said.get("systems")
+    return [x if isinstance(x, str | int) else ",".join(x) for x in (said["a"], said["b"])]
 
 
 def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
@@ -441,10 +443,9 @@ def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
     if len(columns) in map(len, layouts):
         return tuple(table.column(x, "a") for x in columns)
     for layout in layouts:
-        for join in ("_", "-", ".", " ") if start else ("",):
-            columns = tuple(start + join + x for x in layout)
-            if {*columns} <= {*table.names}:
-                return columns
+        columns = tuple(f"{start}_{x}" if start else x for x in layout)
+        if {*columns} <= {*table.names}:
+            return columns
     behind = f", behind {shown(start)}" if start else ""
     needed = " or ".join(map(", ".join, layouts))
     raise ReadError(f"--metric {entry.name} needs columns {needed}{behind}", _columns([table]))
