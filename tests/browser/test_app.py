@@ -1,5 +1,6 @@
 """People use the page of `permtest app`, each for themselves, and nobody else hears of it."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,22 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.test_cli_jupyter import fetch, kernel_of, running_app
+from tests.test_app import fetch, kernel_of, running_app
 
 pytestmark = pytest.mark.browser
 
-WATCH = """
-new MutationObserver(() => {
-  const text = document.getElementById("loading_text")?.textContent;
-  if (text) note(text);
-}).observe(document, {subtree: true, childList: true, characterData: true});
-"""
-
-DROP = """button => {
-  const files = new DataTransfer();
-  files.items.add(new File(["1,0\\n"], "dropped.csv"));
-  button.dispatchEvent(new DragEvent("drop", {dataTransfer: files, bubbles: true}));
-}"""
+NASTY = "<img src=x onerror=alert(1)>"
+MARKS = "student,before,after\n17,2.3,2.0\n4,3.7,2.3\n21,1.0,1.3\n8,2.0,1.7\n"
 
 
 @pytest.fixture(scope="module")
@@ -34,57 +25,76 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def open_page(page: Any, app: str) -> None:
     page.set_default_timeout(300_000)
     page.goto(app)
-    page.locator("[role=status]", has_text="ready").wait_for()
+    page.get_by_role("button", name="Show an example").wait_for()
 
 
-def test_a_page_shows_how_far_it_is_takes_files_of_some_size_and_asks_nobody(
-    app: str,
-    page: Any,
-    tmp_path: Path,
-) -> None:
-    texts, failed = [], []
-    page.expose_function("note", lambda text: texts.append(text))
-    page.add_init_script(WATCH)
-    page.on("requestfailed", lambda request: failed.append(request.url))
+def choose(page: Any, *files: dict[str, Any]) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.locator("button.widget-upload").click()
+    chooser.value.set_files(list(files))
+
+
+def one_file(name: str, text: str) -> dict[str, Any]:
+    """A file as a browser is handed it."""
+    return {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+
+
+def press(page: Any, button: str) -> None:
+    """By keyboard."""
+    found = page.get_by_role("button", name=button, exact=True).first
+    found.focus()
+    found.press("Enter")
+
+
+def report(page: Any) -> Any:
+    return page.frame_locator("iframe[title='the report']")
+
+
+def test_somebody_compares_two_columns_and_two_files(app: str, page: Any) -> None:
+    failed: list[str] = []
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.on("dialog", lambda dialog: failed.append(dialog.message))
     open_page(page, app)
-    assert "Starting a Python for this page; this takes some seconds" in texts
-    assert "token" not in page.url
-    assert page.title() == "permtest: compare two systems"
-    assert page.evaluate("document.documentElement.lang") == "en"
-    assert page.locator("mjx-container").count() == 1
+    choose(page, one_file("marks.csv", MARKS))
+    page.get_by_role("alert").filter(has_text="say which columns are what").wait_for()
+    assert page.get_by_label("System A", exact=True).input_value() == "before"
+    press(page, "Compare")
+    report(page).get_by_text("over 4 pairs").first.wait_for()
 
-    data = tmp_path / "scores.csv"
-    data.write_bytes(b"1,0\n" * 3_000_000)  # more than Jupyter lets through
-    choose(page, data)
-    page.locator("[role=status]", has_text="got 12000000 bytes").wait_for()
-    assert page.locator(".jupyter-widgets-error-widget").count() == 0
-    page.locator("button.widget-upload").evaluate(DROP)
-    page.locator("[role=status]", has_text="got 4 bytes").wait_for()
-
-    with data.open("wb") as large:
-        large.truncate(200_000_000)
-    choose(page, data)
-    said = "Not taken: scores.csv has 200 MB, more than 100 MB; permtest compare takes such files."
-    page.get_by_role("alert").filter(has_text=said).wait_for(timeout=3_000)  # no byte was sent
-    assert page.locator("[role=status]", has_text="got 4 bytes").count() == 1
+    lines = [f"q{k} {NASTY},{{}}\n" for k in range(40)]
+    texts = ("".join(x.format(k % n) for k, x in enumerate(lines)) for n in (3, 4))
+    old, new = (f"id,score\n{text}" for text in texts)
+    choose(page, one_file("old.csv", old), one_file("new.csv", new))
+    press(page, "Compare")
+    report(page).get_by_text("over 40 pairs").first.wait_for()
+    with page.expect_download() as found:
+        page.get_by_role("link", name="report.json").click()
+    assert json.loads(Path(found.value.path()).read_text("utf-8"))["n"] == 40
+    for width in (1400, 1100, 400):  # nothing sticks out
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
     assert not failed
 
 
-def choose(page: Any, path: Path) -> None:
-    with page.expect_file_chooser() as chooser:
-        page.locator("button.widget-upload").click()
-    chooser.value.set_files(path)
+def test_files_of_some_size_come_through(app: str, page: Any) -> None:
+    open_page(page, app)
+    choose(page, one_file("scores.csv", "1,0\n0,1\n1,0\n" * 1_000_000))  # more than is usual
+    page.get_by_text("scores.csv: 3,000,000 lines").wait_for()
+    assert page.locator(".jupyter-widgets-error-widget").count() == 0
 
 
 def test_every_page_has_a_kernel_which_ends_with_it(app: str, page: Any) -> None:
     open_page(page, app)
     other = page.context.browser.new_context().new_page()
     open_page(other, app)
-    other.locator(".noUi-handle").press("ArrowRight")
-    other.locator("[role=status]", has_text="slid to 1").wait_for()
-    assert page.locator("[role=status]").inner_text() == "ready"
+    press(other, "Show an example")
+    other.get_by_text("example.csv: 12 lines").wait_for()
+    assert page.get_by_text("example.csv").count() == 0
 
-    mine, its = (app.replace("?", f"api/kernels/{kernel_of(p.content())}?") for p in (page, other))
+    server, _, query = app.partition("/voila/render/permtest.ipynb?")
+    mine, its = (
+        f"{server}/api/kernels/{kernel_of(one.content())}?{query}" for one in (page, other)
+    )
     assert fetch(its)[0] == 200
     other.close(run_before_unload=True)
     deadline = time.monotonic() + 300
