@@ -32,6 +32,8 @@ from permtest.readers.tables import table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
 
+__all__ = ["ComparisonApp"]
+
 #: Bytes of a file, and of a message, which is a file and more; rows of a file that are shown.
 LARGEST, MESSAGE, ROWS = 10**8, 2**29, 10
 
