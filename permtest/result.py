@@ -464,13 +464,7 @@ class PermutationTestResult(Shown):
         -------
         low, high : float
         """
-        check_level(confidence_level, "confidence_level")
-        if self.n_samples is None or self.n_extreme is None:
-            bound = self.error_bound or 0.0
-            low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW else 0.0
-            above = 0.0 if self.method == "bracket" else bound
-            return low, min(self.pvalue * (1 + above), 1.0)
-        return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
+        return interval_of_p(self, confidence_level)
 
     # ---- how it reads ----------------------------------------------------------------------------
 
@@ -659,11 +653,17 @@ def answer(
     )
 
 
-def clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:
-    """The interval of Clopper and Pearson for a probability, from `count` events in `size`."""
+def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Bounds of the exact p by `error_bound`; of samples the interval of Clopper and Pearson."""
+    alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
+    p, size = result.pvalue, getattr(result, "n_samples", None)
+    if size is None:
+        bound = result.error_bound or 0.0
+        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
+        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
     from scipy.special import betaincinv
 
-    alpha = (1 - confidence_level) / 2
+    count = result.n_extreme
     low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
     high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
     return low, high
