@@ -18,6 +18,7 @@ from PIL import Image
 from permtest.plots import sheet
 
 Names: TypeAlias = tuple[str, str] | None
+Place: TypeAlias = tuple[float, float, float, float]  # left, bottom, width, height of axes
 
 DPI = 100  # pixels per inch
 TAILS = {"two tails: do A and B differ?": "two-sided", "one tail: is A better?": "greater"}
@@ -41,7 +42,7 @@ class Explorer:
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
-    def _open(self, places: Sequence[sheet.Place], controls: Mapping[str, Any], *rows: Any) -> None:
+    def _open(self, places: Sequence[Place], controls: Mapping[str, Any], *rows: Any) -> None:
         """Show everything; a row is a widget, or the names of controls beside each other."""
         for name, control in controls.items():
             setattr(self, name, control)
