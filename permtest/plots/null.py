@@ -120,7 +120,7 @@ def _columns(result: PermutationTestResult, limits: tuple[float, float]) -> tupl
     values, pmf, extreme = values[inside], pmf[inside], extreme[inside]
     width = _step(values) or length / 15
     most = length / width
-    dense = 2 * values.size > most
+    dense = 2 * values.size > (np.ptp(values) / width if values.size else most)
     start = (values[0] if values.size else limits[0]) - width / 2
     if most > BARS and dense:
         width *= np.ceil(most / COLUMNS)

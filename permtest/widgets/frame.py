@@ -21,7 +21,6 @@ Names: TypeAlias = tuple[str, str] | None
 Place: TypeAlias = tuple[float, float, float, float]  # left, bottom, width, height of axes
 
 DPI = 100  # pixels per inch
-TAILS = {"two tails: do A and B differ?": "two-sided", "one tail: is A better?": "greater"}
 
 
 class Explorer:
@@ -117,8 +116,6 @@ def slider(
     **more: Any,
 ) -> Any:
     """A slider of whole numbers, or of others if its step is a float."""
-    if not low <= value <= high:
-        raise ValueError(f"{words}: {value} is not on the slider, which goes from {low} to {high}")
     kind = ipywidgets.IntSlider if isinstance(step, int) else ipywidgets.FloatSlider
     look: dict[str, Any] = {"style": {"description_width": label}, "layout": {"width": "98%"}}
     return kind(value=value, min=low, max=high, step=step, description=words, **look | more)
