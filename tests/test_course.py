@@ -24,8 +24,6 @@ def test_what_is_not_there_is_listed():
         load("gsm8k_correct", "tp")
     with pytest.raises(ValueError, match=r"there is no '01.9' to check; there are .*01\.2"):
         check("01.9", 1)
-    with pytest.raises(ValueError, match="there are none in that notebook"):
-        check("77.1", 1)
 
 
 @pytest.mark.parametrize("answer", [[6, 11], (6, 11.0), np.array([6, 11])])

@@ -163,7 +163,7 @@ class Peeking(MovingFigure):
     seed = Int(12).tag(**of_state)
 
     def _still(self, picture: Figure) -> str:
-        """The p-values of one such experiment, which need not be one of the live figure."""
+        """The p-values of one such experiment that need not be among those of the live figure."""
         from scipy.stats import binom
 
         n, ax = np.arange(1, self.items + 1), picture.subplots()
@@ -171,13 +171,13 @@ class Peeking(MovingFigure):
         signs = coins.choice([-1, 1], (self.experiments, self.items))
         fewer = (n - np.abs(signs.cumsum(axis=1))) // 2
         p = np.minimum(2 * binom.cdf(fewer, n, 0.5), 1.0)
-        ax.plot(n, p[-1], **roles.TAIL.line())
+        ax.plot(n, p[p.min(axis=1).argmin()], **roles.TAIL.line())
         sheet.key(ax, [ax.axhline(ALPHA, label=f"level {ALPHA:g}", **roles.LEVEL.line())])
         ax.set(yscale="log", xlabel="items so far", ylabel="p-value")
         return (
-            f"The p-value of an experiment without any difference, after each of {self.items} "
-            f"items, with a line at {ALPHA}. Of {self.experiments} such experiments, "
-            f"{(p < ALPHA).any(axis=1).sum()} find something by peeking at p."
+            f"The p-value after each of {self.items} items, with a line at {ALPHA}. Of "
+            f"{self.experiments} experiments without any difference, "
+            f"{(p < ALPHA).any(axis=1).sum()} find something by peeking at p; here is the least p."
         )
 
 
