@@ -476,9 +476,7 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
     if len(scores) > 3 and scores.clusters is None:
         how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
         sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
-        shows = "Standard deviation of the difference against the size of a unit"
-        picture = Picture("plot_unit_sizes", (sizes,), shows)
-        found.append(Section("units", "Evaluation units", str(sizes), picture=picture))
+        found.append(Section("units", "Evaluation units", str(sizes)))
     how = {key: said[key] for key in ("rule", "estimand") if key in said}
     advice = recommend(c.units, alpha=c.alpha, **how)
     return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]
