@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives import registry
-from permtest.alternatives.registry import AlternativeResult, Names, as_floats, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, as_floats, by_sides, makes
 from permtest.integers import exact_sum, in_common_units, roomy
 from permtest.scores import Scores
 from permtest.statistics import Alternative
@@ -23,12 +23,7 @@ from permtest.statistics import Alternative
 
 @makes("paired_t")
 def paired_t(
-    a: Any,
-    b: Any = None,
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
+    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
 ) -> AlternativeResult:
     """Student's t-test of the differences.
 
@@ -41,7 +36,6 @@ def paired_t(
         "greater": `a` scores higher.
     delta : float, default 0.0
         The mean difference under the null hypothesis.
-    names : tuple of two str, optional
 
     Returns
     -------
@@ -65,7 +59,7 @@ def paired_t(
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    return of_mean("paired_t", *registry.scores_of(a, b, names, delta, least=2), alternative)
+    return of_mean("paired_t", *registry.scores_of(a, b, None, delta, least=2), alternative)
 
 
 @makes("independent_t")
@@ -76,7 +70,6 @@ def independent_t(
     equal_var: bool = True,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    names: Names = None,
 ) -> AlternativeResult:
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
@@ -90,7 +83,7 @@ def independent_t(
         Scores; not necessarily of the same items. Or `Scores`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
-    alternative, delta, names : as in `paired_t`
+    alternative, delta : as in `paired_t`
 
     Returns
     -------
@@ -109,9 +102,9 @@ def independent_t(
     0.147
     """
     if isinstance(a, Scores) and b is None:
-        scores, scale, names = [a.u, a.v], a.scale, names or a.names
+        scores, scale, names = [a.u, a.v], a.scale, a.names
     else:
-        scores, scale, *_ = in_common_units((a, b), ("a", "b"))
+        (scores, scale, *_), names = in_common_units((a, b), ("a", "b")), ("a", "b")
     registry.check_size(scale, *scores)
     # Less the first score, as scores may be large and their differences small.
     both = roomy(np.concatenate(scores))
@@ -122,7 +115,7 @@ def independent_t(
             "all scores of a are equal, and so are all scores of b; use exact_perm_test"
         )
     test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
-    rest: dict[str, Any] = {"n": x.size + y.size, "names": names or ("a", "b")}
+    rest: dict[str, Any] = {"n": x.size + y.size, "names": names}
     return _student(test, gap - shift, shift, error, df, alternative, **rest)
 
 
