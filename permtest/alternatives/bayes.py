@@ -74,7 +74,7 @@ class MetricPosterior(Posterior):
     >>> from permtest.alternatives import posterior
     >>> recall = posterior([90, 10, 20], "recall")
     >>> round(recall.mean(), 4), round(recall.var(), 6)
-    (0.8125, 0.00135)
+    (0.8125, 0.001348)
     >>> round(float(recall.sf(0.8)), 4)
     0.6491
     """

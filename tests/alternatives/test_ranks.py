@@ -75,7 +75,9 @@ def test_tests_have_the_known_answers(name):
 @given(st.lists(st.integers(-6, 6), min_size=2, max_size=25).filter(any), sides)
 @settings(max_examples=60)
 def test_approximation_is_scipys(d, alternative):
-    found = signed_rank_pvalues(np.array(d), np.zeros(len(d), int), alternative=alternative, approximate=True)
+    found = signed_rank_pvalues(
+        np.array(d), np.zeros(len(d), int), alternative=alternative, approximate=True
+    )
     peer = stats.wilcoxon(d, method="asymptotic", alternative=alternative)
     assert found == pytest.approx(peer.pvalue, rel=1e-11)
 
