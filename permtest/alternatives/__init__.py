@@ -85,7 +85,7 @@ class Answer(Shown):
     def title(self) -> str:
         """What tables call the test."""
         name = self.estimate_name.removesuffix(" difference")
-        if self.test != "exact" or self.result is None or name in ("", "mean"):
+        if not isinstance(self.result, PermutationTestResult) or name in ("", "mean"):
             return TITLES[self.test]
         return f"{'exact ' * (self.result.n_samples is None)}permutation test of {name}"
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import check_finite, check_level, check_share
 from permtest._text import Shown, counted, interval, number, p_value
-from permtest.alternatives.folds import METRICS, as_counts, as_weight, sides
+from permtest.alternatives.folds import METRICS, as_counts, as_weight
 from permtest.scores import check_names
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -284,8 +284,8 @@ def posterior(
             "flat, 0.5 is Jeffreys'"
         )
     cells = as_weight(weight, len(table)) * table.sum(axis=0) + prior
-    a, b = sides(cells, metric).tolist()
-    return MetricPosterior(metric, a, b, METRICS[metric].gain)
+    of = METRICS[metric]
+    return MetricPosterior(metric, float(cells @ of.hits), float(cells @ of.misses), of.gain)
 
 
 # ---- quadrature ----------------------------------------------------------------------------------

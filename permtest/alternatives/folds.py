@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, deviation, scores_of
+from permtest.alternatives.registry import AlternativeResult, scores_of
 from permtest.statistics import Alternative
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -59,11 +59,6 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
     if rows not in (None, len(table)):
         raise ValueError(f"{name} has {len(table)} folds, folds_a has {rows}; they must match")
     return np.asarray(table)
-
-
-def sides(table: Floats, metric: str) -> Floats:
-    """Hits and misses of each row, of shape (2, rows)."""
-    return np.stack([table @ METRICS[metric].hits, table @ METRICS[metric].misses])
 
 
 def as_weight(weight: float | None, n_folds: int) -> float:
@@ -116,11 +111,7 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
     """
     c = 2 * (check_count(m, "m") - 1)
     if rho is not None:
-        first, second = rho
-        inflated = 1 + first + c * second
-        if not (abs(first) <= 1 and abs(second) <= 1 and inflated > 0):
-            raise ValueError(f"rho={rho!r} must be two correlations that {2 * m} folds can have")
-        return 1 / inflated
+        return 1 / (1 + rho[0] + c * rho[1])
 
     def step(x: float) -> float:
         """h(x + 1/2) - h(x) + 1/2, without cancellation."""
@@ -156,8 +147,7 @@ def corrected_resampled_t(
     Returns
     -------
     AlternativeResult
-        `details` has df, the standard error of the mean difference, the variance of the
-        differences, the ratio, and the correlation of folds that it amounts to.
+        `details` has df and the standard error of the mean difference.
 
     Notes
     -----
@@ -180,9 +170,7 @@ def corrected_resampled_t(
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
     scores, shift = scores_of(first.ravel(), second.ravel(), None, delta, least=2)
-    details = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    details["variance"] = deviation(scores) ** 2
-    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio, **details)
+    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio)
 
 
 # ---- block-regularised cross-validation ----------------------------------------------------------
@@ -259,15 +247,14 @@ class BlockRegularizedCV:
     rng: RNG = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "m", check_count(self.m, "m"))
-        as_generator(self.rng)
+        check_count(self.m, "m")
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
         """2m, whatever the items are."""
         return 2 * self.m
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
-        """``partition(X, y, groups).splits()``: indices of training and of validation items."""
+        """Indices of training and of validation items, of each fold."""
         return self.partition(X, y, groups).splits()
 
     def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:

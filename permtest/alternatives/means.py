@@ -115,8 +115,8 @@ def independent_t(
             "all scores of a are equal, and so are all scores of b; use exact_perm_test"
         )
     test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
-    rest: dict[str, Any] = {"n": x.size + y.size, "names": names}
-    return _student(test, gap - shift, shift, error, df, alternative, **rest)
+    found = gap - shift, shift, error, df, alternative
+    return _student(test, *found, n=x.size + y.size, names=names)
 
 
 @makes("normal_z")
@@ -134,7 +134,6 @@ def of_mean(
     *,
     ratio: float = 0.0,
     df: float = 0,
-    **details: Any,
 ) -> AlternativeResult:
     """A test of the mean of differences, of which `delta` was taken off.
 
@@ -149,18 +148,18 @@ def of_mean(
             f"all {n} differences are {lead + float(delta):g}, so a "
             f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
         )
-    rest: dict[str, Any] = {"n": n, "names": scores.names, "details": details}
-    return _student(test, lead, float(delta), error, df or n - 1, alternative, **rest)
+    found = lead, float(delta), error, df or n - 1, alternative
+    return _student(test, *found, n=n, names=scores.names)
 
 
 def _student(
     test: str, lead: float, delta: float, error: float, df: float, alternative: str, **rest: Any
 ) -> AlternativeResult:
     """The t-test of an estimate that exceeds `delta` by `lead`; z if df is inf."""
-    rest["details"] = {"df": df, "standard_error": error, **rest.get("details", {})}
     found = lead / error, float(t_pvalue(lead / error, df, alternative)), alternative
+    rest |= {"estimate": lead + delta, "details": {"df": df, "standard_error": error}}
     ends = partial(_around, lead + delta, error, df)
-    return AlternativeResult(test, *found, estimate=lead + delta, delta=delta, **rest, _ends=ends)
+    return AlternativeResult(test, *found, delta=delta, **rest, _ends=ends)
 
 
 def _around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:

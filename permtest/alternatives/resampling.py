@@ -138,7 +138,7 @@ def bootstrap(
     tie = TIE * unit * float(np.abs(drawn[0]).max())
     p, ends = _inverted(values * unit, tie, float(shift), alternative)
     found = seen, p, alternative, len(scores), estimate, scores.names, float(shift)
-    return AlternativeResult(test, *found, {"standard_error": error * unit}, size, _ends=ends)
+    return AlternativeResult(test, *found, {"standard_error": error * unit}, _ends=ends)
 
 
 @makes("paired_bootstrap", statistic="mean")
@@ -172,10 +172,9 @@ def paired_bootstrap(
     AlternativeResult
         p is (C + 1) / (K + 1), where in C resamples the first system is not ahead by more than
         `delta`; for "less" the second one; two-sided twice the smaller of both. The statistic is
-        the share of resamples in which the first system is ahead, the `details` have all three
-        shares (`won`, `lost`, `tied`), and `confidence_interval` is the percentile interval of the
-        difference, made of the same resamples: it leaves out `delta` if and only if p is at most
-        1 - confidence_level.
+        the share of resamples in which the first system is ahead, and `confidence_interval` is the
+        percentile interval of the difference, made of the same resamples: it leaves out `delta` if
+        and only if p is at most 1 - confidence_level.
 
     Raises
     ------
@@ -224,9 +223,9 @@ def paired_bootstrap(
     tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
     won = float(np.mean(values + shift > tie))
     p, ends = _inverted(values, tie, shift, alternative)
-    found = won, p, alternative, len(scores), estimate, scores.names, shift, {}, size
+    found = won, p, alternative, len(scores), estimate, scores.names, shift
     what = f"{entry.title or entry.name} difference"
-    return AlternativeResult("paired_bootstrap", *found, what, _ends=ends)
+    return AlternativeResult("paired_bootstrap", *found, estimate_name=what, _ends=ends)
 
 
 def _inverted(values: Floats, tie: float, delta: float, alternative: str) -> tuple[float, Ends]:

@@ -43,7 +43,7 @@ class PosteriorExplorer(Explorer):
     >>> explorer = PosteriorExplorer((90, 10, 20), (95, 9, 15))
     >>> explorer.counts["tp_b"].value = 107
     >>> round(explorer.result.p_h1, 3)
-    0.997
+    0.999
     """
 
     result: BayesTestResult
