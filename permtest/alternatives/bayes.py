@@ -174,11 +174,6 @@ class MetricPosterior(Posterior):
         """The law of 1 minus the metric."""
         return MetricPosterior(self.metric, self.b, self.a, 1 / self.gain)
 
-    @property
-    def spread(self) -> float:
-        """Variance of the log-odds, nearly."""
-        return 1 / self.a + 1 / self.b
-
 
 @dataclass(frozen=True, eq=False)
 class DifferencePosterior(Posterior):
@@ -263,8 +258,7 @@ def posterior(
     table = as_counts(counts, metric)
     if not SMALLEST_PRIOR <= check_finite(prior, "prior") <= LARGEST_PRIOR:
         raise ValueError(
-            f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}; 1 is "
-            "flat, 0.5 is Jeffreys'"
+            f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}"
         )
     cells = as_weight(weight, len(table)) * table.sum(axis=0) + prior
     of = METRICS[metric]
@@ -279,7 +273,7 @@ def _joint(
 ) -> Any:
     """P(upper > lower + gap), or the density of upper - lower, at gaps of any shape."""
     # What is narrower is to have the density: P(1 - lower > 1 - upper + gap).
-    if upper.spread < lower.spread:
+    if 1 / upper.a + 1 / upper.b < 1 / lower.a + 1 / lower.b:
         upper, lower = lower.mirrored(), upper.mirrored()
     inside = np.clip(gap, -1 + 1e-16, 1 - 1e-16).reshape(-1, 1)
     parts = np.array_split(inside, 1 + inside.size // AT_ONCE)

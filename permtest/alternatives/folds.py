@@ -64,10 +64,8 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
 def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
     if weight is None and n_folds > 1 and n_folds % 2:
-        raise ValueError(
-            f"{n_folds} rows are not the folds of an m x 2 cross-validation; pass weight=, the "
-            "share of the summed counts that independent items would make: 1 for rows of sentences"
-        )
+        what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
+        raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
     if weight is None:
         return block_weight(n_folds // 2) if n_folds > 1 else 1.0
     if not 0 < check_finite(weight, "weight") <= 1:

@@ -39,8 +39,9 @@ Ends: TypeAlias = Callable[[float], tuple[float, float]]
 #: that an assumption is not contradicted says something; expected counts that are large enough.
 MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
 
-#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb), and
-#: correlations that cost next to nothing: a standard deviation too large by a twentieth.
+#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb; another one
+#: is that standard deviations are alike if one is at most twice the other), and correlations that
+#: cost next to nothing: a standard deviation too large by a twentieth.
 SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
 
 #: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
@@ -440,11 +441,9 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     elif assumption in (NORMAL, NORMAL_SCORES):
         p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
         held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
-    elif assumption == VARIANCES and n > 2:
-        from scipy.stats import levene  # by Brown and Forsythe, whom other shapes do not mislead
-
-        p = 1.0 if u.std() == v.std() else float(levene(u, v).pvalue)
-        held, evidence = p >= alpha, f"Brown-Forsythe p = {p:.3g}"
+    elif assumption == VARIANCES:
+        less, more = sorted((float(u.std()), float(v.std())))
+        held, evidence = more <= 2 * less, f"standard deviations {less:.3g} and {more:.3g}"
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 
