@@ -348,7 +348,7 @@ class AlternativeResult(Shown):
         if self._ends is None:
             raise ValueError(f"the {self.title} has no interval")
         low, high = self._ends(tail_level(self.alternative, confidence_level))
-        most = 1.0 if TESTS[self.test].estimate_name in (WINS, SHARES) else inf
+        most = 1.0 if TESTS[self.test].estimate_name == WINS else inf
         low, high = one_sided(self.alternative, low, high, -most, most)
         return ConfidenceInterval(float(low), float(high), confidence_level)
 
