@@ -221,10 +221,6 @@ class DifferencePosterior(Posterior):
         """The difference of both expected values."""
         return self.b.mean() - self.a.mean()
 
-    def __str__(self) -> str:
-        between = f"95% credible interval {interval(*self.interval())}"
-        return f"{self.b.metric}, B minus A: mean {number(self.mean(), 4)}, {between}"
-
 
 def posterior(
     counts: Any, metric: str = "f1", *, prior: float = 1.0, weight: float | None = None

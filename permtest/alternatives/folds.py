@@ -202,6 +202,7 @@ class BlockPartition:
 class BlockRegularizedCV:
     """m x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
+    scikit-learn's splitters balance one label, this balances any numbers together.
     The items are cut into 2^k > m blocks that look alike. Each of m partitions trains on one half
     of the blocks and validates on the other, then the reverse: 2m splits. Training sets of
     different partitions share a quarter of the items.
@@ -257,8 +258,6 @@ class BlockRegularizedCV:
 
     def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
         """Cut the items X into blocks, no group of items with the same label into two.
-
-        scikit-learn's splitters balance one label, where this balances any numbers together.
 
         Raises ValueError if lengths differ, a label is missing, or there are fewer items, or
         groups, than blocks.
