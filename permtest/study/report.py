@@ -389,8 +389,7 @@ def _tests(c: Comparison) -> Section:
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
     note = "These tests are one piece of evidence, not several. Decide by the test that you chose "
     note += "beforehand: choosing a test by its p invalidates the level."
-    told = c.answers.correlation_text()
-    return Section("tests", "Other tests side by side", told, rows, titles, picture, note)
+    return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
 
 
 def _effects(c: Comparison) -> Section:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,6 @@ TESTS: dict[str, Test] = {
     "permutation_median": alt.permutation_median,
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
-    "wilcoxon, pratt": partial(alt.wilcoxon, zero_method="pratt"),
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
     "normal_z": normal_z,
