@@ -339,7 +339,7 @@ def leaderboard(args: argparse.Namespace) -> None:
     how: dict[str, Any] = {name: getattr(args, name) for name in names}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
     paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
-    _finish(f"{board}\n\n{text_table(*board.table())}\n\n{paired}", document(board), args)
+    _finish(f"{board}\n\n{text_table(board.rows(), board.titles)}\n\n{paired}", document(board), args)
 
 
 def report(args: argparse.Namespace) -> None:

@@ -262,7 +262,7 @@ def plot_ranking(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
         away = 14 if beside else _draw_groups(ax, board.groups(), [row["system"] for row in rows])
         for y, (row, text) in enumerate(zip(rows, numbers(places, "+" * beside), strict=True)):
             gid, look = words[not marked[y]][0], looks[not marked[y]].dot(ax)
-            note = f"{text}  rank {_ranks(row)}" if not beside else "baseline"
+            note = f"{text}  rank {row.get('ranks', row['rank'])}" if not beside else "baseline"
             if beside and row["difference"] is None:
                 gid, look = "baseline", {"marker": "D", "markersize": 8, "color": roles.ink()}
             elif beside:
@@ -289,11 +289,6 @@ def _words(board: Leaderboard) -> list[tuple[str, str]]:
         return [("tied", "first, or tied with it"), ("behind", "behind the first")]
     verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
     return [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
-
-
-def _ranks(row: dict[str, Any]) -> str:
-    """The ranks that a system may have, or its place where a board bounds none."""
-    return " to ".join(dict.fromkeys(map(str, row.get("ranks", [row["rank"]]))))
 
 
 def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]) -> float:

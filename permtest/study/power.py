@@ -734,7 +734,7 @@ def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
 
     Notes
     -----
-    The intervals are simultaneous, as in ``board.intervals``. The spread is taken as observed, and
+    The intervals are simultaneous, as in ``board.interval``. The spread is taken as observed, and
     so is the share of items on which systems of 0 and 1 differ. The level is that of one pair:
     `alpha` over the number of tests, as if corrected by Bonferroni, or `alpha` itself without a
     correction. Numbers above 10 000 are by the formula of the t-test.
