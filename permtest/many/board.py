@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,6 @@ from permtest.statistics import (
     measured,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 #: Pairs of systems at most; each takes some hundred bytes.
 MOST_TESTS = 10**7
 #: Scores that are compared in a block, and pairs that are in it at most, and at least; pairs in a
@@ -56,8 +54,8 @@ class Leaderboard(Shown):
     """All pairs of S systems, or all against one: P exact tests.
 
     Made by `compare_many`. ``print(board)`` says which system is first and which are tied with it;
-    ``board.result(a, b)`` is the whole result of one pair, ``board.ranking()`` has all systems and
-    ``board.to_frame()`` all pairs.
+    ``board.result(a, b)`` is the whole result of one pair, ``board.rows()`` has all systems and
+    ``board.matrix()`` all pairs.
 
     Parameters
     ----------
@@ -75,12 +73,8 @@ class Leaderboard(Shown):
         P-values that allow for the number of tests, by `correction`.
     n : int
         Number of items.
-    n_clusters : int or None
-        How many clusters are swapped; None where items are.
     metric : str
         Name of the statistic.
-    score : str
-        What the scores are called; empty if nobody says.
     higher_is_better : bool or None
         As declared, or as the metric has it. If it is None, nothing is called better.
     alternative, correction, alpha, baseline, K
@@ -117,9 +111,7 @@ class Leaderboard(Shown):
     method: NDArray[np.object_]
     adjusted: Floats
     n: int
-    n_clusters: int | None
     metric: str
-    score: str
     higher_is_better: bool | None
     alternative: str
     correction: str
@@ -139,12 +131,12 @@ class Leaderboard(Shown):
     @property
     def title(self) -> str:
         """What is compared: "F1", "mean", "mean acc_norm"."""
-        return self._entry.title or f"{self.metric} {self.score}".strip()
+        return self._entry.title or f"{self.metric} {self.scores.score}".strip()
 
     @property
     def unit(self) -> str:
         """What is swapped: "items" or "clusters"."""
-        return "items" if self.n_clusters is None else "clusters"
+        return "items" if self.scores.clusters is None else "clusters"
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -307,18 +299,24 @@ class Leaderboard(Shown):
 
         Notes
         -----
-        All are as long as the largest difference makes necessary, of all pairs, or of those with
-        the baseline. Where scores are 0 or 1 and items are swapped, they are Tango's, as those of a
-        single comparison. For other scores, and measures such as F1, they are Student's for what
-        each item or cluster adds to the difference, which
-        is approximate. The corrections of p allow for the number of tests in another way, and may
+        Of two systems, and of one against a baseline, it is the interval of the single comparison.
+        Otherwise all are as long as the largest difference makes necessary, of all pairs, or of
+        those with the baseline. Where scores are 0 or 1 and items are swapped, they are Tango's.
+        For other scores, and measures such as F1, they are Student's for what each item or cluster
+        adds to the difference, which is approximate. The corrections of p allow for the number of
+        tests in another way, and may
         disagree near the level. The law of the largest difference is sampled, 10 000 times (1 000
         times at least for more than 230 systems), always from the same seed. Except for Tango's,
         the ends are infinite where there are too few units for p to reach the level.
         """
         i, j = self._numbers(a, b)
-        scores = self.scores
-        times = self.n if self.metric != "mean" and not self._entry.columns else 1
+        scores, of_counts = self.scores, bool(self._entry.columns)
+        times = 1 if of_counts or self.metric == "mean" else self.n
+        if self.first.size == 1 and not of_counts:
+            with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
+                found = _test(scores, [(i, j)], "mean", self.alternative, self.seed, 0)
+                low, high = found.confidence_interval(round(1 - self.alpha, 12))
+                return low * times, high * times
         values = self.unit_values
         low, high = interval_at(
             self._tail,
@@ -356,15 +354,6 @@ class Leaderboard(Shown):
         return replace(self, adjusted=adjusted, correction=correction, sampled=sampled)
 
     # ---- tables and sentences
-
-    def to_frame(self) -> pd.DataFrame:
-        """All tests as a pandas DataFrame, one row for each pair."""
-        import pandas as pd
-
-        names = np.array(self.systems, dtype=object)
-        found = {"first": names[self.first], "second": names[self.second]}
-        columns = "statistic pvalue log10_pvalue adjusted differs n_informative error_bound method"
-        return pd.DataFrame(found | {x: getattr(self, x) for x in columns.split()})
 
     def rows(self) -> list[dict[str, Any]]:
         """All systems from the first to the last, as plain values.
@@ -422,7 +411,8 @@ class Leaderboard(Shown):
             verb = f"{verbs.get(self.alternative, 'differ from')} {self.baseline}"
             number = counted(len(self), "systems")
         items = counted(self.n, "items")
-        items += "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'clusters')}"
+        if self.scores.clusters is not None:
+            items += f" in {counted(len(self.scores.units), 'clusters')}"
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         return (
             f"{lead}Shown to {verb}: {self.differs.sum()} of {number} (exact {sides} "
@@ -568,9 +558,7 @@ def compare_many(
         **tests._asdict(),
         adjusted=tests.pvalue,
         n=len(scores),
-        n_clusters=None if scores.clusters is None else len(scores.units),
         metric=entry.name,
-        score=scores.score,
         higher_is_better=scores.higher_is_better,
         alternative=alternative,
         correction="none",
@@ -658,8 +646,7 @@ def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Int
     if baseline is None:
         first, second = np.triu_indices(size, 1)
         return first.astype(np.int64), second.astype(np.int64)
-    if baseline not in systems:
-        raise ValueError(f"baseline={baseline!r} is not a system; there are {', '.join(systems)}")
+    check_option("baseline", baseline, systems)
     where = systems.index(baseline)
     return np.delete(np.arange(size), where), np.full(size - 1, where)
 

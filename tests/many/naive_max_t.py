@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-#: scores[system][item]: an integer, or a tuple of counts.
-Scores = Sequence[Sequence[Any]]
+#: scores[system][item]
+Scores = Sequence[Sequence[int]]
 
 
-def differences(
-    scores: Scores, pairs: Sequence[tuple[int, int]], value: Callable[[list[Any]], Any] = sum
-) -> list[list[Fraction]]:
+def differences(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[list[Fraction]]:
     """Under each labelling, what the first system of each pair is ahead of the second.
 
     A labelling says of each item whether two systems swap their scores; in the first, none does.
     """
 
     def total(mine: int, other: int, swaps: Sequence[int]) -> Fraction:
-        return Fraction(value([scores[other if s else mine][n] for n, s in enumerate(swaps)]))
+        return Fraction(sum(scores[other if s else mine][n] for n, s in enumerate(swaps)))
 
     every = product([0, 1], repeat=len(scores[0]))
     return [[total(i, j, swaps) - total(j, i, swaps) for i, j in pairs] for swaps in every]

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import studentized_range
+from scipy.stats import norm, studentized_range
 
 import permtest as pt
-from permtest.many.corrections import _Pairs, largest_gap
+from permtest.many.corrections import joint_tail
 
 RNG = np.random.default_rng(11)
 
@@ -24,8 +24,6 @@ def test_clusters_are_counted_and_intervals_agree_with_p(n, kind):
     assert (low < 0 < high) == (board.pvalue[0] > 0.05)
     assert ((low, high) == (-math.inf, math.inf)) == (n < 6)
     assert ("any difference" in board._repr_html_()) == (n < 6)
-    if kind == "mean":
-        assert (low, high) == tuple(board.result("a", "b").confidence_interval(0.95))
 
 
 def test_of_one_pair_they_are_those_of_the_single_comparison():
@@ -33,7 +31,6 @@ def test_of_one_pair_they_are_those_of_the_single_comparison():
     for side in ("two-sided", "greater", "less"):
         board = pt.compare_many(numbers, baseline="b", alternative=side, alpha=0.1)
         assert board.interval("a", "b") == tuple(board.result("a", "b").confidence_interval(0.9))
-    assert np.isnan(board.intervals()[1]).all()
     total = pt.compare_many(numbers, statistic="sum").interval("a", "b")
     assert total == pytest.approx([50 * x for x in pt.compare_many(numbers).interval("a", "b")])
 
@@ -61,8 +58,9 @@ def test_all_hold_together_although_the_best_is_chosen(kind):
         table = dict(zip("abcdefghijkl", scores, strict=True))
         board = pt.compare_many(table, correction="none")
         true -= true["abcdefghijkl".index(board.order()[0])]
-        ends = zip(board.intervals(), true, strict=True)
-        right += all(low <= off <= high for (low, high), off in ends if low == low)
+        ends = {row["system"]: row["interval"] for row in board.rows()[1:]}
+        offs = {name: true["abcdefghijkl".index(name)] for name in ends}
+        right += all(low <= offs[name] <= high for name, (low, high) in ends.items())
     assert right / boards >= 0.85  # .95 less 3.5 standard errors
 
 
@@ -82,8 +80,11 @@ def test_from_a_baseline_they_look_at_its_pairs_alone():
 def test_the_largest_difference_is_that_of_tukey_for_systems_that_are_independent():
     values = np.linalg.qr(np.random.default_rng(0).normal(size=(60, 13)))[0]
     values = values[:, 1:] - values[:, 1:].mean(axis=0)
-    found = largest_gap(np.linalg.qr(values)[0].T, _Pairs(*np.triu_indices(12, 1), True), 0.05)
-    assert found == pytest.approx(studentized_range.ppf(0.95, 12, np.inf) / 2**0.5, abs=0.03)
+    how = {"alternative": "two-sided", "alpha": 0.05}
+    tail = joint_tail(np.linalg.qr(values)[0].T, *np.triu_indices(12, 1), **how)
+    assert norm.isf(tail) == pytest.approx(
+        studentized_range.ppf(0.95, 12, np.inf) / 2**0.5, abs=0.03
+    )
 
 
 @pytest.mark.parametrize("statistic", ["sum", "f1"])
