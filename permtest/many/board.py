@@ -32,7 +32,6 @@ from permtest.scores import Scores, check_aligned
 from permtest.statistics import (
     MeanOfRatios,
     Statistic,
-    check_alternative,
     check_scores,
     lookup,
     measured,
@@ -77,7 +76,7 @@ class Leaderboard(Shown):
         Name of the statistic.
     higher_is_better : bool or None
         As declared, or as the metric has it. If it is None, nothing is called better.
-    alternative, correction, alpha, baseline, K
+    correction, alpha, baseline, K
         As in `compare_many`.
     seed : int
         What random labellings start from.
@@ -113,7 +112,6 @@ class Leaderboard(Shown):
     n: int
     metric: str
     higher_is_better: bool | None
-    alternative: str
     correction: str
     alpha: float
     baseline: str | None
@@ -255,7 +253,7 @@ class Leaderboard(Shown):
         Parameters
         ----------
         a, b : str
-            Two systems; "greater" means that `a` scores more.
+            Two systems.
 
         Returns
         -------
@@ -264,7 +262,7 @@ class Leaderboard(Shown):
             same, if the systems are named in the order of the pair.
         """
         i, j = self._numbers(a, b)
-        return _test(self.scores, [(i, j)], self._entry, self.alternative, self.seed, 0)
+        return _test(self.scores, [(i, j)], self._entry, self.seed, 0)
 
     @cached_property
     def unit_values(self) -> Floats:
@@ -287,8 +285,7 @@ class Leaderboard(Shown):
 
     @cached_property
     def _tail(self) -> float:
-        pairs = self.first, self.second
-        return joint_tail(self.unit_values, *pairs, alternative=self.alternative, alpha=self.alpha)
+        return joint_tail(self.unit_values, self.first, self.second, self.alpha)
 
     def interval(self, a: str, b: str) -> tuple[float, float]:
         """The interval for the difference of two systems, a less b.
@@ -314,7 +311,7 @@ class Leaderboard(Shown):
         times = 1 if of_counts or self.metric == "mean" else self.n
         if self.first.size == 1 and not of_counts:
             with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
-                found = _test(scores, [(i, j)], "mean", self.alternative, self.seed, 0)
+                found = _test(scores, [(i, j)], "mean", self.seed, 0)
                 low, high = found.confidence_interval(round(1 - self.alpha, 12))
                 return low * times, high * times
         values = self.unit_values
@@ -322,7 +319,6 @@ class Leaderboard(Shown):
             self._tail,
             values[i] - values[j],
             float(self._exact[i] - self._exact[j]) / times,
-            alternative=self.alternative,
             binary=scores.is_binary and scores.clusters is None,
             typical=root_mean_square(np.diff(values, axis=0)),
         )
@@ -347,8 +343,8 @@ class Leaderboard(Shown):
             raise ValueError(f"'max_t' is for sums of scores, not for {self.metric}; choose 'holm'")
         else:
             rng = np.random.default_rng([2, self.seed])
-            how: dict[str, Any] = {"alternative": self.alternative, "K": self.K, "rng": rng}
-            found, listed = max_t(self.scores.units.values, self.first, self.second, **how)
+            scores = self.scores.units.values
+            found, listed = max_t(scores, self.first, self.second, K=self.K, rng=rng)
             # What was sampled could fall below p, which is exact.
             adjusted, sampled = np.maximum(found, self.pvalue), not listed
         return replace(self, adjusted=adjusted, correction=correction, sampled=sampled)
@@ -403,21 +399,16 @@ class Leaderboard(Shown):
 
     def sentence(self) -> str:
         """Say which system is first, which are tied with it, and how many pairs differ."""
-        lead, verb, number = "", "differ", counted(len(self), "pairs")
         if self.baseline is None:
-            lead = f"{self._lead()}. "
+            shown, number = f"{self._lead()}. Shown to differ", counted(len(self), "pairs")
         else:
-            verbs = {"greater": "score more than", "less": "score less than"}
-            verb = f"{verbs.get(self.alternative, 'differ from')} {self.baseline}"
-            number = counted(len(self), "systems")
+            shown, number = f"Shown to differ from {self.baseline}", counted(len(self), "systems")
         items = counted(self.n, "items")
         if self.scores.clusters is not None:
             items += f" in {counted(len(self.scores.units), 'clusters')}"
-        sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         return (
-            f"{lead}Shown to {verb}: {self.differs.sum()} of {number} (exact {sides} "
-            f"paired-permutation tests over {items}, level {self.alpha:g}, "
-            f"{CORRECTIONS[self.correction][0]})."
+            f"{shown}: {self.differs.sum()} of {number} (exact two-sided paired-permutation tests "
+            f"over {items}, level {self.alpha:g}, {CORRECTIONS[self.correction][0]})."
         )
 
     def _lead(self) -> str:
@@ -463,7 +454,6 @@ def compare_many(
     *,
     statistic: str | Statistic = "mean",
     baseline: str | None = None,
-    alternative: str = "two-sided",
     clusters: Any = None,
     correction: str = "holm",
     alpha: float = 0.05,
@@ -483,8 +473,6 @@ def compare_many(
         As in `exact_perm_test`.
     baseline : str, optional
         Compare all others with this one alone. Default: all pairs.
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        One-sided only with a baseline; "greater": the others score more than it.
     clusters : array_like of shape (N,), optional
         What each item belongs to, such as its document, or the prompt that several epochs are of:
         whole clusters are swapped.
@@ -536,19 +524,13 @@ def compare_many(
     check_option("correction", correction, CORRECTIONS)
     check_level(alpha)
     check_count(K, "K", most=MOST_TESTS, why="fewer draws give p precisely enough")
-    check_alternative(alternative)
-    if baseline is None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative={alternative!r} needs to know which system of a pair should score "
-            "higher; name a baseline, or leave alternative out"
-        )
     entry = lookup(statistic)
     scores = _scores_of(table, entry, clusters, higher_is_better)
     exact, seed = _exact_values(scores, entry), int(as_generator(rng).integers(2**63))
     baseline = None if baseline is None else str(baseline)
     first, second = _pairings(scores.systems, baseline)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
-    tests = _solve(scores, first, second, entry, alternative, seed)
+    tests = _solve(scores, first, second, entry, seed)
     return Leaderboard(
         systems=scores.systems,
         values=np.array([float(x) for x in exact]),
@@ -560,7 +542,6 @@ def compare_many(
         n=len(scores),
         metric=entry.name,
         higher_is_better=scores.higher_is_better,
-        alternative=alternative,
         correction="none",
         alpha=float(alpha),
         baseline=baseline,
@@ -651,9 +632,7 @@ def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Int
     return np.delete(np.arange(size), where), np.full(size - 1, where)
 
 
-def _solve(
-    scores: Scores, first: Ints, second: Ints, entry: Statistic, alternative: str, seed: int
-) -> RowTests:
+def _solve(scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: int) -> RowTests:
     """The tests of all pairs, of shape (P,)."""
     units = replace(scores.units, ids=None, source={})  # what workers need
     counted = not entry.columns and units.values.dtype == np.int64 and units.tolerance is None
@@ -661,15 +640,15 @@ def _solve(
     step = LEAST if entry.columns else FEW
     if counted and np.ptp(units.values, axis=0).max() < TABLE:
         step = max(min(SCORES // len(units), MOST), LEAST)
-    alone = partial(_test, units, np.stack([first, second], axis=1), entry, alternative, seed)
-    how: dict[str, Any] = {"alternative": alternative, "alone": alone, "step": step}
+    alone = partial(_test, units, np.stack([first, second], axis=1), entry, seed)
+    how: dict[str, Any] = {"alternative": "two-sided", "alone": alone, "step": step}
     return compare_rows(units.values if counted else None, first, second, **how)
 
 
 def _test(
-    scores: Scores, pairs: Any, statistic: Any, side: Any, seed: int, pair: int
+    scores: Scores, pairs: Any, statistic: Any, seed: int, pair: int
 ) -> PermutationTestResult:
     """One pair of systems, by its number."""
     i, j = map(int, pairs[pair])
     rng = np.random.default_rng([1, seed, i, j])
-    return exact_perm_test(scores.pair(i, j), statistic=statistic, alternative=side, rng=rng)
+    return exact_perm_test(scores.pair(i, j), statistic=statistic, rng=rng)

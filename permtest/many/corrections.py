@@ -84,7 +84,6 @@ def max_t(
     first: Ints,
     second: Ints,
     *,
-    alternative: str = "two-sided",
     K: int = 10_000,
     rng: np.random.Generator,
 ) -> tuple[Floats, bool]:
@@ -96,9 +95,6 @@ def max_t(
     tolerance that can only make p larger: of 1e-12, and of all roundings where sums have more
     digits than floats. Time O(K (N S + P)).
     """
-    two_sided = alternative == "two-sided"
-    if alternative == "less":
-        first, second = second, first
     items, off = _whole_numbers(scores)
     n = items.shape[1]
     listed = n < 62 and 2**n <= K
@@ -112,8 +108,7 @@ def max_t(
     rows, pairs = items.astype(np.float64), zip(first.tolist(), second.tolist(), strict=True)
     spread = np.sqrt([np.square(rows[i] - rows[j]).sum() for i, j in pairs])
     weights = 1 / np.where(spread > 0, spread, 1.0)
-    seen = (rows.sum(axis=1)[first] - rows.sum(axis=1)[second]) * weights
-    seen = np.abs(seen) if two_sided else seen
+    seen = np.abs(rows.sum(axis=1)[first] - rows.sum(axis=1)[second]) * weights
     order = np.argsort(np.where(spread > 0, -seen, inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
     seen, weights = seen[order], weights[order]
@@ -121,9 +116,7 @@ def max_t(
     rounded = off * (weights + np.maximum.accumulate(weights[::-1])[::-1])
     least = seen - TIE * np.abs(seen) - rounded
     chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
-    parts = in_parallel(
-        _hits, chunks, coins, first[order], second[order], two_sided, weights, least
-    )
+    parts = in_parallel(_hits, chunks, coins, first[order], second[order], weights, least)
     hits = sum(progress(parts, total=len(chunks), what="largest differences"))
     adjusted = np.ones(spread.size)
     adjusted[order] = np.maximum.accumulate((hits + more) / (size + more))
@@ -216,25 +209,25 @@ def add_heads(rows: Any, bits: Any, sums: Any) -> None:
 
 
 def _maxima(
-    rows: Floats, first: Ints, second: Ints, two_sided: bool, weights: Floats, least: Floats
+    rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
 ) -> tuple[Ints, Floats]:
     """`maxima` in NumPy."""
     hits, highest = np.zeros(first.size, dtype=np.int64), np.full(rows.shape[1], -inf)
     for h in range(first.size - 1, -1, -1):
-        gap = rows[first[h]] - rows[second[h]]
-        np.maximum(highest, (np.abs(gap) if two_sided else gap) * weights[h], out=highest)
+        gap = np.abs(rows[first[h]] - rows[second[h]])
+        np.maximum(highest, gap * weights[h], out=highest)
         hits[h] = np.count_nonzero(highest >= least[h])
     return hits, highest
 
 
 @compiled_or(_maxima)
 def maxima(
-    rows: Floats, first: Ints, second: Ints, two_sided: bool, weights: Floats, least: Floats
+    rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
 ) -> tuple[Ints, Floats]:
     """In how many labellings the maximum from pair h on is ``least[h]`` or more; and that of all.
 
-    The value of a pair is the weighted difference of two rows, with a column for each labelling,
-    or its magnitude. Some labellings at a time make use of vectors.
+    The value of a pair is the weighted magnitude of the difference of two rows, which have a column
+    for each labelling. Some labellings at a time make use of vectors.
     """
     hits, highest = np.zeros(first.size, dtype=np.int64), np.empty(rows.shape[1])
     most = np.empty(ABREAST)
@@ -245,7 +238,7 @@ def maxima(
             a, b = rows[first[h], left : left + width], rows[second[h], left : left + width]
             count = 0
             for x in range(width):
-                value = (abs(a[x] - b[x]) if two_sided else a[x] - b[x]) * weights[h]
+                value = abs(a[x] - b[x]) * weights[h]
                 if value > most[x]:
                     most[x] = value
                 count += most[x] >= least[h]
@@ -263,9 +256,7 @@ MOST, LEAST, QUICK = 10_000, 1_000, 2**28
 NOTHING = 1e-9
 
 
-def joint_tail(
-    values: Floats, first: Ints, second: Ints, *, alternative: str, alpha: float
-) -> float:
+def joint_tail(values: Floats, first: Ints, second: Ints, alpha: float) -> float:
     """The error on each side of each interval, if those of all pairs are to hold together.
 
     The values (S, N) are what units add to each system. The error is never more than that of an
@@ -273,9 +264,7 @@ def joint_tail(
     """
     from scipy.special import ndtr
 
-    two_sided = alternative == "two-sided"
-    alone = alpha / (2 if two_sided else 1)
-    bonferroni = alone / first.size
+    alone, bonferroni = alpha / 2, alpha / 2 / first.size
     centred = values - values.mean(axis=1, keepdims=True)
     covariance = np.einsum("in,jn->ij", centred, centred)  # BLAS depends on its threads
     variances = np.diag(covariance)
@@ -289,7 +278,7 @@ def joint_tail(
     first, second, weights = first[there], second[there], 1 / np.sqrt(squares[there] + 2 * nothing)
     draws = min(max(QUICK // first.size, LEAST), MOST)
     chunks = [range(x, min(x + BLOCK, draws)) for x in range(0, draws, BLOCK)]
-    shared = seeds(np.random.default_rng(0)), root, first, second, two_sided, weights, weights
+    shared = seeds(np.random.default_rng(0)), root, first, second, weights, weights
     found = np.sort(np.concatenate([*in_parallel(_largest, chunks, *shared)]))
     place = ceil(round((1 - alpha) * (draws + 1), 6))
     tail = float(ndtr(-found[place - 1])) if place <= draws else 0.0
@@ -303,7 +292,7 @@ def _largest(chunk: range, origin: np.random.SeedSequence, root: Floats, *pairs:
 
 
 def interval_at(
-    tail: float, gaps: Floats, mean: float, *, alternative: str, binary: bool, typical: float
+    tail: float, gaps: Floats, mean: float, *, binary: bool, typical: float
 ) -> tuple[float, float]:
     """The interval of one difference of this mean, with so much error on each side.
 
@@ -316,13 +305,12 @@ def interval_at(
     reach = -float(stdtrit(n - 1, tail)) if n > 1 else inf
     if binary:
         b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
-        return score_ends(b, c, n, float(ndtr(-reach)), alternative)
+        return score_ends(b, c, n, float(ndtr(-reach)))
     if n < 2 or 2.0**-n > tail * (1 + 1e-9):  # no p of so few units reaches the level
         return -inf, inf
     added = reach**2 / 2 * (root_mean_square(gaps) or typical) ** 2
     reach *= sqrt((float(np.var(gaps)) * n + added) / (n * (n - 1)))
-    low, high = mean - reach, mean + reach
-    return -inf if alternative == "less" else low, inf if alternative == "greater" else high
+    return mean - reach, mean + reach
 
 
 def root_mean_square(gaps: Floats) -> float:

@@ -287,8 +287,7 @@ def _words(board: Leaderboard) -> list[tuple[str, str]]:
     """Gid and words for systems that are marked, and for those that are not."""
     if board.baseline is None:
         return [("tied", "first, or tied with it"), ("behind", "behind the first")]
-    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
-    return [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
+    return [("differs", "shown to differ"), ("same", "not shown to differ")]
 
 
 def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]) -> float:

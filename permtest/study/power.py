@@ -760,7 +760,7 @@ def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
     [[nan, nan], [7.0, 27.0], [nan, nan]]
     """
     level = board.alpha / (1 if board.correction == "none" else len(board))
-    how: dict[str, Any] = {"power": power, "alpha": level, "alternative": board.alternative}
+    how: dict[str, Any] = {"power": power, "alpha": level, "alternative": "two-sided"}
     check_aim(**how)
     found, systems, order = np.full((len(board.systems), 2), np.nan), board.systems, board.order()
     whole = board.metric == "mean" or lookup(board.metric).columns

@@ -861,7 +861,6 @@ def _of_board(board: Leaderboard) -> Document:
     told += "tell in which direction they differ."
     heads = {"system": "system", "few": f"{board.unit} at least", "many": "at most"}
     tested = {
-        "alternative": board.alternative,
         "baseline": board.baseline,
         "correction": f"{correction}; controls the {controls}",
         "level": f"{board.alpha:g}",

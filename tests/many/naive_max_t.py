@@ -24,9 +24,9 @@ def differences(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[list[F
 
 
 def standardised(
-    rows: Sequence[Sequence[Fraction]], weights: Sequence[int], alternative: str
+    rows: Sequence[Sequence[Fraction]], weights: Sequence[int]
 ) -> list[list[Fraction | None]]:
-    """t |t| of each difference t over its standard deviation; None where it is always 0."""
+    """t^2 of each difference t over its standard deviation; None where it is always 0."""
     total = sum(weights)
     columns: list[list[Fraction | None]] = []
     for column in zip(*rows, strict=True):
@@ -34,17 +34,12 @@ def standardised(
         if variance == 0:
             columns.append([None] * len(rows))
             continue
-        turned = [
-            {"two-sided": abs(x), "greater": x, "less": -x}[alternative]
-            for x in map(Fraction, column)
-        ]
-        columns.append([x * abs(x) / variance for x in turned])
+        columns.append([x * x / variance for x in column])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def adjusted(
     rows: Sequence[Sequence[Fraction]],
-    alternative: str = "two-sided",
     weights: Sequence[int] | None = None,
     seen: int = 0,
 ) -> list[Fraction]:
@@ -54,7 +49,7 @@ def adjusted(
     held against the maximum of all, the next against the maximum of all but that one, and so on.
     """
     weights = [1] * len(rows) if weights is None else weights
-    values = standardised(rows, weights, alternative)
+    values = standardised(rows, weights)
     found = [Fraction(1)] * len(rows[0])
     left = [h for h, value in enumerate(values[seen]) if value is not None]
     least = Fraction(0)

@@ -13,21 +13,18 @@ from permtest import compare_many, exact_perm_test
 from permtest.many import corrections
 from permtest.many.corrections import max_t
 from tests.many import naive_max_t as naive
-from tests.strategies import SCORES, alternatives
-
-SIDES = ("two-sided", "greater", "less")
+from tests.strategies import SCORES
 
 
 def every_pair(scores):
     return np.triu_indices(len(scores), 1)
 
 
-def corrected(scores, alternative="two-sided", K=10_000, rng=None):
+def corrected(scores, K=10_000, rng=None):
     array = np.array(scores, dtype=object)
     if all(-(2**60) < x < 2**60 for x in array.ravel()):
         array = array.astype(np.int64)
-    how = {"alternative": alternative, "K": K, "rng": np.random.default_rng(rng)}
-    return max_t(array, *every_pair(scores), **how)
+    return max_t(array, *every_pair(scores), K=K, rng=np.random.default_rng(rng))
 
 
 def of(fractions):
@@ -49,23 +46,21 @@ def numbers(*kinds):
 # ---- where all labellings are listed -----------------------------------------------------------
 
 
-@given(numbers("binary", "small", "signed"), alternatives)
+@given(numbers("binary", "small", "signed"))
 @settings(max_examples=90)
-def test_listed_is_the_definition(scores, alternative):
-    adjusted, listed = corrected(scores, alternative, K=200)
+def test_listed_is_the_definition(scores):
+    adjusted, listed = corrected(scores, K=200)
     pairs = list(combinations(range(len(scores)), 2))
     assert listed
-    np.testing.assert_array_equal(
-        adjusted, of(naive.adjusted(naive.differences(scores, pairs), alternative))
-    )
+    np.testing.assert_array_equal(adjusted, of(naive.adjusted(naive.differences(scores, pairs))))
 
 
 @settings(max_examples=60)
-@given(numbers("binary", "small", "huge"), alternatives)
-def test_no_pair_gains_by_the_others(scores, alternative):
-    found = corrected(scores, alternative=alternative, K=128)[0]
+@given(numbers("binary", "small", "huge"))
+def test_no_pair_gains_by_the_others(scores):
+    found = corrected(scores, K=128)[0]
     for (i, j), p in zip(combinations(range(len(scores)), 2), found.tolist(), strict=True):
-        alone = exact_perm_test(scores[i], scores[j], alternative=alternative).fraction()
+        alone = exact_perm_test(scores[i], scores[j]).fraction()
         assert p >= alone * (1 - Fraction(1, 10**15))
 
 
@@ -107,18 +102,17 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("alternative", SIDES)
 @pytest.mark.parametrize("kind", GROUPS)
-def test_sampled_is_near_the_exact_p(kind, alternative):
+def test_sampled_is_near_the_exact_p(kind):
     K = 20_000
     rows, weights, seen = law_of(GROUPS[kind], [(0, 1), (0, 2), (1, 2)])
-    exact = of(naive.adjusted(rows, alternative, weights, seen))
-    found, listed = corrected(items_of(GROUPS[kind]), alternative=alternative, K=K, rng=5)
+    exact = of(naive.adjusted(rows, weights, seen))
+    found, listed = corrected(items_of(GROUPS[kind]), K=K, rng=5)
     assert not listed
     # Each p is a share of labellings, its own or that of a hypothesis before it.
     slack = 4.5 * np.sqrt(exact * (1 - exact) / K) + 2 / K
     assert (np.abs(found - exact) <= slack).all()
-    assert alternative != "two-sided" or exact.min() < 0.5
+    assert exact.min() < 0.5
 
 
 def test_p_is_never_0_and_one_labelling_is_enough():
@@ -159,7 +153,6 @@ def test_kernels_and_numpy_find_the_same():
     assert np.array_equal(*sums)
     values, pairs = sums[0].T.astype(float), np.triu_indices(150, 1)
     weights, least = rng.random((2, pairs[0].size))
-    for two_sided in (True, False):
-        how = values, *pairs, two_sided, weights, 300 * least
-        for found, wanted in zip(corrections.maxima(*how), corrections._maxima(*how), strict=True):
-            assert np.array_equal(found, wanted)
+    how = values, *pairs, weights, 300 * least
+    for found, wanted in zip(corrections.maxima(*how), corrections._maxima(*how), strict=True):
+        assert np.array_equal(found, wanted)
