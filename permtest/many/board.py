@@ -29,13 +29,7 @@ from permtest.many.corrections import (
 from permtest.null.distribution import TABLE
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores, check_aligned
-from permtest.statistics import (
-    MeanOfRatios,
-    Statistic,
-    check_scores,
-    lookup,
-    measured,
-)
+from permtest.statistics import MeanOfRatios, Statistic, check_scores, lookup, measured
 
 #: Pairs of systems at most; each takes some hundred bytes.
 MOST_TESTS = 10**7
@@ -358,32 +352,29 @@ class Leaderboard(Shown):
         `difference` from the first system, with its `interval` and p-values; None for that one
         itself. With a baseline, differences are from that, and there are no ranks.
         """
-        return self._rows
-
-    @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
         order, ranked, found = self.order(), self.baseline is None, []
-        head = self.systems.index(self.baseline or order[0])
-        groups, tied = (self.groups(), self.tied_with_best()) if ranked else ([], ())
-        columns = ("difference", "statistic"), ("pvalue",) * 2, ("adjusted",) * 2
-        squares = {key: self.matrix(what)[:, head].tolist() for key, what in columns}
-        differs = self.matrix("differs")[:, head] == 1
+        first = self.baseline or order[0]
+        head = self.systems.index(first)
+        columns = "statistic", "pvalue", "adjusted", "differs"
+        beside = np.stack([self.matrix(x)[:, head] for x in columns], axis=1).tolist()
+        places, groups = self.places().tolist(), self.groups() if ranked else []
+        tied = self.tied_with_best() if ranked else ()
+        ranges = self.rank_ranges().tolist() if self.bounds_ranks else []
         for name in order:
-            i, row = self.systems.index(name), dict[str, Any]()
-            if ranked:
-                row["rank"] = int(self.places()[i])
+            i = self.systems.index(name)
+            row: dict[str, Any] = {"rank": places[i]} if ranked else {}
             row |= {"system": name, "value": float(self.values[i])}
-            if self.bounds_ranks:
-                row["ranks"] = " to ".join(dict.fromkeys(map(str, self.rank_ranges()[i])))
+            if ranges:
+                row["ranks"] = " to ".join(dict.fromkeys(map(str, ranges[i])))
             if ranked:
+                # Groups that follow each other, by the letters of the first and the last.
                 own = [_letter(k) for k, group in enumerate(groups) if name in group]
-                both = dict.fromkeys(own[:1] + own[-1:])  # their groups follow each other
-                row |= {"letters": "-".join(both), "tied_with_best": name in tied}
-            row |= {key: None if i == head else column[i] for key, column in squares.items()}
-            row["interval"] = None if i == head else self.interval(name, self.systems[head])
-            if not ranked:
-                row["differs"] = bool(differs[i])
-            found.append(row)
+                row["letters"] = "-".join(dict.fromkeys(own[:1] + own[-1:]))
+                row["tied_with_best"] = name in tied
+            *numbers, differs = beside[i] if name != first else (None, None, None, False)
+            row |= dict(zip(("difference", "pvalue", "adjusted"), numbers, strict=True))
+            row["interval"] = self.interval(name, first) if name != first else None
+            found.append(row if ranked else row | {"differs": bool(differs)})
         return found
 
     @property
@@ -569,10 +560,10 @@ def _scores_of(
                 f"to scores, not {type(table).__name__}"
             )
         columns = {str(name): table[name] for name in (table.columns if frame else table.keys())}
-        for column in list(columns.values())[:1]:
+        for name, column in columns.items():
             check_aligned(column, clusters, ("table", "clusters"))
-        for name in columns if frame else ():
-            _check_no_numbers(columns[name], name)
+            if frame:
+                _check_no_numbers(column, name)
         scores = entry.counts(columns) if entry.columns else Scores.of_columns(columns)
     if len(scores) == 0:
         raise ValueError("table has no items; a comparison needs one at least")
