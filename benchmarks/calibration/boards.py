@@ -126,7 +126,7 @@ def all_right(scores: Scores, lead: float) -> list[bool]:
     """Whether all intervals hold the true differences, for each of `ANSWERS`."""
     size, n = scores.shape
     values, binary = scores.astype(np.float64), bool(np.isin(scores, (0, 1)).all())
-    how: dict[str, Any] = {"typical": root_mean_square(np.diff(values, axis=0)), "binary": binary}
+    typical = root_mean_square(np.diff(values, axis=0))
     true, means = lead * (np.arange(size) == 0), scores.mean(axis=1)
     pooled, reaches = np.sqrt(scores.var(axis=1, ddof=1).mean()), unpaired(size, n)
     best, found = int(means.argmax()), []
@@ -139,7 +139,7 @@ def all_right(scores: Scores, lead: float) -> list[bool]:
             if i != beside:
                 gap, width = means[i] - means[beside], reach * pooled
                 gaps = values[i] - values[beside]
-                ends = [interval_at(tail, gaps, gap, **how)]
+                ends = [interval_at(tail, typical, gaps, gap, binary)]
                 ends += [single(scores[i] - scores[beside], binary)]
                 ends += [(gap - width, gap + width)]
                 off = true[i] - true[beside]

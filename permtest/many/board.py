@@ -278,8 +278,11 @@ class Leaderboard(Shown):
         return np.stack(found) - found[0]
 
     @cached_property
-    def _tail(self) -> float:
-        return joint_tail(self.unit_values, self.first, self.second, self.alpha)
+    def _joint(self) -> tuple[float, float]:
+        """The error on each side of an interval, and the size of differences in the whole table."""
+        values = self.unit_values
+        typical = root_mean_square(np.diff(values, axis=0))
+        return joint_tail(values, self.first, self.second, self.alpha), typical
 
     def interval(self, a: str, b: str) -> tuple[float, float]:
         """The interval for the difference of two systems, a less b.
@@ -308,13 +311,11 @@ class Leaderboard(Shown):
                 found = _test(scores, [(i, j)], "mean", self.seed, 0)
                 low, high = found.confidence_interval(round(1 - self.alpha, 12))
                 return low * times, high * times
-        values = self.unit_values
         low, high = interval_at(
-            self._tail,
-            values[i] - values[j],
+            *self._joint,
+            self.unit_values[i] - self.unit_values[j],
             float(self._exact[i] - self._exact[j]) / times,
-            binary=scores.is_binary and scores.clusters is None,
-            typical=root_mean_square(np.diff(values, axis=0)),
+            scores.is_binary and scores.clusters is None,
         )
         return low * times, high * times
 

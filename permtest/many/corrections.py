@@ -220,7 +220,7 @@ def _maxima(
     return hits, highest
 
 
-@compiled_or(_maxima)
+@compiled_or(_maxima, lambda rows, first, *rest: 10 * rows.shape[1] * first.size)
 def maxima(
     rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
 ) -> tuple[Ints, Floats]:
@@ -292,7 +292,7 @@ def _largest(chunk: range, origin: np.random.SeedSequence, root: Floats, *pairs:
 
 
 def interval_at(
-    tail: float, gaps: Floats, mean: float, *, binary: bool, typical: float
+    tail: float, typical: float, gaps: Floats, mean: float, binary: bool
 ) -> tuple[float, float]:
     """The interval of one difference of this mean, with so much error on each side.
 

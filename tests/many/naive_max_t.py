@@ -23,43 +23,22 @@ def differences(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[list[F
     return [[total(i, j, swaps) - total(j, i, swaps) for i, j in pairs] for swaps in every]
 
 
-def standardised(
-    rows: Sequence[Sequence[Fraction]], weights: Sequence[int]
-) -> list[list[Fraction | None]]:
-    """t^2 of each difference t over its standard deviation; None where it is always 0."""
-    total = sum(weights)
-    columns: list[list[Fraction | None]] = []
-    for column in zip(*rows, strict=True):
-        variance = sum(w * x * x for w, x in zip(weights, column, strict=True)) / total
-        if variance == 0:
-            columns.append([None] * len(rows))
-            continue
-        columns.append([x * x / variance for x in column])
-    return [list(row) for row in zip(*columns, strict=True)]
+def adjusted(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """Adjusted p-values, given the differences under each labelling; the first was observed.
 
-
-def adjusted(
-    rows: Sequence[Sequence[Fraction]],
-    weights: Sequence[int] | None = None,
-    seen: int = 0,
-) -> list[Fraction]:
-    """Adjusted p-values, given the differences under each labelling; row `seen` was observed.
-
-    Westfall and Young (1993), Alg. 4.1: of the hypotheses, the one with the largest statistic is
-    held against the maximum of all, the next against the maximum of all but that one, and so on.
+    Westfall and Young (1993), Alg. 4.1: of the hypotheses, the one with the largest square over its
+    variance is held against the maximum of all, the next against the maximum of all but that one,
+    and so on. The p of a pair that never differs is 1.
     """
-    weights = [1] * len(rows) if weights is None else weights
-    values = standardised(rows, weights)
-    found = [Fraction(1)] * len(rows[0])
-    left = [h for h, value in enumerate(values[seen]) if value is not None]
+    squares = [[x * x for x in row] for row in rows]
+    totals = [sum(column) for column in zip(*squares, strict=True)]
+    values = [[x / (t or 1) for x, t in zip(row, totals, strict=True)] for row in squares]
+    found = [Fraction(1)] * len(totals)
+    left = [h for h, total in enumerate(totals) if total]
     least = Fraction(0)
     while left:
-        best = max(left, key=lambda h: values[seen][h])
-        hits = sum(
-            w
-            for w, row in zip(weights, values, strict=True)
-            if max(row[h] for h in left) >= values[seen][best]
-        )
-        least = found[best] = max(least, Fraction(hits, sum(weights)))
+        best = max(left, key=lambda h: values[0][h])
+        hits = sum(max(row[h] for h in left) >= values[0][best] for row in values)
+        least = found[best] = max(least, Fraction(hits, len(rows)))
         left.remove(best)
     return found
