@@ -117,17 +117,20 @@ def test_every_system_has_a_row_with_its_value_and_ranks(name):
 
 
 def test_beside_a_baseline_differences_are_drawn():
-    board = pt.compare_many(SEVERAL, baseline="system 3", alternative="greater")
+    board = pt.compare_many(SEVERAL, baseline="system 3")
     ax = plot_ranking(board, ax=Figure((11, 1)))
     drawn = {line.get_ydata()[0]: line for line in lines(ax, "differs", "same", "baseline")}
-    for y, (system, note) in enumerate(zip(board.order(), texts(ax, "note"), strict=True)):
-        at, gid, words = 0, "baseline", "baseline"
-        for pair in np.flatnonzero(board.first == board.systems.index(system)):
-            at, gid = board.statistic[pair], "differs" if board.differs[pair] else "same"
-            words = f"  p = {p_value(board.adjusted[pair])}"
-        assert (drawn[y].get_xdata()[0], drawn[y].get_gid()) == (at, gid)
-        assert note.endswith(words)
-    assert ax.get_legend().get_texts()[0].get_text() == "shown to score more"
+    for y, system in enumerate(board.order()):
+        note, line = texts(ax, "note")[y], drawn[y]
+        if system == "system 3":
+            assert (note, line.get_gid(), *line.get_xdata()) == ("baseline", "baseline", 0)
+            continue
+        (pair,) = np.flatnonzero(board.first == board.systems.index(system))
+        assert line.get_xdata()[0] == board.statistic[pair]
+        assert line.get_gid() == ("differs" if board.differs[pair] else "same")
+        assert note.endswith(f"  p = {p_value(board.adjusted[pair])}")
+    key = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert key == ["shown to differ", "not shown to differ"]
     with pytest.raises(ValueError, match=r"only with 'system 3'.*plot_ranking"):
         plot_pairs(board)
 

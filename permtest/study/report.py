@@ -836,11 +836,11 @@ def _cautions(c: Comparison) -> tuple[str, ...]:
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    (table, titles), chosen = board.table(), CORRECTIONS[board.correction]
+    table, (correction, controls) = board.rows(), CORRECTIONS[board.correction]
     several, size = board.baseline is None, counted(len(board.systems), "systems")
     note = "Systems that share a letter are not shown to differ. " * several
     note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
-    ranking = Section("ranking", "Ranking", "", table, titles, note=note, folded=False)
+    ranking = Section("ranking", "Ranking", "", table, board.titles, note=note, folded=False)
     sections = [ranking]
     if several and len(board.systems) <= MOST_DRAWN:
         pairs = Picture(
@@ -858,9 +858,8 @@ def _of_board(board: Leaderboard) -> Document:
     told += "tell in which direction they differ."
     heads = {"system": "system", "few": f"{board.unit} at least", "many": "at most"}
     tested = {
-        "alternative": board.alternative,
         "baseline": board.baseline,
-        "correction": f"{chosen.title}; controls the {chosen.controls}, {chosen.holds}",
+        "correction": f"{correction}; controls the {controls}",
         "level": f"{board.alpha:g}",
         "seed": board.seed if board.sampled else None,
     }

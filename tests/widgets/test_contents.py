@@ -111,7 +111,7 @@ def test_it_opens_a_result_with_its_folds_added_up():
     e = PosteriorExplorer.of(found)
     assert [bar.value for bar in e.counts.values()] == [60, 16, 77, 65, 16, 77]
     assert e.result.p_b_better == pytest.approx(found.p_b_better, abs=1e-9)
-    kept = ("metric", "prior", "rope", "weight", "threshold", "names")
+    kept = ("metric", "prior", "rope", "weight", "names")
     assert all(getattr(e.result, name) == getattr(found, name) for name in kept)
 
 
