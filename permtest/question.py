@@ -237,11 +237,14 @@ class SumQuestion(Question):
 
     def observing(self, observed: Any) -> SumQuestion:
         """The same question, had another sum of scores been observed, which must be possible."""
-        law, wanted = self.law, Fraction(str(check_finite(observed, "observed"))) * self.scale
+        law, rounded = self.law, check_finite(observed, "observed")
+        if rounded == self.in_scores(self.observed):
+            return self
+        wanted = Fraction(str(observed)) * self.scale
         cell = round((wanted - law.offset) / law.unit)
         total = law.offset + law.unit * cell
         # A float may have fewer digits than the sum that it stands for.
-        same = self.in_scores(total) == observed or total == Fraction(str(observed)) * self.scale
+        same = total == wanted or self.in_scores(total) == rounded
         if not (same and 0 <= cell <= law.top and attainable(law)[cell]):
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "

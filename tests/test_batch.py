@@ -263,7 +263,7 @@ def test_bad_scores_are_named_by_their_whole_index(monkeypatch, blocks, u, v, ax
         ((scores(), scores()), {"method": "x"}, ValueError, "method='x' is not known"),
         ((scores(), scores()), {"statistic": "x"}, ValueError, "statistic='x' is not known"),
         ((scores(), scores()), {"alternative": "x"}, ValueError, "alternative='x' is not"),
-        ((scores(), scores()), {"names": ("a", "a")}, ValueError, "must differ"),
+        ((scores(), scores()), {"names": ("a", "a")}, ValueError, "that differ"),
         ((scores(), scores()), {"axis": 2}, ValueError, r"axis=2 is not an axis of u of shape"),
         ((scores(), scores()), {"axis": -3}, ValueError, r"axis=-3 is not an axis"),
         ((scores(), scores()), {"axis": 0.0}, TypeError, r"axis=0.0 must be an integer"),

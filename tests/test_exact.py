@@ -235,7 +235,7 @@ def test_the_bound_keeps_the_contract_at_the_papers_size(method):
         ({"method": "monte_carlo"}, "call monte_carlo to sample"),
         ({"names": ("a",)}, r"names=\('a',\) must be two strings"),
         ({"names": "ab"}, "names='ab' must be two strings"),
-        ({"names": ("a", "a")}, "must differ"),
+        ({"names": ("a", "a")}, "that differ"),
     ],
 )
 def test_unknown_options_are_refused(arguments, message):
@@ -306,7 +306,7 @@ def test_the_observed_sum_is_one_that_can_be_observed():
     assert thirds.at(thirds.statistic) == thirds
     with pytest.raises(ValueError, match="method='foo' is not known"):
         thirds.at(thirds.statistic, method="foo")
-    for bad in ("1", float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
+    for bad in (float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
         with pytest.raises(ValueError, match="observed="):
             thirds.at(bad)
 

@@ -471,7 +471,9 @@ def test_bad_options_are_refused(call, message):
 def test_a_result_says_what_it_knows():
     u, v = [[3, 1, 0], [2, 0, 1], [1, 1, 1]], [[1, 0, 2], [2, 2, 1], [1, 0, 1]]
     result = pt.exact_perm_test(u, v, statistic="f1", names=("new", "old"))
-    assert str(result).startswith("F1 of new is 0.1786 higher than that of old (0.75 against 0.5714)")
+    assert str(result).startswith(
+        "F1 of new is 0.1786 higher than that of old (0.75 against 0.5714)"
+    )
     assert result.parts == ("2 tp", "fp + fn")
     assert (result.sums, result.other_sums) == ((12, 4), (8, 6))
     fields = json.loads(result.to_json())
