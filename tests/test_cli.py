@@ -11,9 +11,7 @@ import pytest
 import permtest as pt
 from permtest.cli import COMMANDS
 
-TABLE = "id,new,old\n" + "".join(
-    f"q{i},{i * i % 7 + (i % 3 > 0)},{i * i % 7}\n" for i in range(40)
-)
+TABLE = "id,new,old\n" + "".join(f"q{i},{i * i % 7 + (i % 3 > 0)},{i * i % 7}\n" for i in range(40))
 #: What --json holds at least.
 CONTRACT = """pvalue log10_pvalue smallest_pvalue statistic n n_informative alternative method metric score
 higher_is_better higher difference confidence_interval confidence_level paired_by notes""".split()
