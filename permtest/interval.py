@@ -32,14 +32,13 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import copysign, erfc, floor, gcd, inf, log, log1p, nextafter, pi, sqrt
-from numbers import Real
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_level
+from permtest._checks import TooHard, check_above_zero, check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.integers import IntArray, exact_dot, unscaled
 from permtest.methods import exact_fraction, solve
@@ -303,7 +302,7 @@ def noninferiority_test(
     >>> r.statistic, r.fraction()
     (0.0, Fraction(3, 32))
     """
-    bound = _as_margin(margin, "margin", "positive: it is how much worse the first system may be")
+    bound = _as_margin(margin)
     question = ask_of_scores(u, v, names=names, clusters=clusters)
     known = question.higher_is_better if higher_is_better is None else higher_is_better
     return against(question, *((-inf, bound) if known is False else (-bound, inf)))
@@ -312,7 +311,7 @@ def noninferiority_test(
 def equivalence_test(
     u: Any,
     v: Any = None,
-    margin: Margin | tuple[Margin, Margin] | None = None,
+    margin: Margin | None = None,
     *,
     clusters: Any = None,
     names: tuple[str, str] | None = None,
@@ -327,9 +326,8 @@ def equivalence_test(
     ----------
     u, v, clusters, names
         As in `noninferiority_test`.
-    margin : int, float, Decimal or Fraction, or a pair of them
-        As there: a positive number, for differences between ``-margin`` and ``margin``; or
-        ``(low, high)``, one below and one above 0.
+    margin : int, float, Decimal or Fraction
+        As there: a positive number, for differences between ``-margin`` and ``margin``.
 
     Returns
     -------
@@ -347,16 +345,8 @@ def equivalence_test(
     >>> r.pvalue, r.pvalues, tuple(r.confidence_interval())
     (0.03125, (0.03125, 0.03125), (-0.5, 0.5))
     """
-    if not isinstance(margin, tuple | list):
-        high = _as_margin(margin, "margin", "positive, or a pair (low, high)")
-        low = -high
-    elif len(margin) == 2:
-        why = "0: a pair of margins is (low, high), the differences that do not matter"
-        low = _as_margin(margin[0], "margin[0]", f"below {why}", -1)
-        high = _as_margin(margin[1], "margin[1]", f"above {why}")
-    else:
-        raise ValueError(f"margin has {len(margin)} values; give one number, or two (low, high)")
-    return against(ask_of_scores(u, v, names=names, clusters=clusters), low, high)
+    high = _as_margin(margin)
+    return against(ask_of_scores(u, v, names=names, clusters=clusters), -high, high)
 
 
 def against(
@@ -391,15 +381,13 @@ def against(
     )
 
 
-def _as_margin(margin: Any, name: str, what: str, sign: int = 1) -> Fraction:
-    """The number as it is written, if it has this sign."""
-    if isinstance(margin, bool | np.bool_) or not isinstance(margin, Real | Decimal):
-        raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
-    if margin in (inf, -inf) or margin != margin:
-        raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
+def _as_margin(margin: Any) -> Fraction:
+    """The number as it is written, if it is positive."""
+    if not isinstance(margin, Decimal | Fraction):
+        check_above_zero(margin, "margin")
     found = Fraction(str(margin))
-    if found * sign <= 0:
-        raise ValueError(f"{name} = {margin} must be {what}")
+    if found <= 0:
+        raise ValueError(f"margin={margin} must be above 0")
     return found
 
 

@@ -176,10 +176,6 @@ class SumQuestion(Question):
     #: The scores, each entry by itself, and the statistic; None where a user's g takes entries.
     data: Scores | None = None
     entry: Statistic
-    #: What is swapped as a whole, of each entry.
-    clusters: Any = None
-    #: The values of g, if entries stay and if they are swapped.
-    effects: tuple[IntArray, IntArray] | None = None
     #: By what integers have to be divided to be scores.
     scale: int = 1
     #: The statistic is a sum divided by this: the number of entries if it is a mean.
@@ -266,22 +262,14 @@ class SumQuestion(Question):
 
     @cached_property
     def differences(self) -> Differences:
-        """The values of g(u_n, v_n) that are shifted: of pairs, or sums of clusters."""
-        if self.h is not None:
-            raise ValueError("with h the test is not about a mean difference; leave h out")
-        if self.data is not None:
-            values = self.data.units.differences()
-        else:
-            assert self.effects is not None
-            values, swap = self.effects
-            for i in np.flatnonzero(values != -swap)[:1]:
-                raise ValueError(
-                    f"g is not antisymmetric: entry {i} has g(u, v) = {values[i]} and g(v, u) = "
-                    f"{swap[i]}, so a mean difference cannot be shifted"
-                )
+        """The differences that are shifted: of pairs, or sums of clusters."""
+        data = self.data
+        if self.h is not None or data is None:
+            raise ValueError("a test with g or h is not about a mean difference; leave them out")
+        values = data.units.differences()
         sizes = np.ones(values.size, dtype=np.int64)
-        if self.clusters is not None:
-            sizes = np.bincount(cluster_numbers(self.clusters, self.n_entries or 0))
+        if data.clusters is not None:
+            sizes = np.bincount(cluster_numbers(data.clusters, len(data)))
         found = Differences.of(values, sizes)
         if exact_dot(found.values, found.counts) != self.observed:
             raise ValueError("the scores were changed after the test; test them again")
@@ -547,8 +535,6 @@ def ask(
         metric=_called(h, function_name(g, "g")),
         names=check_names(names or ("u", "v")),
         entry=entry,
-        effects=effects,
-        clusters=clusters,
         n_entries=n_entries,
         **how,
     )
@@ -583,19 +569,19 @@ def _check_options(
     entry: Statistic, g: Any, h: Any, alternative: str, rounding: float | None
 ) -> None:
     """Refuse what cannot be combined."""
-    if entry.measures and rounding is not None:
-        raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
-    if entry.measures and (g is not None or h is not None):
-        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
-    if g is not None and entry.name != "sum":
-        raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
+    if entry.measures and (g is not None or h is not None or rounding is not None):
+        raise ValueError(
+            f"statistic={entry.name!r} has a g and an h of its own, of counts, which are exact; "
+            "leave g, h and rounding out"
+        )
+    if g is not None and (entry.name != "sum" or rounding is not None):
+        other = "rounding" if rounding is not None else f"statistic={entry.name!r}"
+        raise ValueError(f"{other} and g cannot be combined: g says what is added up, exactly")
     if h is not None and alternative != "two-sided":
         raise ValueError(
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
             "h(S) is at least as large as observed; put the direction into h"
         )
-    if g is not None and rounding is not None:
-        raise ValueError("rounding and g cannot be combined: what g returns is exact")
 
 
 def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQuestion:
@@ -614,18 +600,16 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
         )
     law, tally = group_differences(units.u, units.v)
     scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
-    totals, scores = (
-        (unscaled(tally.total_u, x), unscaled(tally.total_v, x)) for x in (scale, scale * divisor)
-    )
+    u, v = tally.total_u, tally.total_v
+    totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
     check_scores(entry, data, tally.low if data.clusters is None else None)
     upper = data.higher_is_better
     return SumQuestion(
         law=law,
-        observed=tally.total_u - tally.total_v,
+        observed=u - v,
         metric=entry.name if h is None else _called(h, entry.name),
         names=data.names,
         data=data,
-        clusters=data.clusters,
         entry=entry,
         totals=totals,
         scores=scores,
