@@ -205,16 +205,6 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
     The name under which it was first described (2021 submission, Fig. 5; the event there, "as small
     as observed", is a slip for "as large"). There it takes four dimensions, here two.
 
-    Parameters
-    ----------
-    u, v : array_like of shape (N, 3) or (N, 2)
-        Per entry either true positives, false positives and false negatives, or true positives
-        and incorrect answers; or one `Scores`.
-
-    Returns
-    -------
-    PermutationTestResult
-
     Examples
     --------
     >>> from permtest import perm_test_F1
@@ -225,19 +215,9 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
 
 
 def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
-    """Exact two-sided test of a difference in accuracy: `exact_perm_test` on counts.
+    """Exact two-sided test of a difference in accuracy, by its name in Fig. 2 of the submission.
 
-    The name under which the algorithm was first described (2021 submission, Fig. 2; the event
-    there, "as small as observed", is a slip for "as large").
-
-    Parameters
-    ----------
-    u, v : array_like of shape (N,)
-        Correct answers per entry for the two systems, integers; or one `Scores`.
-
-    Returns
-    -------
-    PermutationTestResult
+    It is `exact_perm_test` with ``statistic="accuracy"``.
 
     Examples
     --------

@@ -47,7 +47,14 @@ from permtest.null.distribution import (
 )
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
-from permtest.scores import Scores, add_up, check_aligned, check_names, cluster_numbers
+from permtest.scores import (
+    Scores,
+    add_up,
+    check_aligned,
+    check_length,
+    check_names,
+    cluster_numbers,
+)
 from permtest.statistics import (
     MeanOfRatios,
     Statistic,
@@ -658,11 +665,7 @@ def local_effects(
         u, v = u.u, u.v
     check_aligned(u, v)
     a, b = _entries(u, "u"), _entries(v, "v")
-    if len(a) != len(b):
-        raise ValueError(
-            f"u has {len(a)} entries and v has {len(b)}: a paired test needs the entries of both "
-            "systems on the same items; align them by item first"
-        )
+    check_length(a, b, ("u", "v"))
     stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], f"{name}(u, v)")
     return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], f"{name}(v, u)")
 

@@ -273,7 +273,7 @@ class Scores:
         runs_of = {name: _runs(values, name) for name, values in runs.items()}
         given, head = list(runs_of.values()), next(iter(runs))
         for name, one in runs_of.items():
-            _check_length(given[0].sizes, one.sizes, (head, name))
+            check_length(given[0].sizes, one.sizes, (head, name))
         try:
             exact = in_common_units([one.scores for one in given], list(runs))
         except ScoreError as error:
@@ -298,7 +298,7 @@ class Scores:
             check_aligned(arrays[0], other, (labels[0], label))
         exact = in_common_units(arrays, labels)
         for label, column in zip(labels[1:], exact.columns[1:], strict=True):
-            _check_length(exact.columns[0], column, (labels[0], label))
+            check_length(exact.columns[0], column, (labels[0], label))
         off = None if exact.tolerance is None else np.stack(exact.tolerance)
         how: dict[str, Any] = {"scale": exact.scale, "tolerance": off, "reading": exact.reading}
         return cls(exact.columns, **how | fields)
@@ -519,7 +519,8 @@ def _runs(values: Any, name: str) -> Runs:
     return Runs(scores, np.array(sizes, dtype=np.intp))
 
 
-def _check_length(first: Collection[Any], other: Collection[Any], labels: tuple[str, str]) -> None:
+def check_length(first: Collection[Any], other: Collection[Any], labels: tuple[str, str]) -> None:
+    """Refuse columns of different lengths."""
     if len(first) != len(other):
         a, b = labels
         raise ValueError(
