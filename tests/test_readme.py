@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def console_sessions():
 @pytest.mark.parametrize(("command", "output"), console_sessions())
 def test_console_session(command, output, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    assert main(command.split()) == 0
+    assert main(shlex.split(command)) == 0
     shown, cut, _ = output.partition("...\n")  # the rest is not shown
     printed = capsys.readouterr().out
     assert printed.startswith(shown) if cut else printed == shown

@@ -14,7 +14,9 @@ WORK = """
 import numpy as np
 import permtest as pt
 from permtest import alternatives as alt
+from permtest._jit import compile_from_now_on
 
+compile_from_now_on()                      # which decides about the last digit
 rng = np.random.default_rng(3)
 U, V = rng.integers(0, 9, (2, 300))
 F, G = rng.integers(0, 5, (2, 40, 3))
