@@ -45,7 +45,6 @@ def exact_perm_test(
     method: Method = "auto",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-    rounding: float | None = None,
     rng: RNG = None,
     axis: int | None = None,
 ) -> PermutationTestResult | Any:  # with `axis` it is a BatchResult
@@ -62,7 +61,9 @@ def exact_perm_test(
     u : array_like of shape (N,), or Scores
         Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers,
         fractions, decimals, or floats, which stand for the decimals or the fractions that they
-        came from, as `Scores.of` says; or, with `g`, entries of any kind.
+        came from, as `Scores.of` says. Floats that stand for neither may be off by two epsilons of
+        the largest score; where that could decide a tie, the result is a bracket. With `g`, entries
+        of any kind.
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
         `Scores`.
@@ -112,12 +113,6 @@ def exact_perm_test(
         What each entry belongs to, such as its document: numbers or strings. Whole clusters are
         then swapped, which leaves the entries in them free to depend on each other. Default:
         those that `Scores` bring, if any.
-    rounding : float, optional
-        By how much each score may be off, in scores: 0.005 for scores that were rounded to two
-        decimals, 0 for floats that are exact. Where that could decide a tie, the result is a
-        bracket that holds the p-value of the scores before they were rounded. Default: nothing
-        for integers, decimals and recognised fractions, two epsilons of the largest score for
-        other floats, of which equal ones are taken for equal scores.
     rng : numpy.random.Generator, int or None
         Only matters where a ready-made statistic is sampled because its exact p is out of reach.
     axis : int, optional
@@ -185,11 +180,10 @@ def exact_perm_test(
     (Fraction(1, 2), 2)
     """
     how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
-    how |= {"clusters": clusters, "rounding": rounding}
     if axis is not None:
-        how |= {"g": g, "h": h}
+        how |= {"g": g, "h": h, "clusters": clusters}
         return exact_perm_test_batch(u, v, axis=axis, method=method, **how)
-    question = ask(u, v, g, h, **how)
+    question = ask(u, v, g, h, clusters=clusters, **how)
     try:
         return answer(question, method)
     except (TooHard, MemoryError) as error:

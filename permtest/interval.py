@@ -150,10 +150,7 @@ def interval_of(question: SumQuestion, confidence_level: float) -> ConfidenceInt
         for sign, other in ((1, "less"), (-1, "greater"))
     )
     warning = shift_warning(question.differences, question.swapped)
-    # No shift moves further than a difference of two rounded scores does.
-    off = question.tolerance / (2 * question.scale * max(question.n_entries or question.law.n, 1))
-    off = off if question.ties_doubtful else 0.0
-    ends, resolution = (below[0] - off, 0.0 - above[0] + off), max(below[1], above[1]) + off
+    ends, resolution = (below[0], 0.0 - above[0]), max(below[1], above[1])
     return ConfidenceInterval(*ends, confidence_level, resolution, warning)
 
 

@@ -160,8 +160,8 @@ def _with_observed(question: Question, far: Probability) -> Probability:
     """The observed labelling is extreme however ties break, and so is its mirror image."""
     if far.value == 1:
         return far
-    n = question.law.n if question.ties_doubtful else question.law.n_informative
-    return far.plus(CERTAIN.halved(n - (question.alternative == "two-sided")))
+    sides = question.alternative == "two-sided"
+    return far.plus(CERTAIN.halved(question.law.n_informative - sides))
 
 
 # ---- the methods -------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def exact_fraction(question: Question) -> Fraction:
         if solve(question).method == "bracket":
             raise ValueError(
                 "scores are floating-point numbers whose rounding can decide ties, so that p is "
-                "known between two bounds only; pass rounding=0 if they are exact"
+                "known between two bounds only; pass Fraction(x) of exact ones"
             )
         question = replace(question, tolerance=0)
     return Fraction(count_extreme(question), 2**question.law.n_informative)

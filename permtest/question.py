@@ -111,8 +111,6 @@ class Question(ABC):
     tolerance: int = 0
     #: By how many cells the `thresholds` are moved outward, where ties are in doubt.
     moved_by: int = 0
-    #: Whether scores that are equal as read may have differed before they were rounded.
-    ties_doubtful: bool = False
 
     @property
     def swapped(self) -> str:
@@ -514,13 +512,12 @@ def ask(
     alternative: str = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-    rounding: float | None = None,
 ) -> SumQuestion | SeveralSums:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
-    if g is not None or h is not None or rounding is not None:
-        _check_options(entry, g, h, alternative, rounding)
+    if g is not None or h is not None:
+        _check_options(entry, g, h, alternative)
     if clusters is not None:
         check_aligned(u, clusters, ("u", "clusters"))
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
@@ -532,7 +529,7 @@ def ask(
         data = _scores(u, v, entry, names).clustered(clusters)
         if entry.measures:
             return _ask_of_measure(data, entry, alternative)
-        return _ask_of_scores(data if rounding is None else data.rounded_by(rounding), entry, how)
+        return _ask_of_scores(data, entry, how)
     if isinstance(u, Scores) and clusters is None:
         clusters = u.clusters
     effects, n_entries = _by_cluster(clusters, *local_effects(u, v, g))
@@ -572,18 +569,12 @@ def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
     return question
 
 
-def _check_options(
-    entry: Statistic, g: Any, h: Any, alternative: str, rounding: float | None
-) -> None:
+def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
     """Refuse what cannot be combined."""
-    if entry.measures and (g is not None or h is not None or rounding is not None):
-        raise ValueError(
-            f"statistic={entry.name!r} has a g and an h of its own, of counts, which are exact; "
-            "leave g, h and rounding out"
-        )
-    if g is not None and (entry.name != "sum" or rounding is not None):
-        other = "rounding" if rounding is not None else f"statistic={entry.name!r}"
-        raise ValueError(f"{other} and g cannot be combined: g says what is added up, exactly")
+    if entry.measures:
+        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
+    if g is not None and entry.name != "sum":
+        raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
     if h is not None and alternative != "two-sided":
         raise ValueError(
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
@@ -603,7 +594,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
     if h is not None and tolerance:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
-            "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
+            "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
     law, tally = group_differences(units.u, units.v)
     scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
@@ -624,7 +615,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
         higher_is_better=entry.higher_is_better if upper is None else upper,
         scale=scale,
         tolerance=tolerance,
-        ties_doubtful=data.ties_doubtful,
         reading=data.reading,
         n_entries=None if data.clusters is None else len(data),
         has_runs=data.runs is not None,

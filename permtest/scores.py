@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import ScoreError, check_finite
+from permtest._checks import ScoreError
 from permtest.integers import (
     IntArray,
     as_counts,
@@ -84,9 +84,6 @@ class Scores:
         What each item belongs to, such as its document. Tests swap whole clusters then.
     tolerance : ndarray of shape (S, N), or None
         By how much each score may be off, in scores; None if none is.
-    ties_doubtful : bool
-        Whether scores that are equal may have differed before they were rounded, as `rounded_by`
-        says. Floats that are equal are taken for equal scores.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
     score : str
@@ -117,7 +114,6 @@ class Scores:
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     clusters: tuple[Any, ...] | None = field(default=None, repr=False)
     tolerance: NDArray[np.float64] | None = field(default=None, repr=False)
-    ties_doubtful: bool = field(default=False, repr=False)
     reading: str = field(default="", repr=False)
     score: str = ""
     higher_is_better: bool | None = None
@@ -393,14 +389,6 @@ class Scores:
             tolerance=None if self.tolerance is None else self.tolerance[[i, j]],
             runs=None if self.runs is None else tuple(self.runs[k] for k in pick),
         )
-
-    def rounded_by(self, rounding: float) -> Scores:
-        """The same, where each score may be off by so much; 0 for scores that are exact."""
-        if check_finite(rounding, "rounding") < 0:
-            raise ValueError(f"rounding={rounding} must be 0 or more")
-        off = np.full((self.n_systems, len(self)), float(rounding)) if rounding else None
-        reading = f"each score may be off by up to {rounding:g}" if rounding else ""
-        return replace(self, tolerance=off, ties_doubtful=rounding > 0, reading=reading)
 
     def clustered(self, clusters: Any) -> Scores:
         """The same with clusters, one label for each item; unchanged where they are None."""

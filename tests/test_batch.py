@@ -258,7 +258,7 @@ def test_bad_scores_are_named_by_their_whole_index(monkeypatch, blocks, u, v, ax
         ((scores(), scores(), None, abs), {}, ValueError, "h and axis cannot be combined"),
         ((pt.Scores.of([1], [2]),), {}, ValueError, "Scores and axis cannot be combined"),
         ((scores(),), {}, TypeError, "v is missing"),
-        ((scores(), scores()), {"rounding": 0}, ValueError, "rounding and axis cannot be"),
+        ((scores(), scores()), {"clusters": [1]}, ValueError, "clusters and axis cannot be"),
         ((scores(), scores()), {"method": "dp"}, ValueError, "method='dp' and axis cannot"),
         ((scores(), scores()), {"method": "x"}, ValueError, "method='x' is not known"),
         ((scores(), scores()), {"statistic": "x"}, ValueError, "statistic='x' is not known"),

@@ -266,7 +266,7 @@ def test_rounding_decides_nothing_where_both_ends_agree_within_their_bounds(
     apart, method, monkeypatch
 ):
     u = np.random.default_rng(1).random(200)
-    asked = question.ask(u, np.zeros(200), rounding=1e-3)
+    asked = question.ask(u, np.zeros(200))
     ends = iter([Probability.of_log(-10.0, 1e-3), Probability.of_log(apart - 10.0, 1e-3)])
     monkeypatch.setitem(SOLVERS, "tilted", lambda _: next(ends))
     found = solve(asked, "tilted")

@@ -194,22 +194,6 @@ def test_an_interval_is_the_pair_of_its_ends_and_has_a_warning():
     assert exact_perm_test([4, 5] * 9, [3] * 18).confidence_interval().warning is None  # no ties
 
 
-def test_rounded_scores_move_the_ends_out():
-    u, v, level = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1], 0.8
-    scores = Scores.of(u, v).rounded_by(0.1)
-    stated, exact = (
-        exact_perm_test(u, v, rounding=x).confidence_interval(level) for x in (0.1, None)
-    )
-    assert exact_perm_test(scores).confidence_interval(level) == stated
-    # Both scores of five pairs may be off by 0.1, which rounded up to whole points is 1.5 in all.
-    assert stated == pytest.approx((exact.low - 0.3, exact.high + 0.3))
-    margin = noninferiority_test(scores, margin=1)
-    assert margin.confidence_interval(0.9).low == pytest.approx(stated.low)
-    low, high = margin.pvalue_interval()
-    assert low < high == margin.pvalue
-    assert f"p lies between {low:.6g} and {high:.6g} (one-sided paired" in str(margin)
-
-
 @pytest.mark.parametrize(
     ("options", "level", "message"),
     [
@@ -288,7 +272,6 @@ def test_scores_that_only_look_like_0_and_1_are_shifted():
     ones, zeros = [1, 1, 0, 1], [0, 1, 0, 0]
     for test in (
         exact_perm_test(ones, zeros, clusters=[1, 1, 2, 2]),
-        exact_perm_test(ones, zeros, rounding=0.4),
         exact_perm_test([2, 1, 0, 1], zeros),
     ):
         assert test.confidence_interval(0.5).method == "shift"
