@@ -41,13 +41,12 @@ from numpy.typing import NDArray
 from permtest._checks import TooHard, check_above_zero, check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.integers import IntArray, exact_dot, unscaled
-from permtest.methods import exact_fraction, solve
+from permtest.methods import exact_fraction, interval_of_p, solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
 from permtest.null.tail import tail_dp, tail_tilted
 from permtest.question import Differences, SumQuestion, ask_of_scores
-from permtest.result import interval_of_p
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
 Margin: TypeAlias = "int | float | Decimal | Fraction"

@@ -12,11 +12,11 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from math import expm1, inf, log
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from permtest._checks import TooHard
+from permtest._checks import TooHard, check_level
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, log_cells
 from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
@@ -162,6 +162,22 @@ def _with_observed(question: Question, far: Probability) -> Probability:
         return far
     sides = question.alternative == "two-sided"
     return far.plus(CERTAIN.halved(question.law.n_informative - sides))
+
+
+def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Bounds of the exact p by `error_bound`; of samples the interval of Clopper and Pearson."""
+    alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
+    p, size = result.pvalue, getattr(result, "n_samples", None)
+    if size is None:
+        bound = result.error_bound or 0.0
+        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
+        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
+    from scipy.special import betaincinv
+
+    count = result.n_extreme
+    low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
+    return low, high
 
 
 # ---- the methods -------------------------------------------------------------------------------

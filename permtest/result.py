@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest import _text
-from permtest._checks import TooHard, check_level
+from permtest._checks import TooHard
 from permtest._text import Shown, counted, number, p_value, plain
-from permtest.methods import Solution, exact_fraction, solve
+from permtest.methods import Solution, exact_fraction, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import (
     MAX_CELLS,
     SMALLEST,
-    UNDERFLOW,
     JointDistribution,
 )
 from permtest.null.lattice import box_law, box_shape
@@ -606,19 +605,3 @@ def answer(
         _samples=samples,
         **known,
     )
-
-
-def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Bounds of the exact p by `error_bound`; of samples the interval of Clopper and Pearson."""
-    alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
-    p, size = result.pvalue, getattr(result, "n_samples", None)
-    if size is None:
-        bound = result.error_bound or 0.0
-        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
-        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
-    from scipy.special import betaincinv
-
-    count = result.n_extreme
-    low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
-    high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
-    return low, high
