@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Verdict", "check", "load"]
+    from permtest.readers import File
+
+__all__ = ["Verdict", "check", "data_file", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
 DIGITS = 5.1e-3  # relative: what rounding to three digits can change
@@ -63,15 +65,7 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    package = Path(__file__).parents[1]
-    beside = package.parent / "notebooks"  # in a checkout; else within the package
-    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
-    folder = (beside if checkout else package / "notebooks") / "data"
-    path = folder / f"{name}.csv"
-    if not path.is_file():
-        there = ", ".join(sorted(found.stem for found in folder.glob("*.csv")))
-        raise FileNotFoundError(f"name: there is no data set {name!r}; there are {there}")
-    table = pd.read_csv(path)
+    table = pd.read_csv(_path(f"{name}.csv"))
     table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
     if not endings:
         return table
@@ -82,6 +76,46 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     table = table[[*kept]]
     table.columns = pd.MultiIndex.from_tuples(kept.values())
     return table if len(endings) > 1 else table.droplevel(1, axis=1)
+
+
+def data_file(name: str) -> File:
+    """Open one of the files of the notebooks, as somebody else's file for `permtest.read`.
+
+    Parameters
+    ----------
+    name : str
+        Name of a file in ``notebooks/data``.
+
+    Returns
+    -------
+    permtest.readers.File
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file; the message lists those that there are.
+
+    Examples
+    --------
+    >>> import permtest as pt
+    >>> print(pt.read(data_file("own_long.csv")))
+    perceptron against hmm, 120 items paired by sent_id
+    """
+    from permtest.readers import File
+
+    return File(name, _path(name).read_bytes())
+
+
+def _path(name: str) -> Path:
+    """Where a file of the notebooks is: in a checkout, else within the package."""
+    package = Path(__file__).parents[1]
+    beside = package.parent / "notebooks"
+    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
+    folder = (beside if checkout else package / "notebooks") / "data"
+    if not (path := folder / name).is_file():
+        there = ", ".join(sorted(found.name for found in folder.glob(f"*{path.suffix}")))
+        raise FileNotFoundError(f"name: there is no file {name!r}; there are {there}")
+    return path
 
 
 @dataclass(frozen=True)
