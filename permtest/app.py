@@ -205,17 +205,17 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         for name in COLUMNS:
             self.menus[name].options = [("as it is", None), *((x, x) for x in names)]
             self.menus[name].index = 0
-        for name, value in (self._proposed() | declared).items():
+        for name, value in (self._proposed(declared) | declared).items():
             one = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
             if (menu := self.menus.get(name)) is not None:
                 if one not in (choice for _, choice in menu.options):
                     menu.options = [*menu.options, (str(one), one)]
                 menu.value = one
 
-    def _proposed(self) -> dict[str, Any]:
+    def _proposed(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         """What the reader takes the columns for; the page says that it is a proposal."""
         try:
-            self._read({})
+            self._read(declared)
         except ReadError as error:
             hint = "The menus hold a proposal. Check it, then press Compare."
             self.problem.value = _problem(error.problem) + said(hint * bool(error.proposal))
