@@ -44,6 +44,9 @@ LEVEL = bounded(float, 0, 1, "a number between 0 and 1")
 POSITIVE = bounded(float, 0, inf, "a number above 0")
 PORT = bounded(int, 0, 2**16, "a port, a number from 1 to 65535")
 SEED = bounded(int, -1, inf, "a whole number from 0 on")
+SHARE = {"type": bounded(float, -1e-300, 1 + 1e-12, "a number from 0 to 1")}
+WAY = {"default": None, "dest": "higher_is_better"}
+MANY = {"choices": ("holm", "bh", "max_t", "none")}
 
 #: Option -> what follows it (None: nothing), what it is for, and more for argparse.
 OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
@@ -65,12 +68,8 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, wer, ...", {}),
     "--records": ("PATH", "where the list of records is in a JSON file", {}),
     "--missing": ("HOW", "items without a score: drop or zero", {"choices": ("drop", "zero")}),
-    "--higher-is-better": (None, "", {"action": "store_true", "default": None}),
-    "--lower-is-better": (
-        None,
-        "",
-        {"action": "store_false", "default": None, "dest": "higher_is_better"},
-    ),
+    "--higher-is-better": (None, "the direction", WAY | {"action": "store_true"}),
+    "--lower-is-better": (None, "the other direction", WAY | {"action": "store_false"}),
     "--alternative": ("SIDE", "%(choices)s", {"choices": SIDES, "default": "two-sided"}),
     "--null": ("WHAT", "with --run: %(choices)s", {"choices": ("items", "runs", "systems")}),
     "--paired-runs": (None, "runs of both systems with one label are pairs", {}),
@@ -79,18 +78,10 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--fail-if": ("HOW", "exit with 1: %(choices)s", {"choices": ("worse", "not-better")}),
     "--margin": ("M", "of --fail-if: by more than M an item", {"type": POSITIVE}),
     "--baseline": ("NAME", "compare all others only with it", {}),
-    "--correction": (
-        "HOW",
-        "for the number of pairs: %(choices)s",
-        {"choices": ("holm", "bh", "max_t", "none"), "default": "holm"},
-    ),
+    "--correction": ("HOW", "for the number of pairs: %(choices)s", MANY | {"default": "holm"}),
     "--delta": ("D", "the mean difference that matters", {"type": float}),
     "--sigma": ("S", "standard deviation of the differences", {"type": POSITIVE}),
-    "--shares": (
-        "P",
-        "shares of items that only A, and only B, has right",
-        {"nargs": 2, "type": bounded(float, -1e-300, 1 + 1e-12, "a number from 0 to 1")},
-    ),
+    "--shares": ("P", "shares of items that only A, and only B, has right", SHARE | {"nargs": 2}),
     "--power": ("P", "default: %(default)s", {"type": LEVEL, "default": 0.8}),
     "--config": ("YAML", "options of a study", {}),
     "--out": ("PATH", "write a report: .html, .md, .tex, .json, or a folder", {}),
@@ -209,7 +200,7 @@ def compare(args: argparse.Namespace) -> int:
     if args.paired_runs and args.null != "systems":
         raise ValueError("--paired-runs needs --null systems")
     scores, statistic = _read(args)
-    how: dict[str, Any] = {"alternative": args.alternative, "rng": args.seed}
+    how: dict[str, Any] = {"alternative": args.alternative}
     if args.null:
         from permtest.runs import exact_runs_test
 
@@ -220,7 +211,7 @@ def compare(args: argparse.Namespace) -> int:
     else:
         from permtest.exact import exact_perm_test
 
-        result = exact_perm_test(scores, statistic=statistic, **how)
+        result = exact_perm_test(scores, statistic=statistic, rng=args.seed, **how)
     level = round(1 - args.alpha, 12)
     gate = _gate(result, scores, args) if args.fail_if else {}
     if args.json:
@@ -271,7 +262,11 @@ def _left_out(source: Mapping[str, Any]) -> list[str]:
 def _lines(result: Any, scores: Any, level: float) -> list[str]:
     """The answer in at most eight lines; first what keeps it from being one."""
     notes = list(getattr(result, "notes", ()))
-    lines = [*notes, result.sentence() if hasattr(result, "sentence") else str(result)]
+    about = [x for x in notes if x.startswith("The answer is about")]
+    lines = [
+        *(x for x in notes if x not in about),
+        result.sentence() if hasattr(result, "sentence") else str(result),
+    ]
     quick = scores.is_binary or len(scores) <= QUICK
     ends = _interval(result, level)[0] if quick and not scores.columns else None
     if (gap := _difference(result)) is not None:
@@ -284,7 +279,8 @@ def _lines(result: Any, scores: Any, level: float) -> list[str]:
     lines.append(
         f"{text}; the smallest p that they could give is {p_value(least)}" if least else text
     )
-    lines.append("; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)]))
+    paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
+    lines.append(". ".join([paired, *about]))
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
     return lines
@@ -424,14 +420,12 @@ def _effect(args: argparse.Namespace) -> tuple[dict[str, float], str]:
         if scores.columns:
             raise ValueError("a plan needs single scores, and these are counts")
         per = len(scores) / len(scores.units) * scores.scale
-        found = observed_effect(scores.units.differences().astype(float) / per)
-        unit = "items" if scores.clusters is None else "clusters"
-        if args.delta is not None or args.sigma is not None:
-            if "p_b" in found:
-                both, gap = found["p_b"] + found["p_c"], found["p_b"] - found["p_c"]
-                found = {"delta": gap, "sigma": (both - gap * gap) ** 0.5}
-            stated = {"delta": args.delta, "sigma": args.sigma}
-            found |= {name: x for name, x in stated.items() if x is not None}
+        differences = scores.units.differences().astype(float) / per
+        found, unit = observed_effect(differences), "items"
+        unit = unit if scores.clusters is None else "clusters"
+        stated = {"delta": args.delta, "sigma": args.sigma}
+        if stated := {name: x for name, x in stated.items() if x is not None}:
+            found = {"delta": differences.mean(), "sigma": differences.std(ddof=1)} | stated
         if args.delta is None:
             from permtest.exact import exact_perm_test
 

@@ -209,6 +209,8 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
         return _scores(tables, found, right)
     except ReadError as error:
         error.many = many
+        if error.proposal is not None and error.proposal.items() <= said.items():
+            error.proposal = None
         if error.proposal is not None and "paths" not in error.proposal:
             error.proposal, reason = _working(sources, {**said, **error.proposal}, many)
             error.problem += f". {reason}" * bool(reason)
@@ -328,7 +330,9 @@ def _entry(said: Said) -> Statistic | None:
 
 def _wanted(said: Said) -> Any:
     """The systems that are named; None if none are."""
-    return [said["a"], said["b"]] if "a" in said else said.get("systems")
+    if "a" not in said:
+        return said.get("systems")
+    return [x if isinstance(x, str | int) else ",".join(x) for x in (said["a"], said["b"])]
 
 
 def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
@@ -358,7 +362,9 @@ def _plain_table(table: Table, said: Said, many: bool) -> Said | None:
     if {"score", "system"} <= {*table.names} and ids and not {*said} & {*ROLES}:
         return {**said, "system": "system", "score": "score"}
     plain = bool(ids) if table.header else len(table.names) == 2
-    if "gold" in said or not plain or len(both) != 2 or both != _numbers(table, both):
+    if "gold" in said or not plain or "score" in both or len(both) != 2:
+        return None
+    if both != _numbers(table, both):
         return None
     return said | ({"systems": both} if many else {"a": both[0], "b": both[1]})
 
@@ -379,17 +385,16 @@ def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: A
     import pandas as pd
 
     found: dict[Any, Any] = {"row": np.arange(len(table))}
+    numbers = [str(i) for i in range(1, len(table.names) + 1)]
     for i, name in enumerate(_ids(table, said)):
         if (empty := table.missing(name)).any():
             raise table.error(int(empty.argmax()), "the id is empty", name)
         texts = table.texts(name).to_numpy()
         found["item"] = found["item"] + ", " + texts if i else texts
     for role in ("run", "clusters", "gold"):
-        needed = (
-            role == "run" or str(said.get(role)) in table.names or str(said.get(role)).isdecimal()
-        )
-        if isinstance(said.get(role), str | int) and needed:
-            found[role] = table.texts(table.column(said[role], role)).to_numpy()
+        wanted = said.get(role)
+        if wanted is not None and (role == "run" or str(wanted) in [*table.names, *numbers]):
+            found[role] = table.texts(table.column(wanted, role)).to_numpy()
     for i, name in enumerate(columns):
         found[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
     lines = pd.DataFrame(found)
@@ -401,10 +406,8 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
     wanted, found = _wanted(said), list[Part]()
     if "system" in said:
         for table in tables:
-            cells, values = (
-                table.texts(table.column(said["system"], "system")),
-                _values(table, said),
-            )
+            cells = table.texts(table.column(said["system"], "system"))
+            values = _values(table, said)
             for name, rows in cells.groupby(cells, sort=False).indices.items():
                 found.append(_part(name, table, said, values, rows))
         names = [x.system for x in found]
@@ -440,14 +443,12 @@ def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
     if len(columns) in map(len, layouts):
         return tuple(table.column(x, "a") for x in columns)
     for layout in layouts:
-        for join in ("_", "-", ".", " ") if start else ("",):
-            columns = tuple(start + join + x for x in layout)
-            if {*columns} <= {*table.names}:
-                return columns
+        columns = tuple(f"{start}_{x}" if start else x for x in layout)
+        if {*columns} <= {*table.names}:
+            return columns
     behind = f", behind {shown(start)}" if start else ""
-    raise ReadError(
-        f"--metric {entry.name} needs columns {entry.layouts()}{behind}", _columns([table])
-    )
+    needed = " or ".join(map(", ".join, layouts))
+    raise ReadError(f"--metric {entry.name} needs columns {needed}{behind}", _columns([table]))
 
 
 def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
@@ -465,10 +466,8 @@ def _wide(table: Table, said: Said) -> dict[str, tuple[str, ...]]:
     else:
         found = {x: (x,) for x in (table.column(x, option) for x in names)}
     if len(found) < max(2, len(names)):
-        problem = (
-            f"--{option} {printable(wanted)} names {len(found)} columns; name two or more, each "
-        )
-        raise ReadError(f"{problem}once", _columns([table]))
+        problem = f"--{option} {printable(wanted)} names {len(found)} columns, and has to name two"
+        raise ReadError(problem, _columns([table]))
     return found
 
 
@@ -486,10 +485,10 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     _check_agreement(parts, firsts, said)
     files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
-    if by != "their order":
+    if _ids(parts[0].table, said):
         how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
-        how["clusters"] = _clusters(firsts, said)
+        how["clusters"] = tuple(_labels_of(firsts, "clusters", said))
     if "higher_is_better" in said:
         how["higher_is_better"] = said["higher_is_better"]
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
@@ -497,7 +496,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     entry, values = _entry(said), {x.system: x.lines[0].to_numpy() for x in parts}
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        return score_labels(parts[0].lines["gold"].to_numpy(), values, **how)
+        return score_labels(_labels_of(firsts, "gold", said).tolist(), values, **how)
     if "gold" in said:
         values = {x.system: (x.lines[0] == x.lines["gold"]).to_numpy() for x in parts}
     elif entry is not None:
@@ -537,10 +536,8 @@ def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[P
         if {"system", "run"} & {*said} or len({len(x.lines) for x in every}) > 1:
             problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
             raise ReadError(problem, _columns([parts[0].table]))
-        codes, names = (
-            [np.arange(len(x.lines)) for x in every],
-            np.arange(1, len(parts[0].lines) + 1),
-        )
+        codes = [np.arange(len(x.lines)) for x in every]
+        names = codes[0] + 1
     else:
         kept = every[:1] if wide and right is None else every
         both = np.concatenate([x.lines["item"].to_numpy(dtype=object) for x in kept])
@@ -552,7 +549,7 @@ def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[P
         _check_single(part, names, ids[0], said)
     if right is not None:
         every = _with_gold(every[:-1], every[-1], said)
-    return every, names, some(ids[0]) or ("the lines of one table" if wide else "their order")
+    return every, names, "the lines of one table" if wide else some(ids[0]) or "their order"
 
 
 def _with_gold(parts: Sequence[Part], gold: Part, said: Said) -> list[Part]:
@@ -641,7 +638,7 @@ def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said
     own = {*_taken(table, said), *_ids(table, said)}
     names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
     must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
-    names = list(dict.fromkeys([*names, *(x for x in must if isinstance(x, str))]))
+    names = list(dict.fromkeys([*names, *map(str, must)]))
     for part, lines in zip(parts[1:], firsts[1:], strict=True):
         if part.table is table and lines["row"].equals(first["row"]):
             continue
@@ -651,20 +648,20 @@ def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said
             for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
                 there = f"{printable(table.path)}, {table.place(int(first['row'].iloc[i]))}"
                 problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
-                problem += f"({there}); check the ids, or say what the column is (what systems "
-                problem += "answered: --prediction COL)"
+                problem += f"({there}); check the ids, or say what the column is "
+                problem += "(--system COL; or what systems answered, --prediction COL)"
                 raise part.table.error(int(lines["row"].iloc[i]), problem, name)
 
 
-def _clusters(firsts: Sequence[pd.DataFrame], said: Said) -> tuple[Any, ...]:
-    """What each item belongs to, as the files say that have the column."""
+def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray[Any]:
+    """The cluster, or the right label, of each item, as the files say that have it."""
     found = np.full(len(firsts[0]), "", dtype=object)
     for lines in firsts:
-        if "clusters" in lines:
-            found = np.where(found == "", lines["clusters"].fillna(""), found)
+        if role in lines:
+            found = np.where(found == "", lines[role].fillna(""), found)
     if (found == "").any():
-        raise ReadError(f"--clusters {printable(said['clusters'])}: some items have no label there")
-    return tuple(found.tolist())
+        raise ReadError(f"--{role} {printable(said[role])}: some items have no label there")
+    return found
 
 
 def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
@@ -756,7 +753,8 @@ def _propose_item(tables: Sequence[Table], names: list[str], said: Said) -> Said
     ids, facts = _ids(tables[0], said), tables[0].facts
     if ids and all({*ids} <= {*x.names} and not x.frame.duplicated(ids).any() for x in tables):
         return {}
-    labels = _labels(tables[0], [*ids, *names])
+    shared = [x for x in [*ids, *names] if all(x in y.names for y in tables)]
+    labels = _labels(tables[0], shared)
     unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
     again = [x for x in labels if facts[x].even or not facts[x].numbers]
     again = [x for x in again if 1 < facts[x].distinct < len(tables[0]) and tables[0].header]
@@ -785,7 +783,7 @@ def _propose_wide(
         scores = [x.removesuffix(end) for x in names if x.endswith(end)]
     elif len({table.facts[x].whole for x in scores}) > 1 and "gold" not in said:
         return {}
-    if len(scores) < 2 or (len(scores) > 2 and not many):
+    if len(scores) < 2 or (len(scores) > 2 and not many) or "score" in scores:
         return {}
     ends = [f"*_{x.rpartition('_')[2]}" for x in scores if "_" in x]
     fits = [x for x in ends if ends.count(x) > max(1, len(scores) - 2)]

@@ -556,9 +556,10 @@ def _of_json(file: File, records: str | None) -> Table:
     found = whole if lines is None else list(lines)
     if records is not None:
         for key in () if records == "." else records.split("."):
-            inside = dict(enumerate(found)) if isinstance(found, list) else found
-            inside = {str(k): x for k, x in inside.items()} if isinstance(inside, dict) else {}
-            found = inside.get(key)
+            inside = found if isinstance(found, dict) else {}
+            values = list(found.values() if isinstance(found, dict) else listed(found))
+            place = int(key) if key.isdecimal() and int(key) < len(values) else None
+            found = inside.get(key, None if place is None else values[place])
         if isinstance(found, dict):
             pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
             found = [{"key": k} | x for k, x in pairs]
@@ -598,5 +599,6 @@ def _lists_in(value: Any, path: str, depth: int) -> Iterator[tuple[int, str, str
         fields = ["key", *fields] if isinstance(value, dict) else fields
         yield len(inside), path or ".", f"{len(inside):,} records", some(fields, 8)
         return
-    for key, one in list(value.items())[:100] if isinstance(value, dict) else ():
-        yield from _lists_in(one, f"{path}.{key}".strip("."), depth - 1)
+    for i, (key, one) in enumerate(list(value.items())[:100] if isinstance(value, dict) else ()):
+        step = str(i) if "." in key else key  # a number names what has a point in its name
+        yield from _lists_in(one, f"{path}.{step}".strip("."), depth - 1)

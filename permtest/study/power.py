@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import ceil, gcd, inf, isinf, log, log2, sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,17 +23,9 @@ from permtest._checks import (
 )
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest._text import Shown, interval, number
+from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
-from permtest.alternatives.registry import (
-    MEAN,
-    OF_COUNTS,
-    TESTS,
-    as_floats,
-    as_threshold,
-    rejects,
-    scores_of,
-)
 from permtest.integers import exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative, lookup
@@ -51,8 +44,8 @@ AT_ONCE, REACH = 128, (9.0, 40.0)
 
 #: Tests that can be made of many data sets at a time; and those of the mean, for which a true mean
 #: difference of 0 is the null hypothesis.
-SIMULATED = tuple(test for test, row in TESTS.items() if row.many)
-OF_MEANS = tuple(test for test in SIMULATED if TESTS[test].estimate_name == MEAN)
+SIMULATED = tuple(test for test, row in registry.TESTS.items() if row.many)
+OF_MEANS = tuple(test for test in SIMULATED if registry.TESTS[test].estimate_name == registry.MEAN)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
 #: bootstrap, and those whose exact tests a processor makes in one go.
@@ -138,7 +131,14 @@ def sample_size(
     check_aim(power, alpha, alternative, delta=delta)
 
     how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-    return _smallest(lambda n: power_t(n, effect, 1, **how) >= power, 2)
+
+    def enough(n: int) -> bool:
+        return power_t(n, effect, 1, **how) >= power
+
+    quantile = NormalDist().inv_cdf
+    z = quantile(power) - quantile(alpha / 2 if alternative == "two-sided" else alpha)
+    near = max(int(min((z / effect) ** 2, MOST)), 2)  # of a normal law
+    return _smallest(enough, 2 if enough(near) else near)
 
 
 def minimum_detectable_effect(
@@ -267,7 +267,7 @@ def _powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> Floats:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.stats import binom
+    from scipy.special import betainc
 
     both, share = _discordant(p_b, p_c)
     check_level(alpha)
@@ -276,13 +276,21 @@ def _powers(
     reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-    # The most losses of m that reject, -1 if none do; roundings do not matter.
-    level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
-    few = binom.ppf(level, m, 0.5)
-    few -= binom.cdf(few, m, 0.5) > level
-    chances = [1 - share] * (alternative != "less") + [share] * (alternative != "greater")
-    found = sum(binom.cdf(few, m, chance) for chance in chances)
-    # From each P(m) to the next, as that is quicker; their scale does not matter.
+
+    def at_most(k: Any, chance: float) -> Any:  # k losses in m games that are won by chance
+        return np.where(k < 0, 0.0, betainc(m - k, k + 1, chance))
+
+    # The most losses of m that reject, -1 if none do: near those of a normal law. Both sides are
+    # alike, and roundings do not matter.
+    level = alpha / (1 + (alternative == "two-sided"))
+    few = np.floor((m - 1 + NormalDist().inv_cdf(level) * np.sqrt(m)) / 2).clip(-1, m - 1)
+    level, off = level * (1 + 1e-11), np.ones(1)
+    while off.any():
+        off = np.where(at_most(few, 0.5) > level, -1, at_most(few + 1, 0.5) <= level)
+        few = few + off
+    sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
+    found = sum(at_most(few, x) for x in sides)
+    # From each P(m) to the next; their scale does not matter.
     odds = log(max(both, 1e-99)) - log(max(1 - both, 1e-99))
     with np.errstate(divide="ignore"):
         steps = np.log(np.maximum(numbers[:, None] + 1 - m, 0) / np.maximum(m, 1))
@@ -442,7 +450,7 @@ class PowerCurve(Shown):
 
     def __str__(self) -> str:
         enough, ends = self.needed(), interval(*self.intervals[-1], digits=3)
-        title = TESTS[self.test].title if self.test in TESTS else self.test
+        title = registry.TESTS[self.test].title if self.test in registry.TESTS else self.test
         most = "no more than" if enough == self.sizes[0] else "about"
         reach = f"A power of 80% takes {most} {enough} pairs"
         return (
@@ -520,8 +528,11 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, ("bootstrap", "normal"))
-    scores, true = scores_of(a, b)[0], None if delta is None else as_threshold(delta)
-    if test in OF_COUNTS and not scores.is_binary:
+    scores, true = (
+        registry.scores_of(a, b)[0],
+        None if delta is None else registry.as_threshold(delta),
+    )
+    if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
     d, scale, n = scores.differences(), scores.scale, len(scores)
     mean = float(Fraction(exact_sum(d), scale * n) if true is None else true)
@@ -604,7 +615,7 @@ def rejection_rates(
         return [
             law.rejected(generator, size, n, alpha, alternative)
             if law and test == "exact"
-            else int(rejects(pvalues(test, *rows, **how), alpha).sum())
+            else int(registry.rejects(pvalues(test, *rows, **how), alpha).sum())
             for test in tests.values()
         ]
 
@@ -637,7 +648,7 @@ def pvalues(
             if not 0 <= p[i] <= 1:
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
-    row = TESTS[test]
+    row = registry.TESTS[test]
     drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
     assert row.many is not None, f"{test} is made of single data sets only"
     return np.asarray(row.many(a, b, axis=1, alternative=alternative, **drawn))
@@ -659,7 +670,7 @@ class Resampling:
         distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
         shift = Fraction(0) if delta is None else delta * scale - Fraction(total, u.size)
-        a, b = as_floats(u, scale) + float(shift / scale), as_floats(v, scale)
+        a, b = registry.as_floats(u, scale) + float(shift / scale), registry.as_floats(v, scale)
         whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
         unit, shares = gcd(*whole) or 1, counts / u.size
         if max(map(abs, whole)) <= SMALL * unit:
@@ -702,7 +713,7 @@ class Resampling:
             for i in found.hard.nonzero()[0]:
                 row = np.repeat(self.values, some[i].astype(np.intp))
                 p[i] = pvalues("exact", row[None, :], 0 * row[None, :], alternative=alternative)[0]
-            return int(np.count_nonzero(rejects(p, alpha)))
+            return int(np.count_nonzero(registry.rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
         return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))

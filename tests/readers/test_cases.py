@@ -38,7 +38,7 @@ ANSWERED = [
 
 
 @pytest.fixture(autouse=True)
-def in_cases(command_line, monkeypatch):
+def in_cases(command_line, monkeypatch):  # noqa: ARG001 - which changes the folder itself
     monkeypatch.chdir(CASES)
 
 
@@ -99,7 +99,8 @@ def test_one_measure_of_trec_eval(tmp_path, command_line):
         (tmp_path / name).write_text("\n".join(x for x in text if x.startswith("map ")))
     paths = f"{tmp_path / 'bm25'} {tmp_path / 'colbert'}"
     err = command_line("compare", *split(paths), "--id", 2, "--score", 3)[2]
-    assert "line 51" in err and "has the means of the lines above" in err
+    assert "line 51" in err
+    assert "has the means of the lines above" in err
     for name in ("bm25", "colbert"):
         lines = (tmp_path / name).read_text().splitlines()[:-1]
         (tmp_path / name).write_text("\n".join(lines))

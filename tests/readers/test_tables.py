@@ -87,7 +87,7 @@ def test_text_of_windows_and_standard_input(monkeypatch):
 
 
 def test_points_beside_decimal_commas_are_refused():
-    with pytest.raises(ReadError, match="'1.234' is no number beside decimal commas"):
+    with pytest.raises(ReadError, match=r"'1.234' is no number beside decimal commas"):
         pt.read(File("x.csv", b"id;a;b\nx;1,5;1.234\ny;2,5;3\n"), a="a", b="b")
 
 
@@ -155,13 +155,16 @@ def test_numbers_are_read_as_they_are_written():
     difference = scores.differences().tolist()
     assert difference[1] == 123456789012345678901 * scores.scale
     short = pt.read(File("x.csv", b"id,a,b\nx,0.1,0.10\ny,0.6666666666666666,0\nz,1,0\n"))
-    assert short.scale == 30 and short.differences().tolist() == [0, 20, 30]
+    assert short.scale == 30
+    assert short.differences().tolist() == [0, 20, 30]
 
 
 def test_hostile_names_reach_no_terminal(command_line, tmp_path):
     (tmp_path / "x.csv").write_text("na\x1b[31mme,new\u202e,old\nx\x07,1,2\ny,3,x\x1b\n")
     err = command_line("compare", "x.csv")[2]
-    assert "\x1b" not in err and "\x07" not in err and "\u202e" not in err
+    assert "\x1b" not in err
+    assert "\x07" not in err
+    assert "\u202e" not in err
 
 
 def test_dates_and_objects_of_frames_are_text():

@@ -70,7 +70,8 @@ def test_two_files_of_a_tool(make):
     scores = pt.read(*(make(name, x) for name, x in SCORES.items()))
     assert scores.systems == ("new", "old")
     assert [x.tolist() for x in scores.arrays] == list(SCORES.values())
-    assert len(scores.ids) == 4 and scores.source["paired_by"] == "id"
+    assert len(scores.ids) == 4
+    assert scores.source["paired_by"] == "id"
 
 
 @pytest.mark.parametrize("make", MAKERS)
