@@ -38,7 +38,7 @@ RESULTS = [
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD}, baseline=NAMES[1]),
     pt.exact_runs_test([[1, 1], [0, 1]], [[0, 1], [0, 0]], **NAMED),
     pt.e_process(NEW, OLD, **NAMED),
-    alt.paired_t(NEW, OLD, **NAMED),
+    alt.paired_t(pt.Scores.of(NEW, OLD, NAMES)),
     check("01.2", [5, 10]),
     BAYES,
     BAYES.posterior_a,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
 from typing import Any
@@ -85,7 +85,7 @@ class Answer(Shown):
     def title(self) -> str:
         """What tables call the test."""
         name = self.estimate_name.removesuffix(" difference")
-        if self.test != "exact" or self.result is None or name in ("", "mean"):
+        if not isinstance(self.result, PermutationTestResult) or name in ("", "mean"):
             return TITLES[self.test]
         return f"{'exact ' * (self.result.n_samples is None)}permutation test of {name}"
 
@@ -364,10 +364,12 @@ def _made(
     first, second = (int(mean * n) for mean in scores.means)
     if row.takes == "discordant":
         both = int((scores.u * scores.v > 0).sum())
-        return make(first - both, second - both, n=n, names=scores.names)
-    if name == "two_proportion_z":
-        return make(first, n, second, n, names=scores.names)
-    return make([[first, n - first], [second, n - second]], names=scores.names)
+        found = make(first - both, second - both, n=n)
+    elif name == "two_proportion_z":
+        found = make(first, n, second, n)
+    else:
+        found = make([[first, n - first], [second, n - second]])
+    return replace(found, names=scores.names)
 
 
 def _check(assumption: str, result: Any, scores: Scores) -> Check:

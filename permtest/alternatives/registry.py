@@ -185,8 +185,6 @@ def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
     """Both systems' counts of each item, for a measure of them."""
     if isinstance(u, Scores) and v is None:
         scores = _pair(u, names)
-    elif v is None:
-        raise TypeError("v is missing: pass the counts of both systems, u and v")
     else:
         called = check_names(names or ("u", "v"))
         scores = entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
@@ -283,8 +281,6 @@ class AlternativeResult(Shown):
         The difference under the null hypothesis.
     details : mapping of str to number
         Whatever else was computed: degrees of freedom, zeros, ...
-    n_samples : int or None
-        How many samples or resamples were drawn.
     estimate_name : str
         Of what `estimate` is the difference: "mean difference", ...
 
@@ -309,7 +305,6 @@ class AlternativeResult(Shown):
     names: tuple[str, str] = ("a", "b")
     delta: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
-    n_samples: int | None = None
     estimate_name: str = ""
     #: Both ends of the interval, by the error probability on each side that it has.
     _ends: Ends | None = field(default=None, kw_only=True, repr=False, compare=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ TESTS: dict[str, Test] = {
     "permutation_median": alt.permutation_median,
     "sign": alt.sign,
     "wilcoxon": alt.wilcoxon,
-    "wilcoxon, pratt": partial(alt.wilcoxon, zero_method="pratt"),
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
     "normal_z": normal_z,

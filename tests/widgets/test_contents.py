@@ -146,11 +146,11 @@ def test_a_count_that_the_metric_does_not_look_at_cannot_be_moved(metric, idle, 
 
 def test_it_opens_a_result_with_its_folds_added_up():
     folds = [[57, 15, 15], [3, 1, 2]], [[63, 14, 9], [2, 2, 3]]
-    found = alt.bayes_test(*folds, "recall", 0.7, rope=0.06, threshold=0.8, names=("x", "y"))
+    found = alt.bayes_test(*folds, "recall", 0.7, rope=0.06, names=("x", "y"))
     e = PosteriorExplorer.of(found)
     assert [bar.value for bar in e.counts.values()] == [60, 16, 77, 65, 16, 77]
     assert (e.metric.value, e.prior.value, e.rope.value) == ("recall", 0.7, 0.06)
-    assert (e.weight.value, e.result.threshold, e.result.names) == (found.weight, 0.8, ("x", "y"))
+    assert (e.weight.value, e.result.names) == (found.weight, ("x", "y"))
     assert e.result.p_b_better == pytest.approx(found.p_b_better, abs=1e-9)
 
 
