@@ -37,7 +37,7 @@ from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["METRICS", "Column", "File", "ReadError", "read", "read_many"]
+__all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
