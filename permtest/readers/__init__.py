@@ -160,10 +160,12 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
 
     Parameters
     ----------
-    path, *paths : str, path-like, "-", buffer, data frame or records
-        All systems in one file, or a file for each.
+    path : str, path-like, "-", buffer, data frame or records
+        All systems, or the first one.
+    *paths : the same
+        The other ones, if each has a file.
     systems : str or sequence of str or int, optional
-        The columns of the systems in one table, or a pattern for them: "*_correct". Or names of
+        The columns of the systems in one table, or a pattern for them: ``"*_correct"``. Or names of
         systems in a column `system`.
     **declared
         As in `read`, but for `a` and `b`.
