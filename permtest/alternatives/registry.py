@@ -233,8 +233,10 @@ def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
 
 def correlation(scores: Scores) -> float:
     """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
+    check_size(scores.scale, scores.u, scores.v)
     a, b = (_from_first(x, scores.scale) for x in (scores.u, scores.v))
     both = bool(np.ptp(a) and np.ptp(b))
+    a, b = (np.ldexp(x, -np.frexp(np.ptp(x))[1]) for x in (a, b))  # whose squares are floats
     return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1)) if both else nan
 
 
@@ -252,6 +254,7 @@ def inflation(scores: Scores) -> float:
 
 def _from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
+    values = with_room(values, 2)
     return as_floats(values - values[0], scale)
 
 

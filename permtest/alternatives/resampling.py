@@ -21,7 +21,7 @@ from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, 
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
 from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_sides, makes
-from permtest.integers import exact_sum
+from permtest.integers import exact_sum, largest
 from permtest.null.distribution import count_values
 from permtest.question import TIE
 from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
@@ -117,12 +117,14 @@ def bootstrap(
     check_option("interval", kind, INTERVALS[statistic])
     size = check_count(K, "K", most=MAX_RESAMPLES)
     scores, shift = registry.scores_of(a, b, None, delta, least=2)
+    registry.check_size(scores.scale, scores.u, scores.v)
     steps, counts = count_values(scores.differences())
-    unit = 1 / (scores.scale * (len(scores) if statistic == "mean" else 2))
+    floats, scale = _floats(steps, scores.scale)
+    unit = 1 / (scale * (len(scores) if statistic == "mean" else 2))
     if steps.size < 2:
         raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
     make = {"studentised": _sums_and_errors}.get(kind, _sums if statistic == "mean" else _medians)
-    of = partial(make, steps.astype(np.float64))
+    of = partial(make, floats)
     (theta, *errors), drawn = of(counts[None])[:, 0], resampled(of, counts, size, rng)
     values, estimate = drawn[0], float(theta) * unit + float(shift)
     if kind == "studentised":
@@ -208,11 +210,13 @@ def paired_bootstrap(
         gaps, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
     else:
         scores, _ = registry.scores_of(u, v, None, labels=("u", "v"))
+        registry.check_size(scores.scale, scores.u, scores.v)
         check_scores(entry, scores)
-        d, whole = scores.differences(), scores.scale * (len(scores) if entry.name == "mean" else 1)
+        d, parts = scores.differences(), len(scores) if entry.name == "mean" else 1
         steps, counts = count_values(d)
-        gaps, unit = partial(_sums, steps.astype(np.float64)), 1 / whole
-        estimate = float(Fraction(exact_sum(d), whole))
+        floats, scale = _floats(steps, scores.scale)
+        gaps, unit = partial(_sums, floats), 1 / (scale * parts)
+        estimate = float(Fraction(exact_sum(d), scores.scale * parts))
     values = resampled(gaps, counts, size, rng)[0] * unit - shift
     if len(scores) < 2 or np.ptp(values) == 0 != values[0]:
         raise ValueError(f"u and v have the same difference in all resamples, {NO_SPREAD}")
@@ -273,6 +277,13 @@ def _times(items: Counts, width: int) -> Counts:
     """How often each number below `width` is in each row."""
     cells = items + width * np.arange(len(items))[:, None]
     return np.bincount(cells.ravel(), minlength=width * len(items)).reshape(-1, width)
+
+
+def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, int]:
+    """Differences times a scale, which is 1 where they would be too large for floats."""
+    if max(scale, largest(steps)) < 2**1000:
+        return steps.astype(np.float64), scale
+    return registry.as_floats(steps, scale), 1
 
 
 def _sums(values: Floats, counts: Counts) -> Floats:

@@ -37,7 +37,7 @@ from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["METRICS", "Column", "File", "ReadError", "read", "read_many"]
+__all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
@@ -160,10 +160,12 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
 
     Parameters
     ----------
-    path, *paths : str, path-like, "-", buffer, data frame or records
-        All systems in one file, or a file for each.
+    path : str, path-like, "-", buffer, data frame or records
+        All systems, or the first one.
+    *paths : the same
+        The other ones, if each has a file.
     systems : str or sequence of str or int, optional
-        The columns of the systems in one table, or a pattern for them: "*_correct". Or names of
+        The columns of the systems in one table, or a pattern for them: ``"*_correct"``. Or names of
         systems in a column `system`.
     **declared
         As in `read`, but for `a` and `b`.

@@ -58,7 +58,7 @@ class Column(NamedTuple):
 
 
 class ReadError(ValueError):
-    """Files cannot be read as they were declared.
+    r"""Files cannot be read as they were declared.
 
     Parameters
     ----------
@@ -70,6 +70,15 @@ class ReadError(ValueError):
         Keyword arguments of `permtest.read` that would read these files, with "paths".
     many : bool
         Whether they are for `permtest.read_many`.
+
+    Examples
+    --------
+    >>> from permtest import read
+    >>> try:
+    ...     read(File("marks.csv", b"student,before,after\n17,2.3,2.0\n4,3.7,2.3\n"))
+    ... except ReadError as error:
+    ...     print(error.proposal)
+    {'paths': ['marks.csv'], 'id': 'student', 'a': 'before', 'b': 'after'}
     """
 
     def __init__(
@@ -153,7 +162,21 @@ def some(names: Sequence[Any], most: int = 5) -> str:
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """A file in memory: its path, or another name, and its bytes."""
+    r"""A file in memory, which can be read as if it had a path.
+
+    Parameters
+    ----------
+    path : str
+        Its path, or another name.
+    data : bytes
+
+    Examples
+    --------
+    >>> from permtest import read
+    >>> new = File("new.csv", b"id,points\n1,3\n2,5\n")
+    >>> print(read(new, File("old.csv", b"id,points\n2,4\n1,4\n")))
+    new against old, 2 items paired by id
+    """
 
     path: str
     data: bytes = field(repr=False)

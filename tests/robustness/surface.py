@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,10 @@ def told(answer: Any) -> str:
     numbers = {}
     for name in ("statistic", "pvalue", "value", "n", "n_informative"):
         if hasattr(answer, name):
-            numbers[name] = np.asarray(getattr(answer, name)).tolist()
+            value = getattr(answer, name)
+            numbers[name] = (
+                float(value) if isinstance(value, Fraction) else np.asarray(value).tolist()
+            )
     if set(numbers) - {"n"}:
         return repr(numbers)
     if hasattr(answer, "__iter__"):
