@@ -563,12 +563,11 @@ def _check_single(
     line = lines.iloc[int(again.argmax())]
     both = lines[(lines[keys] == line[keys]).all(axis=1)][:2]
     where = [(parts[i].table, j) for i, j in zip(both["part"], both["row"], strict=True)]
-    table, ids = where[1][0], _ids(where[1][0], said)
-    problem = f"{printable(table.path)}: {some(ids)} {shown(names[line['item']])} comes twice"
-    problem += f" for {printable(systems[line['system']])}" * ("system" in said)
-    problem += (
-        f", in {' and '.join(x.place(j) for x, j in where)}; name what tells its lines apart "
-    )
+    table, name = where[1][0], names[int(line["item"])]
+    ids, places = _ids(table, said), " and ".join(x.place(j) for x, j in where)
+    problem = f"{printable(table.path)}: {some(ids)} {shown(name)} comes twice"
+    problem += f" for {printable(systems[int(line['system'])])}" * ("system" in said)
+    problem += f", in {places}; name what tells its lines apart "
     apart = _tells_apart(table, ids, _rest(table, said), said) if "run" not in said else None
     raise ReadError(f"{problem}(--run COL)", _columns([table]), {"run": apart} if apart else None)
 

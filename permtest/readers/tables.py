@@ -93,7 +93,7 @@ class ReadError(ValueError):
         return self._whole(self.problem, self.options(command))
 
     def _whole(self, problem: str, example: str) -> str:
-        lines = [problem]
+        lines = [problem + ":" * bool(self.columns)]
         for name, columns in self.columns.items():
             lines += [f"{name}:"] * (len(self.columns) > 1)
             widths = [max(len(str(x[i])) for x in columns) for i in range(3)]

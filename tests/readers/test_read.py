@@ -113,6 +113,8 @@ def test_a_proposal_names_what_tells_lines_apart():
     said = dict(caught.value.proposal)
     assert said.pop("paths") == ["a.csv"]
     assert said == {"id": "name", "system": "who", "score": "mark", "run": "seed"}
+    with pytest.raises(ReadError, match="id '7' comes twice, in line 2 and line 3"):
+        read("id,new,old\n7,1,2\n7,3,5\n")
     twice = LONG + LONG.splitlines()[1]
     with pytest.raises(ReadError, match="comes twice") as caught:
         read(twice, **said)
