@@ -32,6 +32,8 @@ from permtest.readers.tables import table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
 
+__all__ = ["ComparisonApp"]
+
 #: Bytes of a file, and of a message, which is a file and more; rows of a file that are shown.
 LARGEST, MESSAGE, ROWS = 10**8, 2**29, 10
 
@@ -53,25 +55,15 @@ GAPS: Choices = [("an error", None), ("left out", "drop"), ("score 0", "zero")]
 METRICS: Choices = [("the scores themselves", None), *((name, name) for name in STATISTICS)]
 SIDES: Choices = [("two-sided", "two-sided"), ("A higher", "greater"), ("A lower", "less")]
 
-#: The settings of NLPStatTest's four steps, and the sections of the report that they are for.
-STEPS = {
-    "1. Data: units and assumptions": (("units.size", "data.alpha"), ("data", "advice")),
-    "2. Tests": (("test.delta", "test.K"), ("null", "tests")),
-    "3. Effect sizes": (("effects.alpha",), ("effects",)),
+#: NLPStatTest's four steps: settings with what they are at first, and sections of the report.
+STEPS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
+    "1. Data: units and assumptions": ({"units.size": 1, "data.alpha": 0.05}, ("data", "advice")),
+    "2. Tests": ({"test.delta": 0.0, "test.K": 10_000}, ("null", "tests")),
+    "3. Effect sizes": ({"effects.alpha": 0.05}, ("effects",)),
     "4. Power and the next study": (
-        ("power.experiments", "power.alpha", "power.target"),
+        {"power.experiments": 1_000, "power.alpha": 0.05, "power.target": 0.8},
         ("power", "next"),
     ),
-}
-DEFAULTS = {
-    "units.size": 1,
-    "data.alpha": 0.05,
-    "test.delta": 0.0,
-    "test.K": 10_000,
-    "effects.alpha": 0.05,
-    "power.experiments": 1_000,
-    "power.alpha": 0.05,
-    "power.target": 0.8,
 }
 
 #: Twelve questions that two systems answered.
@@ -88,6 +80,7 @@ STYLE = """<style>
 .permtest-app .widget-dropdown, .permtest-app .widget-text { width: 19.5rem; max-width: 100%; }
 .permtest-problem { border-left: 4px solid #c62828; padding-left: 0.7em; white-space: pre-wrap; }
 .permtest-app iframe { width: 100%; height: 46rem; border: 1px solid currentColor; }
+.permtest-app a { text-decoration: underline; color: inherit; }
 .permtest-rows { max-height: 15rem; overflow: auto; }
 .permtest-rows td, .permtest-rows th, .permtest-rows p { line-height: 1.3; white-space: nowrap; }
 @media (prefers-color-scheme: dark) {
@@ -136,13 +129,14 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.example = widgets.Button(description="Show an example")
         self.preview, self.problem, self.answer = (widgets.HTML() for _ in range(3))
         self.menus = {name: _menu(title, []) for name, title in COLUMNS.items()}
+        self.menus["systems"] = widgets.Text(description="Several systems", placeholder="A, B, C")
         self.menus["statistic"] = _menu("Metric", METRICS)
         self.menus["higher_is_better"] = _menu("Direction", WAYS)
         self.menus["missing"] = _menu("Items without a score", GAPS)
         self.side = _menu("Alternative", SIDES)
         self.alpha = _menu("Level", [("0.05", 0.05), ("0.1", 0.1), ("0.01", 0.01), ("0.001", 1e-3)])
         self.compare = widgets.Button(description="Compare", button_style="primary")
-        self.settings = {name: _field(name, value) for name, value in DEFAULTS.items()}
+        self.settings: dict[str, Any] = {}
         self.steps = widgets.Accordion([self._step(*step) for step in STEPS.values()])
         self.steps.titles = [*STEPS]
         flow = widgets.Layout(flex_flow="row wrap", grid_gap="0 1.5em")
@@ -157,9 +151,12 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.compare.on_click(lambda _: self._show_report())
         self.take([File.load(x) for x in files], **declared)
 
-    def _step(self, options: Sequence[str], keys: Sequence[str]) -> widgets.VBox:
+    def _step(self, options: Mapping[str, float], keys: Sequence[str]) -> widgets.VBox:
         """The settings of a step, a button, and what it finds."""
         run, found = widgets.Button(description="Run"), widgets.HTML()
+        for name, value in options.items():
+            kind = widgets.IntText if isinstance(value, int) else widgets.FloatText
+            self.settings[name] = kind(value, description=name.replace(".", ": "))
 
         def clicked(_: Any) -> None:
             found.value = self._problem_or(lambda: self._sections(keys))
@@ -203,40 +200,50 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         for name in COLUMNS:
             self.menus[name].options = [("as it is", None), *((x, x) for x in names)]
             self.menus[name].index = 0
+        self.menus["systems"].value = ""
         for name, value in (self._proposed() | declared).items():
-            one = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
-            if (menu := self.menus.get(name)) is not None:
+            listed = [value] if isinstance(value, str | bool) else list(value)
+            if name == "systems":
+                self.menus[name].value = ", ".join(listed)
+            elif (menu := self.menus.get(name)) is not None:
+                one = listed[0] if len(listed) == 1 else value
                 if one not in (choice for _, choice in menu.options):
                     menu.options = [*menu.options, (str(one), one)]
                 menu.value = one
 
     def _proposed(self) -> dict[str, Any]:
         """What the reader takes the columns for; the page says that it is a proposal."""
-        try:
-            self._read({})
-        except ReadError as error:
-            hint = "The menus hold a proposal. Check it, then press Compare."
-            self.problem.value = _problem(error.problem) + said(hint * bool(error.proposal))
-            return dict(error.proposal or {})
-        except (OSError, ImportError, TypeError, ValueError, MemoryError) as error:
-            self.problem.value = _problem(str(error))
+        problem: Exception | None = None
+        for many in (False, True):
+            try:
+                self._read({}, many=many)
+            except (OSError, ImportError, TypeError, ValueError, MemoryError) as error:
+                problem = problem or error
+                if found := getattr(error, "proposal", None):
+                    text = f"{getattr(error, 'problem', '')}. The menus hold a proposal: check it."
+                    self.problem.value = _problem(text)
+                    return dict(found)
+            else:
+                return {}
+        self.problem.value = _problem(getattr(problem, "problem", None) or str(problem))
         return {}
 
-    def _read(self, declared: Mapping[str, Any]) -> Any:
+    def _read(self, declared: Mapping[str, Any], *, many: bool = False) -> Any:
         """The scores of two systems, or of several."""
-        if len(self._files) < 3:
-            try:
-                return read(*self._files, **declared)
-            except ReadError as error:
-                if not error.many:
-                    raise
-        return read_many(*self._files, **{k: x for k, x in declared.items() if k not in "ab"})
+        systems = declared.get("systems")
+        if not (many or systems or len(self._files) > 2):
+            return read(*self._files, **declared)
+        given = {name: value for name, value in declared.items() if name not in ("a", "b")}
+        if systems and "*" not in systems:
+            given["systems"] = [name.strip() for name in systems.split(",")]
+        return read_many(*self._files, **given)
 
     # ---- the answer
 
     def _document(self, config: Any = None) -> Any:
         """The document that the menus ask for."""
-        declared = {name: menu.value for name, menu in self.menus.items() if menu.value is not None}
+        every = ((name, menu.value) for name, menu in self.menus.items())
+        declared = {name: value for name, value in every if value not in (None, "")}
         scores = self._read(declared)
         if scores.n_systems > 2:
             return report(compare_many(scores, alternative=self.side.value, alpha=self.alpha.value))
@@ -284,11 +291,6 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
 def _menu(title: str, options: Choices) -> widgets.Dropdown:
     return widgets.Dropdown(options=options, description=title, index=0 if options else None)
-
-
-def _field(name: str, value: float) -> Any:
-    kind = widgets.IntText if isinstance(value, int) else widgets.FloatText
-    return kind(value, description=name.replace(".", ": "))
 
 
 def _problem(text: str) -> str:

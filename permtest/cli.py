@@ -200,7 +200,7 @@ def compare(args: argparse.Namespace) -> int:
     if args.paired_runs and args.null != "systems":
         raise ValueError("--paired-runs needs --null systems")
     scores, statistic = _read(args)
-    how: dict[str, Any] = {"alternative": args.alternative, "rng": args.seed}
+    how: dict[str, Any] = {"alternative": args.alternative}
     if args.null:
         from permtest.runs import exact_runs_test
 
@@ -211,7 +211,7 @@ def compare(args: argparse.Namespace) -> int:
     else:
         from permtest.exact import exact_perm_test
 
-        result = exact_perm_test(scores, statistic=statistic, **how)
+        result = exact_perm_test(scores, statistic=statistic, rng=args.seed, **how)
     level = round(1 - args.alpha, 12)
     gate = _gate(result, scores, args) if args.fail_if else {}
     if args.json:

@@ -6,27 +6,26 @@ each, so that X has the law of a sum of two-point variables, on a lattice that i
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
 as what was observed (Eq. 2). `ask` makes the question, and `methods.solve` answers it.
 
-The kinds of question differ in t: a difference of sums, a difference of a measure of several sums,
-or a user's function of several sums.
+There are two kinds of question: t of one sum, a difference of scores above all; and t of several
+sums, which is a difference of measures such as F1, or a user's function.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from inspect import signature
 from math import inf
 from numbers import Real
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import check_finite
 from permtest._parallel import progress
 from permtest._text import counted
 from permtest.integers import (
@@ -35,7 +34,6 @@ from permtest.integers import (
     exact_dot,
     exact_sum,
     is_unordered,
-    plain_array,
     unscaled,
 )
 from permtest.null.distribution import (
@@ -47,15 +45,10 @@ from permtest.null.distribution import (
     group,
     group_differences,
 )
-from permtest.null.enumeration import (
-    can_halve,
-    count_tail,
-)
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
 from permtest.scores import Scores, add_up, check_aligned, check_names, cluster_numbers
 from permtest.statistics import (
-    Linear,
     MeanOfRatios,
     Statistic,
     check_alternative,
@@ -120,11 +113,6 @@ class Question(ABC):
         return "clusters" if self.n_entries is not None else "items" if self.has_runs else "pairs"
 
     @property
-    @abstractmethod
-    def statistic(self) -> Any:
-        """t(u, v)."""
-
-    @property
     def rank(self) -> int:
         """How many sums vary independently of each other."""
         return 1 if self.lattice is None else self.lattice.rank
@@ -156,6 +144,11 @@ class Question(ABC):
         extreme = np.zeros(self.law.top + 1, dtype=bool)
         extreme[possible] = self.is_extreme(possible)
         return extreme
+
+    @property
+    @abstractmethod
+    def statistic(self) -> Any:
+        """t(u, v): the sum, a mean, a difference of measures, or h."""
 
     @abstractmethod
     def is_extreme(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
@@ -244,29 +237,15 @@ class SumQuestion(Question):
 
     def observing(self, observed: Any) -> SumQuestion:
         """The same question, had another sum of scores been observed, which must be possible."""
-        if not isinstance(observed, NUMBERS) or observed != observed:
-            raise ValueError(f"observed={observed!r} is not a number; give a sum of scores")
-        if observed == self.in_scores(self.observed):
-            return self
-        law = self.law
-        far = law.offset - law.unit  # where no sum is
-        value = Fraction(far, self.scale) if abs(observed) == inf else Fraction(str(observed))
-        wanted = value * self.scale - law.offset
-        cell = round(wanted / law.unit)
+        law, wanted = self.law, Fraction(str(check_finite(observed, "observed"))) * self.scale
+        cell = round((wanted - law.offset) / law.unit)
         total = law.offset + law.unit * cell
         # A float may have fewer digits than the sum that it stands for.
-        same = wanted == law.unit * cell or self.in_scores(total) == observed
-        possible = same and 0 <= cell <= law.top
-        if possible and can_halve(law):
-            possible = count_tail(law, cell) > count_tail(law, cell + 1)
-        elif possible:
-            possible = bool(attainable(law)[cell])
-        if not possible:
-            ends = (law.offset, law.offset + law.unit * law.top, law.unit)
-            low, high, step = map(self.in_scores, ends)
+        same = self.in_scores(total) == observed or total == Fraction(str(observed)) * self.scale
+        if not (same and 0 <= cell <= law.top and attainable(law)[cell]):
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
-                f"make, from {low} to {high} in steps of {step}"
+                f"make, from {self.in_scores(law.offset)} on in steps of {self.in_scores(law.unit)}"
             )
         return replace(self, observed=total, totals=None, scores=None)
 
@@ -382,33 +361,93 @@ def at_least(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SeveralSums(Question):
-    """t is a function of m sums; cells of the line stand for points of a lattice."""
+    """t is a function of m sums; cells of the line stand for points of a lattice.
+
+    It is the difference of a measure of two systems, whose first one has the sums, or a user's h,
+    which is called with m Python integers (Eq. 12).
+    """
 
     lattice: LatticeSum
-    #: The observed values of the sums; of a function of predictions the one value that it has.
-    observed_sums: tuple[Any, ...]
+    #: The observed values of the sums.
+    observed_sums: tuple[int, ...]
+    #: What is compared, and the sums of both systems together, which no swap changes.
+    measure: MeanOfRatios | None = None
+    both_sums: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.measure is not None:
+            both = self.observed_sums, self._others(self.observed_sums)
+            object.__setattr__(self, "scores", tuple(float(self.measure.exact(x)) for x in both))
 
     @property
-    @abstractmethod
     def parts(self) -> tuple[str, ...]:
-        """What the sums are."""
+        """What the sums are; the g by number, as in the paper."""
+        if self.measure is not None:
+            return self.measure.parts
+        return tuple(f"g_{k + 1}" for k in range(len(self.observed_sums)))
 
     @property
     def other_sums(self) -> tuple[int, ...] | None:
         """The observed sums of the second system, where systems are compared by a measure."""
-        return None
+        return self._others(self.observed_sums) if self.measure is not None else None
 
-    @abstractmethod
+    def _others(self, sums: Iterable[int]) -> tuple[int, ...]:
+        return tuple(t - x for t, x in zip(self.both_sums, sums, strict=True))
+
+    @cached_property
+    def statistic(self) -> Any:
+        """The difference of the two measures, or h of the observed sums."""
+        value = self.exact(self.observed_sums)
+        return value if self.measure is None else float(value)
+
+    @cached_property
+    def least(self) -> Fraction:
+        """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
+        least: Fraction = self.directed(self.exact(self.observed_sums))
+        return least
+
+    def directed(self, values: Any) -> Any:
+        """t, -t for "less", or its magnitude for "two-sided"."""
+        if self.alternative == "two-sided":
+            return abs(values)
+        return -values if self.alternative == "less" else values
+
+    def exact(self, sums: Sequence[int]) -> Any:
+        """t of m sums: h of them, or the difference of the measures as a fraction."""
+        if self.measure is not None:
+            return self.measure.exact(sums) - self.measure.exact(self._others(sums))
+        every = "all values that the sums can take together"
+        return _number_of(self.h, sums, f"h{tuple(sums)}", every)
+
     def values(self, sums: IntArray) -> NDArray[np.float64]:
         """t for sums of shape (M, m), up to rounding."""
+        if self.measure is None:
+            return np.array([float(self.exact(x)) for x in sums.tolist()])
+        mine, theirs = self._rounded(sums)
+        return np.asarray(mine - theirs)
 
-    @abstractmethod
-    def sums_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
-        """Whether t is at least as extreme as observed, for sums of shape (M, m)."""
+    def _rounded(self, sums: IntArray) -> NDArray[np.float64]:
+        """The measure of both systems, up to rounding, if these are the sums of the first."""
+        assert self.measure is not None
+        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
+        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
 
-    def sums_in(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """The sums in some cells of the law, of shape (M, m)."""
-        return self.lattice.sums(cells)
+    def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
+        """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
+        if self.measure is not None:
+            return np.concatenate([self._measures_are_extreme(part) for part in parts])
+        # All together, because ties are relative to the median of all values.
+        return at_least((self.exact(x) for part in parts for x in part.tolist()), self.statistic)
+
+    def _measures_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
+        """Floats decide where the gap is wide, exact numbers where it is not."""
+        measures, least = self._rounded(sums), float(self.least)
+        values = self.directed(measures[0] - measures[1])
+        extreme = np.asarray(values > least, dtype=bool)
+        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
+        for i in np.flatnonzero(np.abs(values - least) <= band):
+            extreme[i] = self.directed(self.exact(sums[i].tolist())) >= self.least
+        return extreme
 
     def is_extreme(
         self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
@@ -416,102 +455,23 @@ class SeveralSums(Question):
         """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
-        return self._all_extreme(map(sums or self.sums_in, every))
-
-    def _all_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
-        """`sums_are_extreme` for the sums in all parts."""
-        return np.concatenate([self.sums_are_extreme(part) for part in parts])
-
-    def _directed(self, values: Any) -> Any:
-        """t, -t for "less", or its magnitude for "two-sided"."""
-        if self.alternative == "two-sided":
-            return abs(values)
-        return -values if self.alternative == "less" else values
+        return self.sums_are_extreme(map(sums or self.lattice.sums, every))
 
     def observing(self, observed: Sequence[int]) -> SeveralSums:
         """The same question, had other sums been observed, which must be possible."""
-        wanted = [index(x) for x in observed]
+        wanted = [int(x) for x in observed]
         if len(wanted) != len(self.observed_sums) or self.lattice.cell(wanted) is None:
             raise ValueError(
                 f"observed={wanted} are sums that no labelling has; the lattice of possible ones "
-                f"contains {list(self.observed_sums)} and goes in steps of "
-                f"{self.lattice.basis.tolist()}"
+                f"contains {self.observed_sums} and goes in steps of {self.lattice.basis.tolist()}"
             )
         return replace(self, observed_sums=tuple(wanted))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class MeasureQuestion(SeveralSums):
-    """t is the difference of a measure of two systems; X are the sums of the first one."""
-
-    measure: MeanOfRatios | Linear
-    #: Sums of both systems together, which no swap changes.
-    both_sums: tuple[int, ...]
-    #: The observed difference of the two measures, exactly.
-    gap: Fraction = field(init=False)
-
-    def __post_init__(self) -> None:
-        mine, theirs = self._measured(self.observed_sums)
-        object.__setattr__(self, "scores", (float(mine), float(theirs)))
-        object.__setattr__(self, "gap", mine - theirs)
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The sums that the measure needs of the first system."""
-        return self.measure.parts
-
-    @property
-    def other_sums(self) -> tuple[int, ...]:
-        """The observed sums of the second system."""
-        return tuple(t - x for t, x in zip(self.both_sums, self.observed_sums, strict=True))
-
-    @property
-    def statistic(self) -> float:
-        """The difference of the two measures."""
-        return float(self.gap)
-
-    @cached_property
-    def least(self) -> Fraction:
-        """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        least: Fraction = self._directed(self.gap)
-        return least
-
-    def values(self, sums: IntArray) -> NDArray[np.float64]:
-        """Differences of the measures."""
-        mine, theirs = self._rounded(sums)
-        return np.asarray(mine - theirs)
-
-    def _rounded(self, sums: IntArray) -> NDArray[np.float64]:
-        """The measure of both systems, up to rounding, if these are the sums of the first."""
-        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
-        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
-
-    def sums_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
-        """Floats decide where the gap is wide, exact numbers where it is not."""
-        measures = self._rounded(sums)
-        values, least = self._directed(measures[0] - measures[1]), float(self.least)
-        extreme = np.asarray(values > least, dtype=bool)
-        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
-        for i in np.flatnonzero(np.abs(values - least) <= band):
-            extreme[i] = self._directed(self._difference(sums[i])) >= self.least
-        return extreme
-
-    def _measured(self, sums: Iterable[Any]) -> tuple[Fraction, Fraction]:
-        """The measure of both systems, if these are the sums of the first."""
-        mine = [int(x) for x in sums]
-        theirs = [t - x for t, x in zip(self.both_sums, mine, strict=True)]
-        return self.measure.exact(mine), self.measure.exact(theirs)
-
-    def _difference(self, sums: Iterable[Any]) -> Fraction:
-        """t of the sums of the first system."""
-        mine, theirs = self._measured(sums)
-        return mine - theirs
 
     @cached_property
     def staircase(self) -> Staircase | None:
         """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
         measure, both = self.measure, self.both_sums
-        if not isinstance(measure, MeanOfRatios) or len(both) != 2 or self.rank != 2:
+        if measure is None or len(both) != 2 or self.rank != 2:
             return None
         return Staircase(self.lattice, (both[0], both[1]), measure.whole, self.least, False)
 
@@ -519,12 +479,13 @@ class MeasureQuestion(SeveralSums):
     def thresholds(self) -> tuple[int, int] | None:
         """Found by bisection where a ratio grows, or falls, along the line of its two sums."""
         top, less = self.law.top, self.alternative == "less"
+        if self.measure is None or self.rank != 1:
+            return super().thresholds
         if self.alternative == "two-sided" and self.least == 0:
             return top, top + 1
-        if self.rank != 1:
-            return super().thresholds
-        steps = self.lattice.basis[0].tolist()
-        along = {x * sign > 0 for x, sign in zip(steps, self.measure.signs, strict=True) if x}
+        # The sums are hits and misses in turn.
+        steps = enumerate(self.lattice.basis[0].tolist())
+        along = {(x > 0) == (i % 2 == 0) for i, x in steps if x}
         if len(along) != 1:
             return super().thresholds
         rising = (along == {True}) != less  # whether t, or -t for "less", rises with the cells
@@ -532,46 +493,14 @@ class MeasureQuestion(SeveralSums):
         while first < end:
             middle = (first + end) // 2
             cell = np.array([middle if rising else top - middle], dtype=object)
-            value = self._difference(self.lattice.sums(cell)[0])
-            if (self._directed(value) if less else value) >= self.least:
+            value = self.exact(self.lattice.sums(cell)[0].tolist())
+            if (-value if less else value) >= self.least:
                 end = middle
             else:
                 first = middle + 1
         if self.alternative == "two-sided":
             return top - first, first
         return (-1, first) if rising else (top - first, top + 1)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FunctionQuestion(SeveralSums):
-    """t is a user's `h` of several sums, called with m Python integers (Eq. 12)."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The g, by number as in the paper."""
-        return tuple(f"g_{k + 1}" for k in range(len(self.observed_sums)))
-
-    @cached_property
-    def statistic(self) -> Any:
-        """h of the observed sums."""
-        return self._value(self.observed_sums)
-
-    def values(self, sums: IntArray) -> NDArray[np.float64]:
-        """h of every vector of sums."""
-        return np.array([float(self._value(x)) for x in sums.tolist()])
-
-    def sums_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
-        """h is called for each vector of sums."""
-        return self._all_extreme([sums])
-
-    def _all_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
-        """All together, because ties are relative to the median of all values."""
-        values = (self._value(x) for part in parts for x in part.tolist())
-        return at_least(values, self.statistic)
-
-    def _value(self, sums: Sequence[int]) -> Any:
-        every = "all values that the sums can take together"
-        return _number_of(self.h, sums, f"h{tuple(sums)}", every)
 
 
 # ---- asking ------------------------------------------------------------------------------------
@@ -588,7 +517,7 @@ def ask(
     names: tuple[str, str] | None = None,
     clusters: Any = None,
     rounding: float | None = None,
-) -> SumQuestion | MeasureQuestion | FunctionQuestion:
+) -> SumQuestion | SeveralSums:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
@@ -599,8 +528,8 @@ def ask(
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is not None and not callable(g):
         return _ask_of_sums(u, v, _functions(g), h, names, clusters)
-    if h is not None:
-        _check_h(h, 1)
+    if not (h is None or callable(h)):
+        raise TypeError(f"h={h!r} must be a function of the sum")
     if g is None:
         data = _scores(u, v, entry, names).clustered(clusters)
         if entry.measures:
@@ -710,16 +639,14 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
     )
 
 
-def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> MeasureQuestion:
-    measure: MeanOfRatios | Linear
-    ratios, addends = measured(entry, data)
+def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> SeveralSums:
+    measure, addends = measured(entry, data)
     (first, second), n_entries = _by_cluster(data.clusters, *addends)
-    measure, linear = ratios, ratios.linear(first, second) if len(ratios.rows) > 2 else None
-    if linear is not None:
-        measure, first, second = linear
+    if len(measure.rows) > 2:
+        measure, first, second = measure.as_one_ratio(first, second)
     lattice = LatticeSum.of(first, second)
     mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
-    return MeasureQuestion(
+    return SeveralSums(
         law=lattice.line,
         lattice=lattice,
         observed_sums=tuple(mine),
@@ -756,13 +683,10 @@ def local_effects(
 def _entries(values: Any, name: str) -> list[Any]:
     """The entries as Python objects, so that the user's `g` cannot wrap around."""
     if is_unordered(values) or hasattr(values, "columns") or getattr(values, "ndim", 1) == 0:
-        remedy = "its rows as frame.to_numpy()" if hasattr(values, "columns") else "a list"
         kind = type(values).__name__
-        raise TypeError(f"{name} must be a sequence of entries for g, not {kind}; pass {remedy}")
-    if isinstance(values, np.ndarray):
-        array = plain_array(values, name)
-        if array.ndim > 1 and array.dtype.kind in "biu":
-            return list(array.astype(object if array.dtype == np.uint64 else np.int64))
+        raise TypeError(f"{name} must be a list or an array of entries for g, not {kind}")
+    if getattr(values, "ndim", 1) > 1 and values.dtype.kind in "biu":
+        return list(values.astype(object if values.dtype == np.uint64 else np.int64))
     dates = np.datetime64 | np.timedelta64  # stay what they are
     return [
         x.item() if isinstance(x, np.generic) and not isinstance(x, dates) else x for x in values
@@ -771,55 +695,28 @@ def _entries(values: Any, name: str) -> list[Any]:
 
 def _functions(g: Any) -> list[Callable[[Any, Any], Any]]:
     """The functions of a list, every one of which must be one."""
-    if is_unordered(g):
+    functions = [] if is_unordered(g) else list(g)
+    if not functions or not all(map(callable, functions)):
         raise TypeError(f"g={g!r} must be a function of two entries, or a list of such functions")
-    functions = list(g)
-    if not functions:
-        raise ValueError("g is an empty list; give at least one function of two entries")
-    for i, function in enumerate(functions):
-        if not callable(function):
-            raise TypeError(f"g[{i}] = {function!r} is not a function; give one of two entries")
     return functions
 
 
-def _check_h(h: Any, size: int) -> None:
-    """Refuse what cannot be called with `size` sums."""
-    sums = counted(size, "sums")
-    if not callable(h):
-        raise TypeError(f"h={h!r} must be a function of {sums}")
-    try:
-        parameters = signature(h)
-    except (TypeError, ValueError):  # some that are compiled do not say what they take
-        return
-    try:
-        parameters.bind(*range(size))
-    except TypeError as error:
-        problem = f"h cannot be called with {sums} ({error})"
-        raise TypeError(f"{problem}; let it take one argument for each g") from None
-
-
 def _ask_of_sums(
-    u: Any,
-    v: Any,
-    g: list[Callable[[Any, Any], Any]],
-    h: Callable[..., Any] | None,
-    names: tuple[str, str] | None,
-    clusters: Any,
-) -> FunctionQuestion:
+    u: Any, v: Any, g: list[Any], h: Any, names: tuple[str, str] | None, clusters: Any
+) -> SeveralSums:
     """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
-    if h is None:
+    if not callable(h):
         raise TypeError(
-            f"h is missing, and a list of g has no other statistic; pass an h of "
+            f"h={h!r} is no function, and a list of g has no other statistic; pass an h of "
             f"{counted(len(g), 'sums')}, as in Algorithm 5"
         )
-    _check_h(h, len(g))
     if isinstance(u, Scores) and clusters is None:
         clusters = u.clusters
     each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
     columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     (stay, swap), n_entries = _by_cluster(clusters, *columns)
     lattice = LatticeSum.of(stay, swap)
-    return FunctionQuestion(
+    return SeveralSums(
         law=lattice.line,
         lattice=lattice,
         observed_sums=tuple(map(exact_sum, stay.T)),

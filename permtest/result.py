@@ -21,11 +21,10 @@ from permtest.null.distribution import (
     SMALLEST,
     UNDERFLOW,
     JointDistribution,
-    attainable,
 )
 from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
-from permtest.question import Question, SeveralSums, SumQuestion, at_least
+from permtest.question import Question, SeveralSums, SumQuestion
 from permtest.statistics import STATISTICS
 
 if TYPE_CHECKING:  # what only their methods need, which import it
@@ -234,7 +233,7 @@ class PermutationTestResult(Shown):
         if self._samples is not None:
             return self._samples.extreme
         assert isinstance(question, SeveralSums)
-        return np.asarray(question.sums_are_extreme(self.null_distribution.support))
+        return np.asarray(question.sums_are_extreme([self.null_distribution.support]))
 
     @cached_property
     def null_values(self) -> NDArray[np.float64]:
@@ -297,35 +296,22 @@ class PermutationTestResult(Shown):
         """The p of the most extreme labelling: the smallest that these data could have shown.
 
         Of a sum it is 2^-n_informative, or twice that two-sided; 2^-n where the test was told by
-        how much scores were rounded, as units that are equal may have differed then. Of a function
-        of sums all values are looked at; None where there are too many of them.
+        how much scores were rounded, as units that are equal may have differed then. Of measures
+        such as F1 all values are looked at; None where there are too many of them, and of a
+        function `h`.
         """
         question = self._question
-        if question is None:
-            return None
-        if question.lattice is None and question.h is None:
+        if isinstance(question, SumQuestion) and question.h is None:
             units = self.n if question.ties_doubtful else self.n_informative
             sides = 2 if self.alternative == "two-sided" and units else 1
             return max(ldexp(sides, -units), SMALLEST)
+        if not isinstance(question, SeveralSums) or question.h is not None:
+            return None
         if self._samples is not None or self.n_cells > MOST_CALLS:
             return None
-        return min(self.at(sums).pvalue for sums in self._most_extreme())
-
-    def _most_extreme(self) -> list[Any]:
-        """The sums for which t is as extreme as it can be."""
-        question = self._question
-        if isinstance(question, SeveralSums):
-            values = question._directed(self.null_values)
-            best = np.flatnonzero(values >= values.max() - 1e-9 * abs(values).max())
-            distinct = best[np.unique(values[best], return_index=True)[1]]  # as p of a value is
-            points = self.null_distribution.support
-            return [tuple(int(x) for x in sums) for sums in points[distinct]]
-        assert isinstance(question, SumQuestion)
-        cells = np.arange(question.law.top + 1)[attainable(question.law)]
-        sums = [question.law.offset + question.law.unit * int(cell) for cell in cells]
-        found = [question._value(total) for total in sums]
-        first = int(np.flatnonzero(at_least(found, max(found)))[0])
-        return [question.in_scores(sums[first])]
+        values, points = question.directed(self.null_values), self.null_distribution.support
+        best = points[values >= values.max() - 1e-9 * abs(values).max()].tolist()
+        return self.at(max(best, key=lambda sums: question.directed(question.exact(sums)))).pvalue
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -464,13 +450,7 @@ class PermutationTestResult(Shown):
         -------
         low, high : float
         """
-        check_level(confidence_level, "confidence_level")
-        if self.n_samples is None or self.n_extreme is None:
-            bound = self.error_bound or 0.0
-            low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW else 0.0
-            above = 0.0 if self.method == "bracket" else bound
-            return low, min(self.pvalue * (1 + above), 1.0)
-        return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
+        return interval_of_p(self, confidence_level)
 
     # ---- how it reads ----------------------------------------------------------------------------
 
@@ -492,44 +472,32 @@ class PermutationTestResult(Shown):
 
     def effect_text(self) -> str:
         """Which system scores higher by how much; the bare statistic if it is no difference."""
-        (a, b), several, title = (
-            self.names,
-            not isinstance(self._question, SumQuestion),
-            self._title,
-        )
+        (a, b), several, title = self.names, bool(self.parts) or self._question is None, self._title
         if self.difference is None or self.scores is None:
             what = f"{self.metric} of the sums" if several else self.metric
             return f"{what} of {a} against {b} is {number(self.statistic)}"
-        mean, what = self.metric == "mean", f" in {self.score}" if self.score else ""
-        x, y = (number(s, 4 if several else 6) for s in self.scores)
-        gap = number(abs(self.difference), 4 if several else 6)
-        way = "higher" if self.difference > 0 else "lower"
-        better = {None: "", True: "", False: "; lower is better"}[self.higher_is_better]
+        what = f" in {self.score}" * bool(self.score) + " on average" * (self.metric == "mean")
+        digits, more = 4 if several else 6, self.difference > 0
+        x, y, gap = (number(z, digits) for z in (*self.scores, abs(self.difference)))
         if not self.difference:
-            level = f"the same {title}" if several else f"the same{what}{' on average' * mean}"
-            return f"{a} and {b} score {level} ({x})"
+            return f"{a} and {b} score the same{f' {title}' if several else what} ({x})"
+        both = f"({x} against {y}{'; lower is better' * (self.higher_is_better is False)})"
         if several:
-            return f"{title} of {a} is {gap} {way} than that of {b} ({x} against {y}{better})"
-        more = "more" if self.difference > 0 else "less"
-        on_average = " on average" if mean else ""
-        return f"{a} scores {gap} {more} than {b}{what}{on_average} ({x} against {y}{better})"
-
-    def size_text(self) -> str:
-        """How many pairs, clusters or items there are."""
-        text = counted(self.n, self.swapped)
-        if self.n_entries is None:
-            return text
-        return counted(self.n_entries, "pairs") + f" in {text}" * (self.n_entries > self.n)
+            return (
+                f"{title} of {a} is {gap} {'higher' if more else 'lower'} than that of {b} {both}"
+            )
+        return f"{a} scores {gap} {'more' if more else 'less'} than {b}{what} {both}"
 
     def pairs_text(self) -> str:
-        """The same, and how many of them differ."""
-        text, some = self.size_text(), self.n_informative
+        """How many pairs, clusters or items there are, and how many of them differ."""
+        text, some = counted(self.n, self.swapped), self.n_informative
+        if self.n_entries is not None:
+            inside = f" in {text}" * (self.n_entries > self.n)
+            text = counted(self.n_entries, "pairs") + inside
         if (self.n_entries or self.n) == 1:
             return f"{text}, which {'differs' if some else 'does not differ'}"
-        if not self.n:
-            return text
         which = "all" if some == self.n else some or "none"
-        return f"{text}, {which} of which differ{'s' * (some == 1)}"
+        return f"{text}, {which} of which differ{'s' * (some == 1)}" if self.n else text
 
     def sides_text(self) -> str:
         """How many sides the test has."""
@@ -555,14 +523,9 @@ class PermutationTestResult(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """All fields, the 95% `pvalue_interval` and more properties, as plain values: one row."""
-        found: dict[str, Any] = {
-            "higher": self.higher,
-            "better": self.better,
-            "difference": self.difference,
-        }
-        found |= {"pvalue_interval": self.pvalue_interval(), "notes": self.notes}
-        found["smallest_pvalue"] = self.smallest_pvalue
-        return [super().rows()[0] | plain(found)]
+        names = ("higher", "better", "difference", "notes", "smallest_pvalue")
+        more = {name: getattr(self, name) for name in names}
+        return [super().rows()[0] | plain(more | {"pvalue_interval": self.pvalue_interval()})]
 
     def _repr_html_(self) -> str:
         if self.n_samples is not None:
@@ -605,7 +568,7 @@ def _joint_law(question: Question | None, samples: Samples | None, name: str) ->
         points: NDArray[Any] = samples.points[:, None]
         parts: tuple[str, ...] = (name,)
         if isinstance(question, SeveralSums):
-            points, parts = question.sums_in(samples.points), question.parts
+            points, parts = question.lattice.sums(samples.points), question.parts
         shares = samples.counts / samples.size
         return JointDistribution(points, shares, parts, float(0.5 / samples.size**0.5))
     assert isinstance(question, SeveralSums)
@@ -629,41 +592,38 @@ def answer(
 ) -> PermutationTestResult:
     """The result of a question, solved by a method or as said."""
     p, method, reason = solution or solve(question, method)
-    several: dict[str, Any] = {}
+    same = ("statistic", "alternative", "metric", "names", "totals", "n_entries", "scores")
+    known = {x: getattr(question, x) for x in (*same, "score", "higher_is_better", "reading")}
     if isinstance(question, SeveralSums):
-        several = {"parts": question.parts, "sums": question.observed_sums}
-        several |= {"other_sums": question.other_sums, "rank": question.rank}
+        known |= {"parts": question.parts, "sums": question.observed_sums}
+        known |= {"other_sums": question.other_sums, "rank": question.rank}
+    if samples is not None:
+        known |= {"n_samples": samples.size, "n_extreme": samples.n_extreme}
     return PermutationTestResult(
-        statistic=question.statistic,
         pvalue=p.value,
         log10_pvalue=p.log10,
-        alternative=question.alternative,
         n=question.law.n,
         n_informative=question.law.n_informative,
         method=method,
         method_reason=reason,
         error_bound=p.error_bound if samples is None else None,
-        metric=question.metric,
-        names=question.names,
-        totals=question.totals,
-        n_samples=samples.size if samples else None,
-        n_extreme=samples.n_extreme if samples else None,
-        n_entries=question.n_entries,
-        scores=question.scores,
-        score=question.score,
-        higher_is_better=question.higher_is_better,
-        reading=question.reading,
         _question=question,
         _samples=samples,
-        **several,
+        **known,
     )
 
 
-def clopper_pearson(count: int, size: int, confidence_level: float) -> tuple[float, float]:
-    """The interval of Clopper and Pearson for a probability, from `count` events in `size`."""
+def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Bounds of the exact p by `error_bound`; of samples the interval of Clopper and Pearson."""
+    alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
+    p, size = result.pvalue, getattr(result, "n_samples", None)
+    if size is None:
+        bound = result.error_bound or 0.0
+        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
+        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
     from scipy.special import betaincinv
 
-    alpha = (1 - confidence_level) / 2
+    count = result.n_extreme
     low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
     high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
     return low, high

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
 from math import comb, lcm, log, sqrt
 from operator import neg, pos
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_above_zero, check_count, check_level, check_option
-from permtest._parallel import RNG, as_generator, progress
 from permtest._text import Shown, counted, interval, number, p_value, plain
-from permtest.exact import SAMPLES, exact_perm_test
+from permtest.exact import exact_perm_test
 from permtest.integers import as_integers, exact_sum, unscaled
-from permtest.null.distribution import EPS, SMALLEST, UNDERFLOW, LatticeDistribution, Probability
+from permtest.null.distribution import EPS, UNDERFLOW, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
-from permtest.result import clopper_pearson
+from permtest.result import ALPHA, interval_of_p
 from permtest.scores import Runs, Scores, add_up, check_names
 from permtest.statistics import Alternative, check_alternative
 
@@ -44,45 +43,30 @@ ABOUT: dict[Null, str] = {
     "items": "these runs on new items",
     "systems": "newly trained systems on these items",
 }
-#: The smallest possible p is said where it is above this.
-USUAL_LEVEL = 0.05
 
-#: Draws of all items together, about, where p is sampled; how many numbers of runs a plan chooses
-#: from; and additions that the table of one item, or of whole runs, may take to be made.
-DRAWS, PLANS, MOST_WAYS, MOST_DEALS = 10**8, 5_000, 10**7, 3 * 10**6
+#: How many numbers of runs a plan chooses from; and additions that the table of one item, or of
+#: whole runs, may take to be made.
+PLANS, MOST_WAYS = 5_000, 10**7
 
 #: What rises as the sum becomes more extreme.
 EXTREMITY: dict[str, Callable[[int], int]] = {"greater": pos, "less": neg, "two-sided": abs}
 
-#: What an item is worth whose n runs have this total.
+#: What an item is worth whose n runs have this total; and what dealing the runs of an item may make
+#: of the sum, in how many ways each, and how many items are like that.
 Value: TypeAlias = Callable[[int, int], int]
+Table: TypeAlias = tuple[list[int], list[int], int]
 
 
 # ---- results -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class NoiseSplit(Shown):
-    """Where the variance of an item's difference comes from: which item it is, or which run.
+class NoiseSplit(NamedTuple):
+    """The variance over items of the systems' difference: what items and what runs add to it.
 
-    Parameters
-    ----------
-    total : float
-        Variance over items of the difference of the two systems' means.
-    data, prediction : float
-        What of it is due to items, on which the systems differ by more or less, and what to runs,
-        which differ on the same item. Both estimates are without bias, so that `data` can be
-        negative where it is small.
-    data_interval, prediction_interval : tuple of two float
-        Intervals of both, at `confidence_level`, by the normal approximation over items.
-    confidence_level : float
-
-    Examples
-    --------
-    >>> from permtest import exact_runs_test
-    >>> split = exact_runs_test([[1, 1], [0, 1], [1, 0]], [[0, 0], [0, 1], [0, 0]]).noise()
-    >>> round(split.total, 4), round(split.data, 4), round(split.prediction, 4)
-    (0.25, 0.0, 0.25)
+    Made by `RunsTestResult.noise`. `total` is `data`, that of items, on which systems differ by
+    more or less, and `prediction`, that of runs, which differ on the same item; both are without
+    bias, so that `data` may be negative where it is small. The intervals are normal approximations
+    over items, at `confidence_level`.
     """
 
     total: float
@@ -105,7 +89,7 @@ class RunsPlan(NamedTuple):
     """How many items and runs another study should have. Made by `RunsTestResult.plan`.
 
     `runs` are those of each item by each of the two systems; `standard_error` is that of the mean
-    difference, at most about; `cost` is in the unit of the budget.
+    difference, at most about; `cost` is in runs.
     """
 
     items: int
@@ -124,13 +108,13 @@ class RunsTestResult(Shown):
         The sum over items of the difference of what both systems score on the item: of their mean
         runs, or of their pass@k or pass^k.
     pvalue, log10_pvalue, alternative, names, method, method_reason, error_bound
-        As in `PermutationTestResult`; the method is "tilted" for "runs", "enumeration" for
-        "systems", and "monte_carlo" where p is out of reach.
+        As in `PermutationTestResult`; the method is "tilted" for "runs", and "enumeration" for
+        "systems".
     null : {"items", "runs", "systems"}
         What is exchangeable under the null hypothesis.
     n, n_informative : int
-        Number of items, and of those that can change the sum at all; for "systems", of whole runs
-        that can, or of pairs of them.
+        Number of items, and of what can change the sum at all: items, or pairs of whole runs, or
+        all of these together.
     n_runs : tuple of two int
         How many runs there are of either system, over all items.
     smallest_pvalue : float
@@ -141,8 +125,6 @@ class RunsTestResult(Shown):
         The means over items of what both systems score.
     paired_runs : bool
         Whether run r of the first system and run r of the second change places as a pair.
-    n_samples, n_extreme : int or None
-        K and C where p was sampled.
 
     Examples
     --------
@@ -172,8 +154,6 @@ class RunsTestResult(Shown):
     names: tuple[str, str]
     scores: tuple[float, float]
     paired_runs: bool = False
-    n_samples: int | None = None
-    n_extreme: int | None = None
     #: The runs, the exact p, and the law of the sum.
     _runs: Scores = field(kw_only=True, repr=False, compare=False)
     _exact: Callable[[], Fraction] = field(kw_only=True, repr=False, compare=False)
@@ -194,14 +174,10 @@ class RunsTestResult(Shown):
         """Whom the answer is about: which items, and which runs or systems."""
         return ABOUT[self.null]
 
-    def under(
-        self, null: Null, *, paired_runs: bool | None = None, rng: RNG = None
-    ) -> RunsTestResult:
+    def under(self, null: Null, *, paired_runs: bool = False) -> RunsTestResult:
         """The same comparison under another null hypothesis: arguments as in `exact_runs_test`."""
-        same = self.paired_runs and null == self.null
-        how: dict[str, Any] = {"paired_runs": same if paired_runs is None else paired_runs}
-        how |= {"statistic": self.metric, "alternative": self.alternative, "rng": rng}
-        return exact_runs_test(self._runs, null=null, **how)
+        how: dict[str, Any] = {"statistic": self.metric, "alternative": self.alternative}
+        return exact_runs_test(self._runs, null=null, paired_runs=paired_runs, **how)
 
     @cached_property
     def null_distribution(self) -> LatticeDistribution:
@@ -209,20 +185,12 @@ class RunsTestResult(Shown):
         return self._law()
 
     def fraction(self) -> Fraction:
-        """The exact p-value as a fraction; MemoryError if its integers would not fit.
-
-        ArithmeticError for "systems" if there are too many ways to deal the runs.
-        """
+        """The exact p-value as a fraction; MemoryError if its integers would not fit."""
         return self._exact()
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p: by `error_bound`, or of Clopper and Pearson for samples."""
-        check_level(confidence_level, "confidence_level")
-        if self.n_samples is not None and self.n_extreme is not None:
-            return clopper_pearson(self.n_extreme, self.n_samples, confidence_level)
-        bound = self.error_bound or 0.0
-        above = 0.0 if self.method == "bracket" else bound
-        return self.pvalue / (1 + bound), min(self.pvalue * (1 + above), 1.0)
+        return interval_of_p(self, confidence_level)
 
     def noise(self, confidence_level: float = 0.95) -> NoiseSplit:
         """The variance of an item's difference, split into that of items and that of runs.
@@ -246,6 +214,13 @@ class RunsTestResult(Shown):
         With D_n the difference of the two means of item n, and w_n = s_an^2 / K_an + s_bn^2 / K_bn
         from the variances of its runs, the mean of w_n is the part of the runs, and the variance of
         D_n less that the part of the items (Miller 2024, arXiv 2411.00640, sec. 3.1).
+
+        Examples
+        --------
+        >>> from permtest import exact_runs_test
+        >>> split = exact_runs_test([[1, 1], [0, 1], [1, 0]], [[0, 0], [0, 1], [0, 0]]).noise()
+        >>> round(split.total, 4), round(split.data, 4), round(split.prediction, 4)
+        (0.25, 0.0, 0.25)
         """
         level = check_level(confidence_level, "confidence_level")
         within = self._noise_of_runs()
@@ -264,10 +239,11 @@ class RunsTestResult(Shown):
 
     def _noise_of_runs(self) -> NDArray[np.float64]:
         """The variance of each item's difference that is due to runs."""
-        if self.metric != "mean":
-            raise ValueError(f"the variance is split for the mean of runs, not for {self.metric}")
-        if self.n < 2:
-            raise ValueError(f"the variance over items needs two of them, and there are {self.n}")
+        if self.metric != "mean" or self.n < 2:
+            raise ValueError(
+                f"the variance is split for the mean of runs of two items or more, not for "
+                f"{self.metric} of {self.n}"
+            )
         noise = np.zeros(self.n)
         for one, name in zip(self._runs.runs or (), self.names, strict=True):
             for i in np.flatnonzero(one.sizes < 2)[:1].tolist():
@@ -281,21 +257,16 @@ class RunsTestResult(Shown):
         return noise
 
     def plan(
-        self,
-        budget: float,
-        *,
-        item_cost: float = 0.0,
-        run_cost: float = 1.0,
-        most_items: int | None = None,
+        self, budget: float, *, item_cost: float = 0.0, most_items: int | None = None
     ) -> RunsPlan:
         """How many items, and runs of each by each system, make the difference most certain.
 
         Parameters
         ----------
         budget : float
-            What another study may cost, in any unit; by default in runs.
-        item_cost, run_cost : float
-            What an item costs once, such as its annotation, and what each run of it costs.
+            What another study may cost, in runs.
+        item_cost : float
+            What an item costs once, such as its annotation, in runs.
         most_items : int, optional
             How many items there are at most.
 
@@ -324,23 +295,22 @@ class RunsTestResult(Shown):
         >>> plan.items, plan.runs
         (7, 3)
         """
-        money, each = check_above_zero(budget, "budget"), check_above_zero(run_cost, "run_cost")
-        once = float(item_cost)
+        money, once = check_above_zero(budget, "budget"), float(item_cost)
         most = money if most_items is None else check_count(most_items, "most_items")
-        if not 0 <= once <= money - 2 * each:
+        if not 0 <= once <= money - 2:
             raise ValueError(
                 f"item_cost={item_cost} must be 0 or more, and budget={budget} enough for an item "
-                f"with a run of each system, which costs {once + 2 * each:g}"
+                f"with a run of each system, which costs {once + 2:g}"
             )
         within, (a, b) = self._noise_of_runs(), self._runs.runs or ()
         # Of one run of each system; with unequal numbers, the mean over items of the sum of both.
         per_run = float(np.mean(within * 2 / (1 / a.sizes + 1 / b.sizes)))
-        runs = np.unique(np.geomspace(1, (money - once) / (2 * each), PLANS).astype(np.int64))
-        items = np.minimum(money // (once + 2 * each * runs), most)
+        runs = np.unique(np.geomspace(1, (money - once) / 2, PLANS).astype(np.int64))
+        items = np.minimum(money // (once + 2 * runs), most)
         errors = np.sqrt((self.noise().data_interval[1] + per_run / runs) / items)
         best = int(np.argmax(errors <= errors.min() * (1 + 1e-12)))  # with the fewest runs
         size, k = int(items[best]), int(runs[best])
-        return RunsPlan(size, k, float(errors[best]), size * (once + 2 * each * k))
+        return RunsPlan(size, k, float(errors[best]), size * (once + 2 * k))
 
     def __str__(self) -> str:
         (a, b), gap, mean = self.names, number(abs(self.difference), 4), self.metric == "mean"
@@ -353,16 +323,13 @@ class RunsTestResult(Shown):
         each = self.n if self.null == "systems" else 1
         runs = " and ".join(counted(size // each, "runs") for size in self.n_runs)
         size = f"{counted(self.n, 'items')}, {runs}" + " over all items" * (self.null == "systems")
-        p, test = p_value(self.pvalue, self.log10_pvalue), "exact"
-        if self.n_samples is not None:
-            p = f"{p} (95% interval {interval(*self.pvalue_interval(), 3)})"
-            test = f"{self.n_samples} samples of the"
+        p = p_value(self.pvalue, self.log10_pvalue)
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         what = NULLS[self.null] + ", within each pair" * self.paired_runs
         least = f"p cannot be below {p_value(self.smallest_pvalue)} here. "
-        least *= self.smallest_pvalue > USUAL_LEVEL and self.n_informative > 0
+        least *= self.smallest_pvalue > ALPHA and self.n_informative > 0
         return (
-            f"{found} ({x} against {y}) over {size}: p = {p} ({test} {sides} test of whether "
+            f"{found} ({x} against {y}) over {size}: p = {p} (exact {sides} test of whether "
             f"{what}). {least}The answer is about {self.about}."
         )
 
@@ -382,10 +349,8 @@ def exact_runs_test(
     null: Null = "items",
     paired_runs: bool = False,
     statistic: str = "mean",
-    k: int | None = None,
     alternative: Alternative = "two-sided",
     names: tuple[str, str] | None = None,
-    rng: RNG = None,
 ) -> RunsTestResult:
     """Exact test of two systems that ran several times on the same items.
 
@@ -418,17 +383,13 @@ def exact_runs_test(
         a pair. Otherwise all runs are dealt anew, also between unequal numbers of them.
     statistic : str, default "mean"
         What an item is worth: "mean" of its runs; "pass@3", the probability that one of three runs
-        drawn from them succeeds; or "pass^3", that all three do; with any number, or "pass@k" and
-        "pass^k" with `k`. The latter two need scores of 0 and 1, and are not for "systems".
-    k : int, optional
-        Of "pass@k" and "pass^k".
+        drawn from them succeeds; or "pass^3", that all three do; with any number. The latter two
+        need scores of 0 and 1, and are not for "systems".
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `a` scores higher. "two-sided": the sum of the differences is at least as far
         from 0, its expectation under each null hypothesis.
     names : tuple of two str, optional
         What the systems are called. Default: "a" and "b", or those of the `Scores`.
-    rng : numpy.random.Generator, int or None
-        Only matters where p is sampled because it is out of reach, which `method` says.
 
     Returns
     -------
@@ -439,6 +400,8 @@ def exact_runs_test(
     TypeError, ValueError
         If scores are no numbers, items or runs are missing, an option is unknown, or, for
         "systems", some items have other runs than others.
+    ArithmeticError
+        If there are too many ways to deal the runs, as of scores with many digits.
 
     Notes
     -----
@@ -453,7 +416,7 @@ def exact_runs_test(
     "systems" adds up each run over all items and counts the ways to deal the K_a + K_b totals: p is
     at least 1 / C(K_a + K_b, K_a), and two-sided twice that if K_a = K_b. With 3 + 3 runs this is
     0.1, and with 4 + 4 it is 0.029. Pairs of runs are swapped by `exact_perm_test`, where six pairs
-    reach 0.031. Where there are too many ways to count, they are sampled.
+    reach 0.031.
 
     Examples
     --------
@@ -470,50 +433,52 @@ def exact_runs_test(
     """
     check_option("null", null, NULLS)
     check_alternative(alternative)
-    measure, k = _measure(statistic, k)
-    if paired_runs and null != "systems":
-        raise ValueError(f"paired_runs=True is for null='systems', not for null={null!r}")
-    if measure != "mean" and null == "systems":
+    found = re.fullmatch(r"mean|(pass[@^])([1-9]\d{0,8})", str(statistic))
+    if not found:
         raise ValueError(
-            f"{measure}k is of the runs of one item, but null='systems' exchanges whole runs; use "
+            f"statistic={statistic!r} is not known; choose 'mean', or 'pass@5' or 'pass^5' with "
+            "any number"
+        )
+    if null != "systems" and paired_runs:
+        raise ValueError(f"paired_runs=True is for null='systems', not for null={null!r}")
+    if null == "systems" and statistic != "mean":
+        raise ValueError(
+            f"{statistic} is of the runs of one item, but null='systems' exchanges whole runs; use "
             "statistic='mean', or null='items' or 'runs'"
         )
     given = data = _checked(a, b, names)
     value: Value = partial(_mean, data)
-    if measure != "mean":
-        data, value = _passed(data, measure, k)
+    if statistic != "mean":
+        data, value = _passed(data, found[1], int(found[2]))
     observed = exact_sum(data.differences())
-    if null == "runs":
-        found = _of_runs(data, value, observed, alternative, rng)
-    elif null == "items" or paired_runs:
-        found = _swapped(data if null == "items" else _paired(data), alternative)
-    else:
-        found = _of_systems(data, observed, alternative, rng)
     first, second = data.runs or ()
+    if null == "items" or paired_runs:
+        facts = _swapped(data if null == "items" else _paired(data), alternative)
+    else:
+        runs = _whole(data) if null == "systems" else (first, second)
+        facts = _dealt(runs, value, observed, alternative, data.scale)
     return RunsTestResult(
         statistic=unscaled(observed, data.scale),
         null=null,
         alternative=alternative,
         n=len(data),
         n_runs=(int(first.sizes.sum()), int(second.sizes.sum())),
-        metric="mean" if measure == "mean" else f"{measure}{k}",
+        metric=statistic,
         names=data.names,
         scores=(float(data.means[0]), float(data.means[1])),
         paired_runs=paired_runs,
         _runs=given,
-        **found,
+        **facts,
     )
 
 
 def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
     """The runs of two systems as `Scores`."""
+    if isinstance(a, Scores) != (b is None):
+        raise TypeError("pass the runs of both systems, a and b, or Scores alone, which hold both")
     if not isinstance(a, Scores):
-        if b is None:
-            raise TypeError("b is missing: pass the runs of both systems, a and b")
         first, second = check_names(names or ("a", "b"))
         return Scores.of_runs({first: a, second: b})
-    if b is not None:
-        raise TypeError("a is Scores, which hold both systems; leave b out")
     if a.runs is None or a.clusters is not None or a.n_systems != 2:
         raise ValueError(
             "exact_runs_test needs scores of two systems with their runs, and without clusters; "
@@ -521,18 +486,6 @@ def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
             "(--run, run=)"
         )
     return a if names is None else replace(a, systems=check_names(names))
-
-
-def _measure(statistic: str, k: int | None) -> tuple[str, int]:
-    """What is measured ("mean", "pass@" or "pass^"), and k."""
-    found = re.fullmatch(r"(mean)|(pass[@^])(k|[1-9]\d*)", str(statistic))
-    mean, measure, size = found.groups() if found else ("", "", "")
-    if not found or (size == "k") != (k is not None and size != str(k)):
-        raise ValueError(
-            f"statistic={statistic!r} with k={k} is not known; choose 'mean', 'pass@5' or 'pass^5' "
-            "with any number, or 'pass@k' or 'pass^k' with a number k"
-        )
-    return ("mean", 0) if mean else (measure, check_count(int(size) if k is None else k, "k"))
 
 
 def _called(data: Scores, i: int) -> str:
@@ -561,8 +514,8 @@ def _passed(data: Scores, measure: str, k: int) -> tuple[Scores, Value]:
     for one, name in zip(data.runs or (), data.names, strict=True):
         if ((one.scores != 0) & (one.scores != one.scale)).any():
             raise ValueError(
-                f"{measure}k needs scores of 0 and 1, but some runs of {name} score otherwise; use "
-                "statistic='mean'"
+                f"{measure}{k} needs scores of 0 and 1, but some runs of {name} score otherwise; "
+                "use statistic='mean'"
             )
         for i in np.flatnonzero(one.sizes < k)[:1].tolist():
             raise ValueError(
@@ -591,40 +544,49 @@ def _swapped(data: Scores, alternative: Alternative) -> dict[str, Any]:
     return found | {"_exact": result.fraction}
 
 
-# ---- runs within items ---------------------------------------------------------------------------
+# ---- runs that are dealt -------------------------------------------------------------------------
 
 
-def _of_runs(
-    data: Scores, value: Value, observed: int, alternative: str, rng: RNG
+def _dealt(
+    runs: Sequence[Runs], value: Value, observed: int, alternative: str, scale: int
 ) -> dict[str, Any]:
-    """What is found where runs are exchangeable within items; sampled where p is out of reach."""
-    law = _law_of_runs(data, value)
-    ends = law.offset, law.offset + law.unit * law.top
-    least = _probability(law, alternative, max(ends, key=EXTREMITY[alternative]))
-    found: dict[str, Any] = {
-        "n_informative": int(law.counts.sum()),
+    """What is found where the runs of each item are dealt anew."""
+    tables = _tables(_kinds(*runs), value)
+    ends = (sum(end(values) * n for values, _, n in tables) for end in (min, max))
+    least = _probability(tables, alternative, max(ends, key=EXTREMITY[alternative]))
+    p, method = _probability(tables, alternative, observed), "tilted"
+    reason = "only the tail was computed, by tilting the law of each item's runs"
+    if _is_one(tables):
+        method = "enumeration"
+        reason = f"each of the {sum(tables[0][1]):,} ways to deal the runs was counted"
+    return {
+        "pvalue": p.value,
+        "log10_pvalue": p.log10,
+        "error_bound": p.error_bound,
+        "method": method,
+        "method_reason": reason,
+        "n_informative": sum(n for values, _, n in tables if len(values) > 1),
         "smallest_pvalue": least.value,
-        "_exact": partial(_fraction, law, alternative, observed),
-        "_law": partial(law.distribution, data.scale),
+        "_exact": partial(_fraction, tables, alternative, observed),
+        "_law": partial(_distribution, tables, scale),
     }
-    try:
-        p = _probability(law, alternative, observed)
-    except TooHard as error:
-        return found | _sampled(error, _draws(law, as_generator(rng)), alternative, observed)
-    reason = "only the tail was computed, by tilting the law of the runs of each item"
-    return found | _exact(p, "tilted", reason)
 
 
-def _law_of_runs(data: Scores, value: Value) -> ManyPointSum:
-    """The law of the sum if the runs of each item are dealt."""
+def _tables(items: Counter[Any], value: Value) -> list[Table]:
+    """What the items add to the sum, if their runs are dealt, and in how many ways."""
     tables: Counter[tuple[tuple[int, int], ...]] = Counter()
-    for (pooled, n_a, n_b), times in _kinds(*(data.runs or ())).items():
+    for (pooled, n_a, n_b), times in items.items():
         added: Counter[int] = Counter()
         total = sum(score * often for score, often in pooled)
         for x, ways in _ways(pooled, n_a).items():
             added[value(x, n_a) - value(total - x, n_b)] += ways
         tables[tuple(sorted(added.items()))] += times
-    return ManyPointSum.of([([x for x, _ in t], [w for _, w in t], n) for t, n in tables.items()])
+    return [([x for x, _ in t], [w for _, w in t], n) for t, n in tables.items()]
+
+
+def _is_one(tables: list[Table]) -> bool:
+    """Whether there is one item, all of whose ways were counted."""
+    return len(tables) == 1 and tables[0][2] == 1
 
 
 def _kinds(a: Runs, b: Runs) -> Counter[tuple[tuple[tuple[int, int], ...], int, int]]:
@@ -642,7 +604,7 @@ def _kinds(a: Runs, b: Runs) -> Counter[tuple[tuple[tuple[int, int], ...], int, 
     return found
 
 
-def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) -> dict[int, int]:
+def _ways(pooled: tuple[tuple[int, int], ...], n: int) -> dict[int, int]:
     """In how many ways n of some runs have each sum; `pooled` has scores and how often each is."""
     left, work = sum(times for _, times in pooled), 0
     chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
@@ -652,9 +614,10 @@ def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) ->
         for (size, total), ways in chosen.items():
             some = range(max(0, n - size - left), min(times, n - size) + 1)
             work += len(some)
-            if work > most:
+            if work > MOST_WAYS:
                 raise TooHard(
-                    "an item has runs of too many different scores; round to fewer digits"
+                    "there are too many ways to deal the runs; round scores to fewer digits, or "
+                    "test null='items'"
                 )
             for taken in some:
                 more[size + taken, total + taken * value] += ways * comb(times, taken)
@@ -662,9 +625,9 @@ def _ways(pooled: tuple[tuple[int, int], ...], n: int, most: int = MOST_WAYS) ->
     return {total: ways for (_, total), ways in chosen.items()}
 
 
-def _tails(law: ManyPointSum, alternative: str, observed: int) -> list[tuple[ManyPointSum, int]]:
+def _tails(tables: list[Table], alternative: str, observed: int) -> list[tuple[ManyPointSum, int]]:
     """Laws and the cells from which on their upper tails are what is as extreme."""
-    two_sided = alternative == "two-sided"
+    law, two_sided = ManyPointSum.of(tables), alternative == "two-sided"
     high = abs(observed) if two_sided else observed
     low = -high if two_sided else high
     above = -((law.offset - high) // law.unit)
@@ -675,94 +638,36 @@ def _tails(law: ManyPointSum, alternative: str, observed: int) -> list[tuple[Man
     return [tail for side, tail in sides.items() if side != alternative and tail[1] <= law.top]
 
 
-def _probability(law: ManyPointSum, alternative: str, observed: int) -> Probability:
-    tails = _tails(law, alternative, observed)
-    return reduce(Probability.plus, (one.tail(t0) for one, t0 in tails))
+def _probability(tables: list[Table], alternative: str, observed: int) -> Probability:
+    if not _is_one(tables):
+        tails = _tails(tables, alternative, observed)
+        return reduce(Probability.plus, (one.tail(t0) for one, t0 in tails))
+    share = _fraction(tables, alternative, observed)
+    if share < UNDERFLOW:
+        return Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
+    return Probability.of(float(share), EPS / 2)
 
 
-def _fraction(law: ManyPointSum, alternative: str, observed: int) -> Fraction:
-    tails = _tails(law, alternative, observed)
-    return sum((one.tail_fraction(t0) for one, t0 in tails), Fraction(0))
+def _fraction(tables: list[Table], alternative: str, observed: int) -> Fraction:
+    if not _is_one(tables):
+        tails = _tails(tables, alternative, observed)
+        return sum((one.tail_fraction(t0) for one, t0 in tails), Fraction(0))
+    (values, ways, _), side = tables[0], EXTREMITY[alternative]
+    extreme = (w for x, w in zip(values, ways, strict=True) if side(x) >= side(observed))
+    return Fraction(sum(extreme), sum(ways))
 
 
-def _draws(law: ManyPointSum, rng: np.random.Generator) -> Iterator[int]:
-    """The sum for random draws of the runs of every item."""
-    size = int(min(SAMPLES, max(DRAWS // max(law.counts.size, 1), 10_000)))
-    totals = np.zeros(size, dtype=np.int64)
-    tables = zip(law.parts, law.counts.tolist(), strict=True)
-    for (start, end), n in progress(tables, total=law.counts.size, what="items"):
-        whole = sum(law.weights[start:end])
-        shares = [w / whole for w in law.weights[start:end]]
-        for _ in range(n):
-            totals += rng.choice(law.steps[start:end], size, p=shares)
-    return (law.offset + law.unit * total for total in totals.tolist())
-
-
-def _exact(p: Probability, method: str, reason: str) -> dict[str, Any]:
-    found = {"pvalue": p.value, "log10_pvalue": p.log10, "error_bound": p.error_bound}
-    return found | {"method": method, "method_reason": reason}
-
-
-def _sampled(
-    error: TooHard, draws: Iterable[int], alternative: str, observed: int
-) -> dict[str, Any]:
-    """What is found by random draws of the sum, where an exact p is out of reach."""
-    side, reason = EXTREMITY[alternative], f"an exact p is out of reach: {error}"
-    every = [side(t) >= side(observed) for t in draws]
-    found = _exact(Probability.of((sum(every) + 1) / (len(every) + 1), 0.0), "monte_carlo", reason)
-    return found | {"error_bound": None, "n_samples": len(every), "n_extreme": sum(every)}
+def _distribution(tables: list[Table], scale: int) -> LatticeDistribution:
+    return ManyPointSum.of(tables).distribution(scale)
 
 
 # ---- whole runs ----------------------------------------------------------------------------------
 
 
-def _of_systems(data: Scores, observed: int, alternative: str, rng: RNG) -> dict[str, Any]:
-    """What is found where whole runs are dealt; sampled where the ways to do so are too many."""
-    a, b = ([*totals.values()] for totals in _run_totals(data))
-    runs, k, total = sorted([*a, *b]), len(a), sum(a) + sum(b)
-    deals, side = comb(len(runs), k), EXTREMITY[alternative]
-
-    def value(first: int) -> int:
-        return _mean(data, first, k) - _mean(data, total - first, len(b))
-
-    ends = {}
-    for taken, last in ((runs[:k], runs[k - 1]), (runs[-k:], runs[-k])):
-        ends[value(sum(taken))] = comb(runs.count(last), taken.count(last))
-    least = float(_share(ends, deals, alternative, max(ends, key=side)))
-    found: dict[str, Any] = {"n_informative": len(runs) if len({*runs}) > 1 else 0}
-    found["smallest_pvalue"] = max(least, SMALLEST)
-    try:
-        ways = _ways(tuple(Counter(runs).items()), k, MOST_DEALS)
-    except TooHard:
-        error = TooHard(f"there are {float(deals):.2g} ways to deal the runs")
-        random, pooled = as_generator(rng), np.array([*a, *b], dtype=object)
-        every = progress(range(SAMPLES), total=SAMPLES, what="samples")
-        draws = (value(int(random.permutation(pooled)[:k].sum())) for _ in every)
-        found |= {"_exact": partial(_refuse, error), "_law": partial(_refuse, error)}
-        return found | _sampled(error, draws, alternative, observed)
-    law = {value(first): often for first, often in ways.items()}
-    found["_exact"] = partial(_share, law, deals, alternative, observed)
-    found["_law"] = partial(_distribution, law, data.scale)
-    share = found["_exact"]()
-    p = Probability.of(float(share), EPS / 2)
-    if share < UNDERFLOW:
-        p = Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
-    reason = f"each of the {deals:,} ways to deal the runs was counted"
-    return found | _exact(p, "enumeration", reason) | {"error_bound": EPS / 2}
-
-
-def _refuse(error: TooHard) -> NoReturn:
-    raise error
-
-
-def _distribution(law: dict[int, int], scale: int) -> LatticeDistribution:
-    return ManyPointSum.of([([*law], [*law.values()], 1)]).distribution(scale)
-
-
-def _share(law: dict[int, int], deals: int, alternative: str, observed: int) -> Fraction:
-    """The share of all ways in which the sum is as extreme."""
-    side = EXTREMITY[alternative]
-    return Fraction(sum(ways for t, ways in law.items() if side(t) >= side(observed)), deals)
+def _whole(data: Scores) -> list[Runs]:
+    """Each run added up over all items: the runs of one item."""
+    totals = (as_integers([*one.values()], "runs") for one in _run_totals(data))
+    return [Runs(x, np.array([x.size])) for x in totals]
 
 
 def _run_totals(data: Scores) -> list[dict[Any, int]]:

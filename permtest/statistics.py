@@ -44,30 +44,28 @@ class MeanOfRatios:
     whole: bool = True
 
     @property
-    def signs(self) -> tuple[int, ...]:
-        """1 for sums in which the measure never falls, -1 for those in which it never rises."""
-        return (1, -1) * (len(self.rows) // 2)
-
-    @property
     def parts(self) -> tuple[str, ...]:
         """What is added up: hits and misses of every ratio in turn."""
         named = ([(w, c) for w, c in zip(row, self.columns, strict=True) if w] for row in self.rows)
         return tuple(" + ".join(c if w == 1 else f"{w} {c}" for w, c in terms) for terms in named)
 
-    def linear(self, u: IntArray, v: IntArray) -> tuple[Linear, IntArray, IntArray] | None:
-        """The same measure and its addends as one sum of hits, where denominators are fixed."""
+    def as_one_ratio(self, u: IntArray, v: IntArray) -> tuple[MeanOfRatios, IntArray, IntArray]:
+        """The same measure and its addends as one ratio, where denominators are fixed."""
         below = u[:, 0::2] + u[:, 1::2]
         if not self.whole or not np.array_equal(below, v[:, 0::2] + v[:, 1::2]):
-            return None
+            return self, u, v
         sizes = [exact_sum(column) for column in below.T]
-        common = lcm(*(size for size in sizes if size))
+        common = lcm(*filter(None, sizes))
         if common > LARGEST_WEIGHT:
-            return None
+            return self, u, v
+        # Each class has the denominator `common` then, also one without items, which has no hits.
         weights = np.array([common // size if size else 0 for size in sizes])
-        # Hits are at most the size, so that no product exceeds `common`.
-        return Linear(common * (len(self.rows) // 2)), *(
-            x[:, 0::2] @ weights[:, None] for x in (u, v)
+        first, second = (
+            np.stack([x[:, 0::2] @ weights, x[:, 1::2] @ weights], axis=1) for x in (u, v)
         )
+        for x in (first, second):
+            x[:1, 1] += common * sizes.count(0)
+        return MeanOfRatios(("hits", "misses"), ((1, 0), (0, 1))), first, second
 
     def addends(self, counts: IntArray) -> IntArray:
         """Hits and misses of every ratio in turn, of shape (N, 2 R)."""
@@ -86,7 +84,7 @@ class MeanOfRatios:
         ratios = np.where(below == 0, 0.0, hits / np.where(below == 0, 1.0, below))
         return np.asarray(ratios.mean(axis=1))
 
-    def exact(self, sums: list[int]) -> Fraction:
+    def exact(self, sums: Sequence[int]) -> Fraction:
         """The measure for m sums."""
         total = Fraction(0)
         for hits, rest in zip(sums[0::2], sums[1::2], strict=True):
@@ -106,23 +104,6 @@ class MeanOfRatios:
                 "systems, so the ratio could become infinite; give both systems the same"
             )
         return None
-
-
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """One sum over a constant number."""
-
-    scale: int
-    parts: tuple[str, ...] = ("score",)
-    signs: tuple[int, ...] = (1,)
-
-    def values(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The scaled sum."""
-        return np.asarray(sums[:, 0] / self.scale)
-
-    def exact(self, sums: list[int]) -> Fraction:
-        """The scaled sum."""
-        return Fraction(sums[0], self.scale)
 
 
 # ---- statistics --------------------------------------------------------------------------------

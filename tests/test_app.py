@@ -1,332 +1,246 @@
-"""The app without a browser: what it shows, what it refuses, and that it goes on afterwards."""
+"""The page: what it shows and refuses, and that only who has its address sees it."""
+
+from __future__ import annotations
 
 import asyncio
-import io
-import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from html import unescape
+from http.client import HTTPConnection
 from pathlib import Path
-from zipfile import ZipFile
+from queue import Empty
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
 
-import ipywidgets as widgets
-import matplotlib.pyplot as plt
-import nbformat
 import pytest
-from IPython.core.inputtransformer2 import TransformerManager
-from matplotlib.figure import Figure
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
 
 import permtest as pt
-from permtest.app import ComparisonApp, bundled, comparison
-from permtest.app.comparison import STEM
-from permtest.app.uploads import MOST
+from permtest import app as module
+from permtest.app import EXAMPLE, ComparisonApp
 from permtest.readers import File
-from permtest.report import pages, report_files
-from tests.html_page import Page
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOK = ROOT / "notebooks" / "12-your-own-data.ipynb"
-
-WIDE = b"id,doc,old,new\n" + b"".join(
-    f"s{i},d{i // 3},{i % 4},{i % 4 + (i % 3 == 0) - (i % 7 == 0)}\n".encode() for i in range(24)
-)
-COUNTS = b"id,a_tp,a_fp,a_fn,b_tp,b_fp,b_fn\n" + b"".join(
-    f"s{i},{i % 3},1,{i % 2},{i % 2},{i % 5},1\n".encode() for i in range(30)
-)
+MARKS = File("marks.csv", b"who,before,after\n" + b"".join(
+    b"%d,%d,%d\n" % (17 * i % 23, i * i % 7, i * i % 7 + (i % 3 > 0)) for i in range(20)
+))  # fmt: skip
+THREE = File("three.csv", b"id,x,y,z\n" + b"".join(
+    b"q%d,%d,%d,%d\n" % (i, i * i % 7, i * i % 5, i * i % 11) for i in range(30)
+))  # fmt: skip
 
 
-def upload(*files):
-    """What the browser sends: a name, bytes and how many."""
-    more = {"type": "", "last_modified": datetime.now(UTC)}
-    return tuple({"name": name, "size": len(x), "content": x} | more for name, x in files)
+def upload(name: str, data: bytes) -> dict[str, Any]:
+    """What the browser sends of a file."""
+    more = {"type": "", "last_modified": datetime.now(UTC), "size": len(data)}
+    return {"name": name, "content": data} | more
 
 
-def app_of(*files):
-    return ComparisonApp([File(name, data) for name, data in files])
+def reported(app: ComparisonApp) -> str:
+    """The report in its frame."""
+    return unescape(re.search(r'srcdoc="([^"]*)"', app.answer.value)[1])
 
 
-def texts(widget):
-    """All HTML and all labels below a widget."""
-    found = [widget.value] if isinstance(widget, widgets.HTML) else []
-    return found + [text for child in getattr(widget, "children", ()) for text in texts(child)]
+def test_a_plain_table_is_compared_when_the_button_is_pressed():
+    app = ComparisonApp(EXAMPLE)
+    assert "q1" in app.preview.value
+    assert (app.problem.value, app.document) == ("", None)
+    app.compare.click()
+    exact = pt.exact_perm_test(pt.read(EXAMPLE), statistic="mean")
+    assert app.document.comparison.test.pvalue == exact.pvalue
+    assert exact.sentence() in reported(app)
+    assert "sandbox=''" in app.answer.value
 
 
-@pytest.fixture
-def drawn():
-    """Pictures, which take longest, are drawn for tests that look at them."""
+def test_menus_hold_the_proposal_and_what_is_chosen_counts():
+    app = ComparisonApp(MARKS)
+    assert "say which columns are what" in app.problem.value
+    menus = {name: menu.value for name, menu in app.menus.items() if menu.value}
+    assert menus == {"id": "who", "a": "before", "b": "after"}
+    app.menus["a"].value, app.menus["b"].value = "after", "before"
+    app.menus["higher_is_better"].value, app.side.value = True, "greater"
+    app.compare.click()
+    test = app.document.comparison.test
+    assert (test.names, test.better, test.alternative) == (("after", "before"), "after", "greater")
 
 
-@pytest.fixture(autouse=True)
-def _undrawn(request, monkeypatch):
-    if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(comparison, "shown", lambda figure: f"<img alt='{bool(figure)}'>")
+def test_what_cannot_be_compared_is_said_and_the_page_goes_on():
+    app = ComparisonApp(File("empty.csv", b""))
+    assert "permtest-problem" in app.problem.value
+    app.compare.click()
+    assert "permtest-problem" in app.answer.value
+    app.take([EXAMPLE], a="old", b="new", missing="drop")
+    app.compare.click()
+    assert app.document.comparison.test.names == ("old", "new")
+    app.menus["statistic"].value = "f1"
+    app.compare.click()
+    assert app.document is None
+    assert "permtest-problem" in app.answer.value
 
 
-def visible(widget):
-    return widget.layout.display != "none"
+def test_more_than_two_systems_are_a_leaderboard():
+    app = ComparisonApp(THREE)
+    assert app.menus["systems"].value == "x, y, z"
+    app.compare.click()
+    assert len(app.document.comparison.systems) == 3
+    assert app.steps.layout.display == "none"
 
 
-# ---- the answer --------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("drawn")
-def test_the_answer_has_a_sentence_an_interval_and_a_picture():
-    app = ComparisonApp(bundled("own_taggers.csv"))
-    pairs = pt.read(bundled("own_taggers.csv"), a="crf_base", b="crf_rich")
-    assert app.found.exact.pvalue == pt.exact_perm_test(pairs).pvalue
-    assert f"p = {app.found.exact.pvalue_text()}" in app.sentence.value
-    assert "crf_rich scores higher than crf_base" in app.sentence.value
-    assert "a difference this large would come up in 2.6% of labellings if" in app.sentence.value
-    assert "luck" not in app.sentence.value
-    low, high = app.found.interval
-    assert f"95% interval {low:.4g} to {high:.4g}" in app.detail.value
-    assert "1257 items paired by" in app.detail.value
-    assert re.search("<img alt='[A-Z][^']{30,}'.*src='data:image/png;base64,", app.picture.value)
-    assert not any(fold.body.value for fold in app.folds.values())
-
-
-def test_every_control_changes_the_answer():
-    app = app_of(("scores.csv", WIDE))
-    choices = app.choices
-    assert app.found.names == ("old", "new")
-    first = app.found.exact.pvalue
-    choices.tails.value = "less"
-    assert app.found.exact.pvalue < first
-    choices.tails.value = "two-sided"
-    choices.alpha.value = 0.1
-    assert "90% interval" in app.detail.value
-    choices.statistic.value = "sum"
-    assert app.found.difference == -4
-    choices.unit.value = "doc"
-    assert "24 items in 8 clusters" in app.detail.value
-    choices.a.value, choices.b.value = "new", "old"
-    assert app.found.names == ("new", "old")
-    assert app.found.difference == 4
-    choices.called_a.value = "ours"
-    assert app.found.names == ("ours", "old")
-
-
-def test_a_score_is_asked_for_where_there_are_several():
-    rows = (b"q%d,%d,%d\n" % (i, i % 2, i % 3) for i in range(9))
-    text = b"id,bleu,chrf\n" + b"".join(rows)
-    files = [("old.csv", text), ("new.csv", text.replace(b",1,", b",2,", 2))]
-    app = app_of(*files)
-    assert "The files have several scores: choose one" in app.sentence.value
-    assert app.found is None
-    app.choices.score.value = "bleu"
-    assert app.found.exact.score.name == "bleu"
-
-
-@pytest.mark.usefixtures("drawn")
-def test_sections_are_those_of_the_report_and_made_when_they_are_opened():
-    app = app_of(("scores.csv", WIDE))
-    folds = app.folds
-    study = {"units", "assumptions", "recommendation", "curve", "options"}
-    assert study | {"test", "items", "answers", "effects", "power", "cite"} <= {*folds}
-    assert "answers" not in vars(app.found)
-    folds["answers"].button.click()
-    assert folds["answers"].button.description.startswith("Hide")
-    assert "Wilcoxon signed-rank test" in folds["answers"].body.value
-    assert "<img alt=" in folds["answers"].body.value
-    folds["power"].turn(True)
-    folds["answers"].button.click()
-    assert not visible(folds["answers"].children[1])
-    before = folds["power"].body.value
-    app.choices.tails.value = "less"  # what is open follows, what is closed waits
-    assert folds["power"].body.value != before
-    assert folds["answers"].body.value == ""
-
-
-# ---- files -------------------------------------------------------------------------------------
-
-BAD = {
-    "binary": [("photo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)))],
-    "no scores": [("letter.txt", b"Dear all,\nthere are no numbers in here\n")],
-    "cut JSON": [("x.jsonl", b'{"id": 1, "a": 2, "b": 3}\n{"id": 2, "a":')],
-    "too many": [(f"{k}.csv", b"a,b\n1,%d\n" % k) for k in range(MOST + 1)],
-    "two kinds": [("a.csv", WIDE), ("b.jsonl", b'{"doc_id": 1, "doc": {}, "acc": 1.0}\n')],
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_files_are_refused_and_the_answer_stays(name):
-    app = app_of(("scores.csv", WIDE))
-    before = app.sentence.value
-    app.files.upload.value = upload(*BAD[name])
-    assert app.files.note.value.startswith("<div role='alert'")
-    assert "Not taken: " in app.files.note.value
-    assert "Traceback" not in app.files.note.value
-    assert app.sentence.value == before
-    assert [file.name for file in app.files.files] == ["scores.csv"]
-    assert app.files.upload.value == ()  # the same file may be chosen again
-    app.files.upload.value = upload(("other.csv", WIDE + b"s24,d8,1,0\n"))
-    assert app.files.note.value == ""
-    assert app.found.exact.n == 25
-
-
-def test_two_files_become_two_systems():
-    files = {"old.csv": "id,score\nq1,1\nq2,0\nq3,1\n", "new.csv": "id,score\nq3,1\nq2,1\nq4,1\n"}
+def test_files_come_from_the_browser_and_have_a_limit(monkeypatch):
     app = ComparisonApp()
-    assert not visible(app.choices)
-    app.files.upload.value = upload(("old.csv", files["old.csv"].encode()))
-    assert "one system so far" in app.files.note.value
-    assert app.found is None
-    app.files.upload.value = upload(*((name, text.encode()) for name, text in files.items()))
-    assert app.files.note.value == ""
-    assert app.found.names == ("old", "new")
-    for said in ("2 items paired by id", "1 only in old", "1 only in new"):
-        assert said in app.detail.value
-    app.files.remove.click()
-    assert app.found is None
-    assert app.sentence.value == ""
+    app.upload.value = (upload("<b>.csv", EXAMPLE.data),)
+    assert "<b>" not in app.preview.value
+    app.compare.click()
+    before = app.document
+    monkeypatch.setattr(module, "LARGEST", 10)
+    app.upload.value = (upload("large.csv", b"x" * 11),)
+    assert "large.csv has 0 MB" in app.problem.value
+    assert app.document is before
 
 
-LABELS = {
-    name: f"id,{column}\n" + "".join(f"s{k},{'no' if k % step else 'yes'}\n" for k in range(9))
-    for name, column, step in (
-        ("gold.csv", "label", 2),
-        ("predA.csv", "prediction", 2),
-        ("predB.csv", "prediction", 3),
-    )
-}
+def test_each_step_runs_with_its_settings():
+    app = ComparisonApp(MARKS)
+    app.compare.click()
+    app.settings["units.size"].value = 2
+    app.settings["power.experiments"].value = 20
+    for box in app.steps.children:
+        *_, run, found = box.children
+        run.click()
+        assert "<h3>" in found.value, found.value
+    app.settings["test.K"].value = 0
+    *_, run, found = app.steps.children[1].children
+    run.click()
+    assert "test.K" in found.value
 
 
-@pytest.mark.parametrize("order", ["ab gold", "gold a b", "a gold b", "all"])
-def test_a_file_of_right_answers_may_come_at_any_time(order):
-    app = ComparisonApp()
-    names = {"a": ["predA.csv"], "b": ["predB.csv"], "ab": ["predA.csv", "predB.csv"]}
-    for step in ["abgold", "gold"] if order == "all" else order.split():
-        assert app.found is None
-        some = names.get(step, [*LABELS] if step == "abgold" else ["gold.csv"])
-        control = app.files.gold_upload if step == "gold" else app.files.upload
-        control.value = upload(*((name, LABELS[name].encode()) for name in some))
-        said = app.files.note.value
-        assert "Not taken" not in said
-        assert app.found is not None or "right answers" in said or "one system" in said
-    assert app.files.note.value == ""
-    assert app.files.evaluation.systems == ("predA", "predB")
-    assert app.found.exact.scores == (9, 5)
-    assert "right answers: gold.csv" in app.files.about.value
-    app.files.remove.click()
-    assert app.files.upload.value == app.files.gold_upload.value == ()  # they can be chosen again
+def test_downloads_are_the_files_of_the_report():
+    app = ComparisonApp(EXAMPLE)
+    app.compare.click()
+    links = dict(re.findall(r"download='([^']+)' href='data:[^,]+,([^']+)'", app.answer.value))
+    made = app.document.files()
+    assert links.keys() == made.keys()
+    assert b64decode(links["report.json"]) == made["report.json"]
 
 
-# ---- data is data ------------------------------------------------------------------------------
+# ---- the server --------------------------------------------------------------------------------
 
 
-ALLOWED = {"a", "b", "br", "caption", "code", "div", "h2", "h3", "img", "label", "li", "p", "pre"}
-ALLOWED |= {"style", "table", "tbody", "td", "textarea", "th", "thead", "tr", "ul"}
+@contextmanager
+def running_app(folder: Path) -> Iterator[str]:
+    """The address of the page."""
+    code = "from permtest.app import serve; serve(browser=False)"
+    names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
+    homes = {name: str(folder / name.lower()) for name in names} | {"TMPDIR": str(folder)}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = os.environ | homes | {"PYTHONPATH": path}
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=log
+        ) as app,
+    ):
+        try:
+            lines = [app.stdout.readline().decode() for _ in range(3)]
+            assert lines[-1].endswith("Ctrl-C stops it\n"), (folder / "log").read_text()
+            wait_for(lines[1].strip())
+            yield lines[1].strip()
+        finally:
+            app.send_signal(signal.SIGTERM)
+            app.wait(timeout=120)
+    assert not [*folder.glob("permtest-*")], "what it opened is gone"
 
 
-NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+@pytest.fixture(scope="module")
+def address(tmp_path_factory) -> Iterator[str]:
+    with running_app(tmp_path_factory.mktemp("app")) as found:
+        yield found
 
 
-def test_nothing_in_a_file_becomes_markup():
-    records = [
-        {"id": f"{k} {NASTY}", f"a{NASTY}": k % 2, f"b{NASTY}": 1, "doc": NASTY + str(k % 3)}
-        for k in range(8)
-    ]
-    lines = "".join(json.dumps(record) + "\n" for record in records).encode()
-    app = ComparisonApp()
-    app.files.upload.value = upload((f"{NASTY}.jsonl", lines))
-    assert app.found.exact.n == 8
-    for fold in app.folds.values():
-        if fold is not app.folds["report"]:
-            fold.turn(True)
-    app.files.upload.value = upload((f"bad{NASTY}.csv", b"\0"))
-    shown = texts(app)
-    app.choices.b.value = app.choices.a.value
-    for page in map(Page, [*shown, app.sentence.value]):
-        assert {tag for tag, _ in page.elements} <= ALLOWED
-        assert all(source.startswith("data:") for source in page.values("src", "href"))
-        assert not page.acting()
-    assert sum("&lt;script&gt;" in text for text in shown) >= 5
-    assert "&lt;script&gt;" in app.sentence.value
+def wait_for(url: str) -> None:
+    """Wait until somebody listens."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(ConnectionRefusedError):
+            fetch(url.partition("?")[0])
+            return
+        time.sleep(0.1)
 
 
-# ---- report, sessions, stages ------------------------------------------------------------------
+def fetch(url: str, **headers: str) -> tuple[int, dict[str, str], str]:
+    """Status, headers and text; redirections are not followed."""
+    server = urlsplit(url).netloc
+    with closing(HTTPConnection(server, timeout=300)) as connection:
+        connection.request("GET", url.partition(server)[2], headers=headers)
+        reply = connection.getresponse()
+        return reply.status, dict(reply.headers), reply.read().decode()
 
 
-def test_the_report_is_made_when_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(pages, "drawn", lambda _: Figure(figsize=(1, 1)))
-    app = app_of(("scores.csv", WIDE))
-    fold = app.folds["report"]
-    fold.turn(True)
-    links = re.findall(r"<a download='([^']+)' href='data:([^;]+);base64,([^']*)'", fold.body.value)
-    files = {name: b64decode(data) for name, _, data in links}
-    formats = ["html", "md", "tex", "json", "png", "svg"]
-    assert list(files) == [*(f"{STEM}.{ending}" for ending in formats), f"{STEM}.zip"]
-    quick = report_files(app.found, ["tex", "json"], stem=STEM)
-    assert {name: files[name] for name in quick} == quick
-    with ZipFile(io.BytesIO(files.pop(f"{STEM}.zip"))) as archive:
-        held = {name: archive.read(name) for name in archive.namelist()}
-    assert {name: held[name] for name in files} == files
-    assert f"{STEM}-test.svg" in held  # the pictures of the page in Markdown
-    before = fold.body.value
-    app.choices.alpha.value = 0.01  # another question has another report
-    assert not fold.is_open
-    app.choices.alpha.value = 0.05
-    fold.turn(True)
-    assert fold.body.value == before
+def test_only_who_has_the_token_gets_a_page(address):
+    status, headers, page = fetch(address)
+    assert status == 200
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "kernelId" in page
+    bare, _, token = address.partition("?")
+    assert fetch(bare)[0] == 302
+    root = address.partition("/voila")[0]
+    assert fetch(f"{root}/api/contents")[0] == 403
+    assert fetch(f"{root}/api/status?{token}")[0] == 200
+    assert fetch(address, Host="example.org")[0] == 403
 
 
-def test_the_first_answer_does_not_wait_for_the_others():
-    async def change():
-        app = app_of(("scores.csv", WIDE))
-        first = app.found
-        assert "scores higher" in app.sentence.value or "No significant" in app.sentence.value
-        assert "interval" not in vars(first)
-        app.choices.tails.value = "greater"  # before the rest of the one before was made
-        while "Working" in app.status.value or not app.picture.value:
-            await asyncio.sleep(0.01)
-        return app, first
+def test_another_origin_gets_no_socket_with_the_cookie_of_the_page(address):
+    _, headers, page = fetch(address)
+    kernel, cookie = re.search(r'"kernelId": "([\w-]+)"', page)[1], headers["Set-Cookie"]
+    root = address.partition("/voila")[0]
+    where = root.replace("http", "ws") + f"/api/kernels/{kernel}/channels"
 
-    app, first = asyncio.run(change())
-    assert app.found.alternative == "greater"
-    assert "interval" in vars(app.found)
-    assert "interval" not in vars(first)
+    async def connect(**headers: str) -> None:
+        (await websocket_connect(HTTPRequest(where, headers=headers))).close()
 
-
-def test_a_part_that_fails_says_so_and_the_answer_stays(monkeypatch):
-    app = app_of(("scores.csv", WIDE))
-    with monkeypatch.context() as broken:
-        broken.setattr(comparison, "shown", lambda _: 1 / 0)
-        app.choices.tails.value = "less"
-    assert "ZeroDivisionError" in app.picture.value
-    assert app.found.p_text in app.sentence.value
-    with monkeypatch.context() as broken:
-        broken.setattr(comparison, "run_study", lambda *_, **__: 1 / 0)
-        app.choices.tails.value = "greater"
-    assert "No answer: ZeroDivisionError" in app.sentence.value
-    app.choices.tails.value = "two-sided"
-    assert app.found.alternative == "two-sided"
+    own = cookie.partition(";")[0]
+    for sent in ({"Cookie": own, "Origin": "https://example.org"}, {"Origin": root}):
+        with pytest.raises(HTTPClientError, match="403"):
+            asyncio.run(connect(**sent))
+    asyncio.run(connect(Cookie=own, Origin=root))
 
 
-# ---- the notebook and its files ----------------------------------------------------------------
+class Channel:
+    """A socket that is silent for some polls; it is the clock as well."""
+
+    def __init__(self, silent: int) -> None:
+        self.silent, self.socket = silent, self
+        self.polls: list[int] = []
+
+    async def poll(self, milliseconds: int) -> bool:
+        self.polls.append(milliseconds)
+        return len(self.polls) > self.silent
+
+    def monotonic(self) -> float:
+        return sum(self.polls) / 1000
+
+    async def _recv(self) -> dict[str, str]:
+        return {"said": "something"}
 
 
-def run(**parameters):
-    """Execute what the page consists of, then make the report, as papermill would fill it in."""
-    names = {"get_ipython": lambda: None}
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        tags = cell.metadata.get("tags", [])
-        shown = {"page", "setup"} & set(tags) or cell.id in ("read", "overview", "report")
-        if cell.cell_type == "code" and shown:
-            exec(TransformerManager().transform_cell(cell.source), names)
-            if "parameters" in tags:
-                names |= parameters
-    return names
+def test_a_missed_wake_up_costs_one_slice_and_a_timeout_is_kept(monkeypatch):
+    from jupyter_client.channels import AsyncZMQSocketChannel
 
-
-def test_with_parameters_the_notebook_writes_a_report_and_overwrites_nothing(tmp_path):
-    source, out = tmp_path / "counts.csv", tmp_path / "report.json"
-    source.write_bytes(COUNTS)
-    how = {"a": str(source), "system_a": "b", "system_b": "a", "metric": "f1", "out": str(out)}
-    with plt.rc_context():
-        names = run(**how)
-        assert names["found"].names == ("b", "a")
-        before = out.read_bytes()
-        assert json.loads(before)["exact"]["pvalue"] == names["found"].exact.pvalue
-        with pytest.raises(FileExistsError):
-            run(**how)
-    assert out.read_bytes() == before
+    module.poll_in_slices()
+    get_msg: Any = AsyncZMQSocketChannel.get_msg
+    channel = Channel(silent=1)
+    assert asyncio.run(get_msg(channel)) == {"said": "something"}
+    assert channel.polls == [250, 250]
+    channel = Channel(silent=9)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=channel.monotonic))
+    with pytest.raises(Empty):
+        asyncio.run(get_msg(channel, timeout=0.375))
+    assert channel.polls == [250, 125]

@@ -20,8 +20,8 @@ COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 NAMELESS = (
-    *("BatchResult", "DifferencePosterior", "EvaluationUnits"),
-    *("MetricPosterior", "PowerCurve", "UnitSizes", "Verdict"),
+    *("BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
+    *("Recommendation", "Summary", "UnitSizes", "Verdict"),
 )
 
 
@@ -45,8 +45,9 @@ RESULTS = [
     BAYES.difference,
     study.cohen_d(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED),
+    study.describe(NEW, OLD, **NAMED).a,
     study.report(NEW, OLD, **NAMED),
-    study.report(NEW, OLD, **NAMED)["tests"],
+    study.report(NEW, OLD, **NAMED)["items"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
     study.recommend(NEW, OLD, **NAMED),
     study.unit_sizes(NEW * 4, OLD * 4, rng=0),

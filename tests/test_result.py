@@ -72,15 +72,6 @@ def test_the_smallest_p_is_that_of_the_most_extreme_labelling(columns, alternati
     assert exact_perm_test(*columns, alternative=alternative).smallest_pvalue == smallest
 
 
-@given(columns=pairs(("binary", "small", "signed", "even"), max_size=8))
-def test_the_smallest_p_of_a_function_looks_at_all_its_values(columns):
-    if columns[0]:
-        h = exact_perm_test(*columns, h=lambda x: -abs(x - 1))
-        values = [-abs(s - 1) for s in naive.labellings(*columns)]
-        assert h.smallest_pvalue == values.count(max(values)) / len(values)
-    assert exact_perm_test([10**30, 1], [0, 2], h=abs).smallest_pvalue is None
-
-
 @given(rows=count_tables(max_size=6, largest=3), alternative=alternatives)
 def test_the_smallest_p_of_a_measure_is_that_of_the_most_extreme_labelling(rows, alternative):
     result = exact_perm_test(*rows, statistic="f1", alternative=alternative)
@@ -157,7 +148,7 @@ def test_digits_of_p_at_any_size(n, text):
     assert lost.pvalue_text() == "0.99997"  # and not the 1 that it is not
 
 
-@pytest.mark.parametrize("observed", [float("nan"), -5, 12, 13, 0.5, float("inf"), "3"])
+@pytest.mark.parametrize("observed", [float("nan"), -5, 12, 13, 0.5, float("inf")])
 def test_no_p_for_a_sum_that_no_labelling_has(observed):
     """Differences of 4 and 7 make the sums -11, -3, 3 and 11."""
     result = exact_perm_test([4, 7], [0, 0])

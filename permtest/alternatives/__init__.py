@@ -14,11 +14,9 @@ from functools import partial
 from math import nan
 from typing import Any
 
-import numpy as np
-
 from permtest._checks import check_count, check_level
 from permtest._parallel import RNG, as_generator, progress
-from permtest._text import Shown, counted, html_table, plain, said, text_table, together
+from permtest._text import Shown, html_table, plain, said, text_table, together
 from permtest.alternatives import registry
 from permtest.alternatives.bayes import (
     BayesTestResult,
@@ -34,7 +32,6 @@ from permtest.alternatives.ranks import permutation_median, sign, wilcoxon
 from permtest.alternatives.registry import TITLES, AlternativeResult, Check, Names
 from permtest.alternatives.resampling import MAX_RESAMPLES, bootstrap, paired_bootstrap
 from permtest.exact import exact_perm_test
-from permtest.integers import exact_sum
 from permtest.interval import ConfidenceInterval
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
@@ -66,9 +63,6 @@ __all__ = [
 
 #: What is said of an assumption that does not hold, that does, and of which scores cannot tell.
 VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
-
-#: The counts that a measure is the share of the first of, and that its items are.
-SHARES = {"precision": ("tp", "fp"), "recall": ("tp", "fn")}
 
 
 @dataclass(frozen=True)
@@ -129,10 +123,6 @@ class Answer(Shown):
             found = [check for check in self.checks if check.held is held]
             names = [name + f" ({evidence})" * (held is False) for name, _, evidence in found]
             texts += [f"{word}: {', '.join(names)}"] * bool(names)
-        if zeros := getattr(self.result, "details", {}).get("n_zero", 0):
-            rest = "the interval does not"
-            rest = rest if self.interval else "which are so many that the median is 0"
-            texts.append(f"p leaves out {counted(zeros, 'differences')} of 0, {rest}")
         return "; ".join(texts)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -195,10 +185,7 @@ class AnswerTable(Shown):
         return iter(self.answers)
 
     def __getitem__(self, test: str) -> Answer:
-        found = {answer.test: answer for answer in self.answers}
-        if test not in found:
-            raise KeyError(f"there is no test {test!r} here; there are {', '.join(found)}")
-        return found[test]
+        return {answer.test: answer for answer in self.answers}[test]
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict of plain values for each test."""
@@ -220,11 +207,11 @@ class AnswerTable(Shown):
 
     def _parts(self) -> tuple[list[dict[str, Any]], dict[str, str], str]:
         """Rows and columns of the table, and a heading."""
-        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
         against = f", against {self.delta:g}" if self.delta else ""
-        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}{side}"
-        titles = {x: x for x in ("title", "p", "interval", "assumptions")} | {"title": "test"}
+        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}"
+        titles = {"title": "test", "p": f"p ({self.alternative})"}
         titles["interval"] = f"{100 * self.confidence_level:.4g}% interval"
+        titles["assumptions"] = "assumptions"
         return [a.to_dict() | {"interval": a.interval} for a in self], titles, head
 
     def __str__(self) -> str:
@@ -257,9 +244,9 @@ def compare_all(
     u, v : array_like of shape (N,), or tables of counts
         Scores of both systems, as `exact_perm_test` takes them; or one `Scores`.
     statistic : str or Statistic, default "mean"
-        "mean" compares single scores by all tests. The name of a measure of counts, such as "f1",
-        compares that by the exact test and by Koehn's bootstrap, and by the tests of Yeh's sec. 2
-        where the measure is a proportion. So are scores that are all 0 or 1.
+        "mean" compares single scores by all tests, and scores that are all 0 or 1 also by tests of
+        counts. The name of a measure of counts, such as "f1", compares that by the exact test and
+        by Koehn's bootstrap.
     alternative, delta : as in `alternatives.paired_t`
         Tests that have no such threshold are left out unless `delta` is 0.
     tests : sequence of str, optional
@@ -274,8 +261,8 @@ def compare_all(
     Returns
     -------
     AnswerTable
-        One row for each test: p, interval, assumptions met or not. Tests that these data are unfit
-        for, as their differences are all equal, say so.
+        One row for each test: p, an interval if the test has one, assumptions met or not. Tests
+        that these data are unfit for, as their differences are all equal, say so.
 
     Notes
     -----
@@ -316,11 +303,10 @@ def compare_all(
 
 def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
     """The tests that there are for such scores, or for such a measure of counts."""
-    if not entry.columns:
-        binary = scores.is_binary and not delta
-        return tuple(test for test in TITLES if binary or test not in registry.OF_COUNTS)
-    known = {*SHARES.get(entry.name, ("",))} <= {*scores.columns} and scores.u.ndim == 2
-    return ("exact", "paired_bootstrap", *registry.OF_PROPORTIONS * known)
+    if entry.columns:
+        return "exact", "paired_bootstrap"
+    binary = scores.is_binary and not delta
+    return tuple(test for test in TITLES if binary or test not in registry.OF_COUNTS)
 
 
 def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
@@ -335,27 +321,27 @@ def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
     return names
 
 
-def _answer(name: str, scores: Scores, entry: Statistic, level: float, **how: Any) -> Answer:
+def _answer(
+    name: str, scores: Scores, entry: Statistic, level: float, *, delta: Any, **how: Any
+) -> Answer:
     """A row; scores that are valid may not fit this test."""
     try:
-        result = own = _made(name, scores, entry, **how)
+        result = own = _made(name, scores, entry, delta=delta, **how)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
-    interval, assumptions = None, registry.TESTS[name].assumptions
+    assumptions: Sequence[str] = registry.TESTS[name].assumptions
     if isinstance(result, AlternativeResult):
         seen, assumptions = (result.estimate, result.estimate_name), result.assumptions
     elif entry.columns:
         seen = float(result.statistic), f"{entry.title or entry.name} difference"
     else:
-        first, second = scores.means
-        seen = float(first - second), registry.MEAN
-        if how["delta"]:
+        seen = float(scores.means[0] - scores.means[1]), registry.MEAN
+        if delta:
             assumptions = registry.SYMMETRIC, registry.ITEMS
             own = exact_perm_test(scores, alternative=how["alternative"])
+    interval = None
     with suppress(ValueError):  # there is none, or none at this level
         interval = own.confidence_interval(level)
-        if interval[0] == interval[1] and getattr(result, "details", {}).get("n_zero"):
-            interval = None  # a median of 0, whatever p says of the other differences
     checks = tuple(_check(assumption, result, scores) for assumption in assumptions)
     return Answer(name, result, *seen, interval, checks)
 
@@ -375,42 +361,22 @@ def _made(
         return make(scores, delta=delta)
     if row.takes == "resamples":
         return make(scores, delta=delta, K=K, rng=rng, **of)
+    first, second = (int(mean * n) for mean in scores.means)
     if row.takes == "discordant":
-        alone = (int(np.sum(side * scores.differences() > 0)) for side in (1, -1))
-        return make(*alone, n=n, names=scores.names)
-    if entry.columns:
-        places = [scores.columns.index(column) for column in SHARES[entry.name]]
-        table = [[exact_sum(x[:, i]) for i in places] for x in (scores.u, scores.v)]
-    else:
-        table = [[right := int(mean * n), n - right] for mean in scores.means]
-    shares = [number for x, y in table for number in (x, x + y)]
-    return make(*(shares if row.takes == "shares" else [table]), names=scores.names)
+        both = int((scores.u * scores.v > 0).sum())
+        return make(first - both, second - both, n=n, names=scores.names)
+    if name == "two_proportion_z":
+        return make(first, n, second, n, names=scores.names)
+    return make([[first, n - first], [second, n - second]], names=scores.names)
 
 
 def _check(assumption: str, result: Any, scores: Scores) -> Check:
-    """Of counts, only their numbers and the correlation of hits say something."""
+    """Of counts, only their numbers say something."""
     if assumption == registry.COUNTS:
         least = result.details["least_expected"]
         return Check(assumption, least >= registry.ENOUGH, f"smallest expected count {least:.3g}")
     if assumption == registry.SAMPLE:
-        enough = result.n >= registry.REPRESENTATIVE_FROM
-        return Check(assumption, enough, f"{'only ' * (not enough)}{result.n} pairs")
-    hits = _hits(scores) if scores.columns and assumption == registry.SYSTEMS else None
-    if scores.columns and hits is None:
-        return Check(assumption, None, "scores alone cannot tell")
-    return registry.verdict(assumption, hits or scores)
-
-
-def _hits(scores: Scores) -> Scores | None:
-    """The first counts of both systems, such as tp: Yeh's r12 where a measure is made of them.
-
-    Hits are possible on items that have something to be found: tp + fn is 1 or more.
-    """
-    if scores.u.ndim != 2:
-        return None
-    u, v = scores.u[:, 0], scores.v[:, 0]
-    if scores.columns[0] == "tp" and "fn" in scores.columns:
-        missed = scores.columns.index("fn")
-        gold = (u + scores.u[:, missed] > 0) | (v + scores.v[:, missed] > 0)
-        u, v = u[gold], v[gold]
-    return Scores.of(u, v) if u.size > 1 else None
+        return Check(assumption, result.n >= registry.REPRESENTATIVE_FROM, f"{result.n} pairs")
+    if scores.columns:
+        return Check(assumption, None, "counts cannot tell")
+    return registry.verdict(assumption, scores)

@@ -39,8 +39,8 @@ SCOUTS, NEGLIGIBLE, NODES, STEP = 65, 40.0, 320, 0.2
 #: Integrals at a time.
 AT_ONCE = 512
 
-#: The largest correlation of two posteriors, and from how many rows on it can be estimated.
-CLOSEST, ENOUGH = 0.999, 30
+#: The largest correlation of two posteriors.
+CLOSEST = 0.999
 
 # ---- posteriors ----------------------------------------------------------------------------------
 
@@ -51,10 +51,7 @@ class Posterior(Shown):
     ppf: Callable[[ArrayLike], Any]
 
     def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """The credible interval that leaves out equal probabilities at both ends.
-
-        Raises ValueError if `confidence_level` does not lie in (0, 1).
-        """
+        """The credible interval that leaves out equal probabilities at both ends."""
         tail = (1 - check_level(confidence_level, "confidence_level")) / 2
         low, high = self.ppf([tail, 1 - tail])
         return float(low), float(high)
@@ -79,8 +76,8 @@ class MetricPosterior(Posterior):
     --------
     >>> from permtest.alternatives import posterior
     >>> recall = posterior([90, 10, 20], "recall")
-    >>> round(recall.mean(), 4), round(recall.std(), 4)
-    (0.8125, 0.0367)
+    >>> round(recall.mean(), 4), round(recall.var(), 6)
+    (0.8125, 0.00135)
     >>> round(float(recall.sf(0.8)), 4)
     0.6491
     """
@@ -133,16 +130,8 @@ class MetricPosterior(Posterior):
         """The variance."""
         return self._moments[1]
 
-    def std(self) -> float:
-        """The standard deviation."""
-        return sqrt(self.var())
-
     def mode(self) -> float:
-        """The most likely value; NaN where there is none: densities infinite at both ends, or flat.
-
-        For precision and recall with a prior of 1 it is the ratio of the counts; the mode of F1 is
-        not the F1 of the counts.
-        """
+        """The most likely value; NaN where densities are infinite at both ends, or flat."""
         a, b, g = self.a, self.b, self.gain
         if max(a, b) < 1 or a == b == g == 1:
             return nan
@@ -158,13 +147,11 @@ class MetricPosterior(Posterior):
         return f"{self.metric}: {middle}, 95% credible interval {interval(*self.interval())}"
 
     def log_density(self, x: Floats) -> Floats:
-        """Logarithm of the density of the log-odds at `x`.
-
-        That at the mode, and a difference: a log-beta constant costs nine digits at a million.
-        """
+        """Logarithm of the density of the log-odds at `x`."""
         a, b, x = self.a, self.b, x - log(self.gain)
         if a > b:
             a, b, x = b, a, -x
+        # That at the mode, and a difference: a log-beta constant costs nine digits at a million.
         top = log(a / (2 * pi) * b / (a + b)) / 2 - _stirling(a) - _stirling(b) + _stirling(a + b)
         d = x - log(a / b)
         return np.asarray(top + a * d - (a + b) * np.log1p(a / (a + b) * np.expm1(d)))
@@ -214,9 +201,6 @@ class DifferencePosterior(Posterior):
     correlation : float, default 0.0
         Of the normal scores of both metrics (a Gaussian copula), in (-1, 1); 0 takes the posteriors
         for independent. Others are experimental.
-    freedom : float, default inf
-        Degrees of freedom of a spread that was estimated: the difference then has the law whose
-        Student's t scores are what the normal scores of the copula's difference are. Experimental.
 
     Notes
     -----
@@ -238,37 +222,19 @@ class DifferencePosterior(Posterior):
     b: MetricPosterior
     a: MetricPosterior
     correlation: float = 0.0
-    freedom: float = inf
 
     def sf(self, difference: ArrayLike) -> Any:
         """P(B - A > difference)."""
-        from scipy.special import ndtri, stdtr
-
-        d = np.asarray(difference, dtype=np.float64)
-        found = _joint(self.b, self.a, d, self.correlation)
-        if self.freedom == inf:
-            return found
-        rest = _joint(self.a, self.b, -d, self.correlation)
-        small = stdtr(self.freedom, ndtri(np.minimum(found, rest)))
-        return np.where(found <= rest, small, 1 - small)[()]
+        return _joint(self.b, self.a, np.asarray(difference, np.float64), self.correlation)
 
     def cdf(self, difference: ArrayLike) -> Any:
         """P(B - A <= difference)."""
-        return replace(self, a=self.b, b=self.a).sf(np.negative(difference))
+        return _joint(self.a, self.b, -np.asarray(difference, np.float64), self.correlation)
 
     def pdf(self, difference: ArrayLike) -> Any:
         """Probability density at `difference`; 0 outside of (-1, 1)."""
-        from scipy.special import ndtri, poch
-
-        d, k = np.asarray(difference, dtype=np.float64), self.freedom
-        found = _joint(self.b, self.a, d, self.correlation, density=True)
-        if k == inf:
-            return found
-        normal = replace(self, freedom=inf)
-        z = ndtri(np.maximum(np.minimum(normal.sf(d), normal.cdf(d)), TINY))
-        # Times the ratio of Student's density to the normal one.
-        logs = log(poch(k / 2, 0.5) / sqrt(k / 2)) + z * z / 2 - (k + 1) / 2 * np.log1p(z * z / k)
-        return found * np.exp(logs)
+        d = np.asarray(difference, np.float64)
+        return _joint(self.b, self.a, d, self.correlation, density=True)
 
     def ppf(self, q: ArrayLike) -> Any:
         """The difference that is not exceeded with probability q; NaN for q outside of [0, 1]."""
@@ -432,19 +398,20 @@ def _log_odds(value: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class BayesTestResult(Shown):
-    """The result of `bayes_test`, which compares model B with model A.
+    """Which of two models is better, as probabilities of the hypotheses.
 
     Parameters
     ----------
-    metric, prior, weight, rope, threshold, names : as in `bayes_test`
+    metric : str
     counts_a, counts_b : ndarray of shape (folds, columns)
-        The counts of both models.
-    correlation, freedom : float
-        As in `DifferencePosterior`.
-    experimental : str
-        Of what the correlation was made; "" if the models are taken for independent.
+        Counts of the established model A and of the new model B.
+    prior, weight, rope : float
+        As `bayes_test` took them.
+    names : tuple of two str
+    correlation : float
+        Of both posteriors; 0 unless this is a `paired` answer.
     paired : BayesTestResult or None
-        The same with a correlation, where there was one to find; experimental.
+        The answer that allows for what both models have in common; experimental.
 
     Attributes
     ----------
@@ -474,11 +441,8 @@ class BayesTestResult(Shown):
     prior: float
     weight: float
     rope: float
-    threshold: float
     names: tuple[str, str]
     correlation: float = 0.0
-    freedom: float = inf
-    experimental: str = ""
     paired: BayesTestResult | None = None
     posterior_a: MetricPosterior = field(init=False, repr=False)
     posterior_b: MetricPosterior = field(init=False, repr=False)
@@ -492,7 +456,7 @@ class BayesTestResult(Shown):
     def __post_init__(self) -> None:
         options: dict[str, Any] = {"prior": self.prior, "weight": self.weight}
         a, b = (posterior(x, self.metric, **options) for x in (self.counts_a, self.counts_b))
-        difference = DifferencePosterior(b, a, self.correlation, self.freedom)
+        difference = DifferencePosterior(b, a, self.correlation)
         ends = np.unique([-self.rope, 0.0, self.rope])  # three, or 0 alone
         ahead, behind = (np.maximum(p, LEAST) for p in (difference.sf(ends), difference.cdf(ends)))
         near = ahead if ahead[-1] < behind[0] else behind  # both ends of it are small
@@ -511,16 +475,9 @@ class BayesTestResult(Shown):
     def accepted(self) -> str:
         """The paper's rule: "H1" (B is better) if that is more probable, otherwise "H0".
 
-        For equal models that is the toss of a coin; `decision` asks for more.
+        For equal models that is the toss of a coin; choose a threshold instead.
         """
         return "H0" if self.p_h0 >= self.p_h1 else "H1"
-
-    @property
-    def decision(self) -> str:
-        """What reaches `threshold`: "a better", "b better" or "equivalent"; else "undecided"."""
-        found = {"a better": self.p_a_better, "b better": self.p_b_better}
-        found["equivalent"] = self.p_equivalent
-        return next((what for what, p in found.items() if p >= self.threshold), "undecided")
 
     @property
     def conservative(self) -> BayesTestResult:
@@ -533,41 +490,19 @@ class BayesTestResult(Shown):
         found = {"b": self.p_b_better, **neither, "a": self.p_a_better}
         return {who: p_value(max(p, LEAST), digits=digits) for who, p in found.items()}
 
-    def verdict(self) -> str:
-        """The decision in words."""
-        a, b = self.names
-        words = {"a better": f"{a} is better", "b better": f"{b} is better"}
-        words |= {"equivalent": "Practically equivalent", "undecided": "Undecided"}
-        return f"{words[self.decision]} at a threshold of {number(self.threshold)}"
-
     def __str__(self) -> str:
-        a, b = self.names
-        x, y = (self._observed(table) for table in (self.counts_a, self.counts_b))
-        text, seen, than = self.title[:1].upper() + self.title[1:], number(y, 4), number(x, 4)
-        if abs(y - x) > 0:
-            more = f"{number(abs(y - x), 4)} {'higher' if y > x else 'lower'}"
-            text += f" of {b} is {more} than that of {a} ({seen} against {than})"
-        else:
-            text += f" is {seen} for {b} and {than} for {a}"
-        also = f" Paired, experimental: {self.paired._answer()}" if self.paired else ""
-        return f"{text}: {self._answer()}{also}"
-
-    def _observed(self, table: Floats) -> float:
-        """The metric of the summed counts; NaN for 0 / 0."""
-        hits, misses = sides(table.sum(axis=0), self.metric)
-        hits *= METRICS[self.metric].gain
-        return float(hits / (hits + misses)) if hits + misses else nan
+        (a, b), what = self.names, self.title[:1].upper() + self.title[1:]
+        basis = f"{counted(len(self.counts_a), 'rows')} of counts, weight {number(self.weight, 4)}"
+        also = f" Paired, experimental: {self.paired._answer()}." if self.paired else ""
+        return f"{what} of {b} and {a}: {self._answer()} ({basis}, prior {self.prior:g}).{also}"
 
     def _answer(self) -> str:
-        """Probabilities, interval and decision, and of what they were made."""
         (a, b), gap = self.names, self.difference
-        sides = {"b": f"{b} better than {a}", "neither": f"within {self.rope:g} of each other"}
+        sides = {"b": f"{b} better", "neither": f"within {self.rope:g} of each other"}
         sides["a"] = f"{a} better{'' if self.rope else ' or equal'}"
         chances = ", ".join(f"P({sides[who]}) = {p}" for who, p in self.chances().items())
-        between = f"{number(gap.mean(), 4)}, 95% credible {interval(*gap.interval())}"
-        basis = self.experimental or f"{counted(len(self.counts_a), 'rows')} of counts"
-        options = f"weight {number(self.weight, 4)}, prior {number(self.prior)}"
-        return f"{chances}; {b} minus {a}: {between}. {self.verdict()} ({basis}, {options})."
+        between = f"{number(gap.mean(), 4)}, 95% credible interval {interval(*gap.interval())}"
+        return f"{chances}; {b} minus {a}: {between}"
 
 
 def bayes_test(
@@ -579,7 +514,6 @@ def bayes_test(
     *,
     paired: Any = None,
     rope: float = 0.0,
-    threshold: float = 0.95,
     names: tuple[str, str] | None = None,
 ) -> BayesTestResult:
     """Compute the probability that model B is better than model A, given the counts of their folds.
@@ -599,16 +533,13 @@ def bayes_test(
     weight : float, optional
         What share of the summed counts independent items would make. Default: by design, 1 for
         one row and `block_weight(m)` for 2 m rows. Rows for single sentences have 1.
-    paired : array_like of the shape of `folds_a`, True or None, default None
-        Experimental: adds a second answer, `paired` in the result, that allows for what both models
-        have in common. Either that, in the same columns: items that both found (tp), that both
-        took wrongly for one (fp), that both missed (fn). Or True, which takes the spread of the
-        difference from the rows: 30 or more, such as sentences, and not the folds of a design.
+    paired : array_like of the shape of `folds_a`, optional
+        What both models have in common, in the same columns: items that both found (tp), that both
+        took wrongly for one (fp), that both missed (fn). This adds a second, experimental answer
+        that allows for it, `paired` in the result.
     rope : float, default 0.0
         Differences of the metric up to this are of no practical importance ("region of practical
         equivalence"); in [0, 1].
-    threshold : float, default 0.95
-        How probable something has to be for `decision`; in [0.5, 1).
     names : tuple of two str, optional
         What the models are called; "A" and "B" by default.
 
@@ -636,12 +567,6 @@ def bayes_test(
     Dirichlet model of the pair, whose margins are exactly the posteriors of the paper. It counts
     items: where items of a row depend on each other, it is surer than it may be.
 
-    With `paired=True`, rows are taken for independent draws, and the items of a row may depend on
-    each other. The variance of the difference in log-odds is a jackknife's, and where rows vary
-    more than independent items would make them, the weight is as much smaller. As the variance is
-    an estimate, the difference has the tails of Student's t, with as many degrees of freedom as
-    there are rows, less 1, and fewer if rows are of unlike sizes.
-
     `python -m benchmarks.calibration` measures how often each answer is above 95% for equal models.
 
     Probabilities are quadratures, accurate to about 1e-12, and to 1e-11 at counts of 10^9. Small
@@ -656,8 +581,8 @@ def bayes_test(
     --------
     >>> from permtest import alternatives as alt
     >>> r = alt.bayes_test([90, 10, 20], [95, 9, 15], names=("old", "new"))
-    >>> round(r.p_h1, 4), r.accepted, r.decision
-    (0.8086, 'H1', 'undecided')
+    >>> round(r.p_h1, 4), r.accepted
+    (0.8086, 'H1')
 
     Both found 88 of the same entities, and five of their errors are the same:
 
@@ -667,24 +592,15 @@ def bayes_test(
     """
     first = as_counts(folds_a, metric, "folds_a")
     second = as_counts(folds_b, metric, "folds_b", len(first))
-    if check_level(threshold, "threshold") < 0.5:
-        raise ValueError(f"threshold={threshold} must be 0.5 or more, or two decisions reach it")
-    options = prior, as_weight(weight, len(first)), check_share(rope, "rope"), threshold
+    options = prior, as_weight(weight, len(first)), check_share(rope, "rope")
     found = BayesTestResult(metric, first, second, *options, check_names(names or ("A", "B")))
-    if paired is None or paired is False:
+    if paired is None:
         return found
-    if paired is not True:
-        shared = as_counts(paired, metric, "paired", len(first))
-        return replace(found, paired=replace(found, **_of_items(found, shared)))
-    if len(first) < ENOUGH or weight is None:
-        raise ValueError(
-            f"paired=True needs {ENOUGH} rows or more, of separate items, and their weight=1; pass "
-            "the counts that both models share instead"
-        )
-    return replace(found, paired=replace(found, **_of_rows(found)))
+    shared = as_counts(paired, metric, "paired", len(first))
+    return replace(found, paired=replace(found, correlation=_correlation(found, shared)))
 
 
-def _of_items(found: BayesTestResult, shared: Floats) -> dict[str, Any]:
+def _correlation(found: BayesTestResult, shared: Floats) -> float:
     """The correlation of the log-odds of both metrics, from how many items have each outcome.
 
     What one model alone has right, in the first column, the other one has wrong, in the last.
@@ -705,34 +621,4 @@ def _of_items(found: BayesTestResult, shared: Floats) -> dict[str, Any]:
     u, v = (hits / (hits @ x) - misses / (misses @ x) for x in cells)  # slopes of the log-odds
     covariance = both @ (u * v) + one[ends] @ (u * v[::-1])[ends]
     r = covariance / sqrt((cells[0] @ u**2) * (cells[1] @ v**2))
-    r = float(np.clip(r, -CLOSEST, CLOSEST))
-    return {"correlation": r, "experimental": f"correlation {r:.2f}, from the counts they share"}
-
-
-def _of_rows(found: BayesTestResult) -> dict[str, Any]:
-    """What the rows say: the weight, correlation and degrees of freedom of the paired answer.
-
-    With these, the log-odds of both metrics differ by as much as rows that are left out one by one
-    say that they do (a jackknife, to first order).
-    """
-    n, laws = len(found.counts_a), (found.posterior_a, found.posterior_b)
-    tables = np.stack([found.counts_a, found.counts_b])
-    hits, misses = sides(tables, found.metric)  # (2, rows) each
-    sizes = hits + misses
-    total = np.maximum(sizes.sum(axis=1, keepdims=True), LEAST)
-    off = hits - hits.sum(axis=1, keepdims=True) / total * sizes
-    # Without a row the log-odds change by 1 / (t (1 - t)) times as much as the share t does.
-    t = np.array([[law.a / (law.a + law.b)] for law in laws])
-    u, v = off / np.maximum(total - sizes, 1e-9 * total) / (t * (1 - t))
-    spread, apart = (n - 1) / n * (u @ u + v @ v), (n - 1) / n * ((v - u) @ (v - u))
-    counted = [found.weight * law.spread for law in laws]  # if each item stood for itself
-    # Items that depend on each other count for less, but none counts for more.
-    weight = min(found.weight, sum(counted) / spread) if spread else found.weight
-    r = (sum(counted) - weight * apart) / (2 * sqrt(counted[0] * counted[1]))
-    shares = (sizes / total).mean(axis=0)
-    return {
-        "weight": float(weight),
-        "correlation": float(np.clip(r, -CLOSEST, CLOSEST)),
-        "freedom": max(float(1 / max(shares @ shares, 1 / n)) - 1, 1.0),
-        "experimental": f"spread of the difference estimated from {n} rows",
-    }
+    return float(np.clip(r, -CLOSEST, CLOSEST))

@@ -48,8 +48,8 @@ def mcnemar(
         the observed numbers by half; "chi2" is asymptotic, "chi2-corrected" with Edwards'
         continuity correction.
     n : int, optional
-        Number of items, for the difference of the accuracies. Without it the estimate is the
-        difference of the shares of b and c among the b + c items that tell.
+        Number of items, of which the estimate is the difference of the accuracies; by default
+        b + c, those that tell.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
     names : as in `paired_t`
@@ -57,8 +57,7 @@ def mcnemar(
     Returns
     -------
     AlternativeResult
-        With `n`, the interval is Tango's (1998), which excludes 0 where the p of "chi2" is small.
-        Without, it takes b + c as given: Clopper and Pearson's, or Wilson's for chi-squared.
+        The interval is Tango's (1998), which excludes 0 where the p of "chi2" is small.
 
     Notes
     -----
@@ -77,13 +76,13 @@ def mcnemar(
     if size < b + c:
         raise ValueError(f"n={size} is less than b + c = {b + c}")
     root = float(corrected_root(b - c, float(method == "chi2-corrected"), alternative))
-    ends = partial(_conditional, b, c, method) if n is None else partial(score_ends, b, c, size)
     statistic = b if method in ("exact", "midp") else root**2 / max(b + c, 1)
     found = statistic, float(mcnemar_pvalue(b, c, method, alternative)), alternative, size
-    rest: dict[str, Any] = {"estimate_name": "difference of wins"} if n is None else {}
-    rest |= {"details": {"b": b, "c": c, "least_expected": (b + c) / 2}, "_ends": ends}
-    test = "mcnemar" if method == "exact" else f"mcnemar_{method}"
-    return AlternativeResult(test, *found, (b - c) / max(size, 1), names or ("a", "b"), **rest)
+    details, ends = {"b": b, "c": c, "least_expected": (b + c) / 2}, partial(score_ends, b, c, size)
+    test, gap = "mcnemar" if method == "exact" else f"mcnemar_{method}", (b - c) / max(size, 1)
+    return AlternativeResult(
+        test, *found, gap, names or ("a", "b"), details=details, _ends=ends if size else None
+    )
 
 
 @makes("sign", many=True)
@@ -128,24 +127,6 @@ def corrected_root(gap: Any, correction: float, alternative: str) -> Any:
     return gap + (correction if alternative == "less" else -correction)
 
 
-def _conditional(b: int, c: int, method: str, tail: float) -> tuple[float, float]:
-    """The interval for the share of b in b + c, as a difference of the shares of b and c."""
-    from scipy.stats import binomtest
-
-    if b + c == 0:
-        return -1.0, 1.0
-    kind = {"chi2": "wilson", "chi2-corrected": "wilsoncc"}.get(method, "exact")
-    low, high = binomtest(b, b + c).proportion_ci(_two_sided(tail), kind)
-    return 2 * low - 1, 2 * high - 1
-
-
-def _two_sided(tail: float) -> float:
-    """The level of the two-sided interval with this error on each side."""
-    if tail >= 0.5:
-        raise ValueError(f"confidence_level={1 - tail:g} is too low for one side")
-    return 1 - 2 * tail
-
-
 # ---- not paired ----------------------------------------------------------------------------------
 
 
@@ -156,7 +137,6 @@ def two_proportion_z(
     x2: int,
     n2: int,
     *,
-    pooled: bool = True,
     alternative: Alternative = "two-sided",
     names: Names = None,
 ) -> AlternativeResult:
@@ -166,25 +146,23 @@ def two_proportion_z(
     ----------
     x1, n1, x2, n2 : int
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
-    pooled : bool, default True
-        Whether the standard error is that of one common proportion.
     alternative, names : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
-        The interval of the difference is Newcombe's, of Wilson intervals for both proportions,
-        which `details` has.
+        The interval of the difference is Newcombe's, of Wilson intervals for both proportions.
 
     Raises
     ------
     ValueError
-        If a count is above its n, or an n is 0; without pooling, if one proportion is 0, one 1.
+        If a count is above its n, or an n is 0.
 
     Notes
     -----
-    Two systems on the same items are not independent: `mcnemar` uses that. If both proportions are
-    0, or both 1, there is no evidence: p = 1. Cost: none. Source: Yeh (2000), sec. 2.1.
+    The standard error is that of one common proportion. Two systems on the same items are not
+    independent: `mcnemar` uses that. If both proportions are 0, or both 1, there is no evidence:
+    p = 1. Cost: none. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -196,7 +174,7 @@ def two_proportion_z(
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    return _two_shares("two_proportion_z", (x1, n1, x2, n2), alternative, names, pooled=pooled)
+    return _two_shares("two_proportion_z", (x1, n1, x2, n2), alternative, names)
 
 
 @makes("chi_squared")
@@ -224,16 +202,11 @@ def chi_squared(
     AlternativeResult
         Its estimate is the difference of the shares of the first kind, with Newcombe's interval.
 
-    Raises
-    ------
-    ValueError
-        If the table is not 2x2, or a row is empty.
-
     Notes
     -----
-    Without correction it is `two_proportion_z`, squared. Yeh's example of precision: 47 relevant
-    and 48 spurious answers of one method against 25 and 14 of the other. If a column is empty there
-    is no evidence: p = 1. Cost: none. Source: Yeh (2000), sec. 2.2.
+    Without correction it is `two_proportion_z`, squared. A row must not be empty; if a column is,
+    there is no evidence: p = 1. The example is Yeh's, of precision: 47 relevant and 48 spurious
+    answers of one method against 25 and 14 of the other. Cost: none. Source: Yeh (2000), sec. 2.2.
 
     Examples
     --------
@@ -246,26 +219,21 @@ def chi_squared(
     if rows.shape != (2, 2):
         raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
     x1, y1, x2, y2 = (count(x, f"table[{i}, {j}]") for (i, j), x in np.ndenumerate(rows))
-    n1, n2, n = x1 + y1, x2 + y2, x1 + y1 + x2 + y2
+    n1, n2 = x1 + y1, x2 + y2
     if n1 == 0 or n2 == 0:
         raise ValueError(f"system {1 + (n1 > 0)} has no items, so it has no proportion")
-    test, off = ("chi_squared_yates", n / 2) if correction else ("chi_squared", 0.0)
-    return _two_shares(test, (x1, n1, x2, n2), alternative, names, off)
+    test = "chi_squared_yates" if correction else "chi_squared"
+    return _two_shares(test, (x1, n1, x2, n2), alternative, names, correction * (n1 + n2) / 2)
 
 
 def _two_shares(
-    test: str, of: tuple[int, ...], side: str, names: Names, off: float = 0, pooled: bool = True
+    test: str, of: tuple[int, ...], side: str, names: Names, off: float = 0
 ) -> AlternativeResult:
     """A test of x1 of n1 items against x2 of n2, by the normal law; all is times n1 n2."""
     x1, n1, x2, n2 = of
     n, p1, p2, common = n1 + n2, x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
-    gap = float(corrected_root(x1 * n2 - x2 * n1, off, side))
     variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n
-    if not pooled:
-        variance = n2 * n2 * x1 * (n1 - x1) / n1 + n1 * n1 * x2 * (n2 - x2) / n2
-    if variance == 0 and p1 != p2:
-        raise ValueError("one share is 0 and the other 1: no standard error; use pooled=True")
-    z = gap / sqrt(variance) if variance else 0.0
+    z = float(corrected_root(x1 * n2 - x2 * n1, off, side)) / sqrt(variance) if variance else 0.0
     found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, side))
     details = {"p1": p1, "p2": p2, "least_expected": min(n1, n2) * min(common, 1 - common)}
     rest: dict[str, Any] = {"details": details, "_ends": partial(_newcombe, p1, n1, p2, n2)}
@@ -274,7 +242,9 @@ def _two_shares(
 
 def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[float, float]:
     """The interval for a difference of proportions that Wilson's of both make."""
-    (l1, h1), (l2, h2) = (wilson(p, n, _two_sided(tail)) for p, n in ((p1, n1), (p2, n2)))
+    if tail >= 0.5:
+        raise ValueError(f"confidence_level={1 - tail:g} is too low for one side")
+    (l1, h1), (l2, h2) = (wilson(p, n, 1 - 2 * tail) for p, n in ((p1, n1), (p2, n2)))
     low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
     return low, p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
 

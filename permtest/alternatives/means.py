@@ -1,4 +1,4 @@
-"""Tests of the mean difference that assume a normal law: t, and z with and without correlation.
+"""Tests of the mean difference that assume a normal law: t and z.
 
 The differences are those of integers, so that decimals tie. SciPy has the distributions; its tests
 take twice as long, and have no p for a row without spread.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from math import hypot, inf, isfinite, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -97,14 +97,10 @@ def independent_t(
     AlternativeResult
         `n` is N1 + N2; `details` has df and the standard error.
 
-    Raises
-    ------
-    ValueError
-        If there are too few scores, or those of each system are all equal.
-
     Notes
     -----
-    The same as SciPy's ``ttest_ind``; cost O(N). Source: Yeh (2000), sec. 2.1.
+    Too few scores, or equal ones, are a ValueError. The same as SciPy's ``ttest_ind``; cost O(N).
+    Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -123,8 +119,7 @@ def independent_t(
     gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
     if error == 0:
         raise ValueError(
-            "all scores of a are equal, and so are all scores of b, so a t-test has no "
-            "standard error; use exact_perm_test if they are scores of the same items"
+            "all scores of a are equal, and so are all scores of b; use exact_perm_test"
         )
     test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
     rest: dict[str, Any] = {"n": x.size + y.size, "names": names or ("a", "b")}
@@ -132,28 +127,10 @@ def independent_t(
 
 
 @makes("normal_z")
-@makes("independent_z", correlated=False)
-def normal_z(
-    a: Any,
-    b: Any = None,
-    *,
-    correlated: bool = True,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
-) -> AlternativeResult:
-    """z-test of the mean difference (Yeh, Eq. 1 and 2), by the correlation r12 of both systems.
-
-    Its variance is ``s1^2 + s2^2 - 2 r12 s1 s2``, with standard errors s1 and s2 of both means; or
-    without the last term, which assumes independent systems, unless `correlated`.
-    """
-    scores, shift = registry.scores_of(a, b, names, delta, least=2)
-    columns = (as_floats(x - x[0], scores.scale) for x in (scores.u, scores.v))
-    s1, s2 = (float(x.std(ddof=1)) / sqrt(x.size) for x in columns)
-    details = {"s1": s1, "s2": s2, "r12": registry.correlation(scores)}
-    details["inflation"] = registry.inflation(scores)
-    test, error = ("normal_z", None) if correlated else ("independent_z", hypot(s1, s2))
-    return of_mean(test, scores, shift, alternative, error=error, df=inf, **details)
+def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided", delta: Any = 0) -> Any:
+    """z-test of the mean difference (Yeh, Eq. 1 and 2)."""
+    scores, shift = registry.scores_of(a, b, None, delta, least=2)
+    return of_mean("normal_z", scores, shift, alternative, df=inf)
 
 
 def of_mean(
@@ -163,18 +140,17 @@ def of_mean(
     alternative: str,
     *,
     ratio: float = 0.0,
-    error: float | None = None,
     df: float = 0,
     **details: Any,
 ) -> AlternativeResult:
     """A test of the mean of differences, of which `delta` was taken off.
 
-    Its standard error is that of N independent differences, with a variance that is larger by
-    `ratio` times that of a difference, or the one that is given; df is N - 1 unless given.
+    Its variance is larger by `ratio` times that of a difference than that of independent ones; df
+    is N - 1 unless given.
     """
-    d, n = scores.differences(), len(scores)
-    lead = float(Fraction(exact_sum(d), n * scores.scale))
-    error = registry.deviation(scores) * sqrt(1 / n + ratio) if error is None else error
+    n = len(scores)
+    lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
+    error = registry.deviation(scores) * sqrt(1 / n + ratio)
     if error == 0:
         raise ValueError(
             f"all {n} differences are {lead + float(delta):g}, so a "
@@ -189,8 +165,6 @@ def _student(
 ) -> AlternativeResult:
     """The t-test of an estimate that exceeds `delta` by `lead`; z if df is inf."""
     rest["details"] = {"df": df, "standard_error": error, **rest.get("details", {})}
-    if df == inf:
-        del rest["details"]["df"]
     found = lead / error, float(t_pvalue(lead / error, df, alternative)), alternative
     ends = partial(_around, lead + delta, error, df)
     return AlternativeResult(test, *found, estimate=lead + delta, delta=delta, **rest, _ends=ends)

@@ -1,10 +1,9 @@
 """The registry of tests: what each is called, what it estimates and assumes, and what makes it.
 
 A row of `TESTS` says all that there is to say about a test. The function that makes it stands in
-the file of its family, under ``@makes("its name")``. Where power curves can make the
-test, a function of arrays stands there too, under ``@makes("its name", many=True)``.
-Here is also what all tests share: what they take, what they return, and what the scores say about
-their assumptions.
+the file of its family, under ``@makes("its name")``; and the one that power curves make it by, of
+arrays, under ``@makes("its name", many=True)``. Here is also what all tests share: what they take,
+what they return, and what the scores say about their assumptions.
 """
 
 from __future__ import annotations
@@ -44,23 +43,29 @@ MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
 #: correlations that cost next to nothing: a standard deviation too large by a twentieth.
 SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
 
-#: First term of Edgeworth's series for a mean, skewness / (6 sqrt N), below which shape matters
-#: little: an error of the order of 1e-3 in a p near .05.
-NEGLIGIBLE = 0.01
-
 #: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
 #: below one over it, squares of scores are no floats.
 SMALLEST, VAST = 5e-324, 10**150
 
 # ---- the tests -----------------------------------------------------------------------------------
 
-
 #: What tests take for granted.
 ITEMS, SYSTEMS, LABELS = "independent items", "independent systems", "exchangeable labels"
 SYMMETRIC, NORMAL = "symmetric differences", "normal differences"
 NORMAL_SCORES, VARIANCES = "normal scores", "equal variances"
 LARGE, SAMPLE, COUNTS = "large sample", "sample large enough to resample", "large counts"
-EQUAL_FOLDS, CORRELATED_FOLDS = "equal folds", "correlated folds"
+FOLDS = "equal folds", "correlated folds", NORMAL
+DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
+SCORES_APART, RANKED = (ITEMS, SYSTEMS, NORMAL_SCORES), (ITEMS, SYMMETRIC)
+
+MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
+SHARES, WINS = "difference of proportions", "difference of accuracies"
+T, Z, CHI2, SAMPLED = (
+    "t distribution",
+    "normal approximation",
+    "chi-squared approximation",
+    "sampled",
+)
 
 
 @dataclass(eq=False)
@@ -68,8 +73,8 @@ class Row:
     """A test: its title in tables, what its results share, and the functions that make it.
 
     `takes` is what `compare_all` makes it of: "scores"; "resamples" of them; "discordant" items,
-    right for one system alone; "shares", how many items are right of how many; or a "table" of
-    these. It is "" if `compare_all` does not make it.
+    right for one system alone; or a "table" of right and wrong items. It is "" if `compare_all`
+    does not make it.
     """
 
     title: str
@@ -83,22 +88,6 @@ class Row:
     #: p of many data sets, ``(a, b, axis=-1, *, alternative)``; of resamples also K and rng.
     many: Callable[..., Any] | None = field(default=None, init=False)
 
-    @property
-    def effect(self) -> str:
-        """The effect size that belongs to the test."""
-        return EFFECTS[self.estimate_name]
-
-
-MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
-PROPORTIONS, WINS = "difference of proportions", "difference of accuracies"
-T, Z, CHI2 = "t distribution", "normal approximation", "chi-squared approximation"
-SAMPLED = "sampled"
-DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
-SCORES_APART = (ITEMS, SYSTEMS, NORMAL_SCORES)
-
-#: The effect size that belongs to an estimate.
-EFFECTS = {MEAN: "cohen_d", MEDIAN: "hodges_lehmann", PSEUDO: "wilcoxon_r"}
-EFFECTS |= dict.fromkeys((PROPORTIONS, WINS), "risk_difference")
 
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables. Those that do not take scores or resamples have no threshold.
@@ -108,8 +97,8 @@ TESTS = {
         "exact permutation test of the median", "median", MEDIAN, "exact", (LABELS, ITEMS)
     ),
     "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL)),
-    "normal_z": Row("z-test, systems correlated", "z", MEAN, Z, (ITEMS, LARGE)),
-    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", (ITEMS, SYMMETRIC)),
+    "normal_z": Row("z-test of the mean", "z", MEAN, Z, (ITEMS, LARGE)),
+    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", RANKED),
     "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,)),
     "bootstrap_mean": Row(
         "studentised bootstrap of the mean", "t", MEAN, SAMPLED, DRAWN, "resamples"
@@ -121,34 +110,29 @@ TESTS = {
         "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "resamples"
     ),
     "independent_t": Row("two-sample t-test", "t", MEAN, T, (*SCORES_APART, VARIANCES)),
-    "independent_z": Row("z-test, systems independent", "z", MEAN, Z, (ITEMS, SYSTEMS, LARGE)),
     "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "discordant"),
     "mcnemar_midp": Row(
         "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "discordant"
     ),
     "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "discordant"),
-    "two_proportion_z": Row("z-test of two proportions", "z", PROPORTIONS, Z, UNPAIRED, "shares"),
-    "chi_squared": Row("chi-squared test", "chi2", PROPORTIONS, CHI2, UNPAIRED, "table"),
+    "two_proportion_z": Row("z-test of two proportions", "z", SHARES, Z, UNPAIRED, "table"),
+    "chi_squared": Row("chi-squared test", "chi2", SHARES, CHI2, UNPAIRED, "table"),
     "chi_squared_yates": Row(
-        "chi-squared test with Yates", "chi2", PROPORTIONS, CHI2, UNPAIRED, "table"
+        "chi-squared test with Yates", "chi2", SHARES, CHI2, UNPAIRED, "table"
     ),
     "welch_t": Row("Welch's two-sample t-test", "t", MEAN, T, SCORES_APART, ""),
     "wilcoxon_approx": Row(
-        "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (ITEMS, SYMMETRIC, LARGE), ""
+        "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (*RANKED, LARGE), ""
     ),
     "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED, ""),
     "bootstrap_percentile": Row(
         "percentile bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, ""
     ),
-    "corrected_resampled_t": Row(
-        "corrected resampled t-test", "t", MEAN, T, (CORRELATED_FOLDS, EQUAL_FOLDS, NORMAL), ""
-    ),
+    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, FOLDS, ""),
 }
 
-#: Titles of those that `compare_all` makes, and which of these are tests of two proportions, and
-#: tests of scores of 0 and 1.
+#: Titles of those that `compare_all` makes, and which of these are tests of scores of 0 and 1.
 TITLES = {name: row.title for name, row in TESTS.items() if row.takes}
-OF_PROPORTIONS = tuple(name for name in TITLES if TESTS[name].takes in ("shares", "table"))
 OF_COUNTS = tuple(x for x in TITLES if TESTS[x].takes not in ("scores", "resamples"))
 
 
@@ -178,10 +162,8 @@ def scores_of(
     both = isinstance(a, Scores) and b is None
     scores = _pair(a, names) if both else Scores.of(a, b, names, labels=labels)
     if scores.columns:
-        raise ValueError(
-            f"a and b have counts for each entry ({', '.join(scores.columns)}), but one score is "
-            "needed; name a statistic of counts in exact_perm_test or paired_bootstrap"
-        )
+        counts = f"a and b have counts ({', '.join(scores.columns)}), but one score is needed"
+        raise ValueError(f"{counts}; name a statistic of counts in exact_perm_test")
     check_unclustered(scores)
     if len(scores) < least:
         called = " and ".join(labels)
@@ -229,10 +211,8 @@ def check_size(scale: int, *columns: IntArray) -> None:
     """Raise ValueError where squares of scores would overflow as floats, or all would vanish."""
     top = max(map(largest, columns))
     if top and not scale <= top * VAST <= scale * VAST**2:
-        raise ValueError(
-            f"the largest score is {float(Fraction(top, scale)):.2g} or so, and its square is no "
-            "float; multiply or divide all scores by a power of ten, or use exact_perm_test"
-        )
+        size = f"the largest score is {float(Fraction(top, scale)):.2g} or so, and its square is no"
+        raise ValueError(f"{size} float; divide all scores by the same number")
 
 
 def as_floats(values: IntArray, scale: int) -> Floats:
@@ -265,10 +245,7 @@ def deviation(scores: Scores) -> float:
 
 
 def inflation(scores: Scores) -> float:
-    """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1).
-
-    Infinite where it is 0, NaN where both systems' scores are constant.
-    """
+    """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1)."""
     columns = scores.u, scores.v, scores.differences()
     a, b, d = (float(_from_first(x, scores.scale).var()) for x in columns)
     return sqrt((a + b) / d) if d else inf if a + b else nan
@@ -305,7 +282,7 @@ class AlternativeResult(Shown):
     delta : float
         The difference under the null hypothesis.
     details : mapping of str to number
-        Whatever else was computed: degrees of freedom, zeros, correlation, ...
+        Whatever else was computed: degrees of freedom, zeros, ...
     n_samples : int or None
         How many samples or resamples were drawn.
     estimate_name : str
@@ -334,7 +311,8 @@ class AlternativeResult(Shown):
     details: Mapping[str, Any] = field(default_factory=dict)
     n_samples: int | None = None
     estimate_name: str = ""
-    _ends: Ends = field(kw_only=True, repr=False, compare=False)
+    #: Both ends of the interval, by the error probability on each side that it has.
+    _ends: Ends | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_alternative(self.alternative)
@@ -367,24 +345,14 @@ class AlternativeResult(Shown):
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: usually all values that the test would not reject.
 
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-            In (0, 1).
-
-        Returns
-        -------
-        ConfidenceInterval
-            For "greater" `high` is infinite, for "less" `low` is, as far as the estimate can be.
-
-        Raises
-        ------
-        ValueError
-            If the test has no interval of this level, or `confidence_level` is out of range.
+        One-sided tests leave one end open. Raises ValueError if the test has no interval, or none
+        of this level.
         """
         check_level(confidence_level, "confidence_level")
+        if self._ends is None:
+            raise ValueError(f"the {self.title} has no interval")
         low, high = self._ends(tail_level(self.alternative, confidence_level))
-        most = 1.0 if TESTS[self.test].estimate_name in (WINS, PROPORTIONS) else inf
+        most = 1.0 if TESTS[self.test].estimate_name in (WINS, SHARES) else inf
         low, high = one_sided(self.alternative, low, high, -most, most)
         return ConfidenceInterval(float(low), float(high), confidence_level)
 
@@ -407,10 +375,11 @@ class AlternativeResult(Shown):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """All fields, what the registry says of the test, and the 95% interval: one row."""
+        """All fields, what the registry says of the test, and the 95% interval."""
         found: dict[str, Any] = {"title": self.title, "statistic_name": self.statistic_name}
         found |= {"method": self.method, "assumptions": list(self.assumptions)}
-        return [super().rows()[0] | found | {"interval": plain(self.confidence_interval())}]
+        ends = plain(self.confidence_interval()) if self._ends else None
+        return [super().rows()[0] | found | {"interval": ends}]
 
 
 def by_sides(alternative: str, greater: Any, less: Any) -> Any:
@@ -428,10 +397,7 @@ def one_sided(
 
 
 def tail_level(alternative: str, confidence_level: float) -> float:
-    """The error probability that an interval leaves on each side that it has.
-
-    `confidence_level` stands for the decimal that it is printed as: 1 - 0.9 is 0.1, not less.
-    """
+    """The error probability on each side of an interval; of 0.9 as printed: 0.1, not less."""
     alpha = 1 - Fraction(str(float(confidence_level)))
     return float(alpha / 2 if alternative == "two-sided" else alpha)
 
@@ -473,36 +439,26 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
         return Check(LARGE, enough, f"{n} pairs, skewness {g1:.2f}")
     if assumption == SYSTEMS:  # of which Yeh warns; NaN where one system's scores are all equal
         held = False if abs(r12) > 2 / sqrt(n) else abs(r12) <= UNCORRELATED or None
-        return Check(SYSTEMS, held, f"r12 = {r12:.3f}, from {n} pairs")
+        return Check(SYSTEMS, held, f"r12 = {r12:.3f}")
     if assumption == SYMMETRIC:
         held, evidence = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
-    elif assumption in (NORMAL, NORMAL_SCORES) and scores.is_binary:
-        return Check(assumption, False, "scores are 0 and 1")
     elif assumption in (NORMAL, NORMAL_SCORES):
         p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
         held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
-        if assumption == NORMAL and n >= MANY and abs(g1) / (6 * sqrt(n)) <= NEGLIGIBLE:
-            evidence += f", which matters little with {n} pairs"
     elif assumption == VARIANCES and n > 2:
         from scipy.stats import levene  # by Brown and Forsythe, whom other shapes do not mislead
 
-        a, b = u.std(ddof=1), v.std(ddof=1)
-        p = 1.0 if a == b else float(levene(u, v).pvalue)
-        text = f"standard deviations {a:.3g} and {b:.3g}; Brown-Forsythe p = {p:.3g}"
-        held, evidence = p >= alpha, text
+        p = 1.0 if u.std() == v.std() else float(levene(u, v).pvalue)
+        held, evidence = p >= alpha, f"Brown-Forsythe p = {p:.3g}"
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 
 def shapiro(values: Floats) -> tuple[float, float]:
-    """W and p of the Shapiro-Wilk test; NaN if all values are equal, or fewer than three.
-
-    SciPy's p is said to be accurate to 5 000 values; beyond, every 1/k-th of the sorted values is
-    tested, which keeps the shape.
-    """
+    """W and p of the Shapiro-Wilk test; NaN if all values are equal, or fewer than three."""
     from scipy import stats
 
     if values.size < 3 or np.ptp(values) == 0:
         return nan, nan
-    step = -(-values.size // 5000)
+    step = -(-values.size // 5000)  # p is said to be accurate for no more; every k-th will do
     found = stats.shapiro(np.sort(values / np.ptp(values))[step // 2 :: step])
     return float(found.statistic), float(found.pvalue)

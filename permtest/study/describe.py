@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, counted, number
-from permtest.alternatives.registry import (
-    SYMMETRIC_BELOW,
-    as_floats,
-    correlation,
-    inflation,
-    scores_of,
-    shapiro,
-)
+from permtest.alternatives import registry
 from permtest.integers import IntArray, roomy, with_room
 from permtest.interval import skewness
 from permtest.scores import Scores
@@ -50,7 +43,7 @@ class Summary(Shown):
 
 def summary(column: IntArray, scale: int) -> Summary:
     """Of integers over a scale, one or more; sd is NaN for a single one."""
-    values, (x, times) = as_floats(column, scale), np.unique(column, return_counts=True)
+    values, (x, times) = registry.as_floats(column, scale), np.unique(column, return_counts=True)
     low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
     mean, sd = float(values.mean()), deviation(column, scale)
     return Summary(mean, median, sd, low, lower, upper, high, skewness(x, times))
@@ -60,7 +53,7 @@ def deviation(column: IntArray, scale: int) -> float:
     """The standard deviation (n - 1) of integers over a scale; 0 only if they are all equal."""
     if column.size < 2:
         return nan
-    return float(as_floats(roomy(column) - int(column[0]), scale).std(ddof=1))
+    return float(registry.as_floats(roomy(column) - int(column[0]), scale).std(ddof=1))
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ class Description(Shown):
     @property
     def symmetric(self) -> bool:
         """Whether the skewness of the differences is below 0.5."""
-        return abs(self.difference.skewness) < SYMMETRIC_BELOW
+        return abs(self.difference.skewness) < registry.SYMMETRIC_BELOW
 
     @property
     def shape(self) -> str:
@@ -178,10 +171,10 @@ def describe(
     (1.4, 'symmetric', 1, 2)
     """
     check_level(alpha)
-    scores = scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)[0]
     d, scale = scores.differences(), scores.scale
     sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
-    w, p = shapiro(as_floats(roomy(d) - int(d[0]), scale))
+    w, p = registry.shapiro(registry.as_floats(roomy(d) - int(d[0]), scale))
     return Description(
         names=scores.names,
         n=len(scores),
@@ -191,8 +184,8 @@ def describe(
         alpha=alpha,
         shapiro_w=w,
         shapiro_p=p,
-        correlation=correlation(scores),
-        inflation=inflation(scores),
+        correlation=registry.correlation(scores),
+        inflation=registry.inflation(scores),
         n_zeros=int(np.sum(d == 0)),
         n_tied=int(sizes[sizes > 1].sum()),
     )
@@ -264,7 +257,7 @@ def evaluation_units(
     >>> (units.u / units.scale).tolist(), units.source["left_out"]
     ([0.5, 1.0], [4])
     """
-    scores = scores_of(a, b)[0]
+    scores = registry.scores_of(a, b)[0]
     n = len(scores)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
     check_option("metric", metric, ("mean", "median"))
@@ -360,7 +353,7 @@ def unit_sizes(
     >>> found.n_units.tolist(), found.sds.round(3)
     ([8, 4, 2], array([3.882, 2.021, 2.121]))
     """
-    scores = scores_of(a, b, least=2)[0]
+    scores = registry.scores_of(a, b, least=2)[0]
     n = len(scores)
     if sizes is None:
         sizes = range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)

@@ -13,17 +13,9 @@ import numpy as np
 
 from permtest._checks import check_level
 from permtest._text import Shown, interval, number, plain
+from permtest.alternatives import ranks, registry
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.means import t_quantile
-from permtest.alternatives.ranks import (
-    hodges_lehmann_sum,
-    rank_deviation,
-    rank_z,
-    signed_rank_quantile,
-    signed_ranks,
-    walsh_ends,
-)
-from permtest.alternatives.registry import scores_of, tail_level
 from permtest.integers import IntArray, exact_sum
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
 from permtest.study.describe import deviation
@@ -143,7 +135,7 @@ def effect_sizes(
     >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
     {'risk_difference': 0.25}
     """
-    scores, found = scores_of(a, b, names)[0], []
+    scores, found = registry.scores_of(a, b, names)[0], []
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
     for effect in (risk_difference,) if scores.is_binary else graded:
         try:
@@ -186,7 +178,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     >>> round(d.value, 4), d.label
     (0.9934, 'large')
     """
-    scores = scores_of(a, b, names, least=2)[0]
+    scores = registry.scores_of(a, b, names, least=2)[0]
     gaps, n = scores.differences(), len(scores)
     mean, sd = float(Fraction(exact_sum(gaps), scores.scale * n)), deviation(gaps, scores.scale)
     if sd == 0:
@@ -219,7 +211,7 @@ def _noncentral(d: float, n: int, confidence_level: float) -> tuple[float, float
     from scipy.optimize import brentq
     from scipy.stats import nct
 
-    t, df, tail = d * sqrt(n), n - 1, tail_level("two-sided", confidence_level)
+    t, df, tail = d * sqrt(n), n - 1, registry.tail_level("two-sided", confidence_level)
     reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
 
     def end(share: float) -> float:
@@ -250,7 +242,7 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     >>> round(hedges_g([5, 7, 6, 9], [4, 6, 6, 6]).value, 4)
     0.7225
     """
-    d = cohen_d(scores_of(a, b, names, least=3)[0])
+    d = cohen_d(registry.scores_of(a, b, names, least=3)[0])
     near = 1 - 3 / (4 * (d.n - 1) - 1)
     details = {"d": d.value, "df": d.n - 1, "J": near}
 
@@ -286,14 +278,14 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     >>> round(r.value, 4), r.details["w_plus"], r.details["n_nonzero"]
     (0.6444, 8.5, 4)
     """
-    scores = scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)[0]
     gaps, n = scores.differences(), len(scores)
     d = gaps[gaps != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
-    ranks = signed_ranks(d)
-    z, deviation = float(rank_z(ranks)), float(rank_deviation(ranks))
-    plus, total = (int(x.sum()) / 2 for x in (np.maximum(ranks, 0), np.abs(ranks)))
+    signed = ranks.signed_ranks(d)
+    z, deviation = float(ranks.rank_z(signed)), float(ranks.rank_deviation(signed))
+    plus, total = (int(x.sum()) / 2 for x in (np.maximum(signed, 0), np.abs(signed)))
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size}
     details["rank_biserial"] = (2 * plus - total) / total
     unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
@@ -347,16 +339,16 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     >>> hodges_lehmann([0.5, 0.7, 0.6, 0.9], [0.4, 0.5, 0.6, 0.6]).value
     0.15
     """
-    scores = scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)[0]
     gaps, n, scale = scores.differences(), len(scores), scores.scale
-    k, error = signed_rank_quantile(n, 0.025)
+    k, error = ranks.signed_rank_quantile(n, 0.025)
     details = {"k": k, "achieved_level": 1 - 2 * error}
-    value = float(hodges_lehmann_sum(gaps) / (2 * scale))
+    value = float(ranks.hodges_lehmann_sum(gaps) / (2 * scale))
     if n > 1:
-        details["i_lt_j"] = float(hodges_lehmann_sum(gaps, diagonal=False) / (2 * scale))
+        details["i_lt_j"] = float(ranks.hodges_lehmann_sum(gaps, diagonal=False) / (2 * scale))
 
     def ends(confidence_level: float) -> tuple[float, float]:
-        low, high = walsh_ends(gaps, tail_level("two-sided", confidence_level))
+        low, high = ranks.walsh_ends(gaps, registry.tail_level("two-sided", confidence_level))
         return float(low / scale), float(high / scale)
 
     return EffectSize("hodges_lehmann", value, n, scores.names, details, ends)
@@ -385,7 +377,7 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    scores = scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)[0]
     if not scores.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
     n, u, v = len(scores), scores.u > 0, scores.v > 0

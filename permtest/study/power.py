@@ -23,17 +23,9 @@ from permtest._checks import (
 )
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest._text import Shown, interval, number
+from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
-from permtest.alternatives.registry import (
-    MEAN,
-    OF_COUNTS,
-    TESTS,
-    as_floats,
-    as_threshold,
-    rejects,
-    scores_of,
-)
 from permtest.integers import exact_sum, roomy
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative, lookup
@@ -52,8 +44,8 @@ AT_ONCE, REACH = 128, (9.0, 40.0)
 
 #: Tests that can be made of many data sets at a time; and those of the mean, for which a true mean
 #: difference of 0 is the null hypothesis.
-SIMULATED = tuple(test for test, row in TESTS.items() if row.many)
-OF_MEANS = tuple(test for test in SIMULATED if TESTS[test].estimate_name == MEAN)
+SIMULATED = tuple(test for test, row in registry.TESTS.items() if row.many)
+OF_MEANS = tuple(test for test in SIMULATED if registry.TESTS[test].estimate_name == registry.MEAN)
 
 #: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
 #: bootstrap, and those whose exact tests a processor makes in one go.
@@ -458,7 +450,7 @@ class PowerCurve(Shown):
 
     def __str__(self) -> str:
         enough, ends = self.needed(), interval(*self.intervals[-1], digits=3)
-        title = TESTS[self.test].title if self.test in TESTS else self.test
+        title = registry.TESTS[self.test].title if self.test in registry.TESTS else self.test
         most = "no more than" if enough == self.sizes[0] else "about"
         reach = f"A power of 80% takes {most} {enough} pairs"
         return (
@@ -536,8 +528,11 @@ def power_curve(
             "reject where that is 0. Leave delta out, or use test='exact'"
         )
     check_option("method", method, ("bootstrap", "normal"))
-    scores, true = scores_of(a, b)[0], None if delta is None else as_threshold(delta)
-    if test in OF_COUNTS and not scores.is_binary:
+    scores, true = (
+        registry.scores_of(a, b)[0],
+        None if delta is None else registry.as_threshold(delta),
+    )
+    if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
     d, scale, n = scores.differences(), scores.scale, len(scores)
     mean = float(Fraction(exact_sum(d), scale * n) if true is None else true)
@@ -620,7 +615,7 @@ def rejection_rates(
         return [
             law.rejected(generator, size, n, alpha, alternative)
             if law and test == "exact"
-            else int(rejects(pvalues(test, *rows, **how), alpha).sum())
+            else int(registry.rejects(pvalues(test, *rows, **how), alpha).sum())
             for test in tests.values()
         ]
 
@@ -653,7 +648,7 @@ def pvalues(
             if not 0 <= p[i] <= 1:
                 raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
         return p
-    row = TESTS[test]
+    row = registry.TESTS[test]
     drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
     assert row.many is not None, f"{test} is made of single data sets only"
     return np.asarray(row.many(a, b, axis=1, alternative=alternative, **drawn))
@@ -675,7 +670,7 @@ class Resampling:
         distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
         shift = Fraction(0) if delta is None else delta * scale - Fraction(total, u.size)
-        a, b = as_floats(u, scale) + float(shift / scale), as_floats(v, scale)
+        a, b = registry.as_floats(u, scale) + float(shift / scale), registry.as_floats(v, scale)
         whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
         unit, shares = gcd(*whole) or 1, counts / u.size
         if max(map(abs, whole)) <= SMALL * unit:
@@ -718,7 +713,7 @@ class Resampling:
             for i in found.hard.nonzero()[0]:
                 row = np.repeat(self.values, some[i].astype(np.intp))
                 p[i] = pvalues("exact", row[None, :], 0 * row[None, :], alternative=alternative)[0]
-            return int(np.count_nonzero(rejects(p, alpha)))
+            return int(np.count_nonzero(registry.rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
         return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))

@@ -12,18 +12,7 @@ import numpy as np
 from permtest._checks import check_option
 from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, html_table, interval, number, p_value, plain, said, together
-from permtest.alternatives.registry import (
-    MEDIAN,
-    OF_COUNTS,
-    REPRESENTATIVE_FROM,
-    SAMPLE,
-    SYSTEMS,
-    TESTS,
-    TITLES,
-    Check,
-    scores_of,
-    verdict,
-)
+from permtest.alternatives import registry
 from permtest.integers import IntArray, exact_sum
 from permtest.scores import Scores
 from permtest.study.describe import Description, describe
@@ -218,7 +207,7 @@ def recommend(
     """
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, tuple(ESTIMANDS))
-    scores = scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)[0]
     found, d = describe(scores, alpha=alpha), scores.differences()
     if scores.is_binary and estimand == "median":
         raise ValueError(
@@ -232,23 +221,25 @@ def recommend(
         look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
         look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
         for which, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
-            lists[which] = [Entry(test, TITLES[test], f"{opinion}: {look}") for test in tests]
+            lists[which] = [
+                Entry(test, registry.TITLES[test], f"{opinion}: {look}") for test in tests
+            ]
     else:
         if (d != d[0]).any():
             # Where a shift of the differences makes no ranks of zeros.
             ranked = not scores.is_binary and 10 * found.n_zeros <= found.n and found.symmetric
-            tests = [*(BINARY if scores.is_binary else GRADED), *["wilcoxon"] * ranked]
+            chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * ranked)
             samples = min(SAMPLES, max(DRAWN // found.n, 100))
             how: dict[str, Any] = {"alpha": alpha, "samples": samples}
-            rates = measured_rates(d, scores.scale, tests, **how)
+            rates = measured_rates(d, scores.scale, chosen, **how)
             ends = rate_intervals(d, scores.scale, rates, **how)
             for same in ("mcnemar", "sign") if scores.is_binary else ():
                 rates[same], ends[same] = rates["exact"], ends["exact"]
-        for test in TITLES:
-            if scores.is_binary or test not in OF_COUNTS:
+        for test in registry.TITLES:
+            if scores.is_binary or test not in registry.OF_COUNTS:
                 which, why = _judged(test, scores, found, rates, ends)
                 which = RECOMMENDED if test == ESTIMANDS[estimand] else which
-                lists[which].append(Entry(test, TITLES[test], why))
+                lists[which].append(Entry(test, registry.TITLES[test], why))
     good, fair, bad = (tuple(lists[name]) for name in LISTS)
     return Recommendation(good, fair, bad, found, rule, rates, samples, ends, estimand)
 
@@ -257,7 +248,7 @@ def _judged(
     test: str, scores: Scores, found: Description, rates: Rates, ends: Ends
 ) -> tuple[str, str]:
     """The list that a test belongs to, by its level if that was measured, and why."""
-    row, differing = TESTS[test], found.n - found.n_zeros
+    row, differing = registry.TESTS[test], found.n - found.n_zeros
     few = differing < fewest_units(found.alpha)
     reach = f"with {differing} pairs that differ, p cannot fall below "
     reach += p_value(min(0.5 ** (differing - 1), 1.0))
@@ -266,13 +257,19 @@ def _judged(
     if (few and not row.takes.startswith("resamples")) or not rates:
         return INAPPROPRIATE, f"{found.n} pairs like these cannot show that it holds its level"
     most = int(np.unique(scores.differences(), return_counts=True)[1].max())
-    if row.estimate_name == MEDIAN and test not in rates and 2 * most >= found.n:
+    if row.estimate_name == registry.MEDIAN and test not in rates and 2 * most >= found.n:
         return INAPPROPRIATE, f"{most} of {found.n} differences are equal, and so is their median"
-    checks = [verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
+    checks = [registry.verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
     if row.takes == "resamples":
-        enough = found.n >= REPRESENTATIVE_FROM
-        checks.append(Check(SAMPLE, enough, f"{'only ' * (not enough)}{found.n} pairs"))
-    broken = [c for c in checks if c.held is False or (c.held is None and c.assumption == SYSTEMS)]
+        enough = found.n >= registry.REPRESENTATIVE_FROM
+        checks.append(
+            registry.Check(registry.SAMPLE, enough, f"{'only ' * (not enough)}{found.n} pairs")
+        )
+    broken = [
+        c
+        for c in checks
+        if c.held is False or (c.held is None and c.assumption == registry.SYSTEMS)
+    ]
     why = f"tests the {row.estimate_name}"
     why += "".join(f"; {check.assumption}: {check.evidence}" for check in broken)
     if test not in rates:

@@ -31,18 +31,7 @@ from permtest._text import (
     said,
     together,
 )
-from permtest.alternatives import Answer, AnswerTable, applicable, compare_all
-from permtest.alternatives.registry import (
-    ITEMS,
-    LABELS,
-    MEAN,
-    SYMMETRIC,
-    TITLES,
-    Floats,
-    as_floats,
-    as_threshold,
-    verdict,
-)
+from permtest.alternatives import Answer, AnswerTable, applicable, compare_all, registry
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, with_room
 from permtest.interval import ConfidenceInterval
@@ -51,17 +40,9 @@ from permtest.many.corrections import CORRECTIONS
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Statistic, lookup, measured
+from permtest.study import power
 from permtest.study.describe import dependence, describe, evaluation_units, unit_sizes
 from permtest.study.effects import KINDS, effect_sizes
-from permtest.study.power import (
-    SIMULATED,
-    fewest_units,
-    minimum_detectable_effect,
-    observed_effect,
-    power_curve,
-    separating_n,
-    units_at,
-)
 from permtest.study.recommend import COLUMNS, recommend
 
 FORMATS = ("html", "md", "tex", "json", "csv")
@@ -88,9 +69,9 @@ OPTIONS: dict[str, Any] = {
     "data.rule": ("exact", "manual"),
     "data.estimand": ("mean", "median"),
     "test.alternative": ("two-sided", "greater", "less"),
-    "test.tests": tuple(TITLES),
+    "test.tests": tuple(registry.TITLES),
     "effects.sizes": tuple(KINDS),
-    "power.test": SIMULATED,
+    "power.test": power.SIMULATED,
     "power.method": ("bootstrap", "normal"),
     "units.rng": partial(check_count, least=0),
 }
@@ -197,7 +178,7 @@ def _check_known(name: str, known: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shown):
+class Comparison:
     """Two systems compared: what the sections of a document are made of.
 
     `units` are what is swapped as a whole: the scores themselves, or the sums of clusters on the
@@ -212,7 +193,7 @@ class Comparison(Shown):
     delta: float
     interval: ConfidenceInterval | None
     answers: AnswerTable
-    contributions: Floats
+    contributions: registry.Floats
     config: StudyConfig
 
     @property
@@ -266,9 +247,9 @@ def _compare(
         ends = test.confidence_interval(level)
         more: dict[str, Any] = {"warning": ends.warning, "method": ends.method}
         found = ConfidenceInterval(ends.low + delta, ends.high + delta, level, **more)
-    title = f"{entry.title} difference" if entry.columns else MEAN
-    assumed = (SYMMETRIC if delta else LABELS, ITEMS)
-    checks = () if entry.columns else tuple(verdict(x, units) for x in assumed)
+    title = f"{entry.title} difference" if entry.columns else registry.MEAN
+    assumed = (registry.SYMMETRIC if delta else registry.LABELS, registry.ITEMS)
+    checks = () if entry.columns else tuple(registry.verdict(x, units) for x in assumed)
     exact = Answer("exact", test, float(test.statistic) + delta, title, found, checks)
     answers = [exact, *(x for x in table if x.test in tests)]
     facts = test, alpha, delta, found, replace(table, answers=tuple(answers))
@@ -286,21 +267,21 @@ def _per_item(scores: Scores) -> Scores:
 
 def _raised(scores: Scores, delta: float) -> Scores:
     """`delta` added to the scores of the second system, exactly."""
-    exact, (a, b) = as_threshold(delta), scores.names
+    exact, (a, b) = registry.as_threshold(delta), scores.names
     u, v = (x.astype(object) * exact.denominator for x in scores.arrays)
     names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
     arrays, scale = [u, v + exact.numerator * scores.scale], scores.scale * exact.denominator
     return replace(scores, arrays=arrays, systems=names, scale=scale)
 
 
-def _contributions(scores: Scores, entry: Statistic) -> Floats:
+def _contributions(scores: Scores, entry: Statistic) -> registry.Floats:
     """What each item adds to the difference, times N.
 
     A measure of counts is no mean of items: an item adds half of what the difference loses if the
     systems' counts of it are exchanged, which is right but for second-order terms.
     """
     if not entry.columns:
-        return as_floats(scores.differences(), scores.scale)
+        return registry.as_floats(scores.differences(), scores.scale)
     measure, addends = measured(entry, scores)
     first, second = (x.astype(np.float64) for x in addends)
     totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
@@ -442,13 +423,13 @@ def _next(c: Comparison) -> Section:
     )
     told += "follows from them. Decide what difference would matter; permtest plan says how many "
     told += "show it."
-    if n >= fewest_units(alpha, side) and np.ptp(gaps):
-        least = abs(minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
+    if n >= power.fewest_units(alpha, side) and np.ptp(gaps):
+        least = abs(power.minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
         what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
         found[what] = f"{number(least, 4)} (by the t-test)"
     ends = [0.0] if c.interval is None else [end - c.delta for end in c.interval]
     if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
-        few, many = units_at((ends[0], ends[1]), observed_effect(gaps), **how)
+        few, many = power.units_at((ends[0], ends[1]), power.observed_effect(gaps), **how)
         size = f"{few:,.0f} to {_size(many)}"
         found[f"{unit} needed to find it again with a power of {target:.0%}"] = size
         told = "The numbers are those at either end of the interval of the difference. Plan for "
@@ -509,7 +490,7 @@ def _power(c: Comparison) -> Section:
     options = {"target": how.pop("target", 0.8)}
     units = _raised(c.units, c.delta) if c.delta else c.units
     try:
-        curve = power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
+        curve = power.power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
         return Section("power", "Power", f"It was not simulated: {error}.")
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
@@ -606,7 +587,9 @@ class Document(Shown):
         else:
             found |= about.test.to_dict() | {"confidence_interval": plain(about.interval)}
             found |= {"difference": about.difference, "rejected": about.rejected}
-            found |= {"alpha": about.alpha, "config": about.config.to_dict()}
+            found |= {"alpha": about.alpha, "confidence_level": round(1 - about.alpha, 12)}
+            found |= {"paired_by": about.scores.source.get("paired_by")}
+            found |= {"config": about.config.to_dict()}
         found["caution"] = list(self.caution)
         return [found | {"sections": {part.key: part.rows() for part in self.sections}}]
 
@@ -867,7 +850,7 @@ def _of_board(board: Leaderboard) -> Document:
             "plot_pairs", (board,), f"Differences and adjusted p of all pairs of {size}"
         )
         sections.append(Section("pairs", "All pairs", picture=pairs))
-    sizes = dict(zip(board.systems, separating_n(board).tolist(), strict=True))
+    sizes = dict(zip(board.systems, power.separating_n(board).tolist(), strict=True))
     needed = [(x["system"], *sizes[x["system"]]) for x in table]
     rows = [{"system": x, "few": f"{a:,.0f}", "many": _size(b)} for x, a, b in needed if a == a]
     told = f"How many {board.unit} would separate a system from "

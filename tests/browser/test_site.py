@@ -44,8 +44,8 @@ sys.dont_write_bytecode = True
 os.chdir("/project")
 warnings.filterwarnings("ignore", "Numba is not installed", RuntimeWarning)
 
-parts = ["exact", "pairs", "interval", "runs", "batch", "sequential", "metric"]
-parts += ["result", "statistics", "predictions", "score", "integers"]
+parts = ["exact", "scores", "interval", "runs", "batch", "sequential", "metric"]
+parts += ["result", "statistics"]
 for room in ("alternatives", "many", "null"):
     found = pkgutil.iter_modules(import_module(f"permtest.{room}").__path__, f"{room}.")
     parts += [module.name for module in found]

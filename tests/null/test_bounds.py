@@ -8,6 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from permtest.methods import _from_logs
 from permtest.null import bracket, many_point, plane, tail_kernels
 from permtest.null import lattice as several
 from permtest.null.bracket import zone_of
@@ -23,7 +24,7 @@ from permtest.null.convolution import (
 )
 from permtest.null.enumeration import count_labellings
 from permtest.null.lattice import LatticeSum, box_law
-from permtest.question import _from_logs, ask
+from permtest.question import ask
 from tests.null import counted, holds, law_of, relative_error
 from tests.null.test_plane import counted as counted_plane
 from tests.null.test_plane import event, spans

@@ -3,7 +3,6 @@
 import json
 from fractions import Fraction
 from functools import partial
-from itertools import product
 from math import ceil, comb, inf
 
 import numpy as np
@@ -30,7 +29,6 @@ from permtest.study.power import (
     Resampling,
     observed_effect,
     power_with,
-    pvalues,
     rejection_rates,
     units_at,
     units_needed,
@@ -288,59 +286,6 @@ def test_a_curve_can_be_read():
     real = power_curve(*RIGHT, sizes=[*range(500, 1200, 100)], rng=0)
     assert real.needed(0.8) == pytest.approx(sample_size_binary(0.15, 0.1), rel=0.07)
     assert json.loads(real.to_json())["intervals"][0] == list(real.intervals[0])
-
-
-# ---- p-values of rows ----------------------------------------------------------------------------
-
-#: Single tests, by their names.
-SINGLE = {
-    "exact": pt.exact_perm_test,
-    "paired_t": alt.paired_t,
-    "independent_t": alt.independent_t,
-    "sign": alt.sign,
-    "wilcoxon": alt.wilcoxon,
-}
-
-#: Shapes of data: many ties, decimals, thirds, differences beyond the table of the batch kernel.
-KINDS = {
-    "counts": lambda shape, rng: rng.poisson(3, shape),
-    "answers": lambda shape, rng: rng.integers(0, 2, shape),
-    "large": lambda shape, rng: rng.integers(-20, 20, shape) * 10**7 + rng.integers(0, 9, shape),
-    "decimals": lambda shape, rng: rng.integers(0, 100, shape) / 10,
-    "thirds": lambda shape, rng: rng.integers(0, 9, shape) / 3,
-}
-
-
-def drawn(kind, shape, seed=0):
-    rng = np.random.default_rng(seed)
-    return KINDS[kind](shape, rng), KINDS[kind](shape, rng)
-
-
-@pytest.mark.parametrize(
-    ("test", "kind"),  # the exact test takes integers
-    [*product(SINGLE, [*KINDS][:3]), *product([*SINGLE][1:], [*KINDS][3:])],
-)
-@sides
-def test_rows_are_single_tests(test, kind, alternative):
-    options = {"alternative": alternative}
-    for n in (3, 20):
-        a, b = drawn(kind, (8, n), n)
-        spread = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0) & (np.ptp(a - b, axis=1) > 1e-9)
-        a, b = a[spread], b[spread]
-        expected = [SINGLE[test](u, v, **options).pvalue for u, v in zip(a, b, strict=True)]
-        np.testing.assert_allclose(pvalues(test, a, b, **options), expected, rtol=1e-8)
-
-
-@sides
-@pytest.mark.parametrize("method", ["exact", "midp", "chi2"])
-def test_rows_of_answers_are_tests_of_their_counts(method, alternative):
-    a, b = drawn("answers", (40, 14), 1)
-    a[0], b[0] = 1, 1
-    counts = zip((a > b).sum(axis=1).tolist(), (a < b).sum(axis=1).tolist(), strict=True)
-    how = {"alternative": alternative}
-    expected = [alt.mcnemar(*x, method=method, **how).pvalue for x in counts]
-    test = "mcnemar" if method == "exact" else f"mcnemar_{method}"
-    np.testing.assert_allclose(pvalues(test, a, b, **how), expected, rtol=1e-10)
 
 
 def test_rates_without_an_effect_are_levels():
