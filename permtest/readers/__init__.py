@@ -514,6 +514,9 @@ def _lines(parts: Sequence[Part], said: Said) -> tuple[pd.DataFrame, list[str], 
             columns[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
         # As they are: pandas would copy texts into strings of its own.
         found.append(pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()}))
+    for i in range(len(parts[0].values)):  # whole numbers never become floats
+        if len({x[i].dtype for x in found}) > 1:
+            found = [x.astype({i: object}) for x in found]
     lines, systems = _chosen(pd.concat(found, ignore_index=True), said)
     sizes = np.bincount(lines["system"])
     if not ids[0] and ({"system", "run"} & {*said} or len({*sizes.tolist()}) > 1):
