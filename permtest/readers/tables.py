@@ -273,7 +273,7 @@ class Table:
 
     def __post_init__(self) -> None:
         kinds = self.frame.dtypes
-        odd = [x for x in self.frame if kinds[x] != object and kinds[x].kind not in "biuf"]
+        odd = [x for x in self.frame if kinds[x] != "object" and kinds[x].kind not in "biuf"]
         if odd:  # strings of pandas
             object.__setattr__(self, "frame", self.frame.astype(dict.fromkeys(odd, object)))
 
