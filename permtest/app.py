@@ -246,7 +246,9 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         declared = {name: value for name, value in every if value not in (None, "")}
         scores = self._read(declared)
         if scores.n_systems > 2:
-            return report(compare_many(scores, alternative=self.side.value, alpha=self.alpha.value))
+            if self.side.value != "two-sided":
+                raise ValueError("more than two systems are compared two-sided only")
+            return report(compare_many(scores, alpha=self.alpha.value))
         how: dict[str, Any] = {"alternative": self.side.value, "alpha": self.alpha.value}
         return report(scores, statistic=declared.get("statistic"), config=config, **how)
 

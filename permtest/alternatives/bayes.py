@@ -174,36 +174,14 @@ class MetricPosterior(Posterior):
         """The law of 1 minus the metric."""
         return MetricPosterior(self.metric, self.b, self.a, 1 / self.gain)
 
-    @property
-    def spread(self) -> float:
-        """Variance of the log-odds, nearly."""
-        return 1 / self.a + 1 / self.b
-
 
 @dataclass(frozen=True, eq=False)
 class DifferencePosterior(Posterior):
     """The posterior of model B's metric minus model A's, from -1 to 1, if these are independent.
 
-    Parameters
-    ----------
-    b, a : MetricPosterior
-        Of the model that is asked about, and of the one that it is held against.
-
-    Notes
-    -----
     Every value is one quadrature by the trapezoidal rule, whose error falls exponentially with the
     number of nodes here: about 1e-13 of either tail. Cost: about a millisecond for one value, a
     twentieth of that for each of many, ten for an interval.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import DifferencePosterior, posterior
-    >>> lead = DifferencePosterior(b=posterior([95, 9, 15]), a=posterior([90, 10, 20]))
-    >>> low, high = lead.interval(0.9)
-    >>> round(lead.mean(), 3), round(low, 3), round(high, 3)
-    (0.03, -0.027, 0.088)
-    >>> round(float(lead.sf(0)), 4)
-    0.8086
     """
 
     b: MetricPosterior
@@ -243,10 +221,6 @@ class DifferencePosterior(Posterior):
         """The difference of both expected values."""
         return self.b.mean() - self.a.mean()
 
-    def __str__(self) -> str:
-        between = f"95% credible interval {interval(*self.interval())}"
-        return f"{self.b.metric}, B minus A: mean {number(self.mean(), 4)}, {between}"
-
 
 def posterior(
     counts: Any, metric: str = "f1", *, prior: float = 1.0, weight: float | None = None
@@ -280,8 +254,7 @@ def posterior(
     table = as_counts(counts, metric)
     if not SMALLEST_PRIOR <= check_finite(prior, "prior") <= LARGEST_PRIOR:
         raise ValueError(
-            f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}; 1 is "
-            "flat, 0.5 is Jeffreys'"
+            f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}"
         )
     cells = as_weight(weight, len(table)) * table.sum(axis=0) + prior
     of = METRICS[metric]
@@ -296,7 +269,7 @@ def _joint(
 ) -> Any:
     """P(upper > lower + gap), or the density of upper - lower, at gaps of any shape."""
     # What is narrower is to have the density: P(1 - lower > 1 - upper + gap).
-    if upper.spread < lower.spread:
+    if 1 / upper.a + 1 / upper.b < 1 / lower.a + 1 / lower.b:
         upper, lower = lower.mirrored(), upper.mirrored()
     inside = np.clip(gap, -1 + 1e-16, 1 - 1e-16).reshape(-1, 1)
     parts = np.array_split(inside, 1 + inside.size // AT_ONCE)

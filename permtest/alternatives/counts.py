@@ -141,7 +141,7 @@ def two_proportion_z(
     Returns
     -------
     AlternativeResult
-        The interval of the difference is Newcombe's, of Wilson intervals for both proportions.
+        Its estimate is the difference of the proportions.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def chi_squared(
     Returns
     -------
     AlternativeResult
-        Its estimate is the difference of the shares of the first kind, with Newcombe's interval.
+        Its estimate is the difference of the shares of the first kind.
 
     Notes
     -----
@@ -215,22 +215,12 @@ def chi_squared(
 def _two_shares(test: str, of: tuple[int, ...], side: str, off: float = 0) -> AlternativeResult:
     """A test of x1 of n1 items against x2 of n2, by the normal law; all is times n1 n2."""
     x1, n1, x2, n2 = of
-    n, p1, p2, common = n1 + n2, x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    n, common = n1 + n2, (x1 + x2) / (n1 + n2)
     variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n
     z = float(corrected_root(x1 * n2 - x2 * n1, off, side)) / sqrt(variance) if variance else 0.0
     found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, side))
     details = {"least_expected": min(n1, n2) * min(common, 1 - common)}
-    ends = partial(_newcombe, p1, n1, p2, n2)
-    return AlternativeResult(test, *found, side, n, p1 - p2, details=details, _ends=ends)
-
-
-def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[float, float]:
-    """The interval for a difference of proportions that Wilson's of both make."""
-    if tail >= 0.5:
-        raise ValueError(f"confidence_level={1 - tail:g} is too low for one side")
-    (l1, h1), (l2, h2) = (wilson(p, n, 1 - 2 * tail) for p, n in ((p1, n1), (p2, n2)))
-    low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
-    return low, p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
+    return AlternativeResult(test, *found, side, n, x1 / n1 - x2 / n2, details=details)
 
 
 def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:

@@ -64,10 +64,8 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
 def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
     if weight is None and n_folds > 1 and n_folds % 2:
-        raise ValueError(
-            f"{n_folds} rows are not the folds of an m x 2 cross-validation; pass weight=, the "
-            "share of the summed counts that independent items would make: 1 for rows of sentences"
-        )
+        what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
+        raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
     if weight is None:
         return block_weight(n_folds // 2) if n_folds > 1 else 1.0
     if not 0 < check_finite(weight, "weight") <= 1:
@@ -204,6 +202,7 @@ class BlockPartition:
 class BlockRegularizedCV:
     """m x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
+    scikit-learn's splitters balance one label, this balances any numbers together.
     The items are cut into 2^k > m blocks that look alike. Each of m partitions trains on one half
     of the blocks and validates on the other, then the reverse: 2m splits. Training sets of
     different partitions share a quarter of the items.
@@ -259,8 +258,6 @@ class BlockRegularizedCV:
 
     def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
         """Cut the items X into blocks, no group of items with the same label into two.
-
-        scikit-learn's splitters balance one label, where this balances any numbers together.
 
         Raises ValueError if lengths differ, a label is missing, or there are fewer items, or
         groups, than blocks.

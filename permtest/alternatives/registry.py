@@ -39,8 +39,9 @@ Ends: TypeAlias = Callable[[float], tuple[float, float]]
 #: that an assumption is not contradicted says something; expected counts that are large enough.
 MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
 
-#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb), and
-#: correlations that cost next to nothing: a standard deviation too large by a twentieth.
+#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb; another one
+#: is that standard deviations are alike if one is at most twice the other), and correlations that
+#: cost next to nothing: a standard deviation too large by a twentieth.
 SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
 
 #: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
@@ -350,7 +351,7 @@ class AlternativeResult(Shown):
         if self._ends is None:
             raise ValueError(f"the {self.title} has no interval")
         low, high = self._ends(tail_level(self.alternative, confidence_level))
-        most = 1.0 if TESTS[self.test].estimate_name in (WINS, SHARES) else inf
+        most = 1.0 if TESTS[self.test].estimate_name == WINS else inf
         low, high = one_sided(self.alternative, low, high, -most, most)
         return ConfidenceInterval(float(low), float(high), confidence_level)
 
@@ -443,11 +444,9 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     elif assumption in (NORMAL, NORMAL_SCORES):
         p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
         held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
-    elif assumption == VARIANCES and n > 2:
-        from scipy.stats import levene  # by Brown and Forsythe, whom other shapes do not mislead
-
-        p = 1.0 if u.std() == v.std() else float(levene(u, v).pvalue)
-        held, evidence = p >= alpha, f"Brown-Forsythe p = {p:.3g}"
+    elif assumption == VARIANCES:
+        less, more = sorted((float(u.std()), float(v.std())))
+        held, evidence = more <= 2 * less, f"standard deviations {less:.3g} and {more:.3g}"
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 

@@ -100,10 +100,6 @@ def bootstrap(
     mean less often by the studentised interval. In resamples that consist of one value, t* is
     infinite, or 0 at the estimate itself.
 
-    The bootstrap test in the manual of NLPStatTest (its Algorithm 1) counts resamples whose
-    estimate is at least as large as the observed one, without centring them under the null
-    hypothesis. About half of them are, whatever the scores: that p is always near 0.5.
-
     Equal differences are drawn together: time O(K U) for U distinct ones, at most O(K N), shared
     among the processors, or the workers of ``joblib.parallel_config``, with the same numbers.
     Source: Efron and Tibshirani (1993), ch. 12 to 16.

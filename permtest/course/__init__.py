@@ -21,8 +21,7 @@ __all__ = ["Verdict", "check", "data_file", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
 DIGITS = 5.1e-3  # relative: what rounding to three digits can change
-# Ways to be wrong that any number can show: what the answer was multiplied by, or which function
-# of the right one it is.
+# Ways to be wrong that any number can show: by what the right answer was multiplied.
 SLIPS = {
     "That is twice the right number. Did you count both tails when the task asks for one?": 2.0,
     "That is half the right number. Did you count one tail when the task asks for both?": 0.5,
@@ -71,8 +70,8 @@ def load(name: str, *endings: str) -> pd.DataFrame:
         return table
     split = {column: str(column).rpartition("_")[::2] for column in table}
     kept = {column: x for column, x in split.items() if x[0] and x[1] in endings}
-    if missing := [ending for ending in endings if ending not in {x for _, x in kept.values()}]:
-        raise ValueError(f"endings: no column of {name} ends in _{missing[0]}: {list(table)}")
+    if missing := {*endings} - {ending for _, ending in kept.values()}:
+        raise ValueError(f"no column of {name} ends in _{missing.pop()}: {list(table)}")
     table = table[[*kept]]
     table.columns = pd.MultiIndex.from_tuples(kept.values())
     return table if len(endings) > 1 else table.droplevel(1, axis=1)
@@ -109,12 +108,11 @@ def data_file(name: str) -> File:
 def _path(name: str) -> Path:
     """Where a file of the notebooks is: in a checkout, else within the package."""
     package = Path(__file__).parents[1]
-    beside = package.parent / "notebooks"
-    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
-    folder = (beside if checkout else package / "notebooks") / "data"
-    if not (path := folder / name).is_file():
-        there = ", ".join(sorted(found.name for found in folder.glob(f"*{path.suffix}")))
-        raise FileNotFoundError(f"name: there is no file {name!r}; there are {there}")
+    checkout = (package.parent / "pyproject.toml").is_file()
+    path = (package.parent if checkout else package) / "notebooks" / "data" / name
+    if not path.is_file():
+        there = ", ".join(sorted(found.name for found in path.parent.glob(f"*{path.suffix}")))
+        raise FileNotFoundError(f"there is no file {name!r}; there are {there}")
     return path
 
 
@@ -157,7 +155,7 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
     ----------
     exercise : str
         Number of the notebook and of the exercise, such as ``"01.2"``.
-    answer : number, str, bool, or a list, array or dict of them
+    answer : number, str, bool, or a list or array of them
         Numbers need three correct digits. ``...`` asks what kind of answer is expected.
 
     Returns
@@ -179,7 +177,7 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
     known = _exercises(number)
     if which not in known:
         there = ", ".join(f"{number}.{k}" for k in known) or "none in that notebook"
-        raise ValueError(f"exercise: there is no {exercise!r} to check; there are {there}")
+        raise ValueError(f"there is no {exercise!r} to check; there are {there}")
     task = known[which]
     wanted, given = task["answer"], _plain(answer)
     if given is ...:
@@ -198,8 +196,6 @@ def _exercises(notebook: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """An answer in the types that a TOML file has."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
     if hasattr(value, "tolist"):  # arrays, their numbers, columns of frames
         return _plain(value.tolist())
     if isinstance(value, set | frozenset):
@@ -212,9 +208,6 @@ def _plain(value: Any) -> Any:
 def _same(given: Any, wanted: Any) -> bool:
     if isinstance(wanted, list):
         return _kind(given) == _kind(wanted) and all(map(_same, given, wanted))
-    if isinstance(wanted, dict):
-        alike = isinstance(given, dict) and given.keys() == wanted.keys()
-        return alike and all(_same(given[key], wanted[key]) for key in wanted)
     if isinstance(wanted, str):
         return isinstance(given, str) and given.strip().casefold() == wanted.strip().casefold()
     if isinstance(wanted, bool) or isinstance(given, bool):
@@ -233,8 +226,6 @@ def _kind(value: Any) -> str:
         return "a name or a word"
     if isinstance(value, list):
         return f"a list of {len(value)} entries"
-    if isinstance(value, dict):
-        return f"a dict with the keys {', '.join(map(repr, value))}"
     return "a number"
 
 

@@ -745,7 +745,7 @@ def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
 
     Notes
     -----
-    The intervals are simultaneous, as in ``board.intervals``. The spread is taken as observed, and
+    The intervals are simultaneous, as in ``board.interval``. The spread is taken as observed, and
     so is the share of items on which systems of 0 and 1 differ. The level is that of one pair:
     `alpha` over the number of tests, as if corrected by Bonferroni, or `alpha` itself without a
     correction. Numbers above 10 000 are by the formula of the t-test.
@@ -760,7 +760,7 @@ def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
     [[nan, nan], [7.0, 27.0], [nan, nan]]
     """
     level = board.alpha / (1 if board.correction == "none" else len(board))
-    how: dict[str, Any] = {"power": power, "alpha": level, "alternative": board.alternative}
+    how: dict[str, Any] = {"power": power, "alpha": level, "alternative": "two-sided"}
     check_aim(**how)
     found, systems, order = np.full((len(board.systems), 2), np.nan), board.systems, board.order()
     whole = board.metric == "mean" or lookup(board.metric).columns

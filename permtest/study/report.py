@@ -389,8 +389,7 @@ def _tests(c: Comparison) -> Section:
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
     note = "These tests are one piece of evidence, not several. Decide by the test that you chose "
     note += "beforehand: choosing a test by its p invalidates the level."
-    told = c.answers.correlation_text()
-    return Section("tests", "Other tests side by side", told, rows, titles, picture, note)
+    return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
 
 
 def _effects(c: Comparison) -> Section:
@@ -476,9 +475,7 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
     if len(scores) > 3 and scores.clusters is None:
         how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
         sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
-        shows = "Standard deviation of the difference against the size of a unit"
-        picture = Picture("plot_unit_sizes", (sizes,), shows)
-        found.append(Section("units", "Evaluation units", str(sizes), picture=picture))
+        found.append(Section("units", "Evaluation units", str(sizes)))
     how = {key: said[key] for key in ("rule", "estimand") if key in said}
     advice = recommend(c.units, alpha=c.alpha, **how)
     return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]
@@ -839,11 +836,11 @@ def _cautions(c: Comparison) -> tuple[str, ...]:
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    (table, titles), chosen = board.table(), CORRECTIONS[board.correction]
+    table, (correction, controls) = board.rows(), CORRECTIONS[board.correction]
     several, size = board.baseline is None, counted(len(board.systems), "systems")
     note = "Systems that share a letter are not shown to differ. " * several
     note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
-    ranking = Section("ranking", "Ranking", "", table, titles, note=note, folded=False)
+    ranking = Section("ranking", "Ranking", "", table, board.titles, note=note, folded=False)
     sections = [ranking]
     if several and len(board.systems) <= MOST_DRAWN:
         pairs = Picture(
@@ -861,9 +858,8 @@ def _of_board(board: Leaderboard) -> Document:
     told += "tell in which direction they differ."
     heads = {"system": "system", "few": f"{board.unit} at least", "many": "at most"}
     tested = {
-        "alternative": board.alternative,
         "baseline": board.baseline,
-        "correction": f"{chosen.title}; controls the {chosen.controls}, {chosen.holds}",
+        "correction": f"{correction}; controls the {controls}",
         "level": f"{board.alpha:g}",
         "seed": board.seed if board.sampled else None,
     }

@@ -117,7 +117,7 @@ def test_scores_of_zero_and_one():
     assert table["paired_t"].interval.high == math.inf
     low = pt.compare_all(u[:9], v[:9], alternative="greater", K=20, confidence_level=0.5)
     assert low["mcnemar_chi2"].interval is not None
-    assert low["two_proportion_z"].interval is None, "it is too low for one side"
+    assert low["two_proportion_z"].interval is None, "it has none"
     for answer in table:
         assert pickle.loads(pickle.dumps(answer.result)).pvalue == answer.result.pvalue
 
@@ -132,7 +132,7 @@ def test_counts_are_compared_by_their_measure():
     )
     assert (table["exact"].estimate, table["exact"].interval) == (exact.statistic, None)
     assert table["exact"].title == "exact permutation test of F1"
-    assert (table.correlation, table.correlation_text()) == (None, "")
+    assert (table.correlation, table.inflation) == (None, None)
     few = "not met: sample large enough to resample (5 pairs)"
     assert few in table["paired_bootstrap"].assumptions_text
 
@@ -182,7 +182,6 @@ def test_yehs_point_is_made():
         assert table[name].result.pvalue > 0.1 > 1e-6 > table["exact"].result.pvalue
     spread = np.hypot(u.std(), v.std()) / (u - v).std()
     assert table.inflation == pytest.approx(spread, rel=1e-9)
-    assert f"by {spread:.3g}." in table.correlation_text()
     assert f"r12 = {np.corrcoef(u, v)[0, 1]:.3f}" in table["independent_t"].assumptions_text
 
 
@@ -239,9 +238,6 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
     ("pairs", "options", "message"),
     [
         (SCORES, {"tests": ["mcnemar"]}, "'mcnemar' does not apply here; choose among exact"),
-        (SCORES, {"tests": []}, "at least one test, and none twice"),
-        (SCORES, {"tests": ["sign", "sign"]}, "at least one test, and none twice"),
-        (SCORES, {"tests": "sign"}, "tests='sign' must be a list of names"),
         (SCORES, {"confidence_level": 95}, "confidence_level must lie in"),
         (SCORES, {"K": 0}, "K=0 must be at least 1"),
         (SCORES, {"rng": -1}, "rng=-1 must not be negative"),
