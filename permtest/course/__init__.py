@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from io import BytesIO
 from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,7 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    table = pd.read_csv(_path(f"{name}.csv"))
+    table = pd.read_csv(BytesIO(data_file(f"{name}.csv").data))
     table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
     if not endings:
         return table
@@ -102,18 +103,13 @@ def data_file(name: str) -> File:
     """
     from permtest.readers import File
 
-    return File(name, _path(name).read_bytes())
-
-
-def _path(name: str) -> Path:
-    """Where a file of the notebooks is: in a checkout, else within the package."""
     package = Path(__file__).parents[1]
     checkout = (package.parent / "pyproject.toml").is_file()
     path = (package.parent if checkout else package) / "notebooks" / "data" / name
     if not path.is_file():
         there = ", ".join(sorted(found.name for found in path.parent.glob(f"*{path.suffix}")))
         raise FileNotFoundError(f"there is no file {name!r}; there are {there}")
-    return path
+    return File(name, path.read_bytes())
 
 
 @dataclass(frozen=True)
