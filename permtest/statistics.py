@@ -473,5 +473,5 @@ def _positive(labels: Sequence[str], wanted: Any, statistic: str) -> str:
 
 
 def _some(labels: Collection[str]) -> str:
-    said = ", ".join(map(repr, sorted(labels)[:10]))
+    said = ", ".join(repr(x[:40] + "..." * (len(x) > 40)) for x in sorted(labels)[:10])
     return f"{said}, ..." if len(labels) > 10 else said

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
-from io import BytesIO
 from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-    from permtest.readers import File
-
-__all__ = ["Verdict", "check", "data_file", "load"]
+__all__ = ["Verdict", "check", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
 DIGITS = 5.1e-3  # relative: what rounding to three digits can change
@@ -65,7 +62,14 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    table = pd.read_csv(BytesIO(data_file(f"{name}.csv").data))
+    package = Path(__file__).parents[1]
+    checkout = (package.parent / "pyproject.toml").is_file()
+    folder = (package.parent if checkout else package) / "notebooks" / "data"
+    path = folder / f"{name}.csv"
+    if not path.is_file():
+        there = ", ".join(sorted(found.stem for found in folder.glob("*.csv")))
+        raise FileNotFoundError(f"there is no data set {name!r}; there are {there}")
+    table = pd.read_csv(path)
     table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
     if not endings:
         return table
@@ -76,40 +80,6 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     table = table[[*kept]]
     table.columns = pd.MultiIndex.from_tuples(kept.values())
     return table if len(endings) > 1 else table.droplevel(1, axis=1)
-
-
-def data_file(name: str) -> File:
-    """Open one of the files of the notebooks, as somebody else's file for `permtest.read`.
-
-    Parameters
-    ----------
-    name : str
-        Name of a file in ``notebooks/data``.
-
-    Returns
-    -------
-    permtest.readers.File
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file; the message lists those that there are.
-
-    Examples
-    --------
-    >>> import permtest as pt
-    >>> print(pt.read(data_file("own_long.csv")))
-    perceptron against hmm, 120 items paired by sent_id
-    """
-    from permtest.readers import File
-
-    package = Path(__file__).parents[1]
-    checkout = (package.parent / "pyproject.toml").is_file()
-    path = (package.parent if checkout else package) / "notebooks" / "data" / name
-    if not path.is_file():
-        there = ", ".join(sorted(found.name for found in path.parent.glob(f"*{path.suffix}")))
-        raise FileNotFoundError(f"there is no file {name!r}; there are {there}")
-    return File(name, path.read_bytes())
 
 
 @dataclass(frozen=True)

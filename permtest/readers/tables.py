@@ -102,7 +102,7 @@ class ReadError(ValueError):
         return self._whole(self.problem, self.options(command))
 
     def _whole(self, problem: str, example: str) -> str:
-        lines = [problem]
+        lines = [problem + ":" * bool(self.columns)]
         for name, columns in self.columns.items():
             lines += [f"{name}:"] * (len(self.columns) > 1)
             widths = [max(len(str(x[i])) for x in columns) for i in range(3)]
@@ -294,6 +294,12 @@ class Table:
     called: str = ""  # the system, where the file says it
     file: File | None = None
 
+    def __post_init__(self) -> None:
+        kinds = self.frame.dtypes
+        odd = [x for x in self.frame if kinds[x] != "object" and kinds[x].kind not in "biuf"]
+        if odd:  # strings of pandas
+            object.__setattr__(self, "frame", self.frame.astype(dict.fromkeys(odd, object)))
+
     def __len__(self) -> int:
         return len(self.frame)
 
@@ -350,7 +356,7 @@ class Table:
 
         cells = self.frame[name]
         if cells.dtype != object:
-            return cells.to_numpy()
+            return cells.to_numpy() + 0  # no logical values
         codes, texts = pd.factorize(cells)
         found = np.array([*map(self.as_number, texts), ""], dtype=object)[:-1]
         for i in np.flatnonzero([x is None for x in found])[:1]:
@@ -359,7 +365,7 @@ class Table:
             raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
         if max(map(len, found), default=0) <= DIGITS:
             floats = pd.to_numeric(found)
-            if floats.dtype.kind == "i" or np.nanmax(np.abs(floats), initial=0) < 2**53:
+            if np.nanmax(np.abs(floats), initial=0) < 2**53:
                 found = floats  # which stand for the decimals that they are printed as
         return found[codes]
 
