@@ -65,17 +65,14 @@ class Description(Shown):
     shapiro_w: float
     shapiro_p: float
     correlation: float
-    inflation: float
     n_zeros: int
     n_tied: int
 
     @property
     def shape(self) -> str:
         """Either "symmetric" (skewness below 0.5), "slightly skewed" (below 1), "highly skewed"."""
-        size = abs(self.difference.skewness)
-        if size < registry.SYMMETRIC_BELOW:
-            return "symmetric"
-        return f"{'highly' if size >= HIGHLY_SKEWED else 'slightly'} skewed"
+        steps = np.abs(self.difference.skewness) >= (registry.SYMMETRIC_BELOW, HIGHLY_SKEWED)
+        return ("symmetric", "slightly skewed", "highly skewed")[steps.sum()]
 
     @property
     def normal(self) -> bool | None:
@@ -126,11 +123,10 @@ def describe(
         `n` pairs, of which `n_zeros` do not differ, and `n_tied` differ by as much as another pair;
         `a`, `b` and `difference`, each with `mean`, `median`, `sd`, `minimum`, `lower_quartile`,
         `upper_quartile`, `maximum` and `skewness`; the `correlation` r12 of both systems' scores
-        (NaN where one is constant), and how many times too large it makes the sd of the difference
-        to take r12 for 0, `inflation` (Yeh, 2.1). `shapiro_w` and `shapiro_p` are of Shapiro and
-        Wilk's test of the differences, of more than 5 000 of every k-th in order; `normal` says
-        whether p is at least `alpha`. `shape` says how skewed they are, and `test_statistic` what
-        the manual would test for it, "mean" or "median".
+        (NaN where one is constant). `shapiro_w` and `shapiro_p` are of Shapiro and Wilk's test of
+        the differences, of more than 5 000 of every k-th in order; `normal` says whether p is at
+        least `alpha`. `shape` says how skewed they are, and `test_statistic` what the manual would
+        test for it, "mean" or "median".
 
     Raises
     ------
@@ -153,18 +149,16 @@ def describe(
     d, scale = scores.differences(), scores.scale
     sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
     w, p = registry.shapiro(registry.as_floats(roomy(d) - int(d[0]), scale))
-    columns = (_summary(x, scale) for x in (scores.u, scores.v, d))
+    first, second, gap = (_summary(x, scale) for x in (scores.u, scores.v, d))
     ties = int(np.sum(d == 0)), int(sizes[sizes > 1].sum())
-    related = registry.correlation(scores), registry.inflation(scores)
-    return Description(scores.names, len(scores), *columns, alpha, w, p, *related, *ties)
+    facts = scores.names, len(scores), first, second, gap, alpha, w, p
+    return Description(*facts, registry.correlation(scores), *ties)
 
 
 # ---- units of several items ---------------------------------------------------------------------
 
 
-def evaluation_units(
-    a: Any, b: Any, size: int, *, metric: str = "mean", rng: RNG = None
-) -> Scores:
+def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RNG = None) -> Scores:
     """Combine so many successive items into a unit with a single score.
 
     Parameters
@@ -274,7 +268,7 @@ def unit_sizes(
     tried = [check_count(x, f"sizes[{i}]", 1, n // 2, why) for i, x in enumerate(sizes)]
     if not tried or tried != sorted(set(tried)):
         raise ValueError(f"sizes={tried} must ascend, and have one size at least")
-    seed = None if rng is None else as_generator(rng).integers(2**63)
+    seed = None if rng is None else int(as_generator(rng).integers(2**63))
     units = [evaluation_units(scores, None, size, metric=metric, rng=seed) for size in tried]
     sds = [deviation(some.differences(), some.scale) for some in units]
     tolerance = 0.01 * sds[0] if tolerance is None else check_finite(tolerance, "tolerance")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import inf, sqrt
 from typing import Any
 
@@ -14,11 +13,10 @@ from permtest._checks import check_level
 from permtest._text import Shown, interval, number, plain
 from permtest.alternatives import ranks, registry
 from permtest.alternatives.counts import mcnemar, wilson
-from permtest.alternatives.means import t_quantile
-from permtest.integers import IntArray, exact_sum
+from permtest.alternatives.means import paired_t, t_quantile
+from permtest.integers import IntArray
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
 from permtest.scores import Scores
-from permtest.study.describe import deviation
 
 #: From which magnitude on Cohen calls an effect small, medium and large.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -61,6 +59,11 @@ class EffectSize(Shown):
         return ConfidenceInterval(float(low), float(high), confidence_level, warning=self.warning)
 
     @property
+    def title(self) -> str:
+        """The name of the effect in sentences and tables."""
+        return KINDS[self.name][0]
+
+    @property
     def label(self) -> str:
         """Cohen's word for the magnitude; empty for an effect that has a unit."""
         thresholds = KINDS[self.name][2]
@@ -69,16 +72,14 @@ class EffectSize(Shown):
     def __str__(self) -> str:
         ends, word = interval(*self.confidence_interval()), f"{self.label}; " * bool(self.label)
         return (
-            f"{KINDS[self.name][0]} of {self.names[0]} over {self.names[1]} "
-            f"{number(self.value, 4)}, 95% interval {ends} ({word}n = {self.n})."
-            f"{f' {self.warning}' * bool(self.warning)}"
+            f"{self.title} of {self.names[0]} over {self.names[1]} {number(self.value, 4)}, "
+            f"95% interval {ends} ({word}n = {self.n})." + f" {self.warning}" * bool(self.warning)
         )
 
     def rows(self, confidence_level: float = 0.95) -> list[dict[str, Any]]:
         """All fields, with what the effect is called, its label and its interval: one row."""
-        title, method, _ = KINDS[self.name]
-        ends = plain(tuple(self.confidence_interval(confidence_level)))
-        more = {"title": title, "method": method, "label": self.label, "interval": ends}
+        more = {"title": self.title, "method": KINDS[self.name][1], "label": self.label}
+        more["interval"] = plain(tuple(self.confidence_interval(confidence_level)))
         return [super().rows()[0] | more]
 
 
@@ -177,22 +178,16 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
 
 def _standardised(name: str, scores: Scores) -> EffectSize:
     """Cohen's d or Hedges' g."""
-    gaps, n = scores.differences(), len(scores)
-    mean, sd = float(Fraction(exact_sum(gaps), scores.scale * n)), deviation(gaps, scores.scale)
-    if sd == 0:
-        raise ValueError(
-            f"a and b differ by {mean:g} in every pair: without a standard deviation there is no "
-            "standardised difference; report the difference itself"
-        )
-    d, near = mean / sd, 1.0
-    details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1}
+    gaps, n, found, near = scores.differences(), len(scores), paired_t(scores), 1.0
+    error, t = found.details["standard_error"], found.statistic
+    d, details = t / sqrt(n), {"mean": found.estimate, "sd": error * sqrt(n), "t": t, "df": n - 1}
     details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
     if name == "hedges_g":
         near = 1 - 3 / (4 * (n - 1) - 1)
         details = {"d": d, "df": n - 1, "J": near}
 
     def ends(tail: float) -> tuple[float, float]:
-        low, high = _noncentral(d * sqrt(n), n - 1, tail)
+        low, high = _noncentral(t, n - 1, tail)
         return near * low / sqrt(n), near * high / sqrt(n)
 
     return EffectSize(name, near * d, n, scores.names, details, ends, _warning(gaps, d))
@@ -300,9 +295,9 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     Notes
     -----
     The interval runs from the k-th smallest mean to the k-th largest, with k from the exact law of
-    the signed-rank sum: `details` has the k of 95%, the level achieved, and the median over i < j
-    (NLPStatTest manual, Eq. 18). Of symmetric differences it covers the centre at least so often;
-    an end is infinite where there are too few pairs. O(N log N).
+    the signed-rank sum. Of symmetric differences it covers the centre at least so often; an end is
+    infinite where there are too few pairs. O(N log N). The manual of NLPStatTest (Eq. 18) has the
+    median over i < j.
 
     Examples
     --------
@@ -311,18 +306,14 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     0.15
     """
     scores = registry.scores_of(a, b, names)[0]
-    gaps, n, scale = scores.differences(), len(scores), scores.scale
-    k, error = ranks.signed_rank_quantile(n, 0.025)
-    details = {"k": k, "achieved_level": 1 - 2 * error}
+    gaps, scale = scores.differences(), scores.scale
     value = float(ranks.hodges_lehmann_sum(gaps) / (2 * scale))
-    if n > 1:
-        details["i_lt_j"] = float(ranks.hodges_lehmann_sum(gaps, diagonal=False) / (2 * scale))
 
     def ends(tail: float) -> tuple[float, float]:
         low, high = ranks.walsh_ends(gaps, tail)
         return low / scale, high / scale
 
-    return EffectSize("hodges_lehmann", value, n, scores.names, details, ends)
+    return EffectSize("hodges_lehmann", value, len(scores), scores.names, {}, ends)
 
 
 def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:

@@ -220,7 +220,9 @@ def sample_size_binary(
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
-            raise ValueError(f"it takes more than {MOST_EXACT:,} items; sample_size is as good there")
+            raise ValueError(
+                f"it takes more than {MOST_EXACT:,} items; sample_size is as good there"
+            )
         return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
     crossing, both = _smallest(lambda n: bool(enough(n, n)[0]), 1), p_b + p_c
@@ -336,10 +338,7 @@ def _check_aim(power: float, alpha: float, alternative: str, **difference: float
         if value == 0:
             raise ValueError(f"{name} is 0: no number of items finds a difference of 0")
         if (value < 0) != (alternative == "less") and alternative != "two-sided":
-            raise ValueError(
-                f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "
-                "swap the systems or the alternative"
-            )
+            raise ValueError(f"{name}={value:g} has the wrong sign for {alternative=}")
 
 
 # ---- by simulation -------------------------------------------------------------------------------
@@ -376,13 +375,11 @@ class PowerCurve(Shown):
 
     def __str__(self) -> str:
         enough, ends = self.needed(), interval(*self.intervals[-1], digits=3)
-        most = "no more than" if enough == self.sizes[0] else "about"
-        reach = f"A power of 80% takes {most} {enough} pairs"
+        reach = f"{enough} pairs have a power of 80%" if enough else "no size here has one of 80%"
         return (
             f"With {self.sizes[-1]} pairs the power of the {registry.TESTS[self.test].title} is "
             f"{number(self.power[-1], 3)} (95% interval {ends}; alpha = {self.alpha:g}, "
-            f"{self.alternative}, {self.experiments} samples). "
-            f"{reach if enough else 'No size here has a power of 80%'}."
+            f"{self.alternative}, {self.experiments} samples); {reach}."
         )
 
 

@@ -147,30 +147,24 @@ def recommend(
             "the median of differences of scores of 0 and 1 is 0 nearly always; use "
             "estimand='mean', whose exact test is the sign test of such scores"
         )
-    symmetric, samples = found.test_statistic == "mean", 0
+    samples = 0
     told: list[tuple[str, str, str]] = []
     rates: dict[str, tuple[float, float]] = {}
     if rule == "manual":
-        row = "skewed" if not symmetric else "normal" if found.normal else "symmetric"
-        look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
-        look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-        for advice, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
-            told += [(test, advice, f"{opinion}: {look}") for test in tests]
-    else:
-        if (d != d[0]).any():
-            # Where a shift of the differences makes no ranks of zeros.
-            ranked = not scores.is_binary and 10 * found.n_zeros <= found.n and symmetric
-            chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * ranked)
-            samples = min(SAMPLES, max(DRAWN // found.n, 100))
-            rates = measured_rates(d, scores.scale, chosen, alpha=alpha, samples=samples)
-            if scores.is_binary:
-                rates |= dict.fromkeys(("mcnemar", "sign"), rates["exact"])
-        for test in registry.TITLES:
-            if scores.is_binary or test not in registry.OF_COUNTS:
-                level = rates[test][0] if test in rates else None
-                advice, why = _judged(test, scores, found, level, samples)
-                told.append((test, RECOMMENDED if test == ESTIMANDS[estimand] else advice, why))
-    rows = []
+        told = _by_the_manual(found)
+    elif (d != d[0]).any():
+        # Where a shift of the differences makes no ranks of zeros.
+        few = 10 * found.n_zeros <= found.n and found.test_statistic == "mean"
+        chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * few)
+        samples = min(SAMPLES, max(DRAWN // found.n, 100))
+        rates = measured_rates(d, scores.scale, chosen, alpha=alpha, samples=samples)
+        if scores.is_binary:
+            rates |= dict.fromkeys(("mcnemar", "sign"), rates["exact"])
+    for test in registry.TITLES if rule == "exact" else ():
+        if scores.is_binary or test not in registry.OF_COUNTS:
+            advice, why = _judged(test, scores, found, rates.get(test), samples)
+            told.append((test, RECOMMENDED if test == ESTIMANDS[estimand] else advice, why))
+    rows: list[dict[str, Any]] = []
     for test, advice, why in sorted(told, key=lambda x: LISTS.index(x[1])):
         level, power = rates.get(test, (None, None))
         rows.append({"test": test, "title": registry.TITLES[test], "advice": advice})
@@ -178,8 +172,22 @@ def recommend(
     return Recommendation(rows, found, rule, estimand, samples)
 
 
+def _by_the_manual(found: Description) -> list[tuple[str, str, str]]:
+    """Tests with the advice of its Table 2, and why."""
+    symmetric = found.test_statistic == "mean"
+    row = "skewed" if not symmetric else "normal" if found.normal else "symmetric"
+    look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
+    look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
+    lists = zip(LISTS, OPINION, TABLE[row], strict=True)
+    return [(test, advice, f"{why}: {look}") for advice, why, tests in lists for test in tests]
+
+
 def _judged(
-    test: str, scores: Scores, found: Description, level: float | None, samples: int
+    test: str,
+    scores: Scores,
+    found: Description,
+    rates: tuple[float, float] | None,
+    samples: int,
 ) -> tuple[str, str]:
     """Advice on a test, by its level if that was measured, and why."""
     row, differing, least = registry.TESTS[test], found.n - found.n_zeros, None
@@ -190,7 +198,7 @@ def _judged(
     if (least and row.takes != "resamples") or not samples:
         return INAPPROPRIATE, f"{found.n} pairs like these cannot show that it holds its level"
     most = int(np.unique(scores.differences(), return_counts=True)[1].max())
-    if row.estimate_name == registry.MEDIAN and level is None and 2 * most >= found.n:
+    if row.estimate_name == registry.MEDIAN and rates is None and 2 * most >= found.n:
         return INAPPROPRIATE, f"{most} of {found.n} differences are equal, and so is their median"
     checks = [registry.verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
     unsafe = [x for x in checks if x.held is False or (x.held, x[0]) == (None, registry.SYSTEMS)]
@@ -198,11 +206,11 @@ def _judged(
     if row.takes == "resamples" and found.n < registry.REPRESENTATIVE_FROM:
         broken.append(f"{registry.SAMPLE}: only {found.n} pairs")
     why = "; ".join([f"tests the {row.estimate_name}", *broken])
-    if level is None:
+    if rates is None:
         return INAPPROPRIATE if broken else NON_PREFERRED, why
     # Labels may matter although the mean is 0; then the exact test is about more than the mean.
-    high = wilson(level, samples)[0] > TOLERANCE * found.alpha and test != "exact"
-    why += f"; rejects {number(level, 3)} of samples like these without an effect"
+    high = wilson(rates[0], samples)[0] > TOLERANCE * found.alpha and test != "exact"
+    why += f"; rejects {number(rates[0], 3)} of samples like these without an effect"
     return INAPPROPRIATE if high else NON_PREFERRED, why
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from html import escape
 from importlib import import_module
@@ -17,24 +17,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._checks import check_level, check_option, optional
-from permtest._text import (
-    Shown,
-    cell,
-    counted,
-    html_table,
-    interval,
-    number,
-    p_value,
-    plain,
-    said,
-    together,
-)
+from permtest._text import Shown, cell, counted, html_table, interval, number, plain, said, together
 from permtest.alternatives import Answer, AnswerTable, applicable, compare_all, registry
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, with_room
 from permtest.interval import ConfidenceInterval
 from permtest.many.board import Leaderboard
-from permtest.many.corrections import CORRECTIONS
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Statistic, lookup, measured
@@ -43,18 +31,17 @@ from permtest.study.describe import describe, evaluation_units, unit_sizes
 from permtest.study.effects import KINDS, effect_sizes
 from permtest.study.recommend import COLUMNS, recommend
 
-FORMATS = ("html", "md", "tex", "json", "csv")
+FORMATS = ("html", "md", "tex", "json")
 TEMPLATES = Path(__file__).with_name("templates")
 
 #: Items that are listed, systems whose pairs are drawn, letters of a text in a table, inches of
 #: the width of a picture, and the most cells of a null distribution that is drawn.
 MOST_ITEMS, MOST_DRAWN, LETTERS, WIDTH, MOST_CELLS = 10, 100, 200, 6.8, 5 * 10**6
 
-#: Tests that say nothing of scores of 0 and 1, those that take long with more than `MANY` pairs,
-#: and resamples of bootstraps, fewer with more than `CHEAP` pairs.
-OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
-SLOW, MANY = (*OF_ORDER, "bootstrap_mean", "paired_bootstrap"), 30_000
-RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
+#: Tests that take long with more than `MANY` pairs, and resamples of bootstraps, fewer with more
+#: than `CHEAP` pairs.
+SLOW = {"permutation_median", "wilcoxon", "bootstrap_median", "bootstrap_mean", "paired_bootstrap"}
+MANY, RESAMPLES, FEWER, CHEAP = 30_000, 10_000, 1_000, 3_000
 
 #: The options of each step of a study.
 OPTIONS = {
@@ -113,7 +100,9 @@ class StudyConfig:
             options = getattr(self, step)
             if not isinstance(options, Mapping):
                 raise TypeError(f"{step}: {options!r} must be a mapping of options to values")
-            _check_known(options, known, f"{step}.")
+            for name in options.keys() - known:
+                there = f"there is no such option; there are {', '.join(known)}"
+                raise ValueError(f"{step}.{name}: {there}")
 
     @classmethod
     def of(cls, source: Any) -> StudyConfig:
@@ -121,7 +110,6 @@ class StudyConfig:
         if source is None or isinstance(source, cls):
             return source or cls()
         if isinstance(source, Mapping):
-            _check_known(source, [one.name for one in fields(cls)])
             return cls(**source)
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
@@ -135,13 +123,6 @@ class StudyConfig:
     def to_dict(self) -> dict[str, Any]:
         """What was said, as plain values."""
         return {key: plain(value) for key, value in vars(self).items() if value}
-
-
-def _check_known(options: Iterable[Any], known: Sequence[str], step: str = "") -> None:
-    for name in options:
-        if name not in known:
-            there = f"there is no such option; there are {', '.join(known)}"
-            raise ValueError(f"{step}{name}: {there}")
 
 
 # ---- what is computed, once ----------------------------------------------------------------------
@@ -176,16 +157,6 @@ class Comparison:
         """Whether the exact test rejects; None if its bounds lie on both sides of alpha."""
         return self.answers["exact"].rejects(self.alpha)
 
-    def rows(self, which: Iterable[int] | None = None) -> list[dict[str, Any]]:
-        """A row for each item: what both systems score, and what that adds to the difference."""
-        units, found = self.units, []
-        for i in range(len(units)) if which is None else which:
-            name = f"item {i + 1}" if units.ids is None else units.ids[i]
-            pairs = zip(units.systems, units.arrays, strict=True)
-            both = {system: _score(units, values[i]) for system, values in pairs}
-            found.append({"item": name, **both, "adds": self.contributions[i] / len(units)})
-        return found
-
 
 def _compare(
     scores: Scores, entry: Statistic, alternative: str, alpha: float, config: StudyConfig
@@ -196,14 +167,11 @@ def _compare(
         raise ValueError(f"test.delta: it is for single scores, not for {entry.name}")
     units = scores.units if entry.columns else _per_item(scores)
     how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": config.seed}
-    shifted = registry.less(units, registry.as_threshold(delta)) if delta else scores
-    test = exact_perm_test(shifted, **how)
-    tests = config.test.get("tests")
-    if tests is None:
-        left_out = OF_ORDER if units.is_binary else SLOW if len(units) > MANY else ()
-        tests = [x for x in applicable(units, entry, delta) if x not in left_out]
-    others = ["paired_bootstrap" if entry.columns else "paired_t", *tests]
-    how |= {"tests": [x for x in dict.fromkeys(others) if x != "exact"], "delta": delta}
+    test = exact_perm_test(_less(scores, delta), **how)
+    known = [x for x in applicable(units, entry, delta) if len(units) <= MANY or x not in SLOW]
+    tests = config.test.get("tests", known)
+    others = dict.fromkeys(["paired_bootstrap" if entry.columns else "paired_t", *tests])
+    how |= {"tests": [x for x in others if x != "exact"], "delta": delta}
     how["K"] = config.test.get("K", RESAMPLES if len(units) <= CHEAP else FEWER)
     table = compare_all(units, confidence_level=level, **how)
     found = table["paired_bootstrap"].interval if entry.columns else None
@@ -218,6 +186,14 @@ def _compare(
     answers = [exact, *(x for x in table if x.test in tests)]
     facts = test, alpha, delta, found, replace(table, answers=tuple(answers))
     return Comparison(scores, units, entry, *facts, _contributions(units, entry), config)
+
+
+def _less(scores: Scores, delta: float) -> Scores:
+    """The same, but for the difference under the null hypothesis."""
+    if not delta:
+        return scores
+    shifted, (a, b) = registry.less(scores, registry.as_threshold(delta)), scores.names
+    return replace(shifted, systems=(f"{a} {'+' if delta < 0 else '-'} {abs(delta):g}", b))
 
 
 def _per_item(scores: Scores) -> Scores:
@@ -290,7 +266,7 @@ class Section(Shown):
 
     def to_html(self) -> str:
         """The section with its heading and its picture, as a part of a page."""
-        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', part=self)}"
+        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', self)}"
 
 
 def _legible(text: str, most: int = LETTERS) -> str:
@@ -315,7 +291,7 @@ def _null(c: Comparison) -> Section:
     found = {
         "p": test.bracket_text() if test.method == "bracket" else test.pvalue_text(10),
         "log10 p": number(test.log10_pvalue, 10),
-        "smallest p that such data can give": least and p_value(least),
+        "smallest p that such data can give": least and cell("pvalue", least),
         "method": f"{test.method}: {test.method_reason}",
         "error bound": test.error_bound and f"{test.error_bound:.2g} of p",
         "reading": test.reading,
@@ -390,7 +366,12 @@ def _items(c: Comparison) -> Section:
     d, (a, b) = c.contributions, c.units.names
     up, down = (int(np.sum(side * d > 0)) for side in (1, -1))
     order = np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist()
-    rows, unit = c.rows(i for i in order if d[i]), c.test.swapped.removesuffix("s")
+    unit, ids, rows = c.test.swapped.removesuffix("s"), c.units.ids, []
+    for i in filter(d.__getitem__, order):
+        pairs = zip((a, b), c.units.arrays, strict=True)
+        both = {name: _score(c.units, values[i]) for name, values in pairs}
+        item = f"item {i + 1}" if ids is None else ids[i]
+        rows.append({"item": item, **both, "adds": d[i] / len(d)})
     told = (
         f"{a} scores higher on {counted(up, f'{unit}s')}, {b} on {down}, and {d.size - up - down} "
         f"do not differ. The {len(rows)} that differ most are listed: read them before you explain "
@@ -429,7 +410,7 @@ def _power(c: Comparison) -> Section:
     """Simulated power against the number of units (manual, 3.4)."""
     how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
     options = {"target": how.pop("target", 0.8)}
-    units = registry.less(c.units, registry.as_threshold(c.delta)) if c.delta else c.units
+    units = _less(c.units, c.delta)
     try:
         curve = power.power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
@@ -476,7 +457,7 @@ class Document(Shown):
     picture: Picture
     caution: tuple[str, ...]
     sections: Sequence[Section]
-    summary: Table
+    summary: Section
     comparison: Comparison | Leaderboard
 
     def __getitem__(self, key: str) -> Section:
@@ -509,26 +490,24 @@ class Document(Shown):
 
     def to_html(self) -> str:
         """A page that needs nothing else."""
-        return _rendered("report.html", document=self)
+        return _rendered("report.html", self)
 
     def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
         found = {}
         for kind in FORMATS if formats is None else formats:
             check_option("format", kind, FORMATS)
-            if kind in ("html", "md"):
-                text = _rendered(f"report.{kind}", document=self)
-            else:
-                text = {"tex": _latex, "json": _json, "csv": _csv}[kind](self)
-            found[f"{stem}.{kind}"] = text.encode("utf-8", "replace")
+            makers = {"tex": _latex, "json": _json}
+            made = makers[kind](self) if kind in makers else _rendered(f"report.{kind}", self)
+            found[f"{stem}.{kind}"] = made.encode("utf-8", "replace")
         return found
 
     def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
         """Write the document to a folder, or to one file, and return the paths of the files.
 
-        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (a table),
-        .json or .csv (the items, or the ranking); or a folder, which is made if there is none and
-        gets all of these. Files that exist are an error, unless `overwrite` is True.
+        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (a table)
+        or .json; or a folder, which is made if there is none and gets all of these. Files that
+        exist are an error, unless `overwrite` is True.
         """
         paths = destination(place, overwrite=overwrite)
         made = self.files([path.suffix[1:].lower() for path in paths])
@@ -543,10 +522,8 @@ def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tu
     path = Path(place)
     paths = tuple(path / f"report.{name}" for name in FORMATS)
     if path.suffix and not path.is_dir():
-        paths = (path,)
         check_option("format", path.suffix[1:].lower(), FORMATS)
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it first")
+        paths = (path,)
     elif path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path}: this is a file; name a folder, or end in .html")
     for one in paths:
@@ -563,38 +540,23 @@ def _latex(document: Document) -> str:
     """A table for a paper, which needs no package but booktabs."""
     from pandas import DataFrame
 
-    rows, titles = document.summary
-    cells = [[_legible(cell(key, row.get(key))) for key in titles] for row in rows]
-    table = DataFrame(cells, columns=list(titles.values())).to_latex(index=False, escape=True)
+    frame = DataFrame(document.summary.cells(), columns=list(document.summary.titles.values()))
+    table = frame.to_latex(index=False, escape=True)
     return f"% {' '.join(document.sentence.split())}\n{table}"
-
-
-def _csv(document: Document) -> str:
-    """The items of two systems, or the ranking of a board, for a spreadsheet."""
-    from pandas import DataFrame
-
-    rows = [plain(row) for row in document.comparison.rows()]
-    frame = DataFrame(rows).map(_no_formula).rename(columns=_no_formula)
-    return str(frame.to_csv(index=False, lineterminator="\n"))
-
-
-def _no_formula(value: Any) -> Any:
-    """A cell that a spreadsheet does not compute: a name may begin with what makes a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 #: What Markdown, or the HTML in it, would take for a mark.
 MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
-def _rendered(template: str, **what: Any) -> str:
+def _rendered(template: str, part: Any) -> str:
     """Something by its template; in HTML what comes from data is escaped."""
     jinja2 = optional("jinja2", needed_by="a report", extra="study")
     how = {"autoescape": template.endswith("html"), "undefined": jinja2.StrictUndefined}
     how |= {"trim_blocks": True, "lstrip_blocks": True}
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **how)
     environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
-    return str(environment.get_template(template).render(**what))
+    return str(environment.get_template(template).render(document=part, part=part))
 
 
 def _drawn(picture: Picture) -> str:
@@ -701,38 +663,36 @@ def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
         f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
     }
     x, y = test.scores or (0.0, 0.0)
-    rows, _ = _facts({names[0]: number(x + c.delta, 4), names[1]: number(y, 4), **numbers})
+    scores = _facts({names[0]: number(x + c.delta, 4), names[1]: number(y, 4), **numbers})
     options: dict[str, Any] = {}
     if entry.columns:
         options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}
     shows = "The difference on each item, and the overall difference with its interval"
     told = f" The difference has a {level} of {ends}." if ends else ""
     doubts = [c.interval.warning if c.interval else None, *test.notes]
-    caution = [
-        "This does not show that the systems are equal."
-        if c.rejected is False
-        else "p does not say how large the difference is, or how probable it is that there is none.",
-        "Nobody said whether higher is better, so neither system is called better."
-        * (test.higher_is_better is None),
-        "It holds for these two systems on items like these, not for newly trained ones; and only "
-        f"if the {test.swapped} do not depend on each other.",
-    ]
+    first = "p does not say how large the difference is, or how probable it is that there is none."
+    if c.rejected is False:
+        first = "This does not show that the systems are equal."
+    second = "Nobody said whether higher is better, so neither system is called better."
+    third = "It holds for these two systems on items like these, not for newly trained ones; and "
+    third += f"only if the {test.swapped} do not depend on each other."
+    caution = [first, second * (test.higher_is_better is None), third, *doubts]
     return Document(
         title=" against ".join(names),
         sentence=test.sentence() + told,
         numbers=numbers,
         picture=Picture("plot_estimation", (c.units, c.interval), shows, options),
-        caution=tuple(filter(None, [*caution, *doubts])),
+        caution=tuple(filter(None, caution)),
         sections=sections,
-        summary=(rows, {"about": "", "found": measure}),
+        summary=Section("", "", "", *scores),
         comparison=c,
     )
 
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    (table, titles), chosen = board.table(), CORRECTIONS[board.correction]
-    several, size = board.baseline is None, counted(len(board.systems), "systems")
+    (table, titles), size = board.table(), counted(len(board.systems), "systems")
+    several = board.baseline is None
     note = "Systems that share a letter are not shown to differ. " * several
     note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
     sections = [Section("ranking", "Ranking", "", table, titles, note=note, folded=False)]
@@ -741,14 +701,6 @@ def _of_board(board: Leaderboard) -> Document:
         sections.append(
             Section("pairs", "All pairs", picture=Picture("plot_pairs", (board,), shows))
         )
-    tested = {
-        "alternative": board.alternative,
-        "baseline": board.baseline,
-        "correction": f"{chosen.title}; controls the {chosen.controls}, {chosen.holds}",
-        "level": f"{board.alpha:g}",
-        "seed": board.seed if board.sampled else None,
-    }
-    sections.append(Section("tested", "What was tested", "", *_facts(tested)))
     numbers = {"systems": f"{len(board.systems):,}", "items": f"{board.n:,}"}
     numbers[f"of {len(board):,} comparisons show a difference"] = f"{board.differs.sum():,}"
     caution = "Systems that are not shown to differ may still differ, by less than these "
@@ -759,6 +711,6 @@ def _of_board(board: Leaderboard) -> Document:
         picture=Picture("plot_ranking", (board,), f"What {size} score"),
         caution=(f"{caution}{board.unit} can show.", *map(_legible, board.remarks())),
         sections=[*sections, _source(board.scores.source), _cite()],
-        summary=(table, titles),
+        summary=sections[0],
         comparison=board,
     )
