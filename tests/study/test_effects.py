@@ -1,7 +1,7 @@
 """Effect sizes against known answers and definitions."""
 
 import json
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations_with_replacement
 from math import sqrt
 from statistics import median
 
@@ -13,7 +13,6 @@ from scipy import stats
 
 from permtest import Scores
 from permtest.alternatives import mcnemar
-from permtest.alternatives.registry import TESTS
 from permtest.study import (
     cohen_d,
     effect_sizes,
@@ -22,7 +21,6 @@ from permtest.study import (
     risk_difference,
     wilcoxon_r,
 )
-from permtest.study.effects import KINDS
 from tests.alternatives.known import SAMPLES
 from tests.study.known import COHEN_D, HEDGES_G, HODGES_LEHMANN, WILCOXON_R
 
@@ -45,10 +43,7 @@ def test_effects_are_known(kind):
     assert g.confidence_interval(0.8) == pytest.approx(ends, **CLOSE)
     shown = r.details["z"], r.value, r.details["rank_biserial"]
     assert shown == pytest.approx(WILCOXON_R[kind], **CLOSE)
-    usual, other, interval, k, level = HODGES_LEHMANN[kind]
-    assert (centre.value, tuple(centre.confidence_interval())) == (usual, interval)
-    level = pytest.approx(level, rel=1e-13)
-    assert centre.details == {"i_lt_j": other, "k": k, "achieved_level": level}
+    assert (centre.value, tuple(centre.confidence_interval())) == HODGES_LEHMANN[kind]
 
 
 def test_skewed_differences_have_a_warning_and_normal_ones_do_not():
@@ -79,7 +74,6 @@ def test_effects_of_ranks_by_their_definition(rows):
     d = [x - y for x, y in rows]
     centre = hodges_lehmann(a, b)
     assert centre.value == median(x + y for x, y in combinations_with_replacement(d, 2)) / 2
-    assert centre.details["i_lt_j"] == median(x + y for x, y in combinations(d, 2)) / 2
     low, high = centre.confidence_interval(0.6)
     assert low <= centre.value <= high
     d = [x for x in d if x]
@@ -122,7 +116,6 @@ def test_what_is_not_defined_is_left_out():
     graded = ["cohen_d", "hedges_g", "hodges_lehmann", "wilcoxon_r"]
     assert [effect.name for effect in effect_sizes(*SAMPLES["tied"])] == graded
     assert [effect.name for effect in effect_sizes([2, 3], [2, 3])] == ["hodges_lehmann"]
-    assert {row.effect for row in TESTS.values()} <= set(KINDS)
 
 
 def test_what_an_effect_says():
@@ -139,7 +132,7 @@ def test_what_an_effect_says():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cohen_d([2, 3], [1, 2]), "differ by 1 in every pair"),
+        (lambda: cohen_d([2, 3], [1, 2]), "all 2 differences are 1"),
         (lambda: hedges_g([2, 3], [1, 3]), "this needs 3 or more"),
         (lambda: risk_difference([1, 2], [0, 1]), "must be 0 or 1"),
         (lambda: cohen_d([2, 3], [1, 1]).confidence_interval(1.0), "confidence_level must lie"),
