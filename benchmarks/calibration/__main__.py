@@ -39,7 +39,6 @@ PARTS: tuple[tuple[Callable[[int], Section], float], ...] = (
     (folds.section, 0.25),
     (beside.bayes_by_rows, 0.25),
     (beside.effect_intervals, 0.5),
-    (beside.advice, 0.1),
     (beside.e_process_power, 0.5),
 )
 
