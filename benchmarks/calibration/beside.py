@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
-from scipy.stats import t as student
-from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
 from benchmarks.report import Section, table
