@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_finite, check_level
 from permtest._text import Shown, counted, number, p_value, plain
-from permtest.integers import IntArray, largest, with_room
+from permtest.integers import IntArray, largest, roomy, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import count_values
 from permtest.scores import Scores, check_names, check_unclustered
@@ -253,7 +253,7 @@ def inflation(scores: Scores) -> float:
 
 def _from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
-    return as_floats(values - values[0], scale)
+    return as_floats(roomy(values) - int(values[0]), scale)
 
 
 # ---- what they return ----------------------------------------------------------------------------

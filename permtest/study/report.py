@@ -316,8 +316,7 @@ def _tests(c: Comparison) -> Section:
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
     note = "Decide by the test that you chose beforehand: choosing it by its p invalidates the "
     note += "level."
-    told = c.answers.correlation_text()
-    return Section("tests", "Other tests side by side", told, rows, titles, picture, note)
+    return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
 
 
 def _effects(c: Comparison) -> Section:
