@@ -327,15 +327,15 @@ def leaderboard(args: argparse.Namespace) -> None:
     from permtest.many import compare_many
     from permtest.study import report as document
 
-    if args.alternative != "two-sided" and args.baseline is None:
-        raise ValueError(f"--alternative {args.alternative} needs --baseline")
     _check_place(args)
     scores, statistic = _read(args, many=True)
-    names = "baseline", "alternative", "alpha", "correction"
+    names = "baseline", "alpha", "correction"
     how: dict[str, Any] = {name: getattr(args, name) for name in names}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
     paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
-    _finish(f"{board}\n\n{text_table(*board.table())}\n\n{paired}", document(board), args)
+    _finish(
+        f"{board}\n\n{text_table(board.rows(), board.titles)}\n\n{paired}", document(board), args
+    )
 
 
 def report(args: argparse.Namespace) -> None:
@@ -462,8 +462,7 @@ def app(args: argparse.Namespace) -> None:
 INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "--out --force --json"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
     compare: f"{INPUT} --alternative --null --paired-runs --seed --alpha --fail-if --margin --json",
-    leaderboard: f"files --systems {COLUMNS} --baseline --alternative --correction --alpha --seed "
-    + OUTPUT,
+    leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed " + OUTPUT,
     report: f"{INPUT} --alternative= --alpha= --config {OUTPUT}",
     plan: f"pilot --a --b {COLUMNS} --delta --sigma --shares --power --alpha --alternative --json",
     app: "--port --no-browser",

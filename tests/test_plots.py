@@ -1,5 +1,6 @@
 """What pictures of one test and of two systems show, read back from their artists."""
 
+import re
 import subprocess
 import sys
 
@@ -21,7 +22,6 @@ RESULTS = {
     "two-sided": pt.exact_perm_test(U, V, names=("new", "old")),
     "less": pt.exact_perm_test(U, V, alternative="less"),
     "few values": pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]),
-    "p is 1": pt.exact_perm_test([1, 0, 0], [0, 0, 0]),
     "far out": pt.exact_perm_test([1] * 600, [0] * 600),
     "sampled": pt.monte_carlo(U, V, K=2000, rng=0),
     "with h": pt.exact_perm_test(
@@ -29,7 +29,6 @@ RESULTS = {
     ),
     "almost 1": pt.exact_perm_test([0] * 14 + [1], [1] * 14 + [0], alternative="greater"),
     "lonely": pt.exact_perm_test([1_000_000, 1, 2], [0, 0, 0]),
-    "huge": pt.exact_perm_test([10**30, 0], [0, 10**29]),
     "f1": pt.exact_perm_test(*COUNTS, statistic="f1"),
     "f1, greater": pt.exact_perm_test(*COUNTS, statistic="f1", alternative="greater"),
     "precision, less": pt.exact_perm_test(*COUNTS, statistic="precision", alternative="less"),
@@ -83,22 +82,18 @@ def test_no_column_holds_both_kinds_of_values(name):
     assert not (both[0] & both[1]).any()
 
 
-@pytest.mark.parametrize(
-    ("name", "title", "label"),
-    [
+def test_words_say_what_is_extreme_and_what_the_axis_has():
+    for name, title, label in [
         ("two-sided", "both tails", "difference of scores, new minus old, summed over 300 pairs"),
-        ("p is 1", "every labelling", "over 3 pairs"),
         ("with h", "the hatched values", "sum of g over 4 pairs"),
         ("precision, less", "left tail", "difference of precision, u minus v, over 40 pairs"),
-    ],
-)
-def test_words_say_what_is_extreme_and_what_the_axis_has(name, title, label):
-    ax = plot_null(RESULTS[name], ax=Figure((14, 4)))
-    assert title in ax.get_title(loc="left")
-    assert label in ax.get_xlabel().replace("\n", " ")
+    ]:
+        ax = plot_null(RESULTS[name], ax=Figure((14, 4)))
+        assert title in ax.get_title(loc="left")
+        assert label in ax.get_xlabel().replace("\n", " ")
 
 
-def test_where_and_how_is_the_callers_choice():
+def test_limits_and_widths_are_the_callers_and_columns_are_few():
     ax = Figure().subplots()
     ax.set_xlim(-7, 7)
     assert plot_null(RESULTS["less"], ax=ax).get_xlim() == (-7, 7)
@@ -107,9 +102,6 @@ def test_where_and_how_is_the_callers_choice():
     assert figure.get_size_inches().tolist() == [6, 4.4]
     with pytest.raises(ValueError, match="scale='cubic' is not known; choose 'linear' or 'log'"):
         plot_null(RESULTS["less"], ax=Figure(), scale="cubic")
-
-
-def test_a_million_cells_are_drawn_as_few_columns():
     wide = pt.exact_perm_test(*np.random.default_rng(2).integers(0, 2100, (2, 1500)))
     assert wide.null_distribution.pmf.size > 10**6
     assert columns(plot_null(wide, ax=Figure()), "body")[1].size <= COLUMNS + 10
@@ -120,7 +112,6 @@ CASES = {
     "points": pt.Scores.of(U, V, ("$new_1$", "<b>old</b>")),
     "bits": pt.Scores.of(U > 2, V > 1, ("new", "old"), higher_is_better=True),
     "losses": pt.Scores.of(*FLOATS, ("new", "old"), higher_is_better=False, score="loss"),
-    "ties": pt.Scores.of(U, U, ("new", "old")),
 }
 
 
@@ -163,18 +154,15 @@ def test_scores_are_drawn_in_bars_below_their_means(name):
     ax = plot_scores(scores, ax=Figure())
     for gid, mean, column in zip(("first", "second"), ax.lines, scores.arrays, strict=True):
         bars = [bar for bar in ax.patches if bar.get_gid() == gid]
-        heights = [bar.get_height() for bar in bars]
-        assert sum(heights) == len(scores)
+        assert sum(bar.get_height() for bar in bars) == len(scores)
         assert mean.get_xdata() == [pytest.approx(np.mean(column) / scores.scale)]
-        assert mean.get_ydata()[0] > max(heights)
 
 
 def test_the_style_sheet_is_found_by_its_name_and_is_large():
     sheet = mpl.rc_params_from_file(STYLE, use_default_template=False)
     with context("permtest.permtest"):
         assert {key: mpl.rcParams[key] for key in sheet} == dict(sheet)
-    sizes = [value for key, value in sheet.items() if key.endswith(("size", "font.size"))]
-    assert min(size for size in sizes if isinstance(size, float)) >= 13
+    assert sheet["font.size"] >= 13
 
 
 @pytest.mark.parametrize(
@@ -183,6 +171,5 @@ def test_the_style_sheet_is_found_by_its_name_and_is_large():
 def test_a_missing_library_is_named_with_its_cure(module, missing):
     code = f"import sys; sys.modules[{missing!r}] = None; from permtest import {module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    extra = "plot" if module == "plots" else "lab"
-    assert done.stderr.splitlines()[-1].startswith("ImportError")
-    assert f"pip install 'permtest[{extra}]'" in done.stderr.splitlines()[-1]
+    cure = {"plots": "permtest[plot]", "widgets": "permtest[lab]"}[module]
+    assert re.search(rf"\nImportError: .*pip install '{re.escape(cure)}'$", done.stderr.strip())

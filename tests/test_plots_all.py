@@ -24,14 +24,13 @@ MANY = {f"the system with number {i}": RNG.binomial(1, 0.4 + 0.01 * i, 60) for i
 POSTERIOR = bayes_test([90, 10, 20], [95, 9, 15], names=("old", "new"))
 CURVE = study.power_curve(A, B, sizes=[20, 60, 100], experiments=100, rng=0)
 ANSWERS = pt.compare_all(A, B, names=("new", "old"), rng=0)
-
-TIE = pt.exact_perm_test(A, B, names=LONG)
+NAMED = pt.exact_perm_test(A, B, names=LONG)
 F1 = pt.exact_perm_test(*COUNTS, statistic="f1", alternative="greater")
 
 #: What draws it, of what, and how.
 DRAWN = {
     "null": (plots.plot_null, pt.exact_perm_test(U, V, names=("new", "old")), {}),
-    "null, long names": (plots.plot_null, TIE, {"scale": "log"}),
+    "null, long names": (plots.plot_null, NAMED, {"scale": "log"}),
     "null, one value": (plots.plot_null, pt.exact_perm_test([1, 2], [1, 2]), {}),
     "null, values": (plots.plot_null, F1, {}),
     "estimation": (plots.plot_estimation, FEW, {"interval": (-0.4, 0.5)}),

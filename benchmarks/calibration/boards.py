@@ -25,7 +25,7 @@ from benchmarks.report import Section, table
 from permtest.interval import score_ends
 from permtest.many.corrections import interval_at, joint_tail, root_mean_square
 
-ALPHA, LEAST, SIDES = 0.05, 0.94, "two-sided"
+ALPHA, LEAST = 0.05, 0.94
 CELLS = (6, 100), (12, 50), (12, 100), (20, 500)
 ANSWERS = ("board", "single", "Tukey", "board, baseline", "single, baseline", "Dunnett")
 
@@ -126,20 +126,20 @@ def all_right(scores: Scores, lead: float) -> list[bool]:
     """Whether all intervals hold the true differences, for each of `ANSWERS`."""
     size, n = scores.shape
     values, binary = scores.astype(np.float64), bool(np.isin(scores, (0, 1)).all())
-    how: dict[str, Any] = {"typical": root_mean_square(np.diff(values, axis=0)), "binary": binary}
+    typical = root_mean_square(np.diff(values, axis=0))
     true, means = lead * (np.arange(size) == 0), scores.mean(axis=1)
     pooled, reaches = np.sqrt(scores.var(axis=1, ddof=1).mean()), unpaired(size, n)
     best, found = int(means.argmax()), []
     others = np.delete(np.arange(size), size - 1)
     families = ((best, np.triu_indices(size, 1)), (size - 1, (others, np.full(size - 1, size - 1))))
     for (beside, pairs), reach in zip(families, reaches, strict=True):
-        tail = joint_tail(values, *pairs, alternative=SIDES, alpha=ALPHA)
+        tail = joint_tail(values, *pairs, ALPHA)
         right = np.ones(3, dtype=bool)
         for i in range(size):
             if i != beside:
                 gap, width = means[i] - means[beside], reach * pooled
                 gaps = values[i] - values[beside]
-                ends = [interval_at(tail, gaps, gap, alternative=SIDES, **how)]
+                ends = [interval_at(tail, typical, gaps, gap, binary)]
                 ends += [single(scores[i] - scores[beside], binary)]
                 ends += [(gap - width, gap + width)]
                 off = true[i] - true[beside]

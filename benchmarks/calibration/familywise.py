@@ -72,7 +72,7 @@ KINDS = (
 def rejections(scores: Scores, rng: Generator) -> list[NDArray[np.bool_]]:
     """Which pairs of a board are called different, by each correction."""
     p = pt.exact_perm_test(scores[FIRST], scores[SECOND], axis=1).pvalue
-    return [p <= ALPHA, holm(p), max_t(scores, FIRST, SECOND, K=K, rng=rng).adjusted <= ALPHA]
+    return [p <= ALPHA, holm(p), max_t(scores, FIRST, SECOND, K=K, rng=rng)[0] <= ALPHA]
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -27,296 +27,224 @@ Price (2012) add to scores of 0 and 1 at 95%.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from math import ceil, inf, log2, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from permtest._jit import Floats, Ints
+from permtest._jit import Floats, Ints, compiled_or
 from permtest._parallel import in_parallel, progress, seeds, stream
 from permtest.integers import IntArray, roomy
 from permtest.interval import score_ends
-from permtest.question import NEAR, TIE
-from permtest.statistics import MeanOfRatios
+from permtest.question import TIE
 
-
-class Correction(NamedTuple):
-    """A correction: its title for sentences, what it keeps below alpha, and for which tests."""
-
-    title: str
-    controls: str
-    holds: str
-
-
-#: Corrections for the number of tests by name: what each controls, and when.
+#: Corrections for the number of tests by name: the title of each, and what it controls, and when.
 CORRECTIONS = {
-    "holm": Correction("Holm", "familywise error", "whatever the dependence"),
-    "bh": Correction(
+    "holm": ("Holm", "familywise error, whatever the dependence"),
+    "bh": (
         "Benjamini-Hochberg",
-        "false discovery rate",
-        "if tests are independent or depend positively",
+        "false discovery rate, if tests are independent or depend positively",
     ),
-    "max_t": Correction(
+    "max_t": (
         "Westfall-Young max-T",
-        "familywise error",
-        "if differences are jointly symmetric, and nearly so if there are many items",
+        "familywise error, if differences are jointly symmetric, and nearly so if there are many "
+        "items",
     ),
-    "none": Correction("no correction", "error of each test by itself", "whatever the dependence"),
+    "none": ("no correction", "error of each test by itself, whatever the dependence"),
 }
 
 
-def check_correction(name: str) -> None:
-    """Raise ValueError unless `name` is one of `CORRECTIONS`."""
-    if not isinstance(name, str) or name not in CORRECTIONS:
-        known = ", ".join(map(repr, CORRECTIONS))
-        hint = "; 'holm' controls the same error, and finds more" if name == "bonferroni" else ""
-        raise ValueError(f"correction={name!r} is not known; choose one of {known}{hint}")
-
-
-def adjusted_pvalues(pvalue: Any, correction: str = "holm") -> Floats:
-    """Adjust the p-values of one family of tests.
-
-    Parameters
-    ----------
-    pvalue : array_like of float
-        Of any shape, in (0, 1]; all of them are one family.
-    correction : {"holm", "bh", "none"}, default "holm"
-        As in `CORRECTIONS`; "max_t" needs the scores and is not made here.
-
-    Returns
-    -------
-    ndarray of float64
-        Of the same shape, in (0, 1]; no p-value becomes smaller, and their order stays.
-
-    Raises
-    ------
-    ValueError
-        If the correction is unknown, or a p-value is none; the message says which.
-
-    Notes
-    -----
-    O(m log m) for m tests. Where p stands at the smallest float, 5e-324, for something smaller,
-    what is returned is an upper bound.
-
-    References
-    ----------
-    Holm (1979); Benjamini & Hochberg (1995).
-
-    Examples
-    --------
-    >>> from permtest.many import adjusted_pvalues
-    >>> adjusted_pvalues([0.03125, 0.5, 0.0078125]).tolist()
-    [0.0625, 0.5, 0.0234375]
-    """
-    check_correction(correction)
-    p = np.array(pvalue, dtype=np.float64)
-    for index in np.argwhere(~((p > 0) & (p <= 1)))[:1]:
-        raise ValueError(
-            f"pvalue[{', '.join(map(str, index))}] = {p[tuple(index)]} must lie in (0, 1]: a "
-            "permutation test never has a p of 0; leave out tests without p"
-        )
-    if correction == "max_t":
-        raise ValueError(
-            "correction='max_t' samples swaps of the scores, so it cannot work from p-values; "
-            "call compare_many(table, correction='max_t')"
-        )
-    if correction == "none" or p.size == 0:
+def adjusted_pvalues(p: Floats, correction: str) -> Floats:
+    """P-values that allow for their number, by a correction that sees nothing else."""
+    if correction == "none":
         return p
     if correction == "bh":
         from scipy.stats import false_discovery_control
 
-        return np.asarray(false_discovery_control(p, axis=None)).reshape(p.shape)
-    order, adjusted = np.argsort(p, axis=None), np.empty(p.size)  # SciPy does not have Holm
-    steps = np.maximum.accumulate(p.ravel()[order] * np.arange(p.size, 0, -1))
+        return np.asarray(false_discovery_control(p))
+    order, adjusted = np.argsort(p), np.empty(p.size)  # SciPy does not have Holm
+    steps = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
     adjusted[order] = np.minimum(steps, 1.0)
-    return adjusted.reshape(p.shape)
+    return adjusted
 
 
 # ---- max-T -------------------------------------------------------------------------------------
 
-#: Labellings that are looked at together, and items whose coins are tossed at a time.
-BLOCK, ITEMS = 2048, 128
-#: Products of matrices up to this size take BLAS one thread: chunks run side by side instead.
-PRODUCT = 2**18
+#: Labellings that are looked at together, items whose coins are tossed at a time, systems whose
+#: sums of eight items fit the cache, and labellings that a processor looks at abreast.
+BLOCK, ITEMS, WIDTH, ABREAST = 1024, 2**11, 128, 16
 #: From so many alike items on, a binomial number takes less time than a coin for each.
-ALIKE = 30
-#: Sums below these are whole numbers in float32 and in float64, even when two are added up.
-SINGLE, EXACT = 2**23, 2**51
-
-
-class MaxT(NamedTuple):
-    """Adjusted p-values, whether all labellings were listed, and how many."""
-
-    adjusted: Floats
-    exact: bool
-    K: int
-
-
-class _Pairs(NamedTuple):
-    """What is compared of each pair; of a `measure`, `totals` (S, m) are the observed sums."""
-
-    first: Ints
-    second: Ints
-    two_sided: bool
-    measure: MeanOfRatios | None = None
-    totals: Any = None
-
-    def gap(self, h: int, sums: Floats) -> Floats:
-        """The difference of pair h under each labelling, from sums (S, m, labellings)."""
-        i, j = self.first[h], self.second[h]
-        if self.measure is None:
-            gap = sums[i, 0] - sums[j, 0]
-        else:
-            mean, half = (self.totals[i] + self.totals[j]) / 2, (sums[i] - sums[j]).T / 2
-            gap = self.measure.values(mean + half) - self.measure.values(mean - half)
-        return np.asarray(np.abs(gap, out=gap) if self.two_sided else gap)
-
-    def squares(self, sums: Floats) -> Floats:
-        """The sum of the squares of each difference."""
-        return np.array([np.square(self.gap(h, sums)).sum() for h in range(self.first.size)])
-
-    def maxima(self, sums: Floats, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """The largest weighted difference of pairs h, h + 1, ... so far, the last h first."""
-        highest = np.full(sums.shape[2], -inf)
-        for h in range(self.first.size - 1, -1, -1):
-            gap = self.gap(h, sums)
-            gap *= weights[h]
-            yield h, np.maximum(highest, gap, out=highest)
+ALIKE = 100
+#: Sums below these are whole numbers in int32, and in float64 even when two are added up.
+SHORT, EXACT = 2**30, 2**51
 
 
 def max_t(
-    addends: IntArray,
+    scores: IntArray,
     first: Ints,
     second: Ints,
     *,
-    measure: MeanOfRatios | None = None,
-    alternative: str = "two-sided",
     K: int = 10_000,
     rng: np.random.Generator,
-) -> MaxT:
-    """Adjusted p-values of one family of hypotheses: all pairs of systems.
+) -> tuple[Floats, bool]:
+    """Adjusted p-values of one family of hypotheses, and whether all labellings were listed.
 
-    The addends, of shape (S, N), or (S, N, m) for a `measure`, are whole numbers. For C labellings
-    in which the maximum is at least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K
-    where no more than K are possible, so that all are listed; 1 for a pair that never differs. Ties
-    are decided with a tolerance that can only make p larger: of 1e-12, and of all roundings where
-    sums have more digits than floats. Time O(K (N S + P)).
+    The scores, of shape (S, N), are whole numbers. For C labellings in which the maximum is at
+    least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more than K are
+    possible, so that all are listed; 1 for a pair that never differs. Ties are decided with a
+    tolerance that can only make p larger: of 1e-12, and of all roundings where sums have more
+    digits than floats. Time O(K (N S + P)).
     """
-    if alternative == "less":
-        first, second = second, first
-    addends = np.atleast_3d(addends)
-    items, off = _whole_numbers(addends, measure)
-    n, totals = items.shape[2], addends.astype(np.float64).sum(axis=1)
+    items, off = _whole_numbers(scores)
+    n = items.shape[1]
     listed = n < 62 and 2**n <= K
     size, more = (2**n, 0) if listed else (K, 1)  # the observed labelling is one more
-    coins = _Coins.of(items, None if listed else seeds(rng))
-    pairs = _Pairs(first, second, alternative == "two-sided", measure, totals)
-    observed = items.sum(axis=2, keepdims=True, dtype=np.float64)
-    seen = np.array([pairs.gap(h, observed)[0] for h in range(first.size)])
-    if measure is None:
-        squares = pairs.squares(items.astype(np.float64))
-    else:  # the variance among all labellings that are looked at
-        found = _add_up(_squares, "spread of all pairs", size, coins, pairs)
-        squares = (found + more * seen**2) / (size + more)
-    spread = np.sqrt(np.where(squares > NEAR**2, squares, 0.0))
+    rows, counts = (items[1:].T, np.ones(n, dtype=np.int64)) if listed else _grouped(items[1:])
+    many = counts >= ALIKE
+    alone = np.repeat(rows[~many], counts[~many], axis=0)
+    short = np.abs(alone).sum(axis=0).max(initial=0) < SHORT
+    alone = np.pad(alone.astype(np.int32 if short else np.int64), ((0, -len(alone) % 8), (0, 0)))
+    coins = None if listed else seeds(rng), np.ascontiguousarray(alone), rows[many], counts[many]
+    rows, pairs = items.astype(np.float64), zip(first.tolist(), second.tolist(), strict=True)
+    spread = np.sqrt([np.square(rows[i] - rows[j]).sum() for i, j in pairs])
     weights = 1 / np.where(spread > 0, spread, 1.0)
-    order = np.argsort(np.where(spread > 0, -seen * weights, inf), kind="stable")
+    seen = np.abs(rows.sum(axis=1)[first] - rows.sum(axis=1)[second]) * weights
+    order = np.argsort(np.where(spread > 0, -seen, inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
-    seen, weights = (seen * weights)[order], weights[order]
+    seen, weights = seen[order], weights[order]
     # Roundings of each one, and of those that it is held against.
     rounded = off * (weights + np.maximum.accumulate(weights[::-1])[::-1])
     least = seen - TIE * np.abs(seen) - rounded
-    pairs = pairs._replace(first=first[order], second=second[order])
-    hits = _add_up(_hits, "largest differences", size, coins, pairs, weights, least)
+    chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
+    parts = in_parallel(_hits, chunks, coins, first[order], second[order], weights, least)
+    hits = sum(progress(parts, total=len(chunks), what="largest differences"))
     adjusted = np.ones(spread.size)
     adjusted[order] = np.maximum.accumulate((hits + more) / (size + more))
-    return MaxT(adjusted, listed, size)
+    return adjusted, listed
 
 
-def _whole_numbers(addends: IntArray, measure: MeanOfRatios | None) -> tuple[Any, float]:
-    """Differences from system 0, of shape (S, m, N), where there are any; and their roundings.
+def _whole_numbers(scores: IntArray) -> tuple[Ints, float]:
+    """Differences from system 0, where there are any, and by how much their sums may be off.
 
-    They are whole numbers, and so small that floats add them up without error, in any order.
-    Rounded is what sums of scores with many digits, or the values of a measure, may be off by.
+    They are so small that floats add them up without error, in any order.
     """
-    gaps = roomy(addends)
-    gaps = (gaps - gaps[:1]).transpose(0, 2, 1)
-    gaps = gaps[:, :, gaps.any(axis=(0, 1))]
-    off = 0.0 if measure is None else NEAR
-    if measure is None:  # the unit does not matter
-        gaps = gaps // max(int(np.gcd.reduce(gaps, axis=None)), 1)
-    reach = float(np.abs(gaps.astype(np.float64)).sum(axis=2).max(initial=0.0))
-    if reach >= EXACT:
-        if measure is not None:
-            raise ValueError(f"counts add up to {EXACT} or more, too many for 'max_t'; try 'holm'")
-        step = 2 ** ceil(log2(reach / EXACT) + 1)
-        gaps, off = (gaps.astype(object) + step // 2) // step, float(gaps.shape[2])
-    short = np.abs(gaps).max(initial=0) * ITEMS < SINGLE
-    return gaps.astype(np.float32 if short else np.float64), off
+    gaps = roomy(scores)
+    gaps = gaps - gaps[:1]
+    gaps = gaps[:, gaps.any(axis=0)]
+    gaps = gaps // max(int(np.gcd.reduce(gaps, axis=None)), 1)  # the unit does not matter
+    reach = float(np.abs(gaps.astype(np.float64)).sum(axis=1).max(initial=0.0))
+    if reach < EXACT:
+        return gaps.astype(np.int64), 0.0
+    step = 2 ** ceil(log2(reach / EXACT) + 1)
+    return ((gaps.astype(object) + step // 2) // step).astype(np.int64), float(gaps.shape[1])
 
 
-def _add_up(function: Callable[..., Floats], what: str, size: int, *shared: Any) -> Floats:
-    """What a function finds about each pair in `size` labellings."""
-    chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
-    found = progress(in_parallel(function, chunks, *shared), total=len(chunks), what=what)
-    return np.asarray(sum(found))
+def _grouped(items: Ints) -> tuple[Ints, Ints]:
+    """Items that differ, also in more than the sign, one in a row; and how many there are of each.
+
+    Row by row as they are, if two that differ have the same key.
+    """
+    signs = np.sign(items[(items != 0).argmax(axis=0), np.arange(items.shape[1])])
+    rows = np.ascontiguousarray((items * signs).T)
+    key = rows @ np.random.default_rng(0).integers(-(2**63), 2**63 - 1, rows.shape[1])
+    _, where, group, counts = np.unique(key, True, True, True)
+    alike = bool((rows[where][group] == rows).all())
+    return (rows[where], counts) if alike else (rows, np.ones(len(rows), dtype=np.int64))
 
 
-class _Coins(NamedTuple):
-    """Items, one in a row (G, S m), how many there are of each, and random streams."""
+def _toss(
+    chunk: range, origin: np.random.SeedSequence | None, alone: Any, alike: Ints, counts: Ints
+) -> Floats:
+    """The sums (S, labellings) under some labellings: random ones; without an origin by number.
 
-    rows: Any
-    counts: Ints | None  # None: one of each
-    origin: np.random.SeedSequence | None  # None: all labellings are listed
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, items: Any, origin: np.random.SeedSequence | None) -> _Coins:
-        """Items that are alike get one binomial number, where that takes less time."""
-        systems, m, n = items.shape
-        rows = np.ascontiguousarray(items.reshape(systems * m, n).T)
-        if origin is not None:
-            alike, counts = np.unique(rows, axis=0, return_counts=True)
-            if counts.size * ALIKE < n:
-                return cls(alike.astype(np.float64), counts, origin, (systems, m))
-        return cls(rows, None, origin, (systems, m))
-
-    def toss(self, chunk: range) -> Floats:
-        """The sums (S, m, labellings) under some labellings: all by number, or random ones."""
-        rng = None if self.origin is None else stream(self.origin, chunk.start)
-        step = 2 ** min(max(PRODUCT // (ITEMS * self.rows.shape[1]), 1).bit_length() - 1, 8)
-        size = -(-len(chunk) // step) * step
-        sums = np.zeros((size, self.rows.shape[1]))
-        for start in range(0, len(self.rows), ITEMS):
-            coins: Any
-            part = self.rows[start : start + ITEMS]
-            if rng is None:
-                coins = (
-                    np.arange(chunk.start, chunk.start + size)[:, None] >> np.arange(len(part)) & 1
-                )
-            elif self.counts is None:
-                bits = rng.integers(0, 256, (size, -(-len(part) // 8)), dtype=np.uint8)
-                coins = np.unpackbits(bits, axis=1, count=len(part))
-            else:
-                coins = rng.binomial(self.counts[start : start + ITEMS], 0.5, (size, len(part)))
-            coins = coins.astype(part.dtype).reshape(-1, step, len(part))
-            sums += 2 * (coins @ part).reshape(size, -1)
-        number = 1 if self.counts is None else self.counts[:, None]
-        sums -= (number * self.rows).sum(axis=0, dtype=np.float64)
-        return np.ascontiguousarray(sums[: len(chunk)].T).reshape(*self.shape, -1)
+    A row of `alone`, whose number is a multiple of eight, has a coin, and a row of `alike` as many
+    as `counts` says.
+    """
+    rng = stream(origin or np.random.SeedSequence(0), chunk.start)
+    heads = np.zeros((len(chunk), alone.shape[1]), dtype=alone.dtype)
+    for start in range(0, len(alone), ITEMS):
+        some = alone[start : start + ITEMS]
+        bits = rng.integers(0, 256, (len(some) // 8, len(chunk)), dtype=np.uint8)
+        if origin is None:
+            bits = (np.array(chunk) >> np.arange(0, len(some), 8)[:, None]).astype(np.uint8)
+        add_heads(some, bits, heads)
+    total = heads.astype(np.float64)
+    for row, count in zip(alike, counts.tolist(), strict=True):
+        total += rng.binomial(count, 0.5, len(chunk))[:, None] * row
+    whole = alone.sum(axis=0, dtype=np.int64) + counts @ alike
+    return np.vstack([np.zeros(len(chunk)), (2 * total - whole).T])
 
 
-def _squares(chunk: range, coins: _Coins, pairs: _Pairs) -> Floats:
-    return pairs.squares(coins.toss(chunk))
+def _hits(chunk: range, coins: Any, *pairs: Any) -> Ints:
+    return maxima(_toss(chunk, *coins), *pairs)[0]
 
 
-def _hits(chunk: range, coins: _Coins, pairs: _Pairs, weights: Floats, least: Floats) -> Floats:
-    """Under how many labellings the maximum from each pair on is extreme for it."""
-    hits = np.zeros(least.size)
-    for h, highest in pairs.maxima(coins.toss(chunk), weights):
+def _add_heads(rows: Any, bits: Any, sums: Any) -> None:
+    """`add_heads` in NumPy."""
+    coins = np.unpackbits(bits, axis=0, bitorder="little").T.astype(np.float64)
+    sums += (coins @ rows).astype(sums.dtype)
+
+
+@compiled_or(_add_heads)
+def add_heads(rows: Any, bits: Any, sums: Any) -> None:
+    """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
+
+    The coin of row ``8 k + i`` is bit i of ``bits[k]``. The 256 sums of eight rows are made once,
+    for all columns.
+    """
+    table = np.zeros((256, WIDTH), dtype=rows.dtype)
+    for left in range(0, rows.shape[1], WIDTH):
+        width = min(WIDTH, rows.shape[1] - left)
+        for k in range(bits.shape[0]):
+            for i in range(8):
+                row = rows[8 * k + i, left : left + width]
+                for v in range(2**i):
+                    without, there = table[v], table[2**i + v]
+                    for x in range(width):
+                        there[x] = without[x] + row[x]
+            for b in range(bits.shape[1]):
+                part, total = table[bits[k, b]], sums[b, left : left + width]
+                for x in range(width):
+                    total[x] += part[x]
+
+
+def _maxima(
+    rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
+) -> tuple[Ints, Floats]:
+    """`maxima` in NumPy."""
+    hits, highest = np.zeros(first.size, dtype=np.int64), np.full(rows.shape[1], -inf)
+    for h in range(first.size - 1, -1, -1):
+        gap = np.abs(rows[first[h]] - rows[second[h]])
+        np.maximum(highest, gap * weights[h], out=highest)
         hits[h] = np.count_nonzero(highest >= least[h])
-    return hits
+    return hits, highest
+
+
+@compiled_or(_maxima, lambda rows, first, *rest: 10 * rows.shape[1] * first.size)
+def maxima(
+    rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
+) -> tuple[Ints, Floats]:
+    """In how many labellings the maximum from pair h on is ``least[h]`` or more; and that of all.
+
+    The value of a pair is the weighted magnitude of the difference of two rows, which have a column
+    for each labelling. Some labellings at a time make use of vectors.
+    """
+    hits, highest = np.zeros(first.size, dtype=np.int64), np.empty(rows.shape[1])
+    most = np.empty(ABREAST)
+    for left in range(0, rows.shape[1], ABREAST):
+        width = min(ABREAST, rows.shape[1] - left)
+        most[:] = -inf
+        for h in range(first.size - 1, -1, -1):
+            a, b = rows[first[h], left : left + width], rows[second[h], left : left + width]
+            count = 0
+            for x in range(width):
+                value = abs(a[x] - b[x]) * weights[h]
+                if value > most[x]:
+                    most[x] = value
+                count += most[x] >= least[h]
+            hits[h] += count
+        highest[left : left + width] = most[:width]
+    return hits, highest
 
 
 # ---- intervals that hold together --------------------------------------------------------------
@@ -324,15 +252,11 @@ def _hits(chunk: range, coins: _Coins, pairs: _Pairs, weights: Floats, least: Fl
 #: Draws of the largest difference at most, and at least, and differences that they take together.
 #: The error of intervals is 0.05 give or take 0.002 after 10 000 draws, and 0.007 after 1 000.
 MOST, LEAST, QUICK = 10_000, 1_000, 2**28
-#: Draws from one stream of random numbers.
-STREAM = 1024
 #: A share of the largest variance that is as good as 0.
-NOTHING = 1e-12
+NOTHING = 1e-9
 
 
-def joint_tail(
-    values: Floats, first: Ints, second: Ints, *, alternative: str, alpha: float
-) -> float:
+def joint_tail(values: Floats, first: Ints, second: Ints, alpha: float) -> float:
     """The error on each side of each interval, if those of all pairs are to hold together.
 
     The values (S, N) are what units add to each system. The error is never more than that of an
@@ -340,56 +264,35 @@ def joint_tail(
     """
     from scipy.special import ndtr
 
-    alone = alpha / (2 if alternative == "two-sided" else 1)
-    if first.size == 1 or values.shape[1] < 2:
-        return alone
-    pairs = _Pairs(first, second, alternative == "two-sided")
-    return min(max(float(ndtr(-largest_gap(values, pairs, alpha))), alone / first.size), alone)
-
-
-def largest_gap(values: Floats, pairs: _Pairs, alpha: float) -> float:
-    """What the largest standardised difference of some pairs exceeds with probability alpha."""
+    alone, bonferroni = alpha / 2, alpha / 2 / first.size
     centred = values - values.mean(axis=1, keepdims=True)
     covariance = np.einsum("in,jn->ij", centred, centred)  # BLAS depends on its threads
-    variances, first, second = np.diag(covariance), pairs.first, pairs.second
+    variances = np.diag(covariance)
+    nothing = NOTHING * variances.max()
     squares = variances[first] + variances[second] - 2 * covariance[first, second]
-    there = squares > NOTHING * variances.max()
-    if not there.any():
-        return 0.0
-    pairs = pairs._replace(first=first[there], second=second[there])
-    draws = min(max(QUICK // pairs.first.size, LEAST), MOST)
+    there = squares > nothing
+    if first.size == 1 or not there.any():
+        return alone
+    # LAPACK wants all variances to be above 0.
+    root = np.linalg.cholesky(covariance + nothing * np.eye(len(values)))
+    first, second, weights = first[there], second[there], 1 / np.sqrt(squares[there] + 2 * nothing)
+    draws = min(max(QUICK // first.size, LEAST), MOST)
     chunks = [range(x, min(x + BLOCK, draws)) for x in range(0, draws, BLOCK)]
-    shared = seeds(np.random.default_rng(0)), _root(covariance), pairs, 1 / np.sqrt(squares[there])
+    shared = seeds(np.random.default_rng(0)), root, first, second, weights, weights
     found = np.sort(np.concatenate([*in_parallel(_largest, chunks, *shared)]))
     place = ceil(round((1 - alpha) * (draws + 1), 6))
-    return float(found[place - 1]) if place <= draws else inf
+    tail = float(ndtr(-found[place - 1])) if place <= draws else 0.0
+    return min(max(tail, bonferroni), alone)
 
 
-def _root(covariance: Floats) -> Floats:
-    """A lower triangle whose product with itself is the covariance, which may be singular."""
-    rest, root = covariance.copy(), np.zeros_like(covariance)
-    least = NOTHING * float(np.diag(covariance).max())
-    for k in range(len(rest)):  # LAPACK wants all variances to be above 0
-        if rest[k, k] > least:
-            root[k:, k] = rest[k:, k] / sqrt(rest[k, k])
-            rest[k:, k:] -= np.outer(root[k:, k], root[k:, k])
-    return root
-
-
-def _largest(
-    chunk: range, origin: np.random.SeedSequence, root: Floats, pairs: _Pairs, weights: Floats
-) -> Floats:
+def _largest(chunk: range, origin: np.random.SeedSequence, root: Floats, *pairs: Any) -> Floats:
     """The largest standardised difference in each of some draws."""
-    parts = []
-    for start in range(chunk.start, chunk.stop, STREAM):
-        shape = len(root), min(STREAM, chunk.stop - start)
-        parts.append(root @ stream(origin, start).standard_normal(shape))
-    *_, (_, highest) = pairs.maxima(np.hstack(parts)[:, None], weights)
-    return highest
+    draws = stream(origin, chunk.start).standard_normal((len(root), len(chunk)))
+    return maxima(root @ draws, *pairs)[1]
 
 
 def interval_at(
-    tail: float, gaps: Floats, mean: float, *, alternative: str, binary: bool, typical: float
+    tail: float, typical: float, gaps: Floats, mean: float, binary: bool
 ) -> tuple[float, float]:
     """The interval of one difference of this mean, with so much error on each side.
 
@@ -402,13 +305,12 @@ def interval_at(
     reach = -float(stdtrit(n - 1, tail)) if n > 1 else inf
     if binary:
         b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
-        return score_ends(b, c, n, float(ndtr(-reach)), alternative)
+        return score_ends(b, c, n, float(ndtr(-reach)))
     if n < 2 or 2.0**-n > tail * (1 + 1e-9):  # no p of so few units reaches the level
         return -inf, inf
     added = reach**2 / 2 * (root_mean_square(gaps) or typical) ** 2
     reach *= sqrt((float(np.var(gaps)) * n + added) / (n * (n - 1)))
-    low, high = mean - reach, mean + reach
-    return -inf if alternative == "less" else low, inf if alternative == "greater" else high
+    return mean - reach, mean + reach
 
 
 def root_mean_square(gaps: Floats) -> float:

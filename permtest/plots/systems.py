@@ -217,7 +217,7 @@ def plot_ranking(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
         away = 14 if beside else _draw_groups(ax, board.groups(), [row["system"] for row in rows])
         for y, row in enumerate(rows):
             gid, look = kinds[not marked[y]][0], looks[not marked[y]].dot(ax)
-            ranks = " to ".join(dict.fromkeys(map(str, row.get("ranks", [row.get("rank")]))))
+            ranks = row.get("ranks", row.get("rank"))
             note = "baseline" if beside else f"{sheet.number(places[y], 4)}  rank {ranks}"
             if beside and row["difference"] is None:
                 gid, look = note, {"marker": "D", "markersize": 8, "color": roles.ink()}
@@ -243,8 +243,7 @@ def _words(board: Leaderboard) -> list[tuple[str, str]]:
     """Gid and words for systems that are marked, and for those that are not."""
     if board.baseline is None:
         return [("tied", "first, or tied with it"), ("behind", "behind the first")]
-    verb = {"greater": "score more", "less": "score less"}.get(board.alternative, "differ")
-    return [("differs", f"shown to {verb}"), ("same", f"not shown to {verb}")]
+    return [("differs", "shown to differ"), ("same", "not shown to differ")]
 
 
 def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]) -> float:

@@ -690,11 +690,11 @@ def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    (table, titles), size = board.table(), counted(len(board.systems), "systems")
-    several = board.baseline is None
+    table, several = board.rows(), board.baseline is None
+    size = counted(len(board.systems), "systems")
     note = "Systems that share a letter are not shown to differ. " * several
     note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
-    sections = [Section("ranking", "Ranking", "", table, titles, note=note, folded=False)]
+    sections = [Section("ranking", "Ranking", "", table, board.titles, note=note, folded=False)]
     if several and len(board.systems) <= MOST_DRAWN:
         shows = f"Differences and adjusted p of all pairs of {size}"
         sections.append(

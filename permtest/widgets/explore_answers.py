@@ -231,15 +231,15 @@ class PosteriorExplorer(Explorer):
         tp, fp and fn of both models at first, whole numbers; folds are added up.
     **options : object
         As in `bayes_test`, at first: metric, of tp, fp and fn; prior, weight and rope; and for good
-        threshold and names. The weight is by default that of the design of the folds.
+        names. The weight is by default that of the design of the folds.
 
     Examples
     --------
     >>> from permtest.widgets import PosteriorExplorer
     >>> explorer = PosteriorExplorer((90, 10, 20), (95, 9, 15))
     >>> explorer.counts["tp_b"].value = 107
-    >>> explorer.result.decision
-    'b better'
+    >>> round(explorer.result.p_h1, 3)
+    0.999
     """
 
     result: BayesTestResult
@@ -248,7 +248,7 @@ class PosteriorExplorer(Explorer):
         first = bayes_test(a, b, **options)
         metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
         metric = choice("Metric", metrics, first.metric)
-        self._kept: dict[str, Any] = {"threshold": first.threshold, "names": first.names}
+        self._kept: dict[str, Any] = {"names": first.names}
         self._limits = _close_up(first)
         both = np.array([np.sum(counts, axis=0) for counts in (first.counts_a, first.counts_b)])
         if np.any(both != np.rint(both)):
@@ -283,7 +283,7 @@ class PosteriorExplorer(Explorer):
     @classmethod
     def of(cls, result: BayesTestResult) -> PosteriorExplorer:
         """Start at what `bayes_test` found, the folds added up."""
-        options = ("metric", "prior", "weight", "rope", "threshold", "names")
+        options = ("metric", "prior", "weight", "rope", "names")
         both = result.counts_a, result.counts_b
         return cls(*both, **{name: getattr(result, name) for name in options})
 

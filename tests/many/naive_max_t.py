@@ -2,72 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-#: scores[system][item]: an integer, or a tuple of counts.
-Scores = Sequence[Sequence[Any]]
+#: scores[system][item]
+Scores = Sequence[Sequence[int]]
 
 
-def differences(
-    scores: Scores, pairs: Sequence[tuple[int, int]], value: Callable[[list[Any]], Any] = sum
-) -> list[list[Fraction]]:
+def differences(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[list[Fraction]]:
     """Under each labelling, what the first system of each pair is ahead of the second.
 
     A labelling says of each item whether two systems swap their scores; in the first, none does.
     """
 
     def total(mine: int, other: int, swaps: Sequence[int]) -> Fraction:
-        return Fraction(value([scores[other if s else mine][n] for n, s in enumerate(swaps)]))
+        return Fraction(sum(scores[other if s else mine][n] for n, s in enumerate(swaps)))
 
     every = product([0, 1], repeat=len(scores[0]))
     return [[total(i, j, swaps) - total(j, i, swaps) for i, j in pairs] for swaps in every]
 
 
-def standardised(
-    rows: Sequence[Sequence[Fraction]], weights: Sequence[int], alternative: str
-) -> list[list[Fraction | None]]:
-    """t |t| of each difference t over its standard deviation; None where it is always 0."""
-    total = sum(weights)
-    columns: list[list[Fraction | None]] = []
-    for column in zip(*rows, strict=True):
-        variance = sum(w * x * x for w, x in zip(weights, column, strict=True)) / total
-        if variance == 0:
-            columns.append([None] * len(rows))
-            continue
-        turned = [
-            {"two-sided": abs(x), "greater": x, "less": -x}[alternative]
-            for x in map(Fraction, column)
-        ]
-        columns.append([x * abs(x) / variance for x in turned])
-    return [list(row) for row in zip(*columns, strict=True)]
+def adjusted(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """Adjusted p-values, given the differences under each labelling; the first was observed.
 
-
-def adjusted(
-    rows: Sequence[Sequence[Fraction]],
-    alternative: str = "two-sided",
-    weights: Sequence[int] | None = None,
-    seen: int = 0,
-) -> list[Fraction]:
-    """Adjusted p-values, given the differences under each labelling; row `seen` was observed.
-
-    Westfall and Young (1993), Alg. 4.1: of the hypotheses, the one with the largest statistic is
-    held against the maximum of all, the next against the maximum of all but that one, and so on.
+    Westfall and Young (1993), Alg. 4.1: of the hypotheses, the one with the largest square over its
+    variance is held against the maximum of all, the next against the maximum of all but that one,
+    and so on. The p of a pair that never differs is 1.
     """
-    weights = [1] * len(rows) if weights is None else weights
-    values = standardised(rows, weights, alternative)
-    found = [Fraction(1)] * len(rows[0])
-    left = [h for h, value in enumerate(values[seen]) if value is not None]
+    squares = [[x * x for x in row] for row in rows]
+    totals = [sum(column) for column in zip(*squares, strict=True)]
+    values = [[x / (t or 1) for x, t in zip(row, totals, strict=True)] for row in squares]
+    found = [Fraction(1)] * len(totals)
+    left = [h for h, total in enumerate(totals) if total]
     least = Fraction(0)
     while left:
-        best = max(left, key=lambda h: values[seen][h])
-        hits = sum(
-            w
-            for w, row in zip(weights, values, strict=True)
-            if max(row[h] for h in left) >= values[seen][best]
-        )
-        least = found[best] = max(least, Fraction(hits, sum(weights)))
+        best = max(left, key=lambda h: values[0][h])
+        hits = sum(max(row[h] for h in left) >= values[0][best] for row in values)
+        least = found[best] = max(least, Fraction(hits, len(rows)))
         left.remove(best)
     return found

@@ -240,7 +240,7 @@ def test_a_board_is_the_same_document_with_other_sections():
     found = pt.compare_many({"a": NEW, "b": OLD}, rng=0)
     assert report(found).sentence == found.sentence()
     assert [*report(found).numbers.values()] == ["2", "12", str(found.differs.sum())]
-    assert report(found)["ranking"].table == found.table()[0]
+    assert report(found)["ranking"].table == found.rows()
 
 
 def test_a_folder_or_a_file(tmp_path):

@@ -24,18 +24,13 @@ def unseen(monkeypatch):
     monkeypatch.setattr(frame, "png", lambda figure: b"")
 
 
-def parts(e, gid):
-    return [x for ax in e._axes for x in ax.get_children() if x.get_gid() == gid]
-
-
 def part(e, gid):
-    return parts(e, gid)[0]
+    return next(x for ax in e._axes for x in ax.get_children() if x.get_gid() == gid)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "tails"), [("weak", "good", "two-sided"), ("good", "fair", "greater")]
-)
-def test_every_two_systems_are_tested(a, b, tails):
+@pytest.mark.parametrize("tails", ["two-sided", "greater"])
+def test_every_two_systems_are_tested(tails):
+    a, b = "good", "weak"
     e = TwoSystemsExplorer(SCORES, a=a, b=b, statistic="accuracy")
     e.tails.value, e.n.value = tails, 37
     options = {"alternative": tails, "statistic": "accuracy"}
@@ -65,12 +60,6 @@ def test_the_staircase_is_the_test_at_the_point_that_is_chosen(measure, side):
     if e.result.rank == 2:
         at = part(e, "observed").get_data()
         assert [float(x[0]) for x in at] == [e.misses.value, e.hits.value]
-    for bar in (e.hits, e.misses):
-        for value in (bar.min, bar.max):
-            bar.value = value
-            assert "role='status'" in e.sentence.value
-            (left, right), at = e._axes[0].get_xlim(), part(e, "observed").get_xdata()[0]
-            assert left < at < right
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -88,8 +77,6 @@ def test_power_is_that_of_the_functions(swapped, sides):
     assert e.expected == pytest.approx((low + lead - d.mean(), high + lead - d.mean()))
     assert f"has a power of {100 * e.power:.1f}%; " in e.sentence.value
     assert len(part(e, "detectable").get_xdata()) == 1 + (sides == "two-sided")
-    arrows = {arrow.get_marker() for arrow in parts(e, "open")}
-    assert arrows == {"two-sided": set(), "less": {"<"}, "greater": {">"}}[side]
 
 
 X, Y = (90, 10, 20), (95, 9, 15)
@@ -103,8 +90,6 @@ def test_counts_are_dragged_and_what_is_to_be_found_is_the_same_for_both():
     assert str(wanted) in unescape(e.sentence.value)
     for gid, law in (("a", wanted.posterior_a), ("b", wanted.posterior_b)):
         assert tuple(part(e, f"interval {gid}").get_xdata()[[0, 2]]) == law.interval()
-    low, high = e._axes[0].get_xlim()
-    assert low <= min(part(e, "interval a").get_xdata()) < high
     e.counts["gold_b"].value = 60
     assert [bar.value for bar in e.counts.values()] == [40, 10, 60, 60, 9, 60]
 
@@ -122,11 +107,11 @@ def test_a_count_that_the_metric_does_not_look_at_cannot_be_moved(metric, idle, 
 
 def test_it_opens_a_result_with_its_folds_added_up():
     folds = [[57, 15, 15], [3, 1, 2]], [[63, 14, 9], [2, 2, 3]]
-    found = alt.bayes_test(*folds, "recall", 0.7, rope=0.06, threshold=0.8, names=("x", "y"))
+    found = alt.bayes_test(*folds, "recall", 0.7, rope=0.06, names=("x", "y"))
     e = PosteriorExplorer.of(found)
     assert [bar.value for bar in e.counts.values()] == [60, 16, 77, 65, 16, 77]
     assert e.result.p_b_better == pytest.approx(found.p_b_better, abs=1e-9)
-    kept = ("metric", "prior", "rope", "weight", "threshold", "names")
+    kept = ("metric", "prior", "rope", "weight", "names")
     assert all(getattr(e.result, name) == getattr(found, name) for name in kept)
 
 
@@ -143,10 +128,3 @@ def test_p_of_any_lead_is_a_share_and_the_tilted_law_an_exponential_times_the_nu
     for s, weight in weights.items():
         assert e.tilted(s) == pytest.approx(weight / sum(weights.values()), rel=1e-9)
     assert e.tau >= 0
-
-
-def test_both_laws_are_drawn():
-    e = TailExplorer(SCORES["weak"][:120], SCORES["good"][:120])
-    for gid, law in (("null", e.result.null_distribution), ("tilted", e.tilted)):
-        (patch,) = (x for x in e._axes[1].get_children() if x.get_gid() == gid)
-        np.testing.assert_allclose(patch.get_data()[0], law.pmf / law.pmf.max(), rtol=1e-12)
