@@ -450,13 +450,9 @@ def power_curve(
     check_option("test", test, SIMULATED)
     check_alternative(alternative)
     check_level(alpha)
-    why = "their shares are as good as exact by then; ask for fewer"
-    check_count(experiments, "experiments", most=10**6, why=why)
+    check_count(experiments, "experiments", most=10**6, why="shares of fewer are as good")
     if delta is not None and test not in OF_MEANS:
-        raise ValueError(
-            f"delta sets the mean difference, but test={test!r} is not about the mean: it may "
-            "reject where that is 0. Leave delta out, or use test='exact'"
-        )
+        raise ValueError(f"delta sets the mean difference, but {test=} is not about the mean")
     scores = registry.scores_of(a, b)[0]
     if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
@@ -475,11 +471,9 @@ def power_curve(
 def _sizes(sizes: Any, n: int) -> list[int]:
     """The sizes that are asked for, or so many up to `n`."""
     if np.ndim(sizes):
-        why = "power_t and exact_power have formulas"
-        named = {check_count(x, f"sizes[{i}]", 1, 10**7, why) for i, x in enumerate(sizes)}
-        if not named:
+        if not len(sizes):
             raise ValueError("sizes is empty; name at least one")
-        return sorted(named)
+        return sorted({check_count(x, f"sizes[{i}]", most=10**7) for i, x in enumerate(sizes)})
     # One pair says nothing about spread; where there are more, the curve begins at two.
     total = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
     return sorted({n * k // total for k in range(1, total + 1)} - {0, 1} or {n})

@@ -287,15 +287,9 @@ def _percent(alpha: float) -> str:
 
 def _null(c: Comparison) -> Section:
     """p, and how it was computed."""
-    test, least = c.test, c.test.smallest_pvalue
-    found = {
-        "p": test.bracket_text() if test.method == "bracket" else test.pvalue_text(10),
-        "log10 p": number(test.log10_pvalue, 10),
-        "smallest p that such data can give": least and cell("pvalue", least),
-        "method": f"{test.method}: {test.method_reason}",
-        "error bound": test.error_bound and f"{test.error_bound:.2g} of p",
-        "reading": test.reading,
-    }
+    test, shown = c.test, c.test.to_dict()
+    keys = "pvalue", "log10_pvalue", "smallest_pvalue", "method", "method_reason", "error_bound"
+    found = {key.replace("_", " "): shown[key] for key in (*keys, "reading")}
     told = "If the systems were equal, the two scores of each of the "
     told += f"{test.swapped} could just as well be exchanged. p is the share of all 2^{test.n} "
     told += "exchanges that give a difference at least as extreme as the observed one."
@@ -314,8 +308,9 @@ def _tests(c: Comparison) -> Section:
     ]
     shows = "p of all tests, and the intervals of what they estimate"
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
-    note = "Decide by the test that you chose beforehand: choosing it by its p invalidates the "
-    note += "level."
+    note = (
+        "Decide by the test that you chose beforehand: choosing it by its p invalidates the level."
+    )
     return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
 
 
@@ -342,9 +337,8 @@ def _next(c: Comparison) -> Section:
     gaps, n, found = c.contributions - c.delta, len(c.units), {}
     told = (
         f"These {unit} do not tell in which direction the systems differ, so no number of {unit} "
-        "follows from them. Decide what difference would matter; permtest plan says how many show "
-        "it."
     )
+    told += "follows from them. Decide what difference would matter, and ask permtest plan."
     if n >= power.fewest_units(alpha, side) and np.ptp(gaps):
         least = abs(power.minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
         what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
@@ -431,8 +425,7 @@ def _source(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) 
             found[key.replace("_", " ")] = ", ".join(map(str, texts))
     found |= {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
     if config:
-        yaml = optional("yaml", needed_by="a configuration", extra="study")
-        code = yaml.safe_dump(config, sort_keys=False)
+        code = optional("yaml", needed_by="a configuration", extra="study").safe_dump(config)
     told = "" if found else "permtest received the scores from a program, not from files."
     return Section("source", "Where from", told, *_facts(found), code=code)
 
