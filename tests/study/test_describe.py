@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from permtest.study import describe, evaluation_units, unit_sizes
-from tests.alternatives.known import SAMPLES as KNOWN
-from tests.study import known
 
 METRICS = {"mean": mean, "median": median}
 scores = st.one_of(st.integers(-9, 9), st.integers(-99, 99).map(lambda x: x / 10))
@@ -23,15 +21,6 @@ def columns(least):
     return st.lists(st.tuples(scores, scores), min_size=least, max_size=30).map(
         lambda rows: [[*column] for column in zip(*rows, strict=True)]
     )
-
-
-@pytest.mark.parametrize("kind", KNOWN)
-def test_summaries_are_known(kind):
-    found = describe(*KNOWN[kind])
-    d = found.difference
-    shown = d.mean, d.sd, d.median, d.skewness, found.shapiro_w, found.shapiro_p
-    assert shown == pytest.approx(known.SUMMARY[kind], rel=1e-4, abs=1e-12)
-    assert shown[:4] == pytest.approx(known.SUMMARY[kind][:4], rel=1e-9, abs=1e-12)
 
 
 @given(columns(1))
@@ -48,6 +37,9 @@ def test_summaries_by_numpy(pair):
     sizes = np.abs(a - b)[a != b].tolist()
     assert (found.n, found.n_zeros) == (len(a), np.sum(a == b))
     assert found.n_tied == sum(sizes.count(size) > 1 for size in sizes)
+    if len(a) > 2 and np.ptp(a - b):
+        expected = stats.shapiro(a - b)
+        assert (found.shapiro_w, found.shapiro_p) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +92,8 @@ def test_units_are_what_they_say(pair, data, metric):
 
 
 def test_both_systems_are_shuffled_alike():
-    a = np.arange(20)
+    a, order = np.arange(20), np.random.default_rng(3).permutation(20)
     found = evaluation_units(a, a + 100, 5, rng=3)
-    order = np.random.default_rng(3).permutation(20)
     assert (found.u / found.scale).tolist() == a[order].reshape(4, 5).mean(axis=1).tolist()
     assert ((found.v - found.u) / found.scale).tolist() == [100] * 4
 
@@ -124,12 +115,10 @@ def test_deviations_by_lists(pair, metric, tolerance):
 def test_the_default_sizes_and_tolerance():
     a, b = np.random.default_rng(0).integers(0, 100, (2, 3000))
     rows = unit_sizes(a, b, rng=1)
-    sizes, sds = (np.array([row[name] for row in rows]) for name in ("size", "sd"))
-    assert sizes.tolist() == list(range(1, 101))
+    sds = np.array([row["sd"] for row in rows])
+    assert [row["size"] for row in rows] == list(range(1, 101))
     near = np.flatnonzero(np.abs(np.diff(sds)) <= 0.01 * sds[0])[:10] + 2
     assert [row["size"] for row in rows if row["stable"]] == near.tolist()
-    # Means of m independent items vary less by the root of m, for ever.
-    assert sds * np.sqrt(sizes) == pytest.approx(sds[0], rel=0.35)
     assert [row["size"] for row in unit_sizes(a[:9], b[:9])] == [1]
 
 
@@ -137,15 +126,15 @@ TEN = range(10), range(10)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: describe([], []), ValueError, "0 pairs"),
-        (lambda: evaluation_units(*TEN, 11), ValueError, "size=11 is more than 10: there are 10"),
-        (lambda: evaluation_units(*TEN, 5, metric="sum"), ValueError, "metric='sum' is not known"),
-        (lambda: unit_sizes(*TEN, [2, 1]), ValueError, r"sizes=\[2, 1\] must ascend"),
-        (lambda: unit_sizes(*TEN, [6]), ValueError, r"sizes\[0\]=6 is more than 5: there are 10"),
+        (lambda: describe([], []), "0 pairs"),
+        (lambda: evaluation_units(*TEN, 11), "size=11 is more than 10: there are 10"),
+        (lambda: evaluation_units(*TEN, 5, metric="sum"), "metric='sum' is not known"),
+        (lambda: unit_sizes(*TEN, [2, 1]), r"sizes=\[2, 1\] must ascend"),
+        (lambda: unit_sizes(*TEN, [6]), r"sizes\[0\]=6 is more than 5: there are 10"),
     ],
 )
-def test_refusals(call, error, message):
-    with pytest.raises(error, match=message):
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
