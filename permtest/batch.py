@@ -80,13 +80,11 @@ class BatchResult(Shown):
     metric: str
 
     def __str__(self) -> str:
-        count = int(np.count_nonzero(self.pvalue <= 0.05))
         sides = self.alternative if self.alternative == "two-sided" else "one-sided"
         detail = "" if self.alternative == "two-sided" else f" ({self.alternative})"
         tests = counted(self.pvalue.size, f"exact {sides} paired-permutation tests")
-        verb, bounds = "has" if count == 1 else "have", np.count_nonzero(self.method == "bracket")
-        said = f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
-        return f"{said} Of {counted(int(bounds), 'tests')} p is an upper bound." if bounds else said
+        small = int(np.count_nonzero(self.pvalue <= 0.05))
+        return f"{tests}{detail} of {counted(self.n, 'pairs')} each: {small} with p <= 0.05."
 
 
 def exact_perm_test_batch(

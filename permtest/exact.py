@@ -199,6 +199,11 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
     The name under which it was first described (2021 submission, Fig. 5; the event there, "as small
     as observed", is a slip for "as large"). There it takes four dimensions, here two.
 
+    Parameters
+    ----------
+    u, v
+        As there.
+
     Examples
     --------
     >>> from permtest import perm_test_F1
@@ -212,6 +217,11 @@ def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
     """Exact two-sided test of a difference in accuracy, by its name in Fig. 2 of the submission.
 
     It is `exact_perm_test` with ``statistic="accuracy"``.
+
+    Parameters
+    ----------
+    u, v
+        As there.
 
     Examples
     --------

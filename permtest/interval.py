@@ -320,10 +320,12 @@ def equivalence_test(
 
     Parameters
     ----------
-    u, v, clusters, names
+    u, v
         As in `noninferiority_test`.
     margin : int, float, Decimal or Fraction
         As there: a positive number, for differences between ``-margin`` and ``margin``.
+    clusters, names
+        As there.
 
     Returns
     -------

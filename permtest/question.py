@@ -628,12 +628,9 @@ def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> Several
     (first, second), n_entries = _by_cluster(data.clusters, *addends)
     if len(measure.rows) > 2:
         measure, first, second = measure.as_one_ratio(first, second)
-    lattice = LatticeSum.of(first, second)
-    mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
-    return SeveralSums(
-        law=lattice.line,
-        lattice=lattice,
-        observed_sums=tuple(mine),
+    return _several(
+        first,
+        second,
         alternative=alternative,
         metric=entry.name,
         title=entry.title,
@@ -643,8 +640,16 @@ def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> Several
         n_entries=n_entries,
         has_runs=data.runs is not None,
         measure=measure,
-        both_sums=tuple(map(sum, zip(mine, theirs, strict=True))),
+        both_sums=tuple(
+            exact_sum(x) + exact_sum(y) for x, y in zip(first.T, second.T, strict=True)
+        ),
     )
+
+
+def _several(stay: IntArray, swap: IntArray, **known: Any) -> SeveralSums:
+    """The question about sums of the columns of what entries add if they stay, or are swapped."""
+    lattice, sums = LatticeSum.of(stay, swap), tuple(map(exact_sum, stay.T))
+    return SeveralSums(law=lattice.line, lattice=lattice, observed_sums=sums, **known)
 
 
 def local_effects(
@@ -695,11 +700,9 @@ def _ask_of_sums(
     each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
     columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     (stay, swap), n_entries = _by_cluster(clusters, *columns)
-    lattice = LatticeSum.of(stay, swap)
-    return SeveralSums(
-        law=lattice.line,
-        lattice=lattice,
-        observed_sums=tuple(map(exact_sum, stay.T)),
+    return _several(
+        stay,
+        swap,
         alternative="greater",
         metric=function_name(h, "h"),
         names=check_names(names or ("u", "v")),

@@ -481,6 +481,8 @@ def _table(values: Any, layouts: Sequence[tuple[str, ...]], name: str) -> NDArra
             f"or pass {name}.to_numpy() with columns in this order"
         )
     chosen = [plain_array(values[c], f"{name}[{c!r}]") for c in wanted]
+    for c, column in zip(wanted, chosen, strict=True):
+        check_length(chosen[0], column, (f"{name}[{wanted[0]!r}]", f"{name}[{c!r}]"))
     if len({column.dtype.kind for column in chosen}) > 1:  # no number becomes one of another kind
         chosen = [column.astype(object) for column in chosen]
     return np.stack(chosen, axis=-1)

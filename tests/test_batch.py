@@ -213,11 +213,11 @@ def test_sentence():
     u = np.array([[3, 5, 4, 6, 2, 1], [1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 2, 2.5]])
     many = exact_perm_test(u, np.ones(6), axis=1, alternative="greater", names=("a", "b"))
     assert str(many) == (
-        "3 exact one-sided paired-permutation tests (greater) of 6 pairs each: 2 have p <= 0.05."
+        "3 exact one-sided paired-permutation tests (greater) of 6 pairs each: 2 with p <= 0.05."
     )
     assert json.loads(many.to_json())["pvalue"] == many.pvalue.tolist()
     one, none = exact_perm_test([[1]], [[0]], axis=0), exact_perm_test(u[:0], u[:0], axis=1)
-    assert "1 exact two-sided paired-permutation test of 1 pair each: 0 have" in str(one)
+    assert "1 exact two-sided paired-permutation test of 1 pair each: 0 with" in str(one)
     assert str(none).startswith("0 exact two-sided")
 
 

@@ -34,7 +34,7 @@ RESULTS = [
     pt.noninferiority_test(NEW, OLD, margin=1, **NAMED),
     pt.equivalence_test(NEW, OLD, margin=2, **NAMED),
     pt.compare_all(NEW, OLD, K=99, **NAMED),
-    pt.compare_all(NEW, OLD, tests=["sign"])["sign"],
+    pt.compare_all(NEW, OLD, tests=["paired_t"], **NAMED)["paired_t"],
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD, "third": OLD[::-1]}),
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD}, baseline=NAMES[1]),
     pt.exact_runs_test([[1, 1], [0, 1]], [[0, 1], [0, 0]], **NAMED),

@@ -42,20 +42,15 @@ AT_ONCE = 512
 # ---- posteriors ----------------------------------------------------------------------------------
 
 
-class Posterior(Shown):
-    """What the posteriors of metrics and of differences share."""
-
-    ppf: Callable[[ArrayLike], Any]
-
-    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """The credible interval that leaves out equal probabilities at both ends."""
-        tail = (1 - check_level(confidence_level, "confidence_level")) / 2
-        low, high = self.ppf([tail, 1 - tail])
-        return float(low), float(high)
+def _central(ppf: Callable[[ArrayLike], Any], confidence_level: float) -> tuple[float, float]:
+    """The interval that leaves out equal probabilities at both ends."""
+    tail = (1 - check_level(confidence_level, "confidence_level")) / 2
+    low, high = ppf([tail, 1 - tail])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False)
-class MetricPosterior(Posterior):
+class MetricPosterior(Shown):
     """The posterior of a metric, given counts: a frozen distribution on [0, 1].
 
     Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
@@ -107,6 +102,10 @@ class MetricPosterior(Posterior):
 
         odds = self.gain * betaincinv(self.a, self.b, q)
         return odds / (odds + betainccinv(self.b, self.a, q))
+
+    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """The credible interval that leaves out equal probabilities at both ends."""
+        return _central(self.ppf, confidence_level)
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
@@ -176,7 +175,7 @@ class MetricPosterior(Posterior):
 
 
 @dataclass(frozen=True, eq=False)
-class DifferencePosterior(Posterior):
+class DifferencePosterior(Shown):
     """The posterior of model B's metric minus model A's, from -1 to 1, if these are independent.
 
     Every value is one quadrature by the trapezoidal rule, whose error falls exponentially with the
@@ -203,6 +202,10 @@ class DifferencePosterior(Posterior):
         """The difference that is not exceeded with probability q; NaN for q outside of [0, 1]."""
         found = [self._quantile(x) for x in np.ravel(q).tolist()]
         return np.reshape(found, np.shape(q))[()]
+
+    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """The credible interval that leaves out equal probabilities at both ends."""
+        return _central(self.ppf, confidence_level)
 
     def _quantile(self, q: float) -> float:
         from scipy.optimize import brentq

@@ -220,7 +220,7 @@ def _maxima(
     return hits, highest
 
 
-@compiled_or(_maxima, lambda rows, first, *rest: 10 * rows.shape[1] * first.size)
+@compiled_or(_maxima, lambda rows, first, *_: 10 * rows.shape[1] * first.size)
 def maxima(
     rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
 ) -> tuple[Ints, Floats]:

@@ -93,4 +93,4 @@ def test_the_slider_moves_the_numbers_and_the_picture(lab: Callable[[str], str],
     assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
 
     page.get_by_label("one tail: is A better?").check()
-    page.locator(SENTENCE, has_text="one-sided (greater)").wait_for()
+    page.locator(SENTENCE, has_text="one-sided paired-permutation test").wait_for()
