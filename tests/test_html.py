@@ -21,7 +21,7 @@ NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 NAMELESS = (
     *("BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
-    *("Recommendation", "Summary", "UnitSizes", "Verdict"),
+    *("Recommendation", "Summary", "Verdict"),
 )
 
 
@@ -51,7 +51,6 @@ RESULTS = [
     study.report(NEW, OLD, **NAMED)["items"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
     study.recommend(NEW, OLD, **NAMED),
-    study.unit_sizes(NEW * 4, OLD * 4, rng=0),
 ]
 
 PAGES = {"white": 1.0, "VS Code's dark": 0.0130, "JupyterLab's dark": 0.0056}  # luminances

@@ -1,4 +1,4 @@
-"""What is claimed beside p, measured: effect sizes, advice, e-processes.
+"""What is claimed beside p, measured: effect sizes and e-processes.
 
 Each function simulates so many data sets of each kind, and returns a section with what it found.
 """
@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
-from scipy.stats import t as student
-from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
 from benchmarks.report import Section, table
 from permtest import study
-from permtest.study.recommend import measured_rates, rate_intervals
 
 ALPHA, SURE = 0.05, 0.95
 Array = NDArray[Any]
@@ -102,74 +99,3 @@ def effect_intervals(sets: int, sizes: Sequence[int] = (20, 100, 500)) -> Sectio
     )
     head = ["differences", "coverage", "warned", "covered without warning"]
     return Section("Intervals of effect sizes", text + table(head, lines), failures)
-
-
-# ---- advice -------------------------------------------------------------------------------------
-
-#: Populations of differences, how many are seen, and the tests that are measured.
-POPULATIONS: tuple[tuple[str, int, Callable[[Generator, int], Array]], ...] = (
-    ("normal", 20, lambda rng, n: rng.normal(0.5, 1, n)),
-    ("Student's t, 5", 100, lambda rng, n: 0.8 * rng.standard_t(5, n) + 0.2),
-    ("lognormal", 40, lambda rng, n: rng.lognormal(0, 1, n) - 1.2),
-)
-MEASURED = ("exact", "paired_t", "sign")
-UNIT = 10  # differences are tenths, so that exact tests are quick
-
-
-def advice(sets: int, kinds: Sequence[Any] = POPULATIONS, population: int = 20_000) -> Section:
-    """How often printed intervals hold a test's level and power for the population."""
-    lines, failures = [], []
-    for name, n, draw in kinds:
-        rng = np.random.default_rng(43)
-        every = np.rint(UNIT * draw(rng, population)).astype(np.int64)
-        # The true rates, of samples of n: level and power where resamples are of the population.
-        truth = np.array([*true_rates(every, n).values()])
-        held = np.zeros((sets, 2, len(MEASURED), 2))
-        for i in range(sets):
-            d = np.rint(UNIT * draw(rng, n)).astype(np.int64)
-            rates = measured_rates(d, UNIT, MEASURED, samples=500)
-            ends = np.array([*rate_intervals(d, UNIT, rates, samples=500).values()])
-            shares = np.array([*rates.values()])
-            low, high = proportion_confint(500 * shares, 500, 0.05, "beta")
-            held[i] = (
-                (low <= truth) & (truth <= high),
-                ((ends[..., 0] <= truth) & (truth <= ends[..., 1])),
-            )
-        for test, share, true in zip(
-            MEASURED, held.mean(axis=0).swapaxes(0, 1), truth, strict=True
-        ):
-            (level, power), (level_now, power_now) = share
-            cells = (true[0], level, level_now, true[1], power, power_now)
-            lines.append([f"{name}, N = {n}: {test}", *(f"{x:.3f}" for x in cells)])
-            if name == "normal" and level_now < 0.95 - 3 * np.sqrt(0.05 * 0.95 / sets):
-                failures.append(f"{lines[-1][0]}: interval of the level right in {level_now:.3f}")
-    text = (
-        "`study.recommend` measures level and power of tests on samples drawn from the differences "
-        f"that there are. Share of {sets:,} sets of differences for which the 95 % interval holds "
-        "the true level or power, that of such samples from the population: by the error of "
-        "simulation alone, and as it is printed, with the spread between resamples.\n\n"
-    )
-    head = ["differences and test", "level", "simulation", "printed"]
-    head += ["power", "simulation", "printed"]
-    return Section(
-        "Level and power that are measured on the data", text + table(head, lines), failures
-    )
-
-
-def true_rates(steps: Array, n: int, samples: int = 4000) -> dict[str, tuple[float, float]]:
-    """Level and power of tests of n differences from a population."""
-    rng, found = np.random.default_rng(44), []
-    coins = np.sign(np.concatenate([steps, -steps]))
-    for law, centred in ((steps - steps.mean(), True), (steps, False)):
-        drawn = rng.choice(law, (samples, n))
-        rows = np.rint(drawn).astype(np.int64)
-        signs = rng.choice(coins, (samples, n)) if centred else rows
-        t = np.abs(drawn.mean(axis=1)) / drawn.std(axis=1, ddof=1) * np.sqrt(n)
-        wins, losses = ((side * signs > 0).sum(axis=1) for side in (1, -1))
-        p = (
-            pt.exact_perm_test(rows, np.zeros_like(rows), axis=1).pvalue,
-            2 * student.sf(t, n - 1),
-            np.minimum(2 * binom.cdf(np.minimum(wins, losses), wins + losses, 0.5), 1),
-        )
-        found.append([float(np.mean(x <= ALPHA)) for x in p])
-    return {test: (x, y) for test, x, y in zip(MEASURED, *found, strict=True)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, nan, sqrt
-from typing import Any, TypeAlias
+from math import isfinite, nan
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest._checks import check_count, check_finite, check_level, check_option
 from permtest._parallel import RNG, as_generator
@@ -17,8 +16,6 @@ from permtest.alternatives import registry
 from permtest.integers import IntArray, roomy, with_room
 from permtest.interval import skewness
 from permtest.scores import Scores
-
-Floats: TypeAlias = NDArray[np.float64]
 
 #: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
 HIGHLY_SKEWED = 1.0
@@ -41,16 +38,15 @@ class Summary(Shown):
     skewness: float
 
 
-def summary(column: IntArray, scale: int) -> Summary:
-    """Of integers over a scale, one or more; sd is NaN for a single one."""
-    values, (x, times) = registry.as_floats(column, scale), np.unique(column, return_counts=True)
+def _summary(column: IntArray, scale: int) -> Summary:
+    values = registry.as_floats(column, scale)
     low, lower, median, upper, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    mean, sd = float(values.mean()), deviation(column, scale)
-    return Summary(mean, median, sd, low, lower, upper, high, skewness(x, times))
+    g1, sd = skewness(*np.unique(column, return_counts=True)), deviation(column, scale)
+    return Summary(float(values.mean()), median, sd, low, lower, upper, high, g1)
 
 
 def deviation(column: IntArray, scale: int) -> float:
-    """The standard deviation (n - 1) of integers over a scale; 0 only if they are all equal."""
+    """The standard deviation (n - 1) of integers over a scale; NaN of a single one."""
     if column.size < 2:
         return nan
     return float(registry.as_floats(roomy(column) - int(column[0]), scale).std(ddof=1))
@@ -58,34 +54,7 @@ def deviation(column: IntArray, scale: int) -> float:
 
 @dataclass(frozen=True)
 class Description(Shown):
-    """Two systems' scores described.
-
-    Parameters
-    ----------
-    names : tuple of two str
-        The names of the two systems.
-    n : int
-        Number of pairs.
-    a, b, difference : Summary
-        Of the scores of either system, and of their differences.
-    alpha : float
-        Level of the test of normality.
-    shapiro_w, shapiro_p : float
-        Of Shapiro and Wilk's test of the differences (of more than 5 000, every k-th in order).
-    correlation : float
-        r12 of both systems' scores; NaN where one is constant.
-    inflation : float
-        How many times too large it makes the sd of the difference to take r12 for 0 (Yeh, 2.1).
-    n_zeros, n_tied : int
-        Pairs without a difference, and those whose difference is as large as another one, not 0.
-
-    Examples
-    --------
-    >>> from permtest.study import describe
-    >>> found = describe([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> round(found.correlation, 3), found.difference.median, found.normal
-    (0.693, 1.0, True)
-    """
+    """Two systems' scores as `describe` finds them."""
 
     names: tuple[str, str]
     n: int
@@ -96,20 +65,14 @@ class Description(Shown):
     shapiro_w: float
     shapiro_p: float
     correlation: float
-    inflation: float
     n_zeros: int
     n_tied: int
 
     @property
-    def symmetric(self) -> bool:
-        """Whether the skewness of the differences is below 0.5."""
-        return abs(self.difference.skewness) < registry.SYMMETRIC_BELOW
-
-    @property
     def shape(self) -> str:
-        """Either "symmetric", "slightly skewed" (skewness below 1) or "highly skewed"."""
-        highly = abs(self.difference.skewness) >= HIGHLY_SKEWED
-        return "symmetric" if self.symmetric else f"{'highly' if highly else 'slightly'} skewed"
+        """Either "symmetric" (skewness below 0.5), "slightly skewed" (below 1), "highly skewed"."""
+        steps = np.abs(self.difference.skewness) >= (registry.SYMMETRIC_BELOW, HIGHLY_SKEWED)
+        return ("symmetric", "slightly skewed", "highly skewed")[steps.sum()]
 
     @property
     def normal(self) -> bool | None:
@@ -119,11 +82,11 @@ class Description(Shown):
     @property
     def test_statistic(self) -> str:
         """What the manual would have tested: "mean" of symmetric differences, else "median"."""
-        return "mean" if self.symmetric else "median"
+        return "mean" if self.shape == "symmetric" else "median"
 
     def rows(self) -> list[dict[str, Any]]:
         """All fields and what they mean: one row."""
-        meaning = ("shape", "symmetric", "normal", "test_statistic")
+        meaning = ("shape", "normal", "test_statistic")
         return [super().rows()[0] | {name: getattr(self, name) for name in meaning}]
 
     def __str__(self) -> str:
@@ -154,6 +117,17 @@ def describe(
     names : tuple of two str, optional
         The names of the two systems.
 
+    Returns
+    -------
+    Description
+        `n` pairs, of which `n_zeros` do not differ, and `n_tied` differ by as much as another pair;
+        `a`, `b` and `difference`, each with `mean`, `median`, `sd`, `minimum`, `lower_quartile`,
+        `upper_quartile`, `maximum` and `skewness`; the `correlation` r12 of both systems' scores
+        (NaN where one is constant). `shapiro_w` and `shapiro_p` are of Shapiro and Wilk's test of
+        the differences, of more than 5 000 of every k-th in order; `normal` says whether p is at
+        least `alpha`. `shape` says how skewed they are, and `test_statistic` what the manual would
+        test for it, "mean" or "median".
+
     Raises
     ------
     TypeError, ValueError
@@ -175,51 +149,16 @@ def describe(
     d, scale = scores.differences(), scores.scale
     sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
     w, p = registry.shapiro(registry.as_floats(roomy(d) - int(d[0]), scale))
-    return Description(
-        names=scores.names,
-        n=len(scores),
-        a=summary(scores.u, scale),
-        b=summary(scores.v, scale),
-        difference=summary(d, scale),
-        alpha=alpha,
-        shapiro_w=w,
-        shapiro_p=p,
-        correlation=registry.correlation(scores),
-        inflation=registry.inflation(scores),
-        n_zeros=int(np.sum(d == 0)),
-        n_tied=int(sizes[sizes > 1].sum()),
-    )
-
-
-def dependence(differences: Any) -> str:
-    """What neighbouring items that resemble each other mean for the tests; empty if none do."""
-    d = np.asarray(differences, dtype=np.float64)
-    if d.size < 3 or not np.ptp(d):
-        return ""
-    centred = d - d.mean()
-    # Which the correlation of neighbours exceeds in one of 40 samples by chance.
-    bound, r = 2 / sqrt(d.size), float(centred[1:] @ centred[:-1] / (centred @ centred))
-    if r <= bound:
-        return ""
-    return (
-        f"Neighbouring differences are correlated (correlation {r:.2f}, beyond 2 / sqrt({d.size}) "
-        f"= {bound:.2f}). Tests that assume independent items may then reject too often; name the "
-        "clusters (clusters=, --clusters)."
-    )
+    first, second, gap = (_summary(x, scale) for x in (scores.u, scores.v, d))
+    ties = int(np.sum(d == 0)), int(sizes[sizes > 1].sum())
+    facts = scores.names, len(scores), first, second, gap, alpha, w, p
+    return Description(*facts, registry.correlation(scores), *ties)
 
 
 # ---- units of several items ---------------------------------------------------------------------
 
 
-def evaluation_units(
-    a: Any,
-    b: Any,
-    size: int,
-    *,
-    metric: str = "mean",
-    rng: RNG = None,
-    remainder: str = "error",
-) -> Scores:
+def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RNG = None) -> Scores:
     """Combine so many successive items into a unit with a single score.
 
     Parameters
@@ -232,18 +171,17 @@ def evaluation_units(
         Of the scores of each system in the unit.
     rng : numpy.random.Generator, int or None, default None
         Shuffles the items first, those of both systems alike; None leaves them in their order.
-    remainder : {"error", "drop"}, default "error"
-        Whether items too few for another unit are an error, or in none of the units.
 
     Raises
     ------
     TypeError, ValueError
-        If the scores are no numbers, an option is unknown, or items are left over.
+        If the scores are no numbers, or an option is unknown or out of range.
 
     Returns
     -------
     Scores
-        One for each unit; in ``source["left_out"]`` the numbers of the items that are in none.
+        One for each unit. Items too few for another unit are in none: their numbers are in
+        ``source["left_out"]``.
 
     Notes
     -----
@@ -253,7 +191,7 @@ def evaluation_units(
     Examples
     --------
     >>> from permtest.study import evaluation_units
-    >>> units = evaluation_units([1, 0, 1, 1, 0], [0, 0, 1, 0, 1], 2, remainder="drop")
+    >>> units = evaluation_units([1, 0, 1, 1, 0], [0, 0, 1, 0, 1], 2)
     >>> (units.u / units.scale).tolist(), units.source["left_out"]
     ([0.5, 1.0], [4])
     """
@@ -261,50 +199,22 @@ def evaluation_units(
     n = len(scores)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
     check_option("metric", metric, ("mean", "median"))
-    check_option("remainder", remainder, ("error", "drop"))
-    if (rest := n % size) and remainder == "error":
-        raise ValueError(
-            f"size={size} leaves {rest} of {n} items over; choose a size that divides {n}, "
-            "or remainder='drop' to leave them out"
-        )
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
+    used, left_out = np.split(order, [n - n % size])
     parts = 2 if metric == "median" else size  # by which integers are divided, beside their scale
 
     def in_units(column: IntArray) -> IntArray:
-        x = with_room(column[order[: n - rest]], parts).reshape(-1, size)
+        x = with_room(column[used], parts).reshape(-1, size)
         if metric == "mean":
             return np.asarray(x.sum(axis=1))
         x = np.sort(x, axis=1)
         return x[:, (size - 1) // 2] + x[:, size // 2]
 
     source = {**scores.source, "unit": f"the {metric} of {size} items"}
-    source["left_out"] = sorted(order[n - rest :].tolist())
+    source["left_out"] = sorted(left_out.tolist())
     how: dict[str, Any] = {"score": scores.score, "higher_is_better": scores.higher_is_better}
     columns = [in_units(x) for x in scores.arrays]
     return Scores(columns, scores.systems, scores.scale * parts, source=source, **how)
-
-
-@dataclass(frozen=True, eq=False)
-class UnitSizes(Shown):
-    """How much differences of units vary, as `unit_sizes` finds it."""
-
-    sizes: NDArray[np.int64]
-    n_units: NDArray[np.int64]
-    sds: Floats
-    stable: tuple[int, ...]
-    tolerance: float
-    metric: str
-
-    def __str__(self) -> str:
-        by = f"{self.tolerance:.3g}"
-        stable = f"no size that was tried changes it by less than {by}"
-        if self.stable:
-            sizes = ", ".join(map(str, self.stable))
-            stable = f"first sizes that change it by no more than {by}: {sizes}"
-        return (
-            f"Standard deviation of units of {self.sizes[0]} to {self.sizes[-1]} items: "
-            f"{self.sds[0]:.4g} to {self.sds[-1]:.4g}; {stable}."
-        )
 
 
 def unit_sizes(
@@ -315,7 +225,7 @@ def unit_sizes(
     metric: str = "mean",
     rng: RNG = None,
     tolerance: float | None = None,
-) -> UnitSizes:
+) -> list[dict[str, Any]]:
     """How the standard deviation of the differences of units depends on the size of a unit.
 
     Parameters
@@ -329,17 +239,12 @@ def unit_sizes(
     tolerance : float, optional
         How far apart the deviations of a size and the next may be. Default: 1% of the first one.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are no numbers, or a size is out of range.
-
     Returns
     -------
-    UnitSizes
-        `sizes`, `n_units`, and the standard deviations `sds` (with n - 1) of the differences of
-        units; `stable` are the first ten sizes at which it is within `tolerance` of that of the
-        size before.
+    list of dict
+        A row for each size: "size", "units" (their number), "sd" (the standard deviation of the
+        differences of units, with n - 1), and "stable", whether that is within `tolerance` of the
+        one before; of stable sizes the first ten are marked.
 
     Notes
     -----
@@ -349,9 +254,11 @@ def unit_sizes(
     Examples
     --------
     >>> from permtest.study import unit_sizes
-    >>> found = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4])
-    >>> found.n_units.tolist(), found.sds.round(3)
-    ([8, 4, 2], array([3.882, 2.021, 2.121]))
+    >>> for row in unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4]):
+    ...     print(row["size"], row["units"], round(row["sd"], 3), row["stable"])
+    1 8 3.882 False
+    2 4 2.021 False
+    4 2 2.121 False
     """
     scores = registry.scores_of(a, b, least=2)[0]
     n = len(scores)
@@ -361,12 +268,11 @@ def unit_sizes(
     tried = [check_count(x, f"sizes[{i}]", 1, n // 2, why) for i, x in enumerate(sizes)]
     if not tried or tried != sorted(set(tried)):
         raise ValueError(f"sizes={tried} must ascend, and have one size at least")
-    seed = None if rng is None else as_generator(rng).integers(2**63)
-    how: dict[str, Any] = {"metric": metric, "rng": seed, "remainder": "drop"}
-    units = (evaluation_units(scores, None, size, **how) for size in tried)
-    sds = np.array([deviation(some.differences(), some.scale) for some in units])
-    tolerance = 0.01 * float(sds[0]) if tolerance is None else check_finite(tolerance, "tolerance")
-    if tolerance < 0:
-        raise ValueError(f"tolerance={tolerance:g} must not be negative")
-    stable = np.array(tried[1:])[np.abs(np.diff(sds)) <= tolerance][:STABLE].tolist()
-    return UnitSizes(np.array(tried), n // np.array(tried), sds, tuple(stable), tolerance, metric)
+    seed = None if rng is None else int(as_generator(rng).integers(2**63))
+    units = [evaluation_units(scores, None, size, metric=metric, rng=seed) for size in tried]
+    sds = [deviation(some.differences(), some.scale) for some in units]
+    tolerance = 0.01 * sds[0] if tolerance is None else check_finite(tolerance, "tolerance")
+    stable = np.abs(np.diff(sds, prepend=np.inf)) <= tolerance
+    stable &= np.cumsum(stable) <= STABLE
+    rows = zip(tried, map(len, units), sds, stable.tolist(), strict=True)
+    return [dict(zip(("size", "units", "sd", "stable"), row, strict=True)) for row in rows]

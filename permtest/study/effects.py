@@ -1,11 +1,9 @@
-"""How large a difference is: effect sizes with intervals, and the test that each belongs to."""
+"""How large a difference is: effect sizes with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import partial
 from math import inf, sqrt
 from typing import Any
 
@@ -15,10 +13,10 @@ from permtest._checks import check_level
 from permtest._text import Shown, interval, number, plain
 from permtest.alternatives import ranks, registry
 from permtest.alternatives.counts import mcnemar, wilson
-from permtest.alternatives.means import t_quantile
-from permtest.integers import IntArray, exact_sum
+from permtest.alternatives.means import paired_t, t_quantile
+from permtest.integers import IntArray
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
-from permtest.study.describe import deviation
+from permtest.scores import Scores
 
 #: From which magnitude on Cohen calls an effect small, medium and large.
 STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
@@ -44,44 +42,20 @@ MOST_SKEWED = 0.5
 
 @dataclass(frozen=True)
 class EffectSize(Shown):
-    """How large a difference is.
-
-    Parameters
-    ----------
-    name : str
-        Of the function that computed it, such as "cohen_d".
-    value : float
-        Above 0 where the first system scores higher.
-    n : int
-        Number of pairs.
-    names : tuple of two str
-        The names of the two systems.
-    details : mapping of str to number
-        What else was computed, the same effect by other definitions included.
-    warning : str, optional
-        What to know before believing the interval: that differences look skewed. Default: None.
-
-    Examples
-    --------
-    >>> from permtest.study import cohen_d
-    >>> effect = cohen_d([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> low, high = effect.confidence_interval(0.9)
-    >>> round(effect.value, 3), effect.label, round(low, 3), round(high, 3)
-    (1.228, 'large', 0.17, 2.185)
-    """
+    """How large a difference is, above 0 where the first system scores higher."""
 
     name: str
     value: float
     n: int
     names: tuple[str, str]
     details: Mapping[str, float]
-    _interval: Callable[[float], tuple[float, ...]] = field(repr=False, compare=False)
+    _ends: Callable[[float], tuple[float, float]] = field(repr=False, compare=False)
     warning: str | None = None
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """A two-sided interval for the effect in the population, of a level in (0, 1)."""
         check_level(confidence_level, "confidence_level")
-        low, high = self._interval(confidence_level)
+        low, high = self._ends(registry.tail_level("two-sided", confidence_level))
         return ConfidenceInterval(float(low), float(high), confidence_level, warning=self.warning)
 
     @property
@@ -90,15 +64,10 @@ class EffectSize(Shown):
         return KINDS[self.name][0]
 
     @property
-    def method(self) -> str:
-        """How the interval is made."""
-        return KINDS[self.name][1]
-
-    @property
     def label(self) -> str:
         """Cohen's word for the magnitude; empty for an effect that has a unit."""
-        above = sum(abs(self.value) >= least for least in KINDS[self.name][2])
-        return WORDS[above] if KINDS[self.name][2] else ""
+        thresholds = KINDS[self.name][2]
+        return WORDS[sum(abs(self.value) >= x for x in thresholds)] if thresholds else ""
 
     def __str__(self) -> str:
         ends, word = interval(*self.confidence_interval()), f"{self.label}; " * bool(self.label)
@@ -108,10 +77,10 @@ class EffectSize(Shown):
         )
 
     def rows(self, confidence_level: float = 0.95) -> list[dict[str, Any]]:
-        """All fields, with interval and what the value is: one row."""
-        shown = {name: getattr(self, name) for name in ("title", "method", "label")}
-        ends = plain(tuple(self.confidence_interval(confidence_level)))
-        return [super().rows()[0] | shown | {"interval": ends}]
+        """All fields, with what the effect is called, its label and its interval: one row."""
+        more = {"title": self.title, "method": KINDS[self.name][1], "label": self.label}
+        more["interval"] = plain(tuple(self.confidence_interval(confidence_level)))
+        return [super().rows()[0] | more]
 
 
 def effect_sizes(
@@ -145,9 +114,6 @@ def effect_sizes(
     return tuple(found)
 
 
-# ---- differences of means -----------------------------------------------------------------------
-
-
 def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
     """Cohen's d for pairs: the mean of the differences over their standard deviation (d_z).
 
@@ -159,6 +125,12 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     names : tuple of two str, optional
         The names of the two systems.
 
+    Returns
+    -------
+    EffectSize
+        Its `value`, `label` (Cohen's word for it) and `confidence_interval(level)`; `details` has
+        the mean, sd, t and df, and the standard error of d.
+
     Raises
     ------
     TypeError, ValueError
@@ -166,61 +138,20 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
 
     Notes
     -----
-    `details` has the mean, sd, t and df, and the standard error of d. The interval inverts the
-    noncentral t distribution: it is exact for normal differences only. Where differences look
-    skewed, beyond what normal samples show, it has a `warning`: if there are fewer than 25 g1^2
-    pairs, or g1 d is beyond 0.5, as the interval is then wrong for any number of pairs.
+    The interval inverts the noncentral t distribution: it is exact for normal differences only.
+    Where differences look skewed, beyond what normal samples show, it has a `warning`: if there are
+    fewer than 25 g1^2 pairs, or g1 d is beyond 0.5, as the interval is then wrong for any number of
+    pairs.
 
     Examples
     --------
     >>> from permtest.study import cohen_d
-    >>> d = cohen_d([5, 7, 6, 9], [4, 6, 6, 6])
-    >>> round(d.value, 4), d.label
-    (0.9934, 'large')
+    >>> d = cohen_d([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> low, high = d.confidence_interval(0.9)
+    >>> round(d.value, 3), d.label, round(low, 3), round(high, 3)
+    (1.228, 'large', 0.17, 2.185)
     """
-    scores = registry.scores_of(a, b, names, least=2)[0]
-    gaps, n = scores.differences(), len(scores)
-    mean, sd = float(Fraction(exact_sum(gaps), scores.scale * n)), deviation(gaps, scores.scale)
-    if sd == 0:
-        raise ValueError(
-            f"a and b differ by {mean:g} in every pair: without a standard deviation there is no "
-            "standardised difference; report the difference itself"
-        )
-    d = mean / sd
-    details = {"mean": mean, "sd": sd, "t": d * sqrt(n), "df": n - 1}
-    details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
-    ends = partial(_noncentral, d, n)
-    return EffectSize("cohen_d", d, n, scores.names, details, ends, _warning(gaps, d))
-
-
-def _warning(gaps: IntArray, d: float) -> str | None:
-    """What is to be said where differences look skewed."""
-    n, g1 = gaps.size, skewness(*np.unique(gaps, return_counts=True))
-    enough = n >= PER_SQUARED_SKEWNESS * g1**2 and abs(g1 * d) <= MOST_SKEWED
-    if enough or not looks_skewed(g1, n):
-        return None
-    return (
-        f"The differences look skewed (g1 = {g1:.2g}), but the interval assumes that they are "
-        "normal. If they are not, it may miss the effect more often than it should: of 100 "
-        "lognormal differences, a 95% interval covers it in 82% of samples."
-    )
-
-
-def _noncentral(d: float, n: int, confidence_level: float) -> tuple[float, float]:
-    """All effects under which t lies neither in the upper nor in the lower tail."""
-    from scipy.optimize import brentq
-    from scipy.stats import nct
-
-    t, df, tail = d * sqrt(n), n - 1, registry.tail_level("two-sided", confidence_level)
-    reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
-
-    def end(share: float) -> float:
-        def gap(x: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
-            return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
-
-        return float(brentq(gap, t - reach, t + reach)) / sqrt(n)
-
-    return end(1 - tail), end(tail)
+    return _standardised("cohen_d", registry.scores_of(a, b, names, least=2)[0])
 
 
 def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -242,17 +173,50 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     >>> round(hedges_g([5, 7, 6, 9], [4, 6, 6, 6]).value, 4)
     0.7225
     """
-    d = cohen_d(registry.scores_of(a, b, names, least=3)[0])
-    near = 1 - 3 / (4 * (d.n - 1) - 1)
-    details = {"d": d.value, "df": d.n - 1, "J": near}
-
-    def ends(confidence_level: float) -> tuple[float, ...]:
-        return tuple(near * end for end in d.confidence_interval(confidence_level))
-
-    return EffectSize("hedges_g", near * d.value, d.n, d.names, details, ends, d.warning)
+    return _standardised("hedges_g", registry.scores_of(a, b, names, least=3)[0])
 
 
-# ---- ranks --------------------------------------------------------------------------------------
+def _standardised(name: str, scores: Scores) -> EffectSize:
+    """Cohen's d or Hedges' g."""
+    gaps, n, found, near = scores.differences(), len(scores), paired_t(scores), 1.0
+    error, t = found.details["standard_error"], found.statistic
+    d, details = t / sqrt(n), {"mean": found.estimate, "sd": error * sqrt(n), "t": t, "df": n - 1}
+    details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
+    if name == "hedges_g":
+        near = 1 - 3 / (4 * (n - 1) - 1)
+        details = {"d": d, "df": n - 1, "J": near}
+
+    def ends(tail: float) -> tuple[float, float]:
+        low, high = _noncentral(t, n - 1, tail)
+        return near * low / sqrt(n), near * high / sqrt(n)
+
+    return EffectSize(name, near * d, n, scores.names, details, ends, _warning(gaps, d))
+
+
+def _warning(gaps: IntArray, d: float) -> str | None:
+    """What is to be said where differences look skewed."""
+    n, g1 = gaps.size, skewness(*np.unique(gaps, return_counts=True))
+    enough = n >= PER_SQUARED_SKEWNESS * g1**2 and abs(g1 * d) <= MOST_SKEWED
+    if enough or not looks_skewed(g1, n):
+        return None
+    return (
+        f"The differences look skewed (g1 = {g1:.2g}), but the interval assumes that they are "
+        "normal. If they are not, it may miss the effect more often than it should: of 100 "
+        "lognormal differences, a 95% interval covers it in 82% of samples."
+    )
+
+
+def _noncentral(t: float, df: int, tail: float) -> tuple[float, float]:
+    """All noncentralities under which t lies neither in the upper nor in the lower tail."""
+    from scipy.optimize import brentq
+    from scipy.stats import nct
+
+    def gap(x: float, share: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
+        return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
+
+    reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
+    low, high = (brentq(gap, t - reach, t + reach, args=share) for share in (1 - tail, tail))
+    return float(low), float(high)
 
 
 def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -279,21 +243,23 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     (0.6444, 8.5, 4)
     """
     scores = registry.scores_of(a, b, names)[0]
-    gaps, n = scores.differences(), len(scores)
+    gaps = scores.differences()
     d = gaps[gaps != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     signed = ranks.signed_ranks(d)
-    z, deviation = float(ranks.rank_z(signed)), float(ranks.rank_deviation(signed))
+    z, spread = float(ranks.rank_z(signed)), float(ranks.rank_deviation(signed))
     plus, total = (int(x.sum()) / 2 for x in (np.maximum(signed, 0), np.abs(signed)))
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size}
     details["rank_biserial"] = (2 * plus - total) / total
-    unit, trials = total / (2 * deviation * sqrt(d.size)), _trials(d, plus / total)
+    unit, trials = total / (2 * spread * sqrt(d.size)), _trials(d, plus / total)
 
-    def ends(confidence_level: float) -> tuple[float, ...]:
-        return tuple(unit * (2 * x - 1) for x in wilson(plus / total, trials, confidence_level))
+    def ends(tail: float) -> tuple[float, float]:
+        low, high = wilson(plus / total, trials, 1 - 2 * tail)
+        return unit * (2 * low - 1), unit * (2 * high - 1)
 
-    return EffectSize("wilcoxon_r", z / sqrt(d.size), n, scores.names, details, ends)
+    value = z / sqrt(d.size)
+    return EffectSize("wilcoxon_r", value, len(scores), scores.names, details, ends)
 
 
 def _trials(d: IntArray, share: float) -> float:
@@ -329,9 +295,9 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     Notes
     -----
     The interval runs from the k-th smallest mean to the k-th largest, with k from the exact law of
-    the signed-rank sum: `details` has the k of 95%, the level achieved, and the median over i < j
-    (NLPStatTest manual, Eq. 18). Of symmetric differences it covers the centre at least so often;
-    an end is infinite where there are too few pairs. O(N log N).
+    the signed-rank sum. Of symmetric differences it covers the centre at least so often; an end is
+    infinite where there are too few pairs. O(N log N). The manual of NLPStatTest (Eq. 18) has the
+    median over i < j.
 
     Examples
     --------
@@ -340,21 +306,14 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     0.15
     """
     scores = registry.scores_of(a, b, names)[0]
-    gaps, n, scale = scores.differences(), len(scores), scores.scale
-    k, error = ranks.signed_rank_quantile(n, 0.025)
-    details = {"k": k, "achieved_level": 1 - 2 * error}
+    gaps, scale = scores.differences(), scores.scale
     value = float(ranks.hodges_lehmann_sum(gaps) / (2 * scale))
-    if n > 1:
-        details["i_lt_j"] = float(ranks.hodges_lehmann_sum(gaps, diagonal=False) / (2 * scale))
 
-    def ends(confidence_level: float) -> tuple[float, float]:
-        low, high = ranks.walsh_ends(gaps, registry.tail_level("two-sided", confidence_level))
-        return float(low / scale), float(high / scale)
+    def ends(tail: float) -> tuple[float, float]:
+        low, high = ranks.walsh_ends(gaps, tail)
+        return low / scale, high / scale
 
-    return EffectSize("hodges_lehmann", value, n, scores.names, details, ends)
-
-
-# ---- right and wrong answers --------------------------------------------------------------------
+    return EffectSize("hodges_lehmann", value, len(scores), scores.names, {}, ends)
 
 
 def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -383,5 +342,8 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     n, u, v = len(scores), scores.u > 0, scores.v > 0
     b_only, c_only = int(np.sum(u & ~v)), int(np.sum(v & ~u))
     details = {"p1": float(u.mean()), "p2": float(v.mean()), "b": b_only, "c": c_only}
-    ends = mcnemar(b_only, c_only, n=n).confidence_interval
+
+    def ends(tail: float) -> tuple[float, float]:
+        return mcnemar(b_only, c_only, n=n).confidence_interval(1 - 2 * tail)
+
     return EffectSize("risk_difference", (b_only - c_only) / n, n, scores.names, details, ends)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from math import ceil, gcd, inf, isinf, log, log2, sqrt
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, TypeAlias
+from math import ceil, gcd, inf, isinf, log2, sqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +24,9 @@ from permtest._text import Shown, interval, number
 from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
-from permtest.integers import exact_sum, roomy
+from permtest.integers import roomy
 from permtest.null.rows import Laws, compile_kernels
-from permtest.statistics import check_alternative, lookup
-from permtest.study.describe import deviation
-
-if TYPE_CHECKING:
-    from permtest.many.board import Leaderboard
+from permtest.statistics import check_alternative
 
 #: More items than this nobody has; the most whose number is searched for among exact tests; and
 #: up to how many items that is done where a formula is as good.
@@ -40,7 +34,7 @@ MOST, MOST_EXACT, FEW_ITEMS = 10**15, 10**6, 10_000
 
 #: Numbers of items that are looked at together; and how far from the mean numbers of discordant
 #: items matter to `exact_power`: so many standard deviations, and so many more.
-AT_ONCE, REACH = 128, (9.0, 40.0)
+AT_ONCE, DEVIATIONS, MORE = 128, 9, 40
 
 #: Tests that can be made of many data sets at a time; and those of the mean, for which a true mean
 #: difference of 0 is the null hypothesis.
@@ -56,8 +50,6 @@ DRAWN, PART, SHARE = 2**21, 1000, 50
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
 
 Floats: TypeAlias = NDArray[np.float64]
-Test: TypeAlias = "str | Callable[[Any, Any], Any]"
-Draw: TypeAlias = Callable[[np.random.Generator, int, int], tuple[Any, Any]]
 
 
 # ---- paired t-tests ------------------------------------------------------------------------------
@@ -128,17 +120,9 @@ def sample_size(
     (199, 5, 13)
     """
     effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    check_aim(power, alpha, alternative, delta=delta)
-
+    _check_aim(power, alpha, alternative, delta=delta)
     how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-
-    def enough(n: int) -> bool:
-        return power_t(n, effect, 1, **how) >= power
-
-    quantile = NormalDist().inv_cdf
-    z = quantile(power) - quantile(alpha / 2 if alternative == "two-sided" else alpha)
-    near = max(int(min((z / effect) ** 2, MOST)), 2)  # of a normal law
-    return _smallest(enough, 2 if enough(near) else near)
+    return _smallest(lambda n: power_t(n, effect, 1, **how) >= power, 2)
 
 
 def minimum_detectable_effect(
@@ -161,13 +145,14 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    check_aim(power, alpha, alternative)
+    _check_aim(power, alpha, alternative)
+    check_above_zero(sigma, "sigma")
     side = "two-sided" if alternative == "two-sided" else "greater"
 
     def gap(effect: float) -> float:
         return power_t(n, effect, 1, alpha=alpha, alternative=side) - power
 
-    high = check_above_zero(sigma, "sigma") / sigma
+    high = 1.0
     while gap(high) < 0:
         high *= 2
     found = sigma * float(brentq(gap, 0.0, high, xtol=1e-15))
@@ -203,7 +188,7 @@ def exact_power(
     >>> round(exact_power(0.15, 0.1, 1000), 4)
     0.8763
     """
-    size = check_count(n, "n", most=10**9, why=f"{_by_t('power_t(n, ', p_b, p_c)} is as good there")
+    size = check_count(n, "n", most=10**9, why="power_t is as good there")
     return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
 
 
@@ -231,16 +216,16 @@ def sample_size_binary(
     >>> sample_size_binary(0.6, 0.4)
     210
     """
-    check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
-    both, _ = _discordant(p_b, p_c)
+    _check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
 
     def enough(first: int, last: int) -> NDArray[np.bool_]:
         if last > 2 * MOST_EXACT:
-            near = _by_t("sample_size(", p_b, p_c)
-            raise ValueError(f"it takes more than {MOST_EXACT:,} items; {near} is as good there")
+            raise ValueError(
+                f"it takes more than {MOST_EXACT:,} items; sample_size is as good there"
+            )
         return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
-    crossing = _smallest(lambda n: bool(enough(n, n)[0]), 1)
+    crossing, both = _smallest(lambda n: bool(enough(n, n)[0]), 1), p_b + p_c
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
     for end in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
         first = max(end - AT_ONCE, 0) + 1
@@ -249,54 +234,29 @@ def sample_size_binary(
     return 1
 
 
-def _discordant(p_b: float, p_c: float) -> tuple[float, float]:
-    """Probability that one system alone has an item right, and that this is the first."""
-    both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
-    if both > 1 + 1e-12:
-        raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
-    return min(both, 1.0), p_b / both if both else 0.5
-
-
-def _by_t(call: str, p_b: float, p_c: float) -> str:
-    """A call with the mean and the deviation of differences of 0 and 1."""
-    (both, _), gap = _discordant(p_b, p_c), p_b - p_c
-    return f"{call}{gap:.6g}, {sqrt(max(both - gap * gap, 0.0)):.6g})"
-
-
 def _powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> Floats:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
-    from scipy.special import betainc
+    from scipy.stats import binom
 
-    both, share = _discordant(p_b, p_c)
     check_level(alpha)
     check_alternative(alternative)
+    both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
+    if both > 1 + 1e-12:
+        raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
+    both, lost = min(both, 1.0), p_c / both if both else 0.5
     fewest, most = int(numbers.min()), int(numbers.max())
-    reach = [REACH[0] * sqrt(n * both * (1 - both)) + REACH[1] for n in (fewest, most)]
+    reach = [DEVIATIONS * sqrt(n * both * (1 - both)) + MORE for n in (fewest, most)]
     low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
     m = np.arange(max(low, 0), min(high, most) + 1)
-
-    def at_most(k: Any, chance: float) -> Any:  # k losses in m games that are won by chance
-        return np.where(k < 0, 0.0, betainc(m - k, k + 1, chance))
-
-    # The most losses of m that reject, -1 if none do: near those of a normal law. Both sides are
-    # alike, and roundings do not matter.
-    level = alpha / (1 + (alternative == "two-sided"))
-    few = np.floor((m - 1 + NormalDist().inv_cdf(level) * np.sqrt(m)) / 2).clip(-1, m - 1)
-    level, off = level * (1 + 1e-11), np.ones(1)
-    while off.any():
-        off = np.where(at_most(few, 0.5) > level, -1, at_most(few + 1, 0.5) <= level)
-        few = few + off
-    sides = [share] * (alternative != "less") + [1 - share] * (alternative != "greater")
-    found = sum(at_most(few, x) for x in sides)
-    # From each P(m) to the next; their scale does not matter.
-    odds = log(max(both, 1e-99)) - log(max(1 - both, 1e-99))
-    with np.errstate(divide="ignore"):
-        steps = np.log(np.maximum(numbers[:, None] + 1 - m, 0) / np.maximum(m, 1))
-    logs = np.cumsum(steps + odds, axis=1)
-    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(np.clip(shares @ found / shares.sum(axis=1), 0.0, 1.0))
+    # The most losses of m that reject, -1 if none do; roundings do not matter.
+    level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
+    few = binom.ppf(level, m, 0.5)
+    few = few - (binom.cdf(few, m, 0.5) > level)
+    sides = [lost] * (alternative != "less") + [1 - lost] * (alternative != "greater")
+    rejected = sum(binom.cdf(few, m, chance) for chance in sides)
+    return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ rejected, 0.0, 1.0))
 
 
 # ---- of either kind: effects are shares p_b and p_c, or delta and sigma --------------------------
@@ -336,18 +296,11 @@ def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alterna
     return max(size, least)
 
 
-def units_at(
-    ends: tuple[float, float],
-    of: Mapping[str, float],
-    *,
-    power: float,
-    alpha: float,
-    alternative: str,
-) -> tuple[float, float]:
+def units_at(ends: Iterable[float], of: Mapping[str, float], **how: Any) -> tuple[float, float]:
     """The units needed at the ends of an interval that excludes 0, the fewer first.
 
-    `of` is the observed effect, whose spread stays. Infinite: more than anybody has, or on the
-    other side.
+    `of` is the observed effect, whose spread stays; `how` as in `units_needed`. Infinite: more than
+    anybody has, or on the other side.
     """
     found: list[float] = []
     for end in sorted(ends, key=abs, reverse=True):
@@ -355,12 +308,9 @@ def units_at(
         if "p_b" in of:  # on as many items as before, if so few can make that difference
             apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
             effect = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
-        if isinf(end):
-            found.append(fewest_units(alpha, alternative))
-            continue
         try:
-            how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
-            found.append(units_needed(effect, **how))
+            least = fewest_units(how["alpha"], how["alternative"])
+            found.append(least if isinf(end) else units_needed(effect, **how))
         except ValueError:  # more than anybody has, or on the other side
             found.append(inf)
     return found[0], found[1]
@@ -379,7 +329,7 @@ def _smallest(enough: Callable[[int], bool], least: int) -> int:
     return high
 
 
-def check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
+def _check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
     """Levels in their order, and a difference that lies on the side of the alternative."""
     check_alternative(alternative)
     if not check_level(alpha) < check_level(power, "power"):
@@ -388,10 +338,7 @@ def check_aim(power: float, alpha: float, alternative: str, **difference: float)
         if value == 0:
             raise ValueError(f"{name} is 0: no number of items finds a difference of 0")
         if (value < 0) != (alternative == "less") and alternative != "two-sided":
-            raise ValueError(
-                f"{name}={value:g} has the wrong sign for alternative={alternative!r}; "
-                "swap the systems or the alternative"
-            )
+            raise ValueError(f"{name}={value:g} has the wrong sign for {alternative=}")
 
 
 # ---- by simulation -------------------------------------------------------------------------------
@@ -399,28 +346,7 @@ def check_aim(power: float, alpha: float, alternative: str, **difference: float)
 
 @dataclass(frozen=True)
 class PowerCurve(Shown):
-    """The power of a test against the number of pairs, as `power_curve` makes it.
-
-    Parameters
-    ----------
-    sizes, power : tuple
-        Numbers of pairs, ascending, and the share of the samples of that size that were rejected.
-    intervals : tuple of (float, float)
-        Wilson's 95% intervals of the power, for the error of the simulation.
-    test, alpha, alternative, experiments, method
-        What `power_curve` was asked for.
-    delta : float
-        The true mean difference in the samples.
-    rounded : float
-        Unit of a lattice that differences were rounded to, in scores; 0 if they were not.
-
-    Examples
-    --------
-    >>> from permtest.study import power_curve
-    >>> curve = power_curve([3, 5, 4, 6], [2, 5, 3, 4], sizes=[10, 40], experiments=200, rng=0)
-    >>> curve.power[1] > 0.9, len(curve.intervals)
-    (True, 2)
-    """
+    """The power of a test against the number of pairs, as `power_curve` finds it."""
 
     sizes: tuple[int, ...]
     power: tuple[float, ...]
@@ -429,9 +355,8 @@ class PowerCurve(Shown):
     alpha: float
     alternative: str
     experiments: int
-    method: str
-    delta: float | None = None
-    rounded: float = 0.0
+    delta: float
+    rounded: float
 
     def needed(self, power: float = 0.8) -> int | None:
         """The smallest number of pairs with this power, in (0, 1); None if no size has it.
@@ -450,14 +375,11 @@ class PowerCurve(Shown):
 
     def __str__(self) -> str:
         enough, ends = self.needed(), interval(*self.intervals[-1], digits=3)
-        title = registry.TESTS[self.test].title if self.test in registry.TESTS else self.test
-        most = "no more than" if enough == self.sizes[0] else "about"
-        reach = f"A power of 80% takes {most} {enough} pairs"
+        reach = f"{enough} pairs have a power of 80%" if enough else "no size here has one of 80%"
         return (
-            f"With {self.sizes[-1]} pairs the power of the {title} is {number(self.power[-1], 3)} "
-            f"(95% interval {ends}; alpha = {self.alpha:g}, {self.alternative}, "
-            f"{self.experiments} samples by {self.method}). "
-            f"{reach if enough else 'No size here has a power of 80%'}."
+            f"With {self.sizes[-1]} pairs the power of the {registry.TESTS[self.test].title} is "
+            f"{number(self.power[-1], 3)} (95% interval {ends}; alpha = {self.alpha:g}, "
+            f"{self.alternative}, {self.experiments} samples); {reach}."
         )
 
 
@@ -465,16 +387,15 @@ def power_curve(
     a: Any,
     b: Any = None,
     *,
-    test: Test = "exact",
+    test: str = "exact",
     sizes: int | Sequence[int] = 20,
     experiments: int = 2000,
-    method: str = "bootstrap",
     delta: float | Fraction | None = None,
     alpha: float = 0.05,
     alternative: str = "two-sided",
     rng: RNG = None,
 ) -> PowerCurve:
-    """How the power of a test grows with the number of pairs like these.
+    """How the power of a test grows with the number of pairs like these, drawn with replacement.
 
     It says how many pairs another study of such systems takes, and nothing new about the data
     themselves: where p is small, the power at their own size is large.
@@ -483,37 +404,41 @@ def power_curve(
     ----------
     a, b : array_like of shape (N,)
         Scores of both systems on the same items; or one `Scores`, and None.
-    test : str or callable, default "exact"
+    test : str, default "exact"
         One of "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean" (studentised),
         "sign", "wilcoxon" and "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar",
-        "mcnemar_midp" and "mcnemar_chi2". Or a function of two rows that returns p, or a result
-        with `pvalue`: any of `alternatives`.
+        "mcnemar_midp" and "mcnemar_chi2".
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
         sizes themselves, up to ten million.
     experiments : int, default 2000
         Number of samples of each size, up to a million.
-    method : {"bootstrap", "normal"}
-        Draw pairs with replacement, or differences from the normal law with their mean and spread,
-        which the exact test rounds to multiples of an eighth of the spread.
     delta : float or Fraction, optional
         The true mean difference in the samples, if not that of the data: 0 makes the curve that of
-        the level. For tests of the mean, and functions.
+        the level. For tests of the mean.
     alpha : float, default 0.05
         Level of the test; p <= alpha rejects.
     alternative : {"two-sided", "greater", "less"}
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
 
+    Returns
+    -------
+    PowerCurve
+        `sizes`, ascending; `power`, the share of the samples of each size that are rejected, and
+        `intervals`, Wilson's 95% intervals for the error of the simulation; ``needed(power)``, the
+        smallest number of pairs that has a power, or None; `rounded`, the unit of a lattice that
+        differences were rounded to, in scores, or 0.
+
     Notes
     -----
-    For the exact test by bootstrap only the number of times that each difference occurs is drawn,
-    so that the cost, some 40 µs a sample, does not depend on the sizes. Differences that are no
-    multiples of a unit up to 100 go to one of two neighbours on a lattice at random, such that the
-    mean is kept. Its unit, `rounded`, is an eighth of the standard deviation, which adds at most
-    a 256th to the variance, or a thousandth of the largest difference, if that is more.
+    For the exact test only the number of times that each difference occurs is drawn, so that the
+    cost, some 40 µs a sample, does not depend on the sizes. Differences that are no multiples of a
+    unit up to 100 go to one of two neighbours on a lattice at random, such that the mean is kept.
+    Its unit, `rounded`, is an eighth of the standard deviation, which adds at most a 256th to the
+    variance, or a thousandth of the largest difference, if that is more.
 
-    Source: NLPStatTest manual, sec. 3.4 and F.2 (Alg. 3 and 4).
+    Source: NLPStatTest manual, sec. 3.4 and F.2 (Alg. 4).
 
     Examples
     --------
@@ -522,136 +447,75 @@ def power_curve(
     >>> curve.power[0] < 0.8 < curve.power[-1], 20 < curve.needed(0.8) < 40
     (True, True)
     """
-    if delta is not None and isinstance(test, str) and test not in OF_MEANS:
-        raise ValueError(
-            f"delta sets the mean difference, but test={test!r} is not about the mean: it may "
-            "reject where that is 0. Leave delta out, or use test='exact'"
-        )
-    check_option("method", method, ("bootstrap", "normal"))
-    scores, true = (
-        registry.scores_of(a, b)[0],
-        None if delta is None else registry.as_threshold(delta),
-    )
+    check_option("test", test, SIMULATED)
+    check_alternative(alternative)
+    check_level(alpha)
+    check_count(experiments, "experiments", most=10**6, why="shares of fewer are as good")
+    if delta is not None and test not in OF_MEANS:
+        raise ValueError(f"delta sets the mean difference, but {test=} is not about the mean")
+    scores = registry.scores_of(a, b)[0]
     if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
-    d, scale, n = scores.differences(), scores.scale, len(scores)
-    mean = float(Fraction(exact_sum(d), scale * n) if true is None else true)
-    draw: Draw
-    if method == "normal":
-        spread = deviation(d, scale)
-        if not spread > 0:
-            raise ValueError("the differences are all equal; a normal law needs some spread")
-        draw, unit = partial(_normal, test == "exact", mean / spread), spread / PER_DEVIATION
-    else:
-        draw = Resampling.of(scores.u, scores.v, scale, true)
-        unit = draw.rounded
-    name = test if isinstance(test, str) else getattr(test, "__name__", "test")
+    true = None if delta is None else registry.as_threshold(delta)
+    law = Resampling.of(scores.u, scores.v, scores.scale, true)
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
-    chosen, origin = _sizes(sizes, n), seeds(as_generator(rng))
+    chosen, origin = _sizes(sizes, len(scores)), seeds(as_generator(rng))
     power: list[float] = []
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
-        generator = stream(origin, size)
-        power.insert(0, rejection_rates({name: test}, draw, n=size, rng=generator, **how)[name])
-    intervals = tuple(wilson(share, experiments) for share in power)
-    asked = {"test": name, "method": method, "delta": mean, **how}
-    rounded = unit * (test == "exact")
-    return PowerCurve(tuple(chosen), tuple(power), intervals, rounded=rounded, **asked)
+        power += rejection_rates([test], law, n=size, rng=stream(origin, size), **how)
+    intervals = tuple(wilson(share, experiments) for share in reversed(power))
+    how |= {"test": test, "delta": law.mean, "rounded": law.rounded * (test == "exact")}
+    return PowerCurve(tuple(chosen), tuple(reversed(power)), intervals, **how)
 
 
 def _sizes(sizes: Any, n: int) -> list[int]:
     """The sizes that are asked for, or so many up to `n`."""
     if np.ndim(sizes):
-        if not (chosen := sorted({check_count(x, f"sizes[{i}]") for i, x in enumerate(sizes)})):
+        if not len(sizes):
             raise ValueError("sizes is empty; name at least one")
-        return chosen
+        return sorted({check_count(x, f"sizes[{i}]", most=10**7) for i, x in enumerate(sizes)})
     # One pair says nothing about spread; where there are more, the curve begins at two.
     total = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
     return sorted({n * k // total for k in range(1, total + 1)} - {0, 1} or {n})
 
 
-def _normal(
-    rounded: bool, lead: float, rng: np.random.Generator, size: int, n: int
-) -> tuple[Any, Any]:
-    """Normal differences with that mean, in deviations, of which eight are a unit."""
-    middle = float(np.clip(PER_DEVIATION * lead, -FINEST, FINEST))
-    d = rng.normal(middle, PER_DEVIATION, (size, n))
-    return np.rint(d).astype(np.int64) if rounded else d, np.zeros((size, n), np.int64)
-
-
 def rejection_rates(
-    tests: Mapping[str, Test],
-    draw: Draw,
+    tests: Sequence[str],
+    law: Resampling,
     *,
     n: int,
     experiments: int,
     alpha: float,
     alternative: str = "two-sided",
-    rng: RNG,
+    rng: np.random.Generator,
     K: int = 1000,
-) -> dict[str, float]:
-    """The share of simulated data sets of n pairs that each test rejects, all in the same ones.
-
-    ``draw(rng, experiments, n)`` returns scores of both systems, of shape (experiments, n); it is
-    asked for up to a thousand data sets at a time, which the workers of joblib share.
-    """
-    check_level(alpha)
-    check_alternative(alternative)
-    why = "their shares are as good as exact by then; ask for fewer"
-    total = check_count(experiments, "experiments", most=10**6, why=why)
-    law = draw if isinstance(draw, Resampling) else None
-    alone = law if [*tests.values()] == ["exact"] else None  # so that no rows have to be drawn
-    check_count(n, "n", most=10**7, why="power_t and exact_power have formulas")
-    for test in tests.values():
-        if not callable(test):
-            check_option("test", test, SIMULATED)
-    width = alone.values.size if alone else n
-    each = max(min(DRAWN // width, PART), 1)
-    origin = seeds(as_generator(rng))
+) -> list[float]:
+    """The share of simulated data sets of n pairs that each test rejects, all in the same ones."""
+    alone = [*tests] == ["exact"]  # so that no rows have to be drawn
+    each = max(min(DRAWN // (law.values.size if alone else n), PART), 1)
+    origin = seeds(rng)
 
     def rejected(start: int) -> list[int]:
-        size, generator = min(each, total - start), stream(origin, start)
-        rows = () if alone else draw(generator, size, n)
-        how: dict[str, Any] = {"alternative": alternative, "rng": generator, "K": K}
-        return [
-            law.rejected(generator, size, n, alpha, alternative)
-            if law and test == "exact"
-            else int(registry.rejects(pvalues(test, *rows, **how), alpha).sum())
-            for test in tests.values()
-        ]
+        size, generator = min(each, experiments - start), stream(origin, start)
+        rows = () if alone else law.draw(generator, size, n)
+        found = []
+        for test in tests:
+            row, how = registry.TESTS[test], {"axis": 1, "alternative": alternative}
+            if test == "exact":
+                found.append(law.rejected(generator, size, n, alpha, alternative))
+                continue
+            assert row.many is not None, f"{test} is made of single data sets only"
+            drawn = {"K": K, "rng": generator} if row.takes == "resamples" else {}
+            p = row.many(*rows, **how, **drawn)
+            found.append(int(registry.rejects(p, alpha).sum()))
+        return found
 
-    if {"exact", "wilcoxon"}.intersection(test for test in tests.values() if not callable(test)):
+    if {"exact", "wilcoxon"}.intersection(tests):
         compile_kernels()  # once, before several threads do
-    starts = range(0, total, each)
-    rows = in_parallel(rejected, starts, threads=False)
-    found = np.sum([*progress(rows, total=len(starts), what="tests")], axis=0)
-    return {test: float(x) / total for test, x in zip(tests, found, strict=True)}
-
-
-def pvalues(
-    test: Test,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    *,
-    alternative: str,
-    rng: RNG = None,
-    K: int = 1000,
-) -> Floats:
-    """p of each data set, one a row; for "exact", scores have to be integers.
-
-    0 or 1 for tests that divide by the spread of a row, if it has none. The bootstrap is
-    studentised, and all data sets share its K resamples.
-    """
-    if callable(test):
-        p = np.empty(len(a))
-        for i, found in enumerate(progress(map(test, a, b), total=len(a), what="tests")):
-            p[i] = getattr(found, "pvalue", found)
-            if not 0 <= p[i] <= 1:
-                raise ValueError(f"the test returned {p[i]} for data set {i}, which is no p-value")
-        return p
-    row = registry.TESTS[test]
-    drawn = {"K": K, "rng": as_generator(rng)} if row.takes == "resamples" else {}
-    assert row.many is not None, f"{test} is made of single data sets only"
-    return np.asarray(row.many(a, b, axis=1, alternative=alternative, **drawn))
+    starts = range(0, experiments, each)
+    parts = in_parallel(rejected, starts, threads=False)
+    found = np.sum([*progress(parts, total=len(starts), what="tests")], axis=0)
+    return [float(x) / experiments for x in found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -662,29 +526,32 @@ class Resampling:
     b: Floats
     values: NDArray[np.int64]  # the differences, as integers
     shares: Floats  # how probable they are
-    rounded: float  # the unit that they were rounded to, in scores; 0 where they were not
+    mean: float  # of the differences, in scores
+    rounded: float = 0.0  # the unit that they were rounded to, in scores; 0 where they were not
 
     @classmethod
     def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> Resampling:
         """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
         distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
-        shift = Fraction(0) if delta is None else delta * scale - Fraction(total, u.size)
+        mean = Fraction(total, scale * u.size)
+        shift = Fraction(0) if delta is None else (delta - mean) * scale
         a, b = registry.as_floats(u, scale) + float(shift / scale), registry.as_floats(v, scale)
         whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
         unit, shares = gcd(*whole) or 1, counts / u.size
+        lead = float(mean if delta is None else delta)
         if max(map(abs, whole)) <= SMALL * unit:
-            return cls(a, b, np.array([x // unit for x in whole]), shares, 0.0)
+            return cls(a, b, np.array([x // unit for x in whole]), shares, lead)
         x = np.array([value / (scale * shift.denominator) for value in whole])
         spread = float(np.sqrt(shares @ (x - shares @ x) ** 2))
         rounded = max(spread / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
         low = np.floor(x / rounded)
         upper = shares * (x / rounded - low)
         values, where = np.unique([*low, *(low + 1)], return_inverse=True)
-        mass = np.bincount(where, [*(shares - upper), *upper])
-        return cls(a, b, values.astype(np.int64), np.asarray(mass, dtype=np.float64), rounded)
+        mass = np.bincount(where, [*(shares - upper), *upper]).astype(np.float64)
+        return cls(a, b, values.astype(np.int64), mass, lead, rounded)
 
-    def __call__(self, rng: np.random.Generator, size: int, n: int, /) -> tuple[Floats, Floats]:
+    def draw(self, rng: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
         """Scores of both systems, so many samples of n pairs."""
         items = rng.integers(self.a.size, size=(size, n))
         return self.a[items], self.b[items]
@@ -709,68 +576,12 @@ class Resampling:
 
         def tested(some: NDArray[np.int64]) -> int:
             found = Laws.of_counts(self.values, some).solve(alternative)
-            p = found.values[0]
+            p, exact = found.values[0], registry.TESTS["exact"].many
+            assert exact is not None
             for i in found.hard.nonzero()[0]:
-                row = np.repeat(self.values, some[i].astype(np.intp))
-                p[i] = pvalues("exact", row[None, :], 0 * row[None, :], alternative=alternative)[0]
+                row = np.repeat(self.values, some[i].astype(np.intp))[None, :]
+                p[i] = exact(row, 0 * row, axis=1, alternative=alternative)[0]
             return int(np.count_nonzero(registry.rejects(p, alpha)))
 
         parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
         return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))
-
-
-# ---- boards --------------------------------------------------------------------------------------
-
-
-def separating_n(board: Leaderboard, power: float = 0.8) -> Floats:
-    """How many units would separate each system again from the one before it, or the baseline.
-
-    Only where the interval of their difference excludes 0. Where it does not, the scores do not
-    tell which of the two is higher, and no number of units follows from them.
-
-    Parameters
-    ----------
-    board : Leaderboard
-        What `compare_many` returns.
-    power : float, default 0.8
-        The probability of finding the difference: above the level of one pair, below 1.
-
-    Returns
-    -------
-    ndarray of shape (S, 2)
-        Items, or clusters where these are swapped, in the order of `board.systems`: the fewest, if
-        the true difference lies at that end of its interval that is further from 0, and the most,
-        if it lies at the nearer one; infinite where it is more than anybody has. NaN where the
-        interval contains 0, for the first system, and for the baseline.
-
-    Notes
-    -----
-    The intervals are simultaneous, as in ``board.interval``. The spread is taken as observed, and
-    so is the share of items on which systems of 0 and 1 differ. The level is that of one pair:
-    `alpha` over the number of tests, as if corrected by Bonferroni, or `alpha` itself without a
-    correction. Numbers above 10 000 are by the formula of the t-test.
-
-    Examples
-    --------
-    >>> from permtest import compare_many
-    >>> from permtest.study import separating_n
-    >>> small, big = [2, 4, 3, 4, 1, 3, 4], [3, 5, 4, 6, 2, 4, 5]
-    >>> board = compare_many({"big": big, "small": small, "copy": small})
-    >>> separating_n(board, power=0.9).tolist()
-    [[nan, nan], [7.0, 27.0], [nan, nan]]
-    """
-    level = board.alpha / (1 if board.correction == "none" else len(board))
-    how: dict[str, Any] = {"power": power, "alpha": level, "alternative": "two-sided"}
-    check_aim(**how)
-    found, systems, order = np.full((len(board.systems), 2), np.nan), board.systems, board.order()
-    whole = board.metric == "mean" or lookup(board.metric).columns
-    times = 1 if whole else board.n
-    for before, name in zip([order[0], *order], order, strict=False):
-        other = board.baseline or before
-        if name != other:
-            i, j = systems.index(name), systems.index(other)
-            low, high = (end / times for end in board.interval(name, other))
-            if low > 0 or high < 0:
-                gaps = board.unit_values[i] - board.unit_values[j]
-                found[i] = units_at((low, high), observed_effect(gaps), **how)
-    return found

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from permtest._checks import check_option
-from permtest._parallel import RNG, as_generator
-from permtest._text import Shown, html_table, interval, number, p_value, plain, said, together
+from permtest._parallel import as_generator
+from permtest._text import Shown, html_table, number, p_value, said, together
 from permtest.alternatives import registry
-from permtest.integers import IntArray, exact_sum
+from permtest.alternatives.counts import wilson
+from permtest.integers import IntArray
 from permtest.scores import Scores
 from permtest.study.describe import Description, describe
 from permtest.study.power import DRAWN, Resampling, fewest_units, rejection_rates
-
-LISTS = RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non_preferred", "inappropriate"
 
 #: Tests whose level and power are measured, of scores of 0 and 1 and of others; the most samples
 #: that are drawn.
@@ -30,10 +29,6 @@ SAMPLES = 1000
 #: bootstrap; and a level that is too high, in units of alpha.
 MOST_RANKED, RESAMPLES, TOLERANCE = 50, 399, 1.1
 
-#: For `rate_intervals`: resamples of the differences, and whose spread is taken for that of a test,
-#: if not that of the t-test.
-RESAMPLED, QUICK = 25, {"sign": "sign"}
-
 #: What a claim may be about, and the test for it.
 ESTIMANDS = {"mean": "exact", "median": "sign"}
 
@@ -44,104 +39,40 @@ TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
     "symmetric": (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",)),
     "skewed": (("sign",), MEDIANS, ("paired_t", "wilcoxon")),
 }
+#: What is said of the lists: by their names, and of the manual's.
+RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = LISTS = "recommended", "non-preferred", "inappropriate"
 OPINION = ("suits best", "valid, but slow or weaker", "makes assumptions that fail")
 
-#: Headings of the lists as a table.
+#: Headings of the rows as a table.
 COLUMNS = {"title": "test", "advice": "advice", "level": "level", "power": "power"}
 COLUMNS |= {"reason": "reason"}
-
-#: Level and power of a test, and their intervals.
-Rates: TypeAlias = Mapping[str, tuple[float, float]]
-Ends: TypeAlias = Mapping[str, tuple[tuple[float, float], tuple[float, float]]]
-
-
-class Entry(NamedTuple):
-    """A test by its name in `compare_all` and its title, and why it is in its list."""
-
-    test: str
-    title: str
-    reason: str
 
 
 @dataclass(frozen=True, eq=False)
 class Recommendation(Shown):
-    """Three lists of tests for two systems' scores.
+    """Which tests suit two systems' scores, as `recommend` finds it: a row for each in `tests`."""
 
-    Parameters
-    ----------
-    recommended, non_preferred, inappropriate : tuple of Entry
-        The test for the estimand; tests that are valid, or nearly, for this or another estimand;
-        and tests whose assumptions fail.
-    description : Description
-        Of the scores.
-    rule : str
-        "exact" or "manual".
-    rates : mapping of str to (float, float)
-        Level and power of tests: how often they reject samples like these without, and with, the
-        mean difference.
-    samples : int
-        How many samples they were measured on; 0 if they were not.
-    intervals : mapping of str to ((float, float), (float, float))
-        95% intervals of level and power for the population that the scores are a sample of.
-    estimand : str
-        "mean" or "median"; the manual's table does not look at it.
-
-    Examples
-    --------
-    >>> from permtest.study import recommend
-    >>> found = recommend([3, 5, 4, 6, 2, 4, 4], [2, 3, 4, 3, 1, 5, 2])
-    >>> level, power = found.rates["exact"]
-    >>> "independent_t" in found.names("inappropriate"), level < 0.06 < power
-    (True, True)
-    """
-
-    recommended: tuple[Entry, ...]
-    non_preferred: tuple[Entry, ...]
-    inappropriate: tuple[Entry, ...]
+    tests: Sequence[dict[str, Any]]
     description: Description
     rule: str
-    rates: Rates
+    estimand: str
     samples: int
-    intervals: Ends
-    estimand: str = "mean"
 
-    @property
-    def lists(self) -> dict[str, tuple[Entry, ...]]:
-        """The three lists by their names."""
-        return {name: getattr(self, name) for name in LISTS}
-
-    def names(self, which: str = RECOMMENDED) -> list[str]:
-        """Names of the tests in one of the lists."""
-        return [entry.test for entry in self.lists[which]]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each test: its list, the reason, and level and power where measured."""
-        found = []
-        for advice, entries in self.lists.items():
-            for entry in entries:
-                level, power = self.rates.get(entry.test, (None, None))
-                about = {"advice": advice.replace("_", "-"), "level": level, "power": power}
-                ends = self.intervals.get(entry.test, (None, None))
-                about |= {"level_interval": plain(ends[0]), "power_interval": plain(ends[1])}
-                found.append(entry._asdict() | about)
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """The rows, the description, and how the rates were measured."""
-        found = {name: getattr(self, name) for name in ("rule", "estimand", "samples")}
-        return {"tests": self.rows(), **found, "description": self.description.to_dict()}
+    def names(self, advice: str = RECOMMENDED) -> list[str]:
+        """The tests that are recommended, or of which this is said."""
+        return [row["test"] for row in self.tests if row["advice"] == advice]
 
     def __str__(self) -> str:
-        titles = " and ".join(entry.title for entry in self.recommended)
+        titles = " and ".join(x["title"] for x in self.tests if x["advice"] == RECOMMENDED)
         about = f", for a claim about the {self.estimand}" if self.rule == "exact" else ""
         measured = (
             f" Level and power are shares of {self.samples:,} samples of {self.description.n} "
             "differences, drawn from these without their mean, and as they are."
         )
-        return f"Recommended{about}: {titles}.{measured * bool(self.rates)}"
+        return f"Recommended{about}: {titles}.{measured * bool(self.samples)}"
 
     def _repr_html_(self) -> str:
-        return together(said(str(self)), html_table(self.rows(), COLUMNS))
+        return together(said(str(self)), html_table(self.tests, COLUMNS))
 
 
 def recommend(
@@ -169,9 +100,17 @@ def recommend(
         normality.
     rule : {"exact", "manual"}, default "exact"
         "manual": Table 2 of the NLPStatTest manual, which chooses by symmetry and normality of the
-        same scores, whatever the estimand; tests that it lacks are in no list.
+        same scores, whatever the estimand; tests that it lacks are left out.
     names : tuple of two str, optional
         As in `describe`.
+
+    Returns
+    -------
+    Recommendation
+        Of `tests` a row each, the best advice first: "test" and "title", "advice" ("recommended",
+        "non-preferred" for what is valid, or nearly, for this or another estimand, and
+        "inappropriate"), the "reason", and where they were measured "level" and "power": how often
+        the test rejects `samples` samples like these without, and with, the mean difference.
 
     Raises
     ------
@@ -183,26 +122,20 @@ def recommend(
     -----
     A test that is chosen from the same data does not keep its level, whether it is chosen by p or
     by measured level and power, which depend on the same differences. So nothing is chosen here:
-    level and power of other tests are shown for the plan of the next study. Measuring takes a
-    second or two, and longer for many thousand pairs; it draws the same samples every time. For the
-    level the mean of the differences is subtracted (or, for the sign test and for scores of 0 and
-    1, their signs are random).
+    level and power of other tests are shown for the plan of the next study. They are those of
+    samples from the differences that there are; from twenty pairs they may be far from those of the
+    population. Measuring takes a second or two, and longer for many thousand pairs; it draws the
+    same samples every time. For the level the mean of the differences is subtracted (or, for the
+    sign test and for scores of 0 and 1, their signs are random).
 
-    The intervals of level and power are about the population that the scores are a sample of. To
-    the error of simulation they add the spread between resamples of the differences, as a quick
-    test shows it: the sign test its own, the t-test that of other tests of means and ranks, and
-    McNemar's all of scores of 0 and 1. Of 200 simulated samples each of normal differences (20
-    pairs), t-distributed ones (100) and lognormal ones (40), 95% intervals held the level in 94% or
-    more, and the power in 90 to 97% (`python -m benchmarks.calibration`).
-
-    A test is inappropriate if the interval of its level lies above 1.1 times `alpha`, or, where the
-    level was not measured, if one of its assumptions is not met.
+    A test is inappropriate if it rejects such samples without an effect in clearly more than 1.1
+    times `alpha` of cases, or, where the level was not measured, if an assumption is not met.
 
     Examples
     --------
     >>> from permtest.study import recommend
     >>> found = recommend([5, 6, 7, 8, 9], [4, 4, 4, 4, 4])
-    >>> found.names(), found.recommended[0].reason
+    >>> found.names(), found.tests[0]["reason"]
     (['exact'], 'with 5 pairs that differ, p cannot fall below 0.0625')
     """
     check_option("rule", rule, ("exact", "manual"))
@@ -214,157 +147,96 @@ def recommend(
             "the median of differences of scores of 0 and 1 is 0 nearly always; use "
             "estimand='mean', whose exact test is the sign test of such scores"
         )
-    lists: dict[str, list[Entry]] = {name: [] for name in LISTS}
-    samples, rates, ends = 0, {}, {}
+    samples = 0
+    told: list[tuple[str, str, str]] = []
+    rates: dict[str, tuple[float, float]] = {}
     if rule == "manual":
-        row = "skewed" if not found.symmetric else "normal" if found.normal else "symmetric"
-        look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
-        look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-        for which, opinion, tests in zip(LISTS, OPINION, TABLE[row], strict=True):
-            lists[which] = [
-                Entry(test, registry.TITLES[test], f"{opinion}: {look}") for test in tests
-            ]
-    else:
-        if (d != d[0]).any():
-            # Where a shift of the differences makes no ranks of zeros.
-            ranked = not scores.is_binary and 10 * found.n_zeros <= found.n and found.symmetric
-            chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * ranked)
-            samples = min(SAMPLES, max(DRAWN // found.n, 100))
-            how: dict[str, Any] = {"alpha": alpha, "samples": samples}
-            rates = measured_rates(d, scores.scale, chosen, **how)
-            ends = rate_intervals(d, scores.scale, rates, **how)
-            for same in ("mcnemar", "sign") if scores.is_binary else ():
-                rates[same], ends[same] = rates["exact"], ends["exact"]
-        for test in registry.TITLES:
-            if scores.is_binary or test not in registry.OF_COUNTS:
-                which, why = _judged(test, scores, found, rates, ends)
-                which = RECOMMENDED if test == ESTIMANDS[estimand] else which
-                lists[which].append(Entry(test, registry.TITLES[test], why))
-    good, fair, bad = (tuple(lists[name]) for name in LISTS)
-    return Recommendation(good, fair, bad, found, rule, rates, samples, ends, estimand)
+        told = _by_the_manual(found)
+    elif (d != d[0]).any():
+        # Where a shift of the differences makes no ranks of zeros.
+        few = 10 * found.n_zeros <= found.n and found.test_statistic == "mean"
+        chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * few)
+        samples = min(SAMPLES, max(DRAWN // found.n, 100))
+        rates = measured_rates(d, scores.scale, chosen, alpha=alpha, samples=samples)
+        if scores.is_binary:
+            rates |= dict.fromkeys(("mcnemar", "sign"), rates["exact"])
+    for test in registry.TITLES if rule == "exact" else ():
+        if scores.is_binary or test not in registry.OF_COUNTS:
+            advice, why = _judged(test, scores, found, rates.get(test), samples)
+            told.append((test, RECOMMENDED if test == ESTIMANDS[estimand] else advice, why))
+    rows: list[dict[str, Any]] = []
+    for test, advice, why in sorted(told, key=lambda x: LISTS.index(x[1])):
+        level, power = rates.get(test, (None, None))
+        rows.append({"test": test, "title": registry.TITLES[test], "advice": advice})
+        rows[-1] |= {"level": level, "power": power, "reason": why}
+    return Recommendation(rows, found, rule, estimand, samples)
+
+
+def _by_the_manual(found: Description) -> list[tuple[str, str, str]]:
+    """Tests with the advice of its Table 2, and why."""
+    symmetric = found.test_statistic == "mean"
+    row = "skewed" if not symmetric else "normal" if found.normal else "symmetric"
+    look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
+    look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
+    lists = zip(LISTS, OPINION, TABLE[row], strict=True)
+    return [(test, advice, f"{why}: {look}") for advice, why, tests in lists for test in tests]
 
 
 def _judged(
-    test: str, scores: Scores, found: Description, rates: Rates, ends: Ends
+    test: str,
+    scores: Scores,
+    found: Description,
+    rates: tuple[float, float] | None,
+    samples: int,
 ) -> tuple[str, str]:
-    """The list that a test belongs to, by its level if that was measured, and why."""
-    row, differing = registry.TESTS[test], found.n - found.n_zeros
-    few = differing < fewest_units(found.alpha)
-    reach = f"with {differing} pairs that differ, p cannot fall below "
-    reach += p_value(min(0.5 ** (differing - 1), 1.0))
-    if few and row.method == "exact":
-        return NON_PREFERRED, reach
-    if (few and not row.takes.startswith("resamples")) or not rates:
+    """Advice on a test, by its level if that was measured, and why."""
+    row, differing, least = registry.TESTS[test], found.n - found.n_zeros, None
+    if differing < fewest_units(found.alpha):
+        least = p_value(min(0.5 ** (differing - 1), 1.0))
+    if least and row.method == "exact":
+        return NON_PREFERRED, f"with {differing} pairs that differ, p cannot fall below {least}"
+    if (least and row.takes != "resamples") or not samples:
         return INAPPROPRIATE, f"{found.n} pairs like these cannot show that it holds its level"
     most = int(np.unique(scores.differences(), return_counts=True)[1].max())
-    if row.estimate_name == registry.MEDIAN and test not in rates and 2 * most >= found.n:
+    if row.estimate_name == registry.MEDIAN and rates is None and 2 * most >= found.n:
         return INAPPROPRIATE, f"{most} of {found.n} differences are equal, and so is their median"
     checks = [registry.verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
-    if row.takes == "resamples":
-        enough = found.n >= registry.REPRESENTATIVE_FROM
-        checks.append(
-            registry.Check(registry.SAMPLE, enough, f"{'only ' * (not enough)}{found.n} pairs")
-        )
-    broken = [
-        c
-        for c in checks
-        if c.held is False or (c.held is None and c.assumption == registry.SYSTEMS)
-    ]
-    why = f"tests the {row.estimate_name}"
-    why += "".join(f"; {check.assumption}: {check.evidence}" for check in broken)
-    if test not in rates:
+    unsafe = [x for x in checks if x.held is False or (x.held, x[0]) == (None, registry.SYSTEMS)]
+    broken = [f"{check.assumption}: {check.evidence}" for check in unsafe]
+    if row.takes == "resamples" and found.n < registry.REPRESENTATIVE_FROM:
+        broken.append(f"{registry.SAMPLE}: only {found.n} pairs")
+    why = "; ".join([f"tests the {row.estimate_name}", *broken])
+    if rates is None:
         return INAPPROPRIATE if broken else NON_PREFERRED, why
-    low, high = ends[test][0]
-    why += f"; rejects {number(rates[test][0], 3)} of samples like these without an effect (95% "
-    why += f"interval {interval(low, high, 3)})"
     # Labels may matter although the mean is 0; then the exact test is about more than the mean.
-    high = low > TOLERANCE * found.alpha and test != "exact"
+    high = wilson(rates[0], samples)[0] > TOLERANCE * found.alpha and test != "exact"
+    why += f"; rejects {number(rates[0], 3)} of samples like these without an effect"
     return INAPPROPRIATE if high else NON_PREFERRED, why
 
 
-# ---- how often tests reject samples like these ---------------------------------------------------
-
-
 def measured_rates(
-    d: IntArray,
-    scale: int,
-    tests: Sequence[str],
-    *,
-    alpha: float = 0.05,
-    samples: int = 1000,
-    rng: RNG = 0,
+    d: IntArray, scale: int, tests: Sequence[str], *, alpha: float = 0.05, samples: int = 1000
 ) -> dict[str, tuple[float, float]]:
     """Level and power of two-sided tests for differences like these, integers over `scale`."""
     n, binary = d.size, bool(np.isin(np.abs(d), (0, scale)).all())
     how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES, "experiments": samples}
-    how["rng"] = as_generator(rng)
+    how["rng"] = as_generator(0)
     # The same test under another name, which sees the samples of its relatives or is quicker.
     other = {"exact": "mcnemar"} if binary else {}
     other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
-    named = {test: other.get(test, test) for test in tests}
     # Without an effect differences have lost their mean, or their signs where all are -1, 0 or 1
     # and for the sign test, as a shift would leave no ties.
-    swapped = {x: named.pop(x) for x in tests if binary or x == "sign"}
+    swapped = [test for test in tests if binary or test == "sign"]
+    shifted = [test for test in tests if test not in swapped]
     coins = np.sign(np.concatenate([d, -d]))
 
-    def rates(chosen: dict[str, str], of: Any, unit: int, delta: Any) -> Mapping[str, float]:
-        draw = Resampling.of(np.maximum(of, 0), np.maximum(-of, 0), unit, delta)
-        return rejection_rates(chosen, draw, **how) if chosen else {}
+    def rates(chosen: list[str], of: Any, unit: int, delta: Any) -> dict[str, float]:
+        if not chosen:
+            return {}
+        law = Resampling.of(np.maximum(of, 0), np.maximum(-of, 0), unit, delta)
+        found = rejection_rates([other.get(test, test) for test in chosen], law, **how)
+        return dict(zip(chosen, found, strict=True))
 
-    level = {**rates(swapped, coins, 1, None), **rates(named, d, scale, Fraction(0))}
-    power = rates(named | swapped, d, scale, None)
+    level = rates(swapped, coins, 1, None) | rates(shifted, d, scale, Fraction(0))
+    power = rates(shifted + swapped, d, scale, None)
     return {test: (level[test], power[test]) for test in tests}
-
-
-def rate_intervals(
-    d: IntArray, scale: int, rates: Rates, *, alpha: float = 0.05, samples: int = 1000
-) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
-    """95% intervals of level and power, of which `measured_rates` made so many samples.
-
-    About the population that the differences are a sample of. On the normal scale, the variance is
-    that of simulation and that between resamples of the differences, of the test in `QUICK`. That
-    of the power is about the lead in standard errors, which has a sign: resamples may lead the
-    other way.
-    """
-    from scipy.special import ndtr, ndtri, stdtrit
-
-    binary = bool(np.isin(np.abs(d), (0, scale)).all())
-    quick = {test: "exact" if binary else QUICK.get(test, "paired_t") for test in rates}
-    tests, generator = sorted({*quick.values()}), as_generator(0)
-    each = max(min(samples // 5, DRAWN // d.size), 20)
-    found: list[list[tuple[float, float]]] = []
-    ahead: list[list[int]] = []
-    while len(found) < RESAMPLED:
-        some = generator.choice(d, d.size)
-        if (some != some[0]).any():
-            again = measured_rates(some, scale, tests, alpha=alpha, samples=each, rng=generator)
-            found.append([again[test] for test in tests])
-            ahead.append([_lead(some, test) * _lead(d, test) for test in tests])
-    critical = -ndtri(alpha / 2)
-
-    def leads(shares: Any, size: int) -> tuple[Any, Any]:
-        """Levels and powers as normal scores, those of the power above that of alpha / 2."""
-        p = (np.asarray(shares) * size + 0.5) / (size + 1)
-        z = ndtri(p)
-        noise = p * (1 - p) / size * 2 * np.pi * np.exp(z * z)
-        return np.maximum(z + np.array([0.0, critical]), [-np.inf, 0.0]), noise
-
-    z, _ = leads(found, each)
-    z[..., 1] *= np.where(np.array(ahead) < 0, -1, 1)
-    between = z.var(axis=0, ddof=1)  # the error of its own simulation included, to be safe
-    reach, ends = float(stdtrit(RESAMPLED - 1, 0.975)), {}
-    for test, both in rates.items():
-        middle, noise = leads(both, samples)
-        off = reach * np.sqrt(noise + between[tests.index(quick[test])])
-        low, high = middle - off, middle + off
-        # A test finds a difference of 0 as often as its level, which may be far below alpha.
-        least = min(ndtr(low[0]), both[1]) if low[1] < 0 else ndtr(low[1] - critical)
-        most = ndtr(max(high[1], -low[1]) - critical)
-        ends[test] = (float(ndtr(low[0])), float(ndtr(high[0]))), (float(least), float(most))
-    return ends
-
-
-def _lead(d: IntArray, test: str) -> int:
-    """Which system is ahead, in the eyes of a test."""
-    total = exact_sum(np.sign(d) if test == "sign" else d)
-    return (total > 0) - (total < 0)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from html import escape
 from importlib import import_module
 from io import BytesIO
@@ -18,69 +16,43 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from permtest._checks import check_count, check_finite, check_level, check_option, optional
-from permtest._text import (
-    Shown,
-    cell,
-    counted,
-    html_table,
-    interval,
-    number,
-    p_value,
-    plain,
-    said,
-    together,
-)
+from permtest._checks import check_level, check_option, optional
+from permtest._text import Shown, cell, counted, html_table, interval, number, plain, said, together
 from permtest.alternatives import Answer, AnswerTable, applicable, compare_all, registry
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, with_room
 from permtest.interval import ConfidenceInterval
 from permtest.many.board import Leaderboard
-from permtest.many.corrections import CORRECTIONS
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Statistic, lookup, measured
 from permtest.study import power
-from permtest.study.describe import dependence, describe, evaluation_units, unit_sizes
+from permtest.study.describe import describe, evaluation_units, unit_sizes
 from permtest.study.effects import KINDS, effect_sizes
 from permtest.study.recommend import COLUMNS, recommend
 
-FORMATS = ("html", "md", "tex", "json", "csv")
+FORMATS = ("html", "md", "tex", "json")
 TEMPLATES = Path(__file__).with_name("templates")
 
 #: Items that are listed, systems whose pairs are drawn, letters of a text in a table, inches of
 #: the width of a picture, and the most cells of a null distribution that is drawn.
 MOST_ITEMS, MOST_DRAWN, LETTERS, WIDTH, MOST_CELLS = 10, 100, 200, 6.8, 5 * 10**6
 
-#: Tests that say nothing of scores of 0 and 1, those that take long with more than `MANY` pairs,
-#: and resamples of bootstraps, fewer with more than `CHEAP` pairs.
-OF_ORDER = ("permutation_median", "wilcoxon", "bootstrap_median")
-SLOW, MANY = (*OF_ORDER, "bootstrap_mean", "paired_bootstrap"), 30_000
-RESAMPLES, FEWER, CHEAP = 10_000, 1_000, 3_000
+#: Tests that take long with more than `MANY` pairs, and resamples of bootstraps, fewer with more
+#: than `CHEAP` pairs.
+SLOW = {"permutation_median", "wilcoxon", "bootstrap_median", "bootstrap_mean", "paired_bootstrap"}
+MANY, RESAMPLES, FEWER, CHEAP = 30_000, 10_000, 1_000, 3_000
+
+#: The options of each step of a study.
+OPTIONS = {
+    "units": ("size", "metric", "rng"),
+    "data": ("alpha", "tolerance", "rule", "estimand"),
+    "test": ("alternative", "delta", "alpha", "tests", "K"),
+    "effects": ("sizes", "alpha"),
+    "power": ("test", "sizes", "experiments", "alpha", "target"),
+}
 
 Table: TypeAlias = tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]
-
-# ---- the settings --------------------------------------------------------------------------------
-
-#: What the options of each step may be: one of some values, or what a function lets pass.
-OPTIONS: dict[str, Any] = {
-    "units.metric": ("mean", "median"),
-    "units.remainder": ("error", "drop"),
-    "data.rule": ("exact", "manual"),
-    "data.estimand": ("mean", "median"),
-    "test.alternative": ("two-sided", "greater", "less"),
-    "test.tests": tuple(registry.TITLES),
-    "effects.sizes": tuple(KINDS),
-    "power.test": power.SIMULATED,
-    "power.method": ("bootstrap", "normal"),
-    "units.rng": partial(check_count, least=0),
-}
-for _check, _names in {
-    check_count: "units.size test.K power.sizes power.experiments",
-    check_level: "data.alpha test.alpha effects.alpha power.alpha power.target",
-    check_finite: "data.tolerance test.delta",
-}.items():
-    OPTIONS |= dict.fromkeys(_names.split(), _check)
 
 
 @dataclass(frozen=True)
@@ -91,7 +63,7 @@ class StudyConfig:
     ----------
     units : mapping
         ``size`` of an evaluation unit in items (1), its ``metric`` ("mean" or "median" of them),
-        ``rng``, a seed that shuffles them first, and ``remainder`` ("error" or "drop").
+        and ``rng``, a seed that shuffles them first.
     data : mapping
         ``alpha`` of the test of normality (0.05), ``tolerance`` for standard deviations of sizes of
         units that are called stable, and the ``rule`` ("exact" or "manual") and ``estimand``
@@ -102,25 +74,18 @@ class StudyConfig:
     effects : mapping
         The ``sizes`` to report, and ``alpha``: their intervals have a confidence of 1 - alpha.
     power : mapping
-        The ``test`` whose power is simulated, by which ``method`` ("bootstrap" or "normal"), how
-        many ``sizes`` (5; a list has the sizes themselves), ``experiments`` at each (1 000), its
-        ``alpha``, and the power that is the ``target`` of the next study (0.8).
+        The ``test`` whose power is simulated, how many ``sizes`` (5; a list has the sizes
+        themselves), ``experiments`` at each (1 000), its ``alpha``, and the power that is the
+        ``target`` of the next study (0.8).
     seed : int
         Of what is random.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is no such option, or a value is not allowed; the message begins with its name.
 
     Examples
     --------
     >>> from permtest.study import StudyConfig
-    >>> StudyConfig(units={"size": 15}, power={"experiments": 200}).units
-    {'size': 15}
     >>> StudyConfig(units={"sise": 15})
     Traceback (most recent call last):
-    ValueError: units.sise: there is no such option; did you mean units.size?
+    ValueError: units.sise: there is no such option; there are size, metric, rng
     """
 
     units: Mapping[str, Any] = field(default_factory=dict)
@@ -131,18 +96,13 @@ class StudyConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for step, options in vars(self).items():
-            if step == "seed":
-                check_count(options, step, least=0)
-                continue
+        for step, known in OPTIONS.items():
+            options = getattr(self, step)
             if not isinstance(options, Mapping):
                 raise TypeError(f"{step}: {options!r} must be a mapping of options to values")
-            for key, value in options.items():
-                name = f"{step}.{key}"
-                _check_known(name, OPTIONS)
-                for one in value if isinstance(value, list | tuple) else [value]:
-                    check = OPTIONS[name]
-                    check(one, name) if callable(check) else check_option(name, one, check)
+            for name in options.keys() - known:
+                there = f"there is no such option; there are {', '.join(known)}"
+                raise ValueError(f"{step}.{name}: {there}")
 
     @classmethod
     def of(cls, source: Any) -> StudyConfig:
@@ -150,8 +110,6 @@ class StudyConfig:
         if source is None or isinstance(source, cls):
             return source or cls()
         if isinstance(source, Mapping):
-            for key in source:
-                _check_known(str(key), [one.name for one in fields(cls)])
             return cls(**source)
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
@@ -165,13 +123,6 @@ class StudyConfig:
     def to_dict(self) -> dict[str, Any]:
         """What was said, as plain values."""
         return {key: plain(value) for key, value in vars(self).items() if value}
-
-
-def _check_known(name: str, known: Iterable[str]) -> None:
-    if name not in known:
-        close = get_close_matches(name, known, n=1)
-        more = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-        raise ValueError(f"{name[:60]}: there is no such option; {more}")
 
 
 # ---- what is computed, once ----------------------------------------------------------------------
@@ -206,40 +157,21 @@ class Comparison:
         """Whether the exact test rejects; None if its bounds lie on both sides of alpha."""
         return self.answers["exact"].rejects(self.alpha)
 
-    @property
-    def level(self) -> str:
-        """The confidence level of intervals, as text."""
-        return f"{100 * (1 - self.alpha):.6g}%"
-
-    def rows(self, which: Iterable[int] | None = None) -> list[dict[str, Any]]:
-        """A row for each item: what both systems score, and what that adds to the difference."""
-        units, found = self.units, []
-        for i in range(len(units)) if which is None else which:
-            name = f"item {i + 1}" if units.ids is None else units.ids[i]
-            adds = float(self.contributions[i]) / len(units)
-            both = {
-                x: _score(units, y[i]) for x, y in zip(units.systems, units.arrays, strict=True)
-            }
-            found.append({"item": name, **both, "adds": adds})
-        return found
-
 
 def _compare(
     scores: Scores, entry: Statistic, alternative: str, alpha: float, config: StudyConfig
 ) -> Comparison:
     """The exact test, made once, and what stands beside it."""
-    delta, level, seed = config.test.get("delta", 0.0), round(1 - alpha, 12), config.seed
+    delta, level = config.test.get("delta", 0.0), round(1 - alpha, 12)
     if delta and entry.columns:
         raise ValueError(f"test.delta: it is for single scores, not for {entry.name}")
     units = scores.units if entry.columns else _per_item(scores)
-    how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": seed}
-    test = exact_perm_test(_raised(units, delta) if delta else scores, **how)
-    tests = config.test.get("tests")
-    if tests is None:
-        left_out = OF_ORDER if units.is_binary else SLOW if len(units) > MANY else ()
-        tests = [x for x in applicable(units, entry, delta) if x not in left_out]
-    others = ["paired_bootstrap" if entry.columns else "paired_t", *tests]
-    how |= {"tests": [x for x in dict.fromkeys(others) if x != "exact"], "delta": delta}
+    how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": config.seed}
+    test = exact_perm_test(_less(scores, delta), **how)
+    known = [x for x in applicable(units, entry, delta) if len(units) <= MANY or x not in SLOW]
+    tests = config.test.get("tests", known)
+    others = dict.fromkeys(["paired_bootstrap" if entry.columns else "paired_t", *tests])
+    how |= {"tests": [x for x in others if x != "exact"], "delta": delta}
     how["K"] = config.test.get("K", RESAMPLES if len(units) <= CHEAP else FEWER)
     table = compare_all(units, confidence_level=level, **how)
     found = table["paired_bootstrap"].interval if entry.columns else None
@@ -256,6 +188,14 @@ def _compare(
     return Comparison(scores, units, entry, *facts, _contributions(units, entry), config)
 
 
+def _less(scores: Scores, delta: float) -> Scores:
+    """The same, but for the difference under the null hypothesis."""
+    if not delta:
+        return scores
+    shifted, (a, b) = registry.less(scores, registry.as_threshold(delta)), scores.names
+    return replace(shifted, systems=(f"{a} {'+' if delta < 0 else '-'} {abs(delta):g}", b))
+
+
 def _per_item(scores: Scores) -> Scores:
     """Sums of clusters over their mean size, so that their mean is that of the items."""
     if scores.clusters is None:
@@ -263,15 +203,6 @@ def _per_item(scores: Scores) -> Scores:
     units, n = scores.units, len(scores.units)
     arrays = [with_room(x, n) * n for x in units.arrays]
     return replace(units, arrays=arrays, scale=scores.scale * len(scores))
-
-
-def _raised(scores: Scores, delta: float) -> Scores:
-    """`delta` added to the scores of the second system, exactly."""
-    exact, (a, b) = registry.as_threshold(delta), scores.names
-    u, v = (x.astype(object) * exact.denominator for x in scores.arrays)
-    names = (a, f"{b} {'-' if delta < 0 else '+'} {abs(delta):g}")
-    arrays, scale = [u, v + exact.numerator * scores.scale], scores.scale * exact.denominator
-    return replace(scores, arrays=arrays, systems=names, scale=scale)
 
 
 def _contributions(scores: Scores, entry: Statistic) -> registry.Floats:
@@ -325,16 +256,9 @@ class Section(Shown):
     code: str = ""
     folded: bool = True
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the table as plain values."""
-        return [plain(row) for row in self.table]
-
     def cells(self) -> list[list[str]]:
         """The table as people read it."""
         return [[_legible(cell(key, row.get(key))) for key in self.titles] for row in self.table]
-
-    def __str__(self) -> str:
-        return " ".join(filter(None, [self.sentence, self.note]))
 
     def _repr_html_(self) -> str:
         table = html_table(self.table, self.titles) if self.table else ""
@@ -342,7 +266,7 @@ class Section(Shown):
 
     def to_html(self) -> str:
         """The section with its heading and its picture, as a part of a page."""
-        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', part=self)}"
+        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', self)}"
 
 
 def _legible(text: str, most: int = LETTERS) -> str:
@@ -357,58 +281,52 @@ def _facts(found: Mapping[str, Any]) -> Table:
     return rows, {"about": "", "found": ""}
 
 
+def _percent(alpha: float) -> str:
+    return f"{100 * (1 - alpha):.6g}% interval"
+
+
 def _null(c: Comparison) -> Section:
     """p, and how it was computed."""
-    test, shows = c.test, f"Null distribution of the test; p = {c.test.pvalue_text()}"
-    found = {
-        "p": test.bracket_text() if test.method == "bracket" else test.pvalue_text(10),
-        "log10 p": number(test.log10_pvalue, 10),
-        "smallest p that such data can give": test.smallest_pvalue
-        and p_value(test.smallest_pvalue),
-        "method": f"{test.method}: {test.method_reason}",
-        "error bound": test.error_bound and f"{test.error_bound:.2g} of p",
-        "reading": test.reading,
-    }
-    sentence = "If the systems were equal, the two scores of each of the "
-    sentence += f"{test.swapped} could just as well be exchanged. p is the share of all 2^{test.n} "
-    sentence += "exchanges that give a difference at least as extreme as the observed one."
+    test, shown = c.test, c.test.to_dict()
+    keys = "pvalue", "log10_pvalue", "smallest_pvalue", "method", "method_reason", "error_bound"
+    found = {key.replace("_", " "): shown[key] for key in (*keys, "reading")}
+    told = "If the systems were equal, the two scores of each of the "
+    told += f"{test.swapped} could just as well be exchanged. p is the share of all 2^{test.n} "
+    told += "exchanges that give a difference at least as extreme as the observed one."
+    shows = f"Null distribution of the test; p = {test.pvalue_text()}"
     picture = None if test.n_cells > MOST_CELLS else Picture("plot_null", (test,), shows)
-    return Section("null", "Where p comes from", sentence, *_facts(found), picture)
+    return Section("null", "Where p comes from", told, *_facts(found), picture)
 
 
 def _tests(c: Comparison) -> Section:
     """All tests of the same units side by side."""
-    titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": f"{c.level} interval"}
+    titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": _percent(c.alpha)}
     titles["assumptions"] = "assumptions"
     rows = [
-        answer.to_dict()
-        | {"p": answer.pvalue_text, "rejects": answer.rejects(c.alpha), "interval": answer.interval}
+        answer.to_dict() | {"rejects": answer.rejects(c.alpha), "interval": answer.interval}
         for answer in c.answers
     ]
     shows = "p of all tests, and the intervals of what they estimate"
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
-    note = "These tests are one piece of evidence, not several. Decide by the test that you chose "
-    note += "beforehand: choosing a test by its p invalidates the level."
+    note = (
+        "Decide by the test that you chose beforehand: choosing it by its p invalidates the level."
+    )
     return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
 
 
 def _effects(c: Comparison) -> Section:
     """Effect sizes with their intervals."""
     alpha, chosen = c.config.effects.get("alpha", c.alpha), c.config.effects.get("sizes", KINDS)
+    for name in chosen:
+        check_option("effects.sizes", name, KINDS)
     every = () if c.statistic.columns else effect_sizes(c.units)
     found = [effect for effect in every if effect.name in chosen]
     rows = [effect.rows(round(1 - alpha, 12))[0] for effect in found]
-    titles = {
-        "title": "effect size",
-        "value": "value",
-        "interval": f"{100 - 100 * alpha:g}% interval",
-    }
+    titles = {"title": "effect size", "value": "value", "interval": _percent(alpha)}
     titles |= {"label": "in Cohen's words", "method": "interval by"}
     told = "" if rows else "For such scores there is none but the difference itself."
-    notes = {effect.warning for effect in found if effect.warning}
-    if any(effect.label for effect in found):
-        notes |= {"Small, medium and large are Cohen's words from the behavioural sciences."}
-    return Section("effects", "Effect sizes", told, rows, titles, note=" ".join(sorted(notes)))
+    note = " ".join({effect.warning for effect in found if effect.warning})
+    return Section("effects", "Effect sizes", told, rows, titles, note=note)
 
 
 def _next(c: Comparison) -> Section:
@@ -420,24 +338,20 @@ def _next(c: Comparison) -> Section:
     told = (
         f"These {unit} do not tell in which direction the systems differ, so no number of {unit} "
     )
-    told += "follows from them. Decide what difference would matter; permtest plan says how many "
-    told += "show it."
+    told += "follows from them. Decide what difference would matter, and ask permtest plan."
     if n >= power.fewest_units(alpha, side) and np.ptp(gaps):
         least = abs(power.minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
         what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
         found[what] = f"{number(least, 4)} (by the t-test)"
     ends = [0.0] if c.interval is None else [end - c.delta for end in c.interval]
     if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
-        few, many = power.units_at((ends[0], ends[1]), power.observed_effect(gaps), **how)
-        size = f"{few:,.0f} to {_size(many)}"
-        found[f"{unit} needed to find it again with a power of {target:.0%}"] = size
+        few, many = power.units_at(ends, power.observed_effect(gaps), **how)
+        most = "more than anybody has" if many == inf else f"{many:,.0f}"
+        what = f"{unit} needed to find it again with a power of {target:.0%}"
+        found[what] = f"{few:,.0f} to {most}"
         told = "The numbers are those at either end of the interval of the difference. Plan for "
         told += "the smallest difference that matters: significant ones tend to be overestimated."
     return Section("next", "The next study", told, *_facts(found))
-
-
-def _size(n: float) -> str:
-    return "more than anybody has" if n == inf else f"{n:,.0f}"
 
 
 def _items(c: Comparison) -> Section:
@@ -445,47 +359,51 @@ def _items(c: Comparison) -> Section:
     d, (a, b) = c.contributions, c.units.names
     up, down = (int(np.sum(side * d > 0)) for side in (1, -1))
     order = np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist()
-    rows = c.rows(i for i in order if d[i])
-    unit = "cluster" if c.test.swapped == "clusters" else "item"
+    unit, ids, rows = c.test.swapped.removesuffix("s"), c.units.ids, []
+    for i in filter(d.__getitem__, order):
+        pairs = zip((a, b), c.units.arrays, strict=True)
+        both = {name: _score(c.units, values[i]) for name, values in pairs}
+        item = f"item {i + 1}" if ids is None else ids[i]
+        rows.append({"item": item, **both, "adds": d[i] / len(d)})
     told = (
         f"{a} scores higher on {counted(up, f'{unit}s')}, {b} on {down}, and {d.size - up - down} "
+        f"do not differ. The {len(rows)} that differ most are listed: read them before you explain "
+        "the difference."
     )
-    told += f"do not differ. The {len(rows)} that differ most are listed: read them before you "
-    told += "explain the difference."
     titles = {"item": unit, a: a, b: b, "adds": "adds to the difference"}
     return Section("items", "Items behind the difference", told, rows, titles)
 
 
 def _data(c: Comparison, scores: Scores) -> list[Section]:
     """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
-    said, (a, b) = c.config.data, c.units.names
-    seen = describe(c.units, alpha=said.get("alpha", 0.05))
-    columns = [vars(x).values() for x in (seen.a, seen.b, seen.difference)]
+    options, (a, b) = c.config.data, c.units.names
+    seen = describe(c.units, alpha=options.get("alpha", 0.05))
+    columns = (vars(x).values() for x in (seen.a, seen.b, seen.difference))
+    keys = "about", "a", "b", "difference"
     rows = [
-        {"about": name.replace("_", " "), "a": x, "b": y, "difference": d}
-        for name, x, y, d in zip(vars(seen.a), *columns, strict=True)
+        dict(zip(keys, (name.replace("_", " "), *values), strict=True))
+        for name, *values in zip(vars(seen.a), *columns, strict=True)
     ]
-    titles = {"about": "", "a": a, "b": b, "difference": "difference"}
-    shows = "The scores of both systems"
-    found = [
-        Section(
-            "data", "The data", str(seen), rows, titles, Picture("plot_scores", (c.units,), shows)
-        )
-    ]
+    titles = dict(zip(keys, ("", a, b, "difference"), strict=True))
+    picture = Picture("plot_scores", (c.units,), "The scores of both systems")
+    found = [Section("data", "The data", str(seen), rows, titles, picture)]
     if len(scores) > 3 and scores.clusters is None:
-        how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
-        sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
-        found.append(Section("units", "Evaluation units", str(sizes)))
-    how = {key: said[key] for key in ("rule", "estimand") if key in said}
+        how = {key: x for key, x in c.config.units.items() if key != "size"}
+        rows = unit_sizes(scores, tolerance=options.get("tolerance"), **how)
+        told = "Standard deviations of the differences of units, and the sizes of units at which "
+        told += "they hardly change."
+        heads = {"size": "items in a unit", "units": "units", "sd": "sd", "stable": "stable"}
+        found.append(Section("units", "Evaluation units", told, rows, heads))
+    how = {key: options[key] for key in ("rule", "estimand") if key in options}
     advice = recommend(c.units, alpha=c.alpha, **how)
-    return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]
+    return [*found, Section("advice", "Recommended tests", str(advice), advice.tests, COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
     """Simulated power against the number of units (manual, 3.4)."""
     how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
     options = {"target": how.pop("target", 0.8)}
-    units = _raised(c.units, c.delta) if c.delta else c.units
+    units = _less(c.units, c.delta)
     try:
         curve = power.power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
@@ -507,8 +425,7 @@ def _source(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) 
             found[key.replace("_", " ")] = ", ".join(map(str, texts))
     found |= {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
     if config:
-        yaml = optional("yaml", needed_by="a configuration", extra="study")
-        code = yaml.safe_dump(config, sort_keys=False)
+        code = optional("yaml", needed_by="a configuration", extra="study").safe_dump(config)
     told = "" if found else "permtest received the scores from a program, not from files."
     return Section("source", "Where from", told, *_facts(found), code=code)
 
@@ -524,41 +441,14 @@ def _cite() -> Section:
 
 @dataclass(frozen=True, eq=False)
 class Document(Shown):
-    """What `report` returns: a first page and folded sections, to be read or written to files.
-
-    Parameters
-    ----------
-    title, sentence : str
-        What it is about, and what was found, in a sentence for a paper.
-    numbers : mapping of str to str
-        The three numbers of the first page, by what they are.
-    picture : Picture
-        The picture of the first page.
-    caution : tuple of str
-        What the result does not say.
-    sections : tuple of Section
-        What is below; ``document["tests"]`` is one of them.
-    summary : Section
-        The table for a paper.
-    comparison : Comparison or Leaderboard
-        What all of it is made of.
-
-    Examples
-    --------
-    >>> from permtest.study import report
-    >>> document = report([9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6], names=("new", "old"))
-    >>> document.title, document.comparison.test.pvalue
-    ('new against old', 0.0625)
-    >>> [section.key for section in document.sections]
-    ['null', 'tests', 'effects', 'next', 'items', 'source', 'cite']
-    """
+    """What `report` returns: a first page and folded sections, to be read or written to files."""
 
     title: str
     sentence: str
     numbers: Mapping[str, str]
     picture: Picture
     caution: tuple[str, ...]
-    sections: tuple[Section, ...]
+    sections: Sequence[Section]
     summary: Section
     comparison: Comparison | Leaderboard
 
@@ -587,44 +477,29 @@ class Document(Shown):
             found |= {"alpha": about.alpha, "confidence_level": round(1 - about.alpha, 12)}
             found |= {"paired_by": about.scores.source.get("paired_by")}
             found |= {"config": about.config.to_dict()}
-        found["caution"] = list(self.caution)
-        return [found | {"sections": {part.key: part.rows() for part in self.sections}}]
+        parts = {part.key: [plain(row) for row in part.table] for part in self.sections}
+        return [found | {"caution": list(self.caution), "sections": parts}]
 
     def to_html(self) -> str:
         """A page that needs nothing else."""
-        return _rendered("report.html", document=self)
+        return _rendered("report.html", self)
 
     def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
-        makers = {"html": Document.to_html, "md": _markdown, "tex": _latex}
-        makers |= {"json": _json, "csv": _csv}
         found = {}
         for kind in FORMATS if formats is None else formats:
             check_option("format", kind, FORMATS)
-            found[f"{stem}.{kind}"] = makers[kind](self).encode("utf-8", "replace")
+            makers = {"tex": _latex, "json": _json}
+            made = makers[kind](self) if kind in makers else _rendered(f"report.{kind}", self)
+            found[f"{stem}.{kind}"] = made.encode("utf-8", "replace")
         return found
 
     def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
-        """Write the document to a folder, or to one file.
+        """Write the document to a folder, or to one file, and return the paths of the files.
 
-        Parameters
-        ----------
-        place : str or path-like
-            A file that ends in .html (a page that needs nothing else), .md, .tex (a table), .json
-            or .csv (the items, or the ranking); or a folder, which is made if there is none and
-            gets all of these.
-        overwrite : bool, default False
-            Whether files that exist may be replaced.
-
-        Returns
-        -------
-        tuple of Path
-            The files.
-
-        Raises
-        ------
-        OSError, ValueError
-            As in `destination`; nothing is written then.
+        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (a table)
+        or .json; or a folder, which is made if there is none and gets all of these. Files that
+        exist are an error, unless `overwrite` is True.
         """
         paths = destination(place, overwrite=overwrite)
         made = self.files([path.suffix[1:].lower() for path in paths])
@@ -639,20 +514,14 @@ def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tu
     path = Path(place)
     paths = tuple(path / f"report.{name}" for name in FORMATS)
     if path.suffix and not path.is_dir():
-        paths = (path,)
         check_option("format", path.suffix[1:].lower(), FORMATS)
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"{path}: there is no folder {path.parent}; create it first")
+        paths = (path,)
     elif path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path}: this is a file; name a folder, or end in .html")
     for one in paths:
         if one.exists() and not overwrite:
             raise FileExistsError(f"{one}: the file exists")
     return paths
-
-
-def _markdown(document: Document) -> str:
-    return _rendered("report.md", document=document)
 
 
 def _json(document: Document) -> str:
@@ -664,40 +533,22 @@ def _latex(document: Document) -> str:
     from pandas import DataFrame
 
     frame = DataFrame(document.summary.cells(), columns=list(document.summary.titles.values()))
-    sentence = " ".join(document.sentence.split())
-    return f"% {sentence}\n{frame.to_latex(index=False, escape=True)}"
-
-
-def _csv(document: Document) -> str:
-    """The items of two systems, or the ranking of a board, for a spreadsheet."""
-    from pandas import DataFrame
-
-    rows = [plain(row) for row in document.comparison.rows()]
-    frame = DataFrame(rows).map(_no_formula).rename(columns=_no_formula)
-    return str(frame.to_csv(index=False, lineterminator="\n"))
-
-
-def _no_formula(value: Any) -> Any:
-    """A cell that a spreadsheet does not compute: a name may begin with what makes a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+    table = frame.to_latex(index=False, escape=True)
+    return f"% {' '.join(document.sentence.split())}\n{table}"
 
 
 #: What Markdown, or the HTML in it, would take for a mark.
 MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
-def _rendered(template: str, **what: Any) -> str:
+def _rendered(template: str, part: Any) -> str:
     """Something by its template; in HTML what comes from data is escaped."""
     jinja2 = optional("jinja2", needed_by="a report", extra="study")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=template.endswith("html"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    how = {"autoescape": template.endswith("html"), "undefined": jinja2.StrictUndefined}
+    how |= {"trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **how)
     environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
-    return str(environment.get_template(template).render(**what))
+    return str(environment.get_template(template).render(document=part, part=part))
 
 
 def _drawn(picture: Picture) -> str:
@@ -750,6 +601,10 @@ def report(
     Returns
     -------
     Document
+        Its `sentence`, the three `numbers` and the `caution` of the first page; `sections`, such as
+        ``document["tests"]``, with a sentence and a `table`; and the `comparison` that all of it is
+        made of: `test`, `interval`, `answers`, `contributions` of items, or the board.
+        ``document.write(place)`` makes files.
 
     Raises
     ------
@@ -774,97 +629,70 @@ def report(
     if not isinstance(scores, Scores) or v is not None:
         scores = Scores.of(scores, v, names)
     scores = units = replace(scores, systems=tuple(map(_legible, names or scores.systems)))
-    if (size := chosen.units.get("size", 1)) > 1:
+    if chosen.units.get("size", 1) != 1:
         if entry.columns or scores.clusters is not None:
-            raise ValueError(f"units.size: {size} must be 1, as clusters or counts are the units")
-        how = {key: x for key, x in chosen.units.items() if key != "size"}
-        units = evaluation_units(scores, None, size, **how)
+            raise ValueError("units.size must be 1, as clusters or counts are the units")
+        units = evaluation_units(scores, None, **chosen.units)
     side = alternative or chosen.test.get("alternative", "two-sided")
     level = check_level(chosen.test.get("alpha", 0.05) if alpha is None else alpha)
     c = _compare(units, entry, side, level, chosen)
     sections = [_null(c), _tests(c), _effects(c), _next(c), _items(c)]
     if config is not None and not entry.columns:
         sections = [*_data(c, scores), *sections[:3], _power(c), *sections[3:]]
-    sections += [_source(units.source, chosen.to_dict()), _cite()]
-    return _of_two(c, sections)
+    return _of_two(c, [*sections, _source(units.source, chosen.to_dict()), _cite()])
 
 
 def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
     """The first page of a comparison."""
-    test, names, entry = c.test, c.units.names, c.statistic
+    test, names, entry, ends = c.test, c.units.names, c.statistic, ""
     measure = entry.title or f"mean {c.scores.score or 'score'}"
-    ends = ""
     if c.interval is not None and c.interval != (-inf, inf):
         ends = interval(*c.interval)
-    p = test.bracket_text() if test.method == "bracket" else test.pvalue_text()
+    p, level = test.pvalue_text(), _percent(c.alpha)
     numbers = {
-        f"difference in {measure}; {c.level} interval {ends or 'unknown'}": f"{c.difference:+.4g}",
+        f"difference in {measure}; {level} {ends or 'unknown'}": f"{c.difference:+.4g}",
         f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": p,
         f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
     }
     x, y = test.scores or (0.0, 0.0)
-    table, _ = _facts({names[0]: number(x, 4), names[1]: number(y - c.delta, 4), **numbers})
+    scores = _facts({names[0]: number(x + c.delta, 4), names[1]: number(y, 4), **numbers})
     options: dict[str, Any] = {}
     if entry.columns:
         options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}
     shows = "The difference on each item, and the overall difference with its interval"
-    sentence = f" The difference has a {c.level} interval of {ends}." if ends else ""
-    return Document(
-        title=" against ".join(names),
-        sentence=test.sentence() + sentence,
-        numbers=numbers,
-        picture=Picture("plot_estimation", (c.units, c.interval), shows, options),
-        caution=_cautions(c),
-        sections=tuple(sections),
-        summary=Section("summary", "", "", table, {"about": "", "found": measure}),
-        comparison=c,
-    )
-
-
-def _cautions(c: Comparison) -> tuple[str, ...]:
-    """What the result does not say, and what to know before believing it."""
+    told = f" The difference has a {level} of {ends}." if ends else ""
+    doubts = [c.interval.warning if c.interval else None, *test.notes]
     first = "p does not say how large the difference is, or how probable it is that there is none."
     if c.rejected is False:
         first = "This does not show that the systems are equal."
     second = "Nobody said whether higher is better, so neither system is called better."
     third = "It holds for these two systems on items like these, not for newly trained ones; and "
-    third += f"only if the {c.test.swapped} do not depend on each other."
-    doubts = [c.interval.warning if c.interval else None, *c.test.notes]
-    doubts += [] if c.scores.clusters else [dependence(c.contributions)]
-    return tuple(filter(None, [first, second * (c.test.higher_is_better is None), third, *doubts]))
+    third += f"only if the {test.swapped} do not depend on each other."
+    caution = [first, second * (test.higher_is_better is None), third, *doubts]
+    return Document(
+        title=" against ".join(names),
+        sentence=test.sentence() + told,
+        numbers=numbers,
+        picture=Picture("plot_estimation", (c.units, c.interval), shows, options),
+        caution=tuple(filter(None, caution)),
+        sections=sections,
+        summary=Section("", "", "", *scores),
+        comparison=c,
+    )
 
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    table, (correction, controls) = board.rows(), CORRECTIONS[board.correction]
-    several, size = board.baseline is None, counted(len(board.systems), "systems")
+    table, several = board.rows(), board.baseline is None
+    size = counted(len(board.systems), "systems")
     note = "Systems that share a letter are not shown to differ. " * several
     note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
-    ranking = Section("ranking", "Ranking", "", table, board.titles, note=note, folded=False)
-    sections = [ranking]
+    sections = [Section("ranking", "Ranking", "", table, board.titles, note=note, folded=False)]
     if several and len(board.systems) <= MOST_DRAWN:
-        pairs = Picture(
-            "plot_pairs", (board,), f"Differences and adjusted p of all pairs of {size}"
+        shows = f"Differences and adjusted p of all pairs of {size}"
+        sections.append(
+            Section("pairs", "All pairs", picture=Picture("plot_pairs", (board,), shows))
         )
-        sections.append(Section("pairs", "All pairs", picture=pairs))
-    sizes = dict(zip(board.systems, power.separating_n(board).tolist(), strict=True))
-    needed = [(x["system"], *sizes[x["system"]]) for x in table]
-    rows = [{"system": x, "few": f"{a:,.0f}", "many": _size(b)} for x, a, b in needed if a == a]
-    told = f"How many {board.unit} would separate a system from "
-    told += (
-        f"{'the one above it' if several else board.baseline} with a power of 80%, at both ends "
-    )
-    told += "of the interval of their difference. Of systems that are not listed these data do not "
-    told += "tell in which direction they differ."
-    heads = {"system": "system", "few": f"{board.unit} at least", "many": "at most"}
-    tested = {
-        "baseline": board.baseline,
-        "correction": f"{correction}; controls the {controls}",
-        "level": f"{board.alpha:g}",
-        "seed": board.seed if board.sampled else None,
-    }
-    sections += [Section("next", "The next study", told, rows, heads)]
-    sections += [Section("tested", "What was tested", "", *_facts(tested))]
     numbers = {"systems": f"{len(board.systems):,}", "items": f"{board.n:,}"}
     numbers[f"of {len(board):,} comparisons show a difference"] = f"{board.differs.sum():,}"
     caution = "Systems that are not shown to differ may still differ, by less than these "
@@ -874,7 +702,7 @@ def _of_board(board: Leaderboard) -> Document:
         numbers=numbers,
         picture=Picture("plot_ranking", (board,), f"What {size} score"),
         caution=(f"{caution}{board.unit} can show.", *map(_legible, board.remarks())),
-        sections=(*sections, _source(board.scores.source), _cite()),
-        summary=ranking,
+        sections=[*sections, _source(board.scores.source), _cite()],
+        summary=sections[0],
         comparison=board,
     )

@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from permtest.study import describe, evaluation_units, unit_sizes
-from permtest.study.describe import dependence
-from tests.alternatives.known import SAMPLES as KNOWN
-from tests.study import known
 
 METRICS = {"mean": mean, "median": median}
 scores = st.one_of(st.integers(-9, 9), st.integers(-99, 99).map(lambda x: x / 10))
@@ -24,15 +21,6 @@ def columns(least):
     return st.lists(st.tuples(scores, scores), min_size=least, max_size=30).map(
         lambda rows: [[*column] for column in zip(*rows, strict=True)]
     )
-
-
-@pytest.mark.parametrize("kind", KNOWN)
-def test_summaries_are_known(kind):
-    found = describe(*KNOWN[kind])
-    d = found.difference
-    shown = d.mean, d.sd, d.median, d.skewness, found.shapiro_w, found.shapiro_p
-    assert shown == pytest.approx(known.SUMMARY[kind], rel=1e-4, abs=1e-12)
-    assert shown[:4] == pytest.approx(known.SUMMARY[kind][:4], rel=1e-9, abs=1e-12)
 
 
 @given(columns(1))
@@ -49,6 +37,9 @@ def test_summaries_by_numpy(pair):
     sizes = np.abs(a - b)[a != b].tolist()
     assert (found.n, found.n_zeros) == (len(a), np.sum(a == b))
     assert found.n_tied == sum(sizes.count(size) > 1 for size in sizes)
+    if len(a) > 2 and np.ptp(a - b):
+        expected = stats.shapiro(a - b)
+        assert (found.shapiro_w, found.shapiro_p) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +54,6 @@ def test_summaries_by_numpy(pair):
 def test_the_rule_of_skewness(differences, shape, statistic):
     found = describe(differences, [0] * len(differences))
     assert (found.shape, found.test_statistic) == (shape, statistic)
-    assert found.symmetric == (shape == "symmetric")
     assert f"The differences are {shape} " in str(found)
 
 
@@ -81,11 +71,6 @@ def test_normality_and_what_is_said_of_it():
     assert (one["difference"]["sd"], one["shapiro_p"], one["shape"]) == (None, None, "symmetric")
 
 
-def test_neighbours_that_are_alike_speak_against_independent_items():
-    assert dependence([1, 2] * 4) == dependence([3, 3, 3]) == ""
-    assert "correlation 0.81, beyond 2 / sqrt(16) = 0.50" in dependence([1] * 8 + [0] * 8)
-
-
 # ---- evaluation units ----------------------------------------------------------------------------
 
 
@@ -98,7 +83,7 @@ def naive_units(values, size, metric):
 @given(columns(1), st.data(), st.sampled_from(list(METRICS)))
 def test_units_are_what_they_say(pair, data, metric):
     size = data.draw(st.integers(1, len(pair[0])))
-    found = evaluation_units(*pair, size, metric=metric, remainder="drop")
+    found = evaluation_units(*pair, size, metric=metric)
     for values, units in zip(pair, found.arrays, strict=True):
         exact = [Fraction(int(x), found.scale) for x in units]
         assert exact == naive_units(values, size, metric)
@@ -107,9 +92,8 @@ def test_units_are_what_they_say(pair, data, metric):
 
 
 def test_both_systems_are_shuffled_alike():
-    a = np.arange(20)
+    a, order = np.arange(20), np.random.default_rng(3).permutation(20)
     found = evaluation_units(a, a + 100, 5, rng=3)
-    order = np.random.default_rng(3).permutation(20)
     assert (found.u / found.scale).tolist() == a[order].reshape(4, 5).mean(axis=1).tolist()
     assert ((found.v - found.u) / found.scale).tolist() == [100] * 4
 
@@ -117,43 +101,40 @@ def test_both_systems_are_shuffled_alike():
 @given(columns(4), st.sampled_from(list(METRICS)), st.floats(0, 3))
 def test_deviations_by_lists(pair, metric, tolerance):
     sizes = range(1, len(pair[0]) // 2 + 1)
-    found = unit_sizes(*pair, sizes, metric=metric, tolerance=tolerance)
-    for i, size in enumerate(sizes):
+    rows = unit_sizes(*pair, sizes, metric=metric, tolerance=tolerance)
+    for row, size in zip(rows, sizes, strict=True):
         u, v = (naive_units(x, size, metric) for x in pair)
         gaps = [x - y for x, y in zip(u, v, strict=True)]
-        assert found.sds[i] == pytest.approx(float(stdev(gaps)), abs=1e-9)
-        assert found.n_units[i] == len(gaps)
-    steps = np.abs(np.diff(found.sds))
-    assert list(found.stable) == [i + 2 for i, step in enumerate(steps) if step <= tolerance][:10]
+        assert row["sd"] == pytest.approx(float(stdev(gaps)), abs=1e-9)
+        assert (row["size"], row["units"]) == (size, len(gaps))
+    steps = np.abs(np.diff([row["sd"] for row in rows]))
+    stable = [i + 2 for i, step in enumerate(steps) if step <= tolerance][:10]
+    assert [row["size"] for row in rows if row["stable"]] == stable
 
 
 def test_the_default_sizes_and_tolerance():
     a, b = np.random.default_rng(0).integers(0, 100, (2, 3000))
-    found = unit_sizes(a, b, rng=1)
-    assert found.sizes.tolist() == list(range(1, 101))
-    assert found.tolerance == 0.01 * found.sds[0]
-    # Means of m independent items vary less by the root of m, for ever.
-    assert found.sds * np.sqrt(found.sizes) == pytest.approx(found.sds[0], rel=0.35)
-    assert str(found).startswith("Standard deviation of units of 1 to 100 items: ")
-    assert unit_sizes(a[:9], b[:9]).sizes.tolist() == [1]
+    rows = unit_sizes(a, b, rng=1)
+    sds = np.array([row["sd"] for row in rows])
+    assert [row["size"] for row in rows] == list(range(1, 101))
+    near = np.flatnonzero(np.abs(np.diff(sds)) <= 0.01 * sds[0])[:10] + 2
+    assert [row["size"] for row in rows if row["stable"]] == near.tolist()
+    assert [row["size"] for row in unit_sizes(a[:9], b[:9])] == [1]
 
 
 TEN = range(10), range(10)
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: describe([], []), ValueError, "0 pairs"),
-        (lambda: evaluation_units(*TEN, 4), ValueError, "size=4 leaves 2 of 10 items.*'drop'"),
-        (lambda: evaluation_units(*TEN, 11), ValueError, "size=11 is more than 10: there are 10"),
-        (lambda: evaluation_units(*TEN, 5, metric="sum"), ValueError, "metric='sum' is not known"),
-        (lambda: evaluation_units(*TEN, 5, remainder="pad"), ValueError, "remainder='pad' is not"),
-        (lambda: unit_sizes(*TEN, [2, 1]), ValueError, r"sizes=\[2, 1\] must ascend"),
-        (lambda: unit_sizes(*TEN, [6]), ValueError, r"sizes\[0\]=6 is more than 5: there are 10"),
-        (lambda: unit_sizes(*TEN, tolerance=-1), ValueError, "tolerance=-1 must not be negative"),
+        (lambda: describe([], []), "0 pairs"),
+        (lambda: evaluation_units(*TEN, 11), "size=11 is more than 10: there are 10"),
+        (lambda: evaluation_units(*TEN, 5, metric="sum"), "metric='sum' is not known"),
+        (lambda: unit_sizes(*TEN, [2, 1]), r"sizes=\[2, 1\] must ascend"),
+        (lambda: unit_sizes(*TEN, [6]), r"sizes\[0\]=6 is more than 5: there are 10"),
     ],
 )
-def test_refusals(call, error, message):
-    with pytest.raises(error, match=message):
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

@@ -1,15 +1,13 @@
 """Effect sizes against known answers and definitions."""
 
 import json
-from itertools import combinations, combinations_with_replacement
-from math import sqrt
+from itertools import combinations_with_replacement
 from statistics import median
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from permtest import Scores
 from permtest.alternatives import mcnemar
@@ -43,10 +41,7 @@ def test_effects_are_known(kind):
     assert g.confidence_interval(0.8) == pytest.approx(ends, **CLOSE)
     shown = r.details["z"], r.value, r.details["rank_biserial"]
     assert shown == pytest.approx(WILCOXON_R[kind], **CLOSE)
-    usual, other, interval, k, level = HODGES_LEHMANN[kind]
-    assert (centre.value, tuple(centre.confidence_interval())) == (usual, interval)
-    level = pytest.approx(level, rel=1e-13)
-    assert centre.details == {"i_lt_j": other, "k": k, "achieved_level": level}
+    assert (centre.value, tuple(centre.confidence_interval())) == HODGES_LEHMANN[kind]
 
 
 def test_skewed_differences_have_a_warning_and_normal_ones_do_not():
@@ -55,19 +50,9 @@ def test_skewed_differences_have_a_warning_and_normal_ones_do_not():
     assert all(cohen_d(x, np.zeros(100)).warning is not None for x in skewed)
     normal = rng.normal(0.5, 1, (100, 100)).round(4)
     assert sum(cohen_d(x, np.zeros(100)).warning is not None for x in normal) <= 5
-    for effect in (cohen_d, hedges_g):
-        found = effect(skewed[0], np.zeros(100))
-        assert found.confidence_interval().warning == found.warning
-        assert "The differences look skewed (g1 = " in str(found)
-        assert effect(normal[0], np.zeros(100)).confidence_interval().warning is None
-
-
-@pytest.mark.parametrize(("n", "d"), [(3, -2.0), (40, 0.3), (5000, 1.5)])
-def test_the_interval_of_d_inverts_the_noncentral_t(n, d):
-    found = cohen_d(d + stats.norm.ppf((np.arange(n) + 0.5) / n).round(4), np.zeros(n))
-    for end, share in zip(found.confidence_interval(0.9), (0.95, 0.05), strict=True):
-        t = found.details["t"]
-        assert stats.nct.cdf(t, n - 1, end * sqrt(n)) == pytest.approx(share, abs=1e-8)
+    found = hedges_g(skewed[0], np.zeros(100))
+    assert found.confidence_interval().warning == found.warning
+    assert "The differences look skewed (g1 = " in str(found)
 
 
 @settings(max_examples=50)
@@ -77,7 +62,6 @@ def test_effects_of_ranks_by_their_definition(rows):
     d = [x - y for x, y in rows]
     centre = hodges_lehmann(a, b)
     assert centre.value == median(x + y for x, y in combinations_with_replacement(d, 2)) / 2
-    assert centre.details["i_lt_j"] == median(x + y for x, y in combinations(d, 2)) / 2
     low, high = centre.confidence_interval(0.6)
     assert low <= centre.value <= high
     d = [x for x in d if x]
@@ -92,9 +76,6 @@ def test_effects_of_ranks_by_their_definition(rows):
     biserial = r.details["rank_biserial"]
     assert r.details["w_plus"] == pytest.approx(share * len(sums))
     assert biserial == pytest.approx(2 * share - 1, abs=1e-12)
-    with np.errstate(all="ignore"):
-        z = stats.wilcoxon(d, method="approx", correction=False).zstatistic
-    assert abs(r.value) == pytest.approx(abs(z) / sqrt(len(d)), abs=1e-9)
     unit = abs(r.value / biserial) if biserial else 1
     low, high = r.confidence_interval()
     assert -unit - 1e-9 <= low <= r.value + 1e-12
@@ -136,7 +117,7 @@ def test_what_an_effect_says():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cohen_d([2, 3], [1, 2]), "differ by 1 in every pair"),
+        (lambda: cohen_d([2, 3], [1, 2]), "all 2 differences are 1"),
         (lambda: hedges_g([2, 3], [1, 3]), "this needs 3 or more"),
         (lambda: risk_difference([1, 2], [0, 1]), "must be 0 or 1"),
         (lambda: cohen_d([2, 3], [1, 1]).confidence_interval(1.0), "confidence_level must lie"),

@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 from functools import partial
-from math import ceil, comb, inf
+from math import comb, inf
 
 import numpy as np
 import pytest
@@ -13,27 +13,23 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import permtest as pt
-from permtest import alternatives as alt
 from permtest.study import (
-    PowerCurve,
     exact_power,
     minimum_detectable_effect,
     power_curve,
     power_t,
     sample_size,
     sample_size_binary,
-    separating_n,
 )
 from permtest.study.power import (
     OF_MEANS,
+    PowerCurve,
     Resampling,
     observed_effect,
     power_with,
-    rejection_rates,
     units_at,
     units_needed,
 )
-from tests.study.known import PROSPECTIVE_T
 
 LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
 RNG = np.random.default_rng(7)
@@ -50,18 +46,6 @@ def errors(share, experiments=2000, number=5):
 
 
 # ---- by formulas ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("case", PROSPECTIVE_T)
-def test_sizes_for_the_t_test_are_known(case):
-    delta, sigma, power, alpha, number = case
-    n, achieved, before = PROSPECTIVE_T[case]
-    level = {"alpha": alpha, "alternative": {1: "greater", 2: "two-sided"}[number]}
-    assert sample_size(delta, sigma, power=power, **level) == n
-    found = [power_t(size, delta, sigma, **level) for size in (n, n - 1)]
-    assert found == pytest.approx([achieved, before], rel=1e-9)
-    if number == 1:
-        assert sample_size(-delta, sigma, power=power, alpha=alpha, alternative="less") == n
 
 
 @given(
@@ -81,13 +65,10 @@ def test_power_by_statsmodels(n, effect, alpha, alternative):
 
 @settings(max_examples=60)
 @given(st.floats(0.003, 4), st.floats(0.3, 0.99), st.sampled_from(["two-sided", "greater"]))
-def test_the_size_is_the_smallest_and_that_of_statsmodels(effect, power, alternative):
+def test_the_size_is_the_smallest(effect, power, alternative):
     n = sample_size(effect, 1, power=power, alternative=alternative)
     assert power_t(n, effect, 1, alternative=alternative) >= power
     assert n == 2 or power_t(n - 1, effect, 1, alternative=alternative) < power
-    if 4 < n < 10_000:
-        options = {"power": power, "alpha": 0.05, "alternative": LARGER[alternative]}
-        assert n == ceil(TTestPower().solve_power(effect, **options) - 1e-6)
 
 
 @sides
@@ -150,52 +131,28 @@ def test_ends_of_an_interval_that_nobody_has_items_for():
     assert units_at((1e-12, 0.1), of, **how)[1] == inf
     few, many = (sample_size_binary((0.3 + x) / 2, (0.3 - x) / 2, **how) for x in (0.2, 0.1))
     assert units_at((0.1, 0.2), of, **how) == (few, many)
-    large = units_needed(
-        {"p_b": 0.051, "p_c": 0.049}, power=0.8, alpha=0.05, alternative="two-sided"
-    )
-    assert large == sample_size(0.002, (0.1 - 0.002**2) ** 0.5), "by the formula of t"
+    large = units_needed({"p_b": 0.051, "p_c": 0.049}, **how)
+    assert large == sample_size(0.002, (0.1 - 0.002**2) ** 0.5, **how), "by the formula of t"
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("call", "message"),
     [
-        (lambda: sample_size(0, 1), ValueError, "delta is 0"),
-        (lambda: sample_size(0.1, 0), ValueError, "sigma=0 must be above 0"),
-        (lambda: sample_size("x", 1), TypeError, "delta='x' must be a number"),
-        (lambda: sample_size(1, 1, power=1), ValueError, "power must lie in .*, got 1"),
-        (lambda: sample_size(1, 1, power=0.05), ValueError, "power=0.05 must exceed alpha=0.05"),
-        (lambda: sample_size(1, 1, alternative="more"), ValueError, "alternative='more'"),
-        (lambda: sample_size(-1, 1, alternative="greater"), ValueError, "wrong sign"),
-        (lambda: sample_size(1e-9, 1), ValueError, "you would need more than"),
-        (lambda: power_t(1, 1, 1), ValueError, "n=1 must be at least 2: a single pair"),
-        (lambda: power_t(5, 10**400, 1), ValueError, "delta is too large for a float"),
-        (lambda: exact_power(85, 80, 9), ValueError, "p_b=85 .* not percent"),
-        (lambda: sample_size_binary(0.7, 0.6), ValueError, "more than 1"),
-        (lambda: exact_power(0.1, 0.2, 10**12), ValueError, r"power_t\(n, -0.1, 0.538516\) is as"),
-        (lambda: sample_size_binary(0.2, 0.2), ValueError, "p_b - p_c is 0"),
-        (lambda: sample_size_binary(0.1, 0.1001), ValueError, r"sample_size\(-0.0001, 0.447325\)"),
+        (lambda: sample_size(0, 1), "delta is 0"),
+        (lambda: sample_size(1, 1, power=0.05), "power=0.05 must exceed alpha=0.05"),
+        (lambda: sample_size(-1, 1, alternative="greater"), "wrong sign"),
+        (lambda: sample_size(1e-9, 1), "you would need more than"),
+        (lambda: power_t(1, 1, 1), "n=1 must be at least 2: a single pair"),
+        (lambda: exact_power(85, 80, 9), "p_b=85 .* not percent"),
+        (lambda: sample_size_binary(0.7, 0.6), "more than 1"),
+        (lambda: exact_power(0.1, 0.2, 10**12), "power_t is as good"),
+        (lambda: sample_size_binary(0.2, 0.2), "p_b - p_c is 0"),
+        (lambda: sample_size_binary(0.1, 0.1001), "sample_size is as good"),
     ],
 )
-def test_what_cannot_be_planned(call, error, message):
-    with pytest.raises(error, match=message):
+def test_what_cannot_be_planned(call, message):
+    with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_boards_need_so_many_items_only_where_a_direction_is_known():
-    rng = np.random.default_rng(2)
-    table = {"a": rng.binomial(9, 0.8, 60), "b": rng.binomial(9, 0.5, 60)}
-    table["same"] = table["b"]
-    board = pt.compare_many(table, correction="none")
-    found, (low, high) = separating_n(board), board.interval("b", "a")
-    gaps = (table["b"] - table["a"]).astype(float)
-    how = {"power": 0.8, "alpha": 0.05, "alternative": "two-sided"}
-    assert tuple(found[1]) == units_at((low, high), observed_effect(gaps), **how)
-    assert np.isnan(found[[0, 2]]).all(), "the first one, and one that ties with that before it"
-    against = separating_n(pt.compare_many(table, baseline="a"))
-    assert np.isnan(against[0]).all()
-    assert (against[1] >= found[1]).all(), "for two tests"
-    totals = separating_n(pt.compare_many(table, statistic="sum", correction="none"))
-    np.testing.assert_array_equal(totals, found)
 
 
 # ---- curves --------------------------------------------------------------------------------------
@@ -230,19 +187,16 @@ def test_bounds_decide_no_sample_otherwise_than_its_exact_test(n, alpha, alterna
     assert found == np.count_nonzero(p <= alpha)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@sides
 def test_t_tests_of_normal_differences_have_the_power_of_noncentral_t(alternative):
-    d = stats.norm.ppf((np.arange(400) + 0.5) / 400).round(3)
-    d = 0.5 * d / d.std(ddof=1)
-    options = {"sizes": [10, 40, 100], "alternative": alternative, "rng": 0}
-    options |= {"method": "normal", "delta": 0.15}
-    curve = power_curve(d, 0 * d, test="paired_t", **options)
-    exact = power_curve(d, 0 * d, **options)
+    d = stats.norm.ppf((np.arange(4000) + 0.5) / 4000).round(3)
+    how = {"sizes": [10, 40, 100], "alternative": alternative, "rng": 0, "delta": 0.3}
+    exact, curve = (power_curve(d, 0 * d, test=test, **how) for test in ("exact", "paired_t"))
     for i, size in enumerate(curve.sizes):
-        expected = TTestPower().power(0.3, size, 0.05, alternative=LARGER[alternative])
+        expected = power_t(size, 0.3, d.std(), alternative=alternative)
         assert abs(curve.power[i] - expected) < errors(expected)
         assert abs(exact.power[i] - expected) < errors(expected) + 0.02  # nearly as powerful
-    assert (exact.rounded, curve.rounded) == (pytest.approx(0.5 / 8), 0)
+    assert (exact.rounded, curve.rounded) == (pytest.approx(d.std() / 8), 0)
 
 
 @pytest.mark.parametrize("test", OF_MEANS)
@@ -264,7 +218,7 @@ def test_extreme_data():
     decimals = curve([0.3, 0.5, 0.9], [0.1, 0.3, 0.7], sizes=[4, 6])
     assert (decimals.power, decimals.delta) == ((0, 1), 0.2)
     assert curve([10**30, 5], [0, 5 - 10**30], sizes=[3, 8]).power == (0, 1)
-    for test in ("paired_t", "wilcoxon", "sign", alt.permutation_median, "independent_t"):
+    for test in ("paired_t", "wilcoxon", "sign", "independent_t"):
         assert 0 <= curve([10**30, 5], [0, 4], test=test, sizes=[4]).power[0] <= 1
 
 
@@ -272,32 +226,15 @@ def test_a_curve_can_be_read():
     def curve(*shares: float) -> PowerCurve:
         sizes = tuple(100 * (i + 1) for i in range(len(shares)))
         ends = tuple((x - 0.02, x + 0.02) for x in shares)
-        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, "bootstrap", 0.5)
+        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, 0.5, 0.0)
 
     falling = curve(0.3, 0.7, 0.6, 0.85)  # which is read off the nearest that never falls
     assert [falling.needed(x) for x in (0.75, 0.649, 0.2, 0.9)] == [350, 200, 100, None]
-    assert str(curve(0.3, 0.85)) == (
-        "With 200 pairs the power of the exact permutation test of the mean is 0.85 (95% interval "
-        "0.83 to 0.87; alpha = 0.05, two-sided, 2000 samples by bootstrap). A power of 80% takes "
-        "about 191 pairs."
-    )
-    assert str(curve(0.3)).endswith("No size here has a power of 80%.")
-    assert str(curve(0.9)).endswith("A power of 80% takes no more than 100 pairs.")
+    assert str(curve(0.3, 0.85)).endswith("2000 samples); 191 pairs have a power of 80%.")
+    assert str(curve(0.3)).endswith("no size here has one of 80%.")
     real = power_curve(*RIGHT, sizes=[*range(500, 1200, 100)], rng=0)
     assert real.needed(0.8) == pytest.approx(sample_size_binary(0.15, 0.1), rel=0.07)
     assert json.loads(real.to_json())["intervals"][0] == list(real.intervals[0])
-
-
-def test_rates_without_an_effect_are_levels():
-    """Normal differences: t is exact, ranks are as good, z errs."""
-
-    def noise(rng, experiments, n):
-        return rng.normal(size=(experiments, n)), np.zeros((experiments, n))
-
-    tests = {"z": "normal_z", "t": "paired_t", "ranks": "wilcoxon", "always": lambda a, b: 0.0}
-    rates = rejection_rates(tests, noise, n=8, experiments=2000, alpha=0.05, rng=2)
-    assert rates["t"] == pytest.approx(0.05, abs=errors(0.05))
-    assert rates["ranks"] < 0.05 + errors(0.05) < rates["z"] < rates["always"] == 1
 
 
 FEW = {"a": A, "b": B, "experiments": 4}
@@ -309,14 +246,11 @@ FEW = {"a": A, "b": B, "experiments": 4}
         ({"test": "t"}, "test='t' is not known; choose one of 'ex"),
         ({"sizes": []}, "sizes is empty"),
         ({"sizes": 10**8}, "sizes=1.* is more than 1,000: list"),
-        ({"sizes": [10**8]}, "n=1.* is more than 10,000,000: "),
+        ({"sizes": [10**8]}, r"sizes\[0\]=1.* is more than 10,000,000; "),
         ({"experiments": 10**7}, "more than 1,000,000: "),
-        ({"method": "jackknife"}, "method='jackknife' is not"),
         ({"test": "mcnemar"}, "test='mcnemar' is for scores of 0 and 1"),
         ({"test": "sign", "delta": 0}, "test='sign' is not about"),
         ({"b": B[:5]}, "a has 60 entries and b has 5"),
-        ({"b": A, "method": "normal"}, "differences are all equal"),
-        ({"test": lambda a, b: 2}, "returned 2.* for data set 0"),
     ],
 )
 def test_errors_name_what_is_wrong(options, message):

@@ -1,7 +1,5 @@
 """One document: computed once, complete, harmless, and never written over anything."""
 
-import csv
-import io
 import json
 import re
 import sys
@@ -15,7 +13,6 @@ import yaml
 
 import permtest as pt
 from permtest import Scores, exact_perm_test
-from permtest.alternatives import mcnemar
 from permtest.study import StudyConfig, evaluation_units, report, sample_size
 from tests.html_page import Page
 
@@ -50,10 +47,8 @@ def board(**options):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_the_first_page_has_the_exact_test_and_its_interval(alternative):
     document = report(SCORES, alternative=alternative, alpha=0.1)
-    c, exact = (
-        document.comparison,
-        exact_perm_test(SCORES, statistic="mean", alternative=alternative),
-    )
+    c, how = document.comparison, {"statistic": "mean", "alternative": alternative}
+    exact = exact_perm_test(SCORES, **how)
     assert c.test == exact
     assert c.interval == exact.confidence_interval(0.9)
     assert c.rejected is bool(exact.pvalue <= 0.1)
@@ -64,11 +59,9 @@ def test_the_first_page_has_the_exact_test_and_its_interval(alternative):
 
 def test_the_exact_test_is_made_once(monkeypatch):
     made, single = [], ROOM.exact_perm_test
-    alternatives = import_module("permtest.alternatives")
-    for module in (ROOM, alternatives):
-        monkeypatch.setattr(
-            module, "exact_perm_test", lambda *x, **how: made.append(x) or single(*x, **how)
-        )
+    for module in (ROOM, import_module("permtest.alternatives")):
+        counted = lambda *x, **how: made.append(x) or single(*x, **how)  # noqa: E731
+        monkeypatch.setattr(module, "exact_perm_test", counted)
     report(SCORES).files()
     assert len(made) == 1
 
@@ -80,12 +73,6 @@ def test_clusters_are_the_units():
     assert c.answers["paired_t"].estimate == pytest.approx(c.difference)
     assert len(c.contributions) == c.answers.n == 6
     assert "clusters do not depend" in report(CLUSTERED).caution[2]
-
-
-def test_answers_of_0_and_1_have_the_score_interval():
-    b, c = (int(x.sum()) for x in (BITS.u > BITS.v, BITS.u < BITS.v))
-    found = report(BITS, alpha=0.1).comparison
-    assert found.interval == mcnemar(b, c, n=80).confidence_interval(0.9)
 
 
 def f1(rows):
@@ -102,11 +89,9 @@ def test_counts_are_compared_by_their_measure_and_items_add_half_of_what_their_e
         u, v = [*a[:i], b[i], *a[i + 1 :]], [*b[:i], a[i], *b[i + 1 :]]
         lost = (f1(a) - f1(b) - f1(u) + f1(v)) / 2
         assert c.contributions[i] / len(a) == pytest.approx(float(lost), abs=1e-12)
-    item = document["items"].rows()[0]["new"]
-    assert re.fullmatch(r"\d tp, \d fp, \d fn", item)
-    assert [section.key for section in report(SPANS, statistic="f1", config={}).sections] == [
-        *("null", "tests", "effects", "next", "items", "source", "cite")
-    ]
+    assert re.fullmatch(r"\d tp, \d fp, \d fn", document["items"].table[0]["new"])
+    keys = [section.key for section in report(SPANS, statistic="f1", config={}).sections]
+    assert keys == ["null", "tests", "effects", "next", "items", "source", "cite"]
 
 
 @pytest.mark.parametrize("delta", [0.3, -0.25, 2.0])
@@ -124,26 +109,21 @@ def test_a_difference_under_the_null_hypothesis(delta):
 
 def test_items_are_needed_only_where_a_difference_is_established():
     clear = Scores.of([1] * 30 + [0] * 5 + [1] * 65, [0] * 30 + [1] * 5 + [1] * 65)
-    rows = report(clear)["next"].rows()
+    rows = report(clear)["next"].table
     assert re.fullmatch(r"\d+ to \d+", rows[1]["found"])
     unclear = Scores.of([1] * 12 + [0] * 8 + [1] * 80, [0] * 12 + [1] * 8 + [1] * 80)
-    (row,) = report(unclear)["next"].rows()
+    (row,) = report(unclear)["next"].table
     assert row["about"] == "smallest difference that 100 pairs find in 80% of all studies"
     assert "do not tell in which direction" in report(unclear)["next"].sentence
-    d = np.subtract(NEW, OLD)
-    few, many = (
-        sample_size(end, d.std(ddof=1)) for end in report(SCORES).comparison.interval[::-1]
-    )
-    assert report(SCORES)["next"].rows()[1]["found"] == f"{few} to {many}"
+    ends, sd = report(SCORES).comparison.interval, np.subtract(NEW, OLD).std(ddof=1)
+    few, many = (sample_size(end, sd) for end in ends[::-1])
+    assert report(SCORES)["next"].table[1]["found"] == f"{few} to {many}"
 
 
 def test_what_it_does_not_say():
     assert report(BITS).caution[0] == "This does not show that the systems are equal."
     assert "neither system is called better" in report(BITS).caution[1]
-    known = report(replace(BITS, higher_is_better=False))
-    assert not any("called better" in text for text in known.caution)
-    neighbours = report(range(16), [3] * 16)
-    assert "Neighbouring differences are correlated" in neighbours.caution[-1]
+    assert len(report(replace(BITS, higher_is_better=False)).caution) < len(report(BITS).caution)
 
 
 @pytest.mark.parametrize(("a", "b"), [([2], [0]), ([2, 2, 2], [2, 2, 2]), ([3] * 7, [1] * 7)])
@@ -160,40 +140,34 @@ def test_scores_that_hardly_say_anything(a, b):
 def test_each_step_has_its_settings(metric):
     config = {
         "units": {"size": 2, "metric": metric, "rng": 4},
-        "data": {"alpha": 0.2, "tolerance": 0.1, "rule": "manual"},
+        "data": {"alpha": 0.2, "tolerance": 9, "rule": "manual"},
         "test": {"alpha": 0.1, "tests": ["sign", "wilcoxon"]},
         "effects": {"sizes": ["hedges_g"], "alpha": 0.2},
-        "power": {"test": "paired_t", "method": "normal", "sizes": [5, 9], "experiments": 20},
+        "power": {"test": "paired_t", "sizes": [5, 9], "experiments": 20},
     }
     config["power"] |= {"alpha": 0.01, "target": 0.9}
     document = report(NEW, OLD, config=config | {"seed": 3})
     units = evaluation_units(NEW, OLD, 2, metric=metric, rng=4)
     assert document.comparison.test.pvalue == exact_perm_test(units).pvalue
     assert document["data"].sentence.count("6 pairs") == 1
-    assert "by less than 0.1." in document["units"].sentence
+    assert [row["stable"] for row in document["units"].table] == [False, True]
     assert document["advice"].sentence.startswith("Recommended: ")
-    assert [row["test"] for row in document["tests"].rows()] == ["exact", "sign", "wilcoxon"]
+    assert [row["test"] for row in document["tests"].table] == ["exact", "sign", "wilcoxon"]
     assert document["tests"].titles["interval"] == "90% interval"
-    assert [row["name"] for row in document["effects"].rows()] == ["hedges_g"]
+    assert [row["name"] for row in document["effects"].table] == ["hedges_g"]
     assert document["effects"].titles["interval"] == "80% interval"
-    assert [row["n"] for row in document["power"].rows()] == [5, 9]
+    assert [row["n"] for row in document["power"].table] == [5, 9]
     assert "paired t-test" in document["power"].sentence
-    assert "with a power of 90%" in document["next"].rows()[-1]["about"]
+    assert "with a power of 90%" in document["next"].table[-1]["about"]
     assert yaml.safe_load(document["source"].code) == config | {"seed": 3}
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sead: 3", "sead: there is no such option; did you mean seed?"),
-        ("units: {sise: 3}", "units.sise: there is no such option; did you mean units.size?"),
+        ("sead: 3", "unexpected keyword argument 'sead'"),
+        ("units: {sise: 3}", "units.sise: there is no such option; there are size, metric, rng"),
         ("units: 15", "units: 15 must be a mapping of options"),
-        ("units: {size: ten}", "units.size = 'ten' must be a whole number"),
-        ("seed: -1", "seed = -1 is below 0"),
-        ("units: {metric: mode}", "units.metric='mode' is not known; choose one of 'mean', 'med"),
-        ("test: {alpha: 5e-2x}", "test.alpha='5e-2x' must be a number"),
-        ("test: {tests: [sgin]}", "test.tests='sgin' is not known; choose one of 'exact'"),
-        ("power: {test: sgin}", "power.test='sgin' is not known"),
         ("- seed\n", "must be a mapping"),
         ("seed: [1\n", "line 2"),
         ("seed: !!python/object/apply:os.getcwd []\n", "could not determine"),
@@ -225,9 +199,6 @@ def test_names_and_ids_stay_text(make):
         assert mark not in files["report.md"].decode()
     for mark in ("<script", "<img src=x", "\u202e", "x" * 300):
         assert mark not in files["report.html"].decode()
-    rows = [*csv.reader(io.StringIO(files["report.csv"].decode()))]
-    texts = [x for row in rows for x in row if not re.fullmatch(r"-?[\d.e-]+", x)]
-    assert not any(x[:1] in ("=", "+", "-", "@", "\t") for x in texts)
 
 
 @pytest.mark.parametrize("make", [evil, board])
@@ -247,7 +218,7 @@ def test_every_form_has_every_section(make):
 
 
 def test_a_board_is_the_same_document_with_other_sections():
-    keys = ["ranking", "pairs", "next", "tested", "source", "cite"]
+    keys = ["ranking", "pairs", "source", "cite"]
     assert [section.key for section in board().sections] == keys
     assert [x.key for x in board(baseline="mid").sections] == [keys[0], *keys[2:]]
     found = pt.compare_many({"a": NEW, "b": OLD}, rng=0)
@@ -260,19 +231,16 @@ def test_a_folder_or_a_file(tmp_path):
     document = report(SCORES)
     written = document.write(tmp_path / "new")
     assert [path.name for path in written] == [f"report.{kind}" for kind in ROOM.FORMATS]
-    assert document.write(tmp_path / "a.CSV")[0].read_bytes() == written[-1].read_bytes()
+    assert document.write(tmp_path / "a.MD")[0].read_bytes() == written[1].read_bytes()
     with pytest.raises(FileExistsError, match=r"report\.html: the file exists"):
         document.write(tmp_path / "new")
-    document.write(tmp_path / "a.CSV", overwrite=True)
-    assert len([*tmp_path.rglob("*.*")]) == 6
+    document.write(tmp_path / "a.MD", overwrite=True)
+    assert len([*tmp_path.rglob("*.*")]) == 5
+    with pytest.raises(ValueError, match="format='pdf' is not known"):
+        document.write(tmp_path / "a.pdf")
     (tmp_path / "file").write_text("")
-    for place, error, message in (
-        ("a.pdf", ValueError, "format='pdf' is not known"),
-        ("x/a.md", FileNotFoundError, "no folder"),
-        ("file", NotADirectoryError, "this is a file"),
-    ):
-        with pytest.raises(error, match=message):
-            document.write(tmp_path / place)
+    with pytest.raises(NotADirectoryError, match="this is a file"):
+        document.write(tmp_path / "file")
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
@@ -280,27 +248,24 @@ def test_without_the_extra(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=re.escape("pip install 'permtest[study]'")):
         report(SCORES).files(["html"])
-    assert list(report(SCORES).files(["json", "csv"])) == ["report.json", "report.csv"]
+    assert list(report(SCORES).files(["json"])) == ["report.json"]
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("scores", "how", "message"),
     [
-        (lambda: report([1, 2]), TypeError, "v is missing"),
-        (lambda: report([], []), ValueError, "0 pairs"),
-        (lambda: report(SPANS), ValueError, "'mean' takes one score"),
-        (lambda: report(SCORES, statistic="f1"), ValueError, "statistic='f1' needs"),
-        (lambda: report(SCORES, alternative="more"), ValueError, "alternative='more' is not kn"),
-        (lambda: report(SCORES, alpha=1), ValueError, r"alpha must lie in \(0, 1\)"),
-        (lambda: report(SCORES, config={"test": {"tests": ["mcnemar"]}}), ValueError, "not apply"),
-        (
-            lambda: report(CLUSTERED, config={"units": {"size": 2}}),
-            ValueError,
-            "units.size: 2 must",
-        ),
-        (lambda: report(SPANS, statistic="f1", config={"test": {"delta": 1}}), ValueError, "delta"),
+        ([1, 2], {}, "v is missing"),
+        (SPANS, {}, "'mean' takes one score"),
+        (SCORES, {"statistic": "f1"}, "statistic='f1' needs"),
+        (SCORES, {"alternative": "more"}, "alternative='more' is not kn"),
+        (SCORES, {"alpha": 1}, r"alpha must lie in \(0, 1\)"),
+        (SCORES, {"config": {"test": {"tests": ["mcnemar"]}}}, "not apply"),
+        (SCORES, {"config": {"effects": {"sizes": ["d"]}}}, "effects.sizes="),
+        (SCORES, {"config": {"units": {"size": "ten"}}}, "size = 'ten' must"),
+        (CLUSTERED, {"config": {"units": {"size": 2}}}, "units.size must be 1"),
+        (SPANS, {"statistic": "f1", "config": {"test": {"delta": 1}}}, "delta"),
     ],
 )
-def test_refusals(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+def test_refusals(scores, how, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        report(scores, **how)
