@@ -118,6 +118,10 @@ def test_kernels_and_numpy_find_the_same():
     assert np.array_equal(*sums)
     values, pairs = sums[0].T.astype(float), np.triu_indices(150, 1)
     weights, least = rng.random((2, pairs[0].size))
-    how = values, *pairs, weights, 300 * least
-    for found, wanted in zip(corrections.maxima(*how), corrections._maxima(*how), strict=True):
-        assert np.array_equal(found, wanted)
+    found = [(np.zeros(pairs[0].size, dtype=np.int64), np.full(37, -np.inf)) for _ in range(2)]
+    for kernel, both in zip(
+        (corrections.find_maxima, corrections._find_maxima), found, strict=True
+    ):
+        kernel(values, *pairs, weights, 300 * least, *both)
+    for x, y in zip(*found, strict=True):
+        assert np.array_equal(x, y)
