@@ -201,22 +201,22 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
             self.menus[name].options = [("as it is", None), *((x, x) for x in names)]
             self.menus[name].index = 0
         self.menus["systems"].value = ""
-        for name, value in (self._proposed() | declared).items():
+        for name, value in (self._proposed(declared) | declared).items():
             listed = [value] if isinstance(value, str | bool) else list(value)
             if name == "systems":
-                self.menus[name].value = ", ".join(listed)
+                self.menus[name].value = ", ".join(map(str, listed))
             elif (menu := self.menus.get(name)) is not None:
-                one = listed[0] if len(listed) == 1 else value
-                if one not in (choice for _, choice in menu.options):
-                    menu.options = [*menu.options, (str(one), one)]
-                menu.value = one
+                chosen = listed[0] if len(listed) == 1 else value
+                if chosen not in (choice for _, choice in menu.options):
+                    menu.options = [*menu.options, (str(chosen), chosen)]
+                menu.value = chosen
 
-    def _proposed(self) -> dict[str, Any]:
+    def _proposed(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         """What the reader takes the columns for; the page says that it is a proposal."""
         problem: Exception | None = None
         for many in (False, True):
             try:
-                self._read({}, many=many)
+                self._read(declared, many=many)
             except (OSError, ImportError, TypeError, ValueError, MemoryError) as error:
                 problem = problem or error
                 if found := getattr(error, "proposal", None):

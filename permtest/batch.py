@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from permtest._checks import ScoreError
 from permtest._parallel import in_parallel, progress
 from permtest._text import Shown, counted
-from permtest.integers import is_unordered, plain_array, unscaled
+from permtest.integers import plain_array, unscaled
 from permtest.methods import check_method
 from permtest.null.rows import Laws, compile_kernels
 from permtest.question import ask_of_scores
@@ -80,13 +80,11 @@ class BatchResult(Shown):
     metric: str
 
     def __str__(self) -> str:
-        count = int(np.count_nonzero(self.pvalue <= 0.05))
         sides = self.alternative if self.alternative == "two-sided" else "one-sided"
         detail = "" if self.alternative == "two-sided" else f" ({self.alternative})"
         tests = counted(self.pvalue.size, f"exact {sides} paired-permutation tests")
-        verb, bounds = "has" if count == 1 else "have", np.count_nonzero(self.method == "bracket")
-        said = f"{tests}{detail} of {counted(self.n, 'pairs')} each: {count} {verb} p <= 0.05."
-        return f"{said} Of {counted(int(bounds), 'tests')} p is an upper bound." if bounds else said
+        small = int(np.count_nonzero(self.pvalue <= 0.05))
+        return f"{tests}{detail} of {counted(self.n, 'pairs')} each: {small} with p <= 0.05."
 
 
 def exact_perm_test_batch(
@@ -101,14 +99,17 @@ def exact_perm_test_batch(
     **others: Any,
 ) -> BatchResult:
     """Test the pairs along `axis`, in blocks of some thousand scores; no `others` can be given."""
-    for name, value in others.items():
-        if value is not None:
-            remedy = "add up the" if name == "clusters" else "leave out"
-            raise ValueError(
-                f"{name} and axis cannot be combined, because compiled code runs many tests at "
-                f"once; {remedy} {name} first, or call exact_perm_test once for each test"
-            )
-    _check_options(u, v, method)
+    given = [name for name, value in others.items() if value is not None]
+    given += ["Scores"] * (isinstance(u, Scores) or isinstance(v, Scores))
+    check_method(method)
+    given += [f"method={method!r}"] * (method not in COMPILED)
+    for name in given[:1]:
+        raise ValueError(
+            f"{name} and axis cannot be combined, because compiled code runs many tests at once; "
+            "call exact_perm_test once for each test"
+        )
+    if v is None:
+        raise TypeError("v is missing: pass the scores of both systems, two arrays")
     check_alternative(alternative)
     entry = lookup(statistic)
     if entry.columns or entry.name == "mean":
@@ -119,10 +120,9 @@ def exact_perm_test_batch(
     tests, (*shape, n) = _Tests(a, b, where, entry, alternative, method), a.shape
     size = prod(shape)
     step = max(min(SCORES // max(n, 1), max(size // 20, TESTS)), 1)
-    blocks = [range(i, min(i + step, size)) for i in range(0, max(size, 1), step)]
-    if len(blocks) > 1:
+    if size > step:
         compile_kernels()
-    parts = [part.reshape(shape) for part in _in_blocks(tests.solve, blocks)]
+    parts = [part.reshape(shape) for part in _in_blocks(tests.solve, size, step)]
     statistics, p, log10_p, error_bound, n_informative, how = parts
     about = (n_informative, how, n, alternative, entry.name)
     return BatchResult(statistics, p, log10_p, error_bound, *about)
@@ -204,10 +204,10 @@ def compare_rows(
     step: int,
 ) -> RowTests:
     """Test row ``first[i]`` against ``second[i]`` for all i; what kernels cannot do by `alone`."""
-    blocks = [range(i, min(i + step, first.size)) for i in range(0, first.size, step)]
-    if rows is not None and len(blocks) > 1:
+    if rows is not None and first.size > step:
         compile_kernels(rows[:0])
-    return RowTests(*_in_blocks(_test_block, blocks, rows, first, second, alternative, alone))
+    how = (rows, first, second, alternative, alone)
+    return RowTests(*_in_blocks(_test_block, first.size, step, *how))
 
 
 def _test_block(
@@ -252,9 +252,10 @@ def _packed(values: list[Any]) -> NDArray[Any]:
 
 
 def _in_blocks(
-    solve: Callable[..., tuple[NDArray[Any], ...]], blocks: list[range], *shared: Any
+    solve: Callable[..., tuple[NDArray[Any], ...]], size: int, step: int, *shared: Any
 ) -> Iterator[NDArray[Any]]:
     """The arrays of all blocks, each put together."""
+    blocks = [range(i, min(i + step, size)) for i in range(0, max(size, 1), step)]
     found = progress(in_parallel(solve, blocks, *shared), total=len(blocks), what="exact tests")
     return map(np.concatenate, zip(*found, strict=True))
 
@@ -262,53 +263,27 @@ def _in_blocks(
 # ---- arguments ---------------------------------------------------------------------------------
 
 
-def _check_options(u: Any, v: Any, method: str) -> None:
-    if isinstance(u, Scores) or isinstance(v, Scores):
-        raise ValueError(
-            "Scores and axis cannot be combined, because Scores are a single test; leave axis "
-            "out, or pass two arrays of scores"
-        )
-    if v is None:
-        raise TypeError("v is missing: pass the scores of both systems, two arrays")
-    check_method(method)
-    if method not in COMPILED:
-        known = " or ".join(map(repr, COMPILED))
-        raise ValueError(
-            f"method={method!r} and axis cannot be combined; choose {known}, or call "
-            "exact_perm_test once for each test"
-        )
-
-
 def _as_array(values: Any, name: str) -> NDArray[Any]:
     """The scores as they are; lists become arrays."""
-    iterable = hasattr(values, "__iter__")
-    if iterable and is_unordered(values):
-        raise TypeError(f"{name} must be an array of scores, not {type(values).__name__}")
-    listed = list(values) if iterable and not hasattr(values, "__len__") else values
     remedy = "; call exact_perm_test once for each test"
-    return plain_array(listed, name, "an array of scores", remedy)
+    return plain_array(values, name, "an array of scores", remedy)
 
 
 def _aligned(u: NDArray[Any], v: NDArray[Any], axis: int) -> tuple[Any, Any, int]:
     """Both arrays in one shape, without a copy, the pairs last; and where they were."""
-    if not isinstance(axis, int | np.integer):
-        raise TypeError(f"axis={axis!r} must be an integer")
     ndim, shapes = max(u.ndim, v.ndim), f"u of shape {u.shape} and v of shape {v.shape}"
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis={axis} is not an axis of {shapes}; the last one is axis=-1")
+    if not isinstance(axis, int | np.integer) or not -ndim <= axis < ndim:
+        raise ValueError(f"axis={axis!r} is not an axis of {shapes}; the last one is axis=-1")
     where = int(axis) % ndim
     a, b = (np.moveaxis(x.reshape((1,) * (ndim - x.ndim) + x.shape), where, -1) for x in (u, v))
-    if a.shape[-1] != b.shape[-1]:
-        raise ValueError(
-            f"{shapes} have {a.shape[-1]} and {b.shape[-1]} entries along axis={axis}: a paired "
-            "test needs the scores of both systems on the same items; align them by item first"
-        )
     try:
+        if a.shape[-1] != b.shape[-1]:
+            raise ValueError
         shape = (*np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), a.shape[-1])
     except ValueError:
         raise ValueError(
-            f"{shapes} do not fit together: apart from axis={axis}, along which the pairs lie, "
-            "the shapes must be equal, or 1 where one system is compared with many"
+            f"{shapes} do not fit together: they need the same items along axis={axis}, and apart "
+            "from that shapes must be equal, or 1 where one system is compared with many"
         ) from None
     return np.broadcast_to(a, shape), np.broadcast_to(b, shape), where
 

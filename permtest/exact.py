@@ -45,7 +45,6 @@ def exact_perm_test(
     method: Method = "auto",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-    rounding: float | None = None,
     rng: RNG = None,
     axis: int | None = None,
 ) -> PermutationTestResult | Any:  # with `axis` it is a BatchResult
@@ -62,7 +61,9 @@ def exact_perm_test(
     u : array_like of shape (N,), or Scores
         Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers,
         fractions, decimals, or floats, which stand for the decimals or the fractions that they
-        came from, as `Scores.of` says; or, with `g`, entries of any kind.
+        came from, as `Scores.of` says. Floats that stand for neither may be off by two epsilons of
+        the largest score; where that could decide a tie, the result is a bracket. With `g`, entries
+        of any kind.
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
         `Scores`.
@@ -112,12 +113,6 @@ def exact_perm_test(
         What each entry belongs to, such as its document: numbers or strings. Whole clusters are
         then swapped, which leaves the entries in them free to depend on each other. Default:
         those that `Scores` bring, if any.
-    rounding : float, optional
-        By how much each score may be off, in scores: 0.005 for scores that were rounded to two
-        decimals, 0 for floats that are exact. Where that could decide a tie, the result is a
-        bracket that holds the p-value of the scores before they were rounded. Default: nothing
-        for integers, decimals and recognised fractions, two epsilons of the largest score for
-        other floats, of which equal ones are taken for equal scores.
     rng : numpy.random.Generator, int or None
         Only matters where a ready-made statistic is sampled because its exact p is out of reach.
     axis : int, optional
@@ -185,11 +180,10 @@ def exact_perm_test(
     (Fraction(1, 2), 2)
     """
     how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
-    how |= {"clusters": clusters, "rounding": rounding}
     if axis is not None:
-        how |= {"g": g, "h": h}
+        how |= {"g": g, "h": h, "clusters": clusters}
         return exact_perm_test_batch(u, v, axis=axis, method=method, **how)
-    question = ask(u, v, g, h, **how)
+    question = ask(u, v, g, h, clusters=clusters, **how)
     try:
         return answer(question, method)
     except (TooHard, MemoryError) as error:
@@ -205,16 +199,6 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
     The name under which it was first described (2021 submission, Fig. 5; the event there, "as small
     as observed", is a slip for "as large"). There it takes four dimensions, here two.
 
-    Parameters
-    ----------
-    u, v : array_like of shape (N, 3) or (N, 2)
-        Per entry either true positives, false positives and false negatives, or true positives
-        and incorrect answers; or one `Scores`.
-
-    Returns
-    -------
-    PermutationTestResult
-
     Examples
     --------
     >>> from permtest import perm_test_F1
@@ -225,19 +209,9 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
 
 
 def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
-    """Exact two-sided test of a difference in accuracy: `exact_perm_test` on counts.
+    """Exact two-sided test of a difference in accuracy, by its name in Fig. 2 of the submission.
 
-    The name under which the algorithm was first described (2021 submission, Fig. 2; the event
-    there, "as small as observed", is a slip for "as large").
-
-    Parameters
-    ----------
-    u, v : array_like of shape (N,)
-        Correct answers per entry for the two systems, integers; or one `Scores`.
-
-    Returns
-    -------
-    PermutationTestResult
+    It is `exact_perm_test` with ``statistic="accuracy"``.
 
     Examples
     --------

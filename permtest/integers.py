@@ -144,9 +144,6 @@ def plain_array(values: Any, name: str, what: str = "an array", remedy: str = ""
         if isinstance(error, MemoryError) or not hasattr(values, "to_list"):
             raise
         array = np.array(values.to_list(), dtype=object)
-    if array.dtype.kind in "mM" and array.size:
-        problem = f"= {array.flat[0]} is not a number"
-        raise ScoreError(name, (0,) * array.ndim, problem, "convert it first")
     kind = "" if hasattr(values, "dtype") else array.dtype.kind
     # Texts may have been numbers, and some floats integers that no float can hold.
     if kind in ("S", "U") or (kind == "f" and np.abs(array).max(initial=0.0) >= WIDE):

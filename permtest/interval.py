@@ -9,8 +9,8 @@ most delta: with I the swapped pairs,
 So p rises with delta, in steps, and only at means of subsets (Hartigan's typical values, 1969):
 fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
 of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
-step at which p exceeds the level. A saddlepoint approximation says where that is, to a
-ten-thousandth of a standard error from a hundred pairs on. Where p is had quickly, the simplest
+step at which p exceeds the level. Cornish and Fisher's expansion says about where that is, and each
+p that was had says it better. Where p is had quickly, the simplest
 fraction near by is tried: it is the end if p is at most alpha just before it and above alpha at it.
 Else two p-values on either side, for which bounds do, prove it; they are taken at fractions that
 are anything but simple, where sums do not pile up. The upper end is the lower one for -d.
@@ -31,18 +31,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import copysign, erfc, floor, gcd, inf, isfinite, log, log1p, nextafter, pi, sqrt
-from numbers import Real
+from math import copysign, erfc, floor, gcd, inf, log, log1p, nextafter, pi, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_level
+from permtest._checks import TooHard, check_above_zero, check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.integers import IntArray, exact_dot, unscaled
-from permtest.methods import exact_fraction, solve
+from permtest.methods import exact_fraction, interval_of_p, solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
@@ -150,10 +149,7 @@ def interval_of(question: SumQuestion, confidence_level: float) -> ConfidenceInt
         for sign, other in ((1, "less"), (-1, "greater"))
     )
     warning = shift_warning(question.differences, question.swapped)
-    # No shift moves further than a difference of two rounded scores does.
-    off = question.tolerance / (2 * question.scale * max(question.n_entries or question.law.n, 1))
-    off = off if question.ties_doubtful else 0.0
-    ends, resolution = (below[0] - off, 0.0 - above[0] + off), max(below[1], above[1]) + off
+    ends, resolution = (below[0], 0.0 - above[0]), max(below[1], above[1])
     return ConfidenceInterval(*ends, confidence_level, resolution, warning)
 
 
@@ -225,9 +221,7 @@ class MarginTestResult(Shown):
 
     def pvalue_interval(self) -> tuple[float, float]:
         """Bounds of p: as of `PermutationTestResult`, or for method "score" p itself, twice."""
-        bound = self.error_bound or 0.0
-        low = self.pvalue / (1 + bound) if self.pvalue > UNDERFLOW or not bound else 0.0
-        return low, min(self.pvalue * (1 + (bound if self.method != "bracket" else 0.0)), 1.0)
+        return interval_of_p(self)
 
     def __str__(self) -> str:
         (a, b), (low, high), q = self.names, map(number, self.margins), self._question
@@ -304,7 +298,7 @@ def noninferiority_test(
     >>> r.statistic, r.fraction()
     (0.0, Fraction(3, 32))
     """
-    bound = _as_margin(margin, "margin", "positive: it is how much worse the first system may be")
+    bound = _as_margin(margin)
     question = ask_of_scores(u, v, names=names, clusters=clusters)
     known = question.higher_is_better if higher_is_better is None else higher_is_better
     return against(question, *((-inf, bound) if known is False else (-bound, inf)))
@@ -313,7 +307,7 @@ def noninferiority_test(
 def equivalence_test(
     u: Any,
     v: Any = None,
-    margin: Margin | tuple[Margin, Margin] | None = None,
+    margin: Margin | None = None,
     *,
     clusters: Any = None,
     names: tuple[str, str] | None = None,
@@ -328,9 +322,8 @@ def equivalence_test(
     ----------
     u, v, clusters, names
         As in `noninferiority_test`.
-    margin : int, float, Decimal or Fraction, or a pair of them
-        As there: a positive number, for differences between ``-margin`` and ``margin``; or
-        ``(low, high)``, one below and one above 0.
+    margin : int, float, Decimal or Fraction
+        As there: a positive number, for differences between ``-margin`` and ``margin``.
 
     Returns
     -------
@@ -348,16 +341,8 @@ def equivalence_test(
     >>> r.pvalue, r.pvalues, tuple(r.confidence_interval())
     (0.03125, (0.03125, 0.03125), (-0.5, 0.5))
     """
-    if not isinstance(margin, tuple | list):
-        high = _as_margin(margin, "margin", "positive, or a pair (low, high)")
-        low = -high
-    elif len(margin) == 2:
-        why = "0: a pair of margins is (low, high), the differences that do not matter"
-        low = _as_margin(margin[0], "margin[0]", f"below {why}", -1)
-        high = _as_margin(margin[1], "margin[1]", f"above {why}")
-    else:
-        raise ValueError(f"margin has {len(margin)} values; give one number, or two (low, high)")
-    return against(ask_of_scores(u, v, names=names, clusters=clusters), low, high)
+    high = _as_margin(margin)
+    return against(ask_of_scores(u, v, names=names, clusters=clusters), -high, high)
 
 
 def against(
@@ -392,15 +377,13 @@ def against(
     )
 
 
-def _as_margin(margin: Any, name: str, what: str, sign: int = 1) -> Fraction:
-    """The number as it is written, if it has this sign."""
-    if isinstance(margin, bool | np.bool_) or not isinstance(margin, Real | Decimal):
-        raise TypeError(f"{name} = {margin!r} must be a number, not {type(margin).__name__}")
-    if margin in (inf, -inf) or margin != margin:
-        raise ValueError(f"{name} = {margin} is not finite; give a margin in scores per pair")
+def _as_margin(margin: Any) -> Fraction:
+    """The number as it is written, if it is positive."""
+    if not isinstance(margin, Decimal | Fraction):
+        check_above_zero(margin, "margin")
     found = Fraction(str(margin))
-    if found * sign <= 0:
-        raise ValueError(f"{name} = {margin} must be {what}")
+    if found <= 0:
+        raise ValueError(f"margin={margin} must be above 0")
     return found
 
 
@@ -536,48 +519,12 @@ def _expected(d: _Lattice, z: float) -> tuple[Fraction, Fraction]:
     shares = np.array([int(s) / d.top for s in d.steps], dtype=np.float64)
     size = int(d.sizes @ d.counts)
     mean = float(shares @ d.counts) / size
-    spread = float((shares - mean * d.sizes) ** 2 @ d.counts) / d.n
-    # The normal approximation, whose variance at the end is about the end.
+    x = shares - mean * d.sizes
+    spread = float(x**2 @ d.counts) / d.n
+    # Cornish and Fisher's expansion; the normal approximation has the variance at the end.
+    z += (3 * z - z**3) / 12 * float(x**4 @ d.counts) / max(d.n * spread, 1e-300) ** 2
     error = sqrt(spread / max(d.n - z * z, 1.0)) * d.n / size
-    near, last, slope = mean + z * error, mean, error
-    z_last = 0.0
-    for _ in range(4):
-        near = min(max(near, 0.0), 1.0)
-        found = _saddlepoint(shares - near * d.sizes, d.counts)
-        if not (isfinite(found) and (near - last) * (found - z_last) > 0):
-            break
-        slope = (near - last) / (found - z_last)
-        last, z_last, near = near, found, near + (z - found) * slope
-    return d.top * Fraction(min(max(near, 0.0), 1.0)), d.top * Fraction(slope)
-
-
-@np.errstate(all="ignore")
-def _saddlepoint(x: NDArray[np.float64], counts: NDArray[np.int64]) -> float:
-    """About the normal quantile of P(sum of x over I <= 0), if it is finite (Daniels 1987)."""
-    total, t = counts @ x, np.float64(0)
-    if total < 0:
-        return -_saddlepoint(-x, counts)
-    for _ in range(50):
-        beta = np.tanh(t * x)
-        step = (total - counts @ (x * beta)) / (counts @ (x * x * (1 - beta * beta)))
-        t += step
-        if not step > 1e-9 * t:
-            break
-    beta = np.tanh(t * x)
-    spread = 1 - beta * beta
-    logs = abs(t * x) + np.log1p(np.exp(-2 * abs(t * x))) - np.log(2)
-    w = np.sqrt(2 * (t * total - counts @ logs))
-    if not w > 0.01:
-        return float(-w)
-    variance = counts @ (x * x * spread)
-    u = t * np.sqrt(variance)
-    skew = -2 * (counts @ (x**3 * beta * spread)) / variance**1.5
-    excess = counts @ (x**4 * spread * (6 * beta * beta - 2)) / variance**2
-    terms = 1 / u - 1 / w + (excess / 8 - 5 * skew**2 / 24) / u
-    terms += 1 / w**3 - 1 / u**3 - skew / (2 * u * u)
-    root = float(w + np.log(u / w) / w)  # without the terms of the second order
-    p, rough = NORMAL.cdf(-w) + NORMAL.pdf(w) * float(terms), NORMAL.cdf(-root)
-    return NORMAL.inv_cdf(p) if rough / 2 < p < min(2 * rough, 1) else -root
+    return d.top * Fraction(min(max(mean + z * error, 0.0), 1.0)), d.top * Fraction(error)
 
 
 # ---- shifts of every pair: the search -----------------------------------------------------------
@@ -711,25 +658,23 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     values, _, counts = differences
     n, zeros = differences.n, int(counts[values == 0].sum())
     if TIES * zeros >= n > 0 and n - zeros < FEW:
-        few = {0: "none differ", 1: "only 1 differs"}.get(n - zeros, f"only {n - zeros} differ")
         return (
-            f"Of {n:,} {swapped} {few}. Intervals for the mean difference and tests against a "
-            "margin assume that every pair is shifted by the same amount, ties too; with fewer "
-            f"than {FEW} that differ, a 95% interval may cover the mean in fewer than 90% of "
-            "samples."
+            f"Of {n:,} {swapped} only {n - zeros} differ. Intervals for the mean difference and "
+            "tests against a margin assume that every pair is shifted by the same amount, ties "
+            f"too; with fewer than {FEW} that differ, a 95% interval may cover the mean in fewer "
+            "than 90% of samples."
         )
     g1 = skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2
     if n >= needed or not looks_skewed(g1, n):
         return None
-    sums = "" if swapped == "pairs" else "; Scores.by_cluster() has the sums that it takes"
     return (
         f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
         f"{needed:,.0f} {swapped}, and there are {n:,}. Intervals for the mean difference and "
         "tests against a margin assume that differences are symmetric about it. If they are not, "
         "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
         "interval covers the mean in 88% of samples. The studentised bootstrap, "
-        f"alternatives.bootstrap, does not assume symmetry{sums}."
+        f"alternatives.bootstrap, does not assume symmetry."
     )
 
 

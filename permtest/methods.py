@@ -12,19 +12,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from math import expm1, inf, log
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from permtest._checks import TooHard
+from permtest._checks import TooHard, check_level
 from permtest.null.bracket import tail_bracket
-from permtest.null.convolution import (
-    ROUNDLESS,
-    dp_cells,
-    dp_rounding,
-    fft_cells,
-    log_cells,
-)
+from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, log_cells
 from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.enumeration import (
     MAX_ENTRIES,
@@ -75,7 +69,7 @@ def solve(question: Question, method: str = "auto") -> Solution:
     if question.tolerance and question.thresholds is not None:
         return _solve_rounded(question, method)
     if method != "auto":
-        return Solution(METHODS[method].solver(question), method, "asked for")
+        return Solution(METHODS[method](question), method, "asked for")
     last: Exception | None = None
     for name, solver, reason in _plan(question):
         try:
@@ -139,10 +133,7 @@ def _plan_of_several(question: Question) -> Iterator[tuple[str, Solver, str]]:
 
 def _solve_rounded(question: Question, method: str) -> Solution:
     """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
-    name, reason = method, "asked for"
-    solver: Solver = _bracket
-    if method in METHODS:
-        solver = METHODS[method].solver
+    name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
     if method == "auto":
         assert question.thresholds is not None
         lower, upper = question.thresholds
@@ -169,8 +160,24 @@ def _with_observed(question: Question, far: Probability) -> Probability:
     """The observed labelling is extreme however ties break, and so is its mirror image."""
     if far.value == 1:
         return far
-    n = question.law.n if question.ties_doubtful else question.law.n_informative
-    return far.plus(CERTAIN.halved(n - (question.alternative == "two-sided")))
+    sides = question.alternative == "two-sided"
+    return far.plus(CERTAIN.halved(question.law.n_informative - sides))
+
+
+def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
+    """Bounds of the exact p by `error_bound`; of samples the interval of Clopper and Pearson."""
+    alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
+    p, size = result.pvalue, getattr(result, "n_samples", None)
+    if size is None:
+        bound = result.error_bound or 0.0
+        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
+        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
+    from scipy.special import betaincinv
+
+    count = result.n_extreme
+    low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
+    return low, high
 
 
 # ---- the methods -------------------------------------------------------------------------------
@@ -198,7 +205,7 @@ def exact_fraction(question: Question) -> Fraction:
         if solve(question).method == "bracket":
             raise ValueError(
                 "scores are floating-point numbers whose rounding can decide ties, so that p is "
-                "known between two bounds only; pass rounding=0 if they are exact"
+                "known between two bounds only; pass Fraction(x) of exact ones"
             )
         question = replace(question, tolerance=0)
     return Fraction(count_extreme(question), 2**question.law.n_informative)
@@ -327,33 +334,19 @@ _dp = partial(_by_tails_or, _dp_cells, tail_dp)
 _fft = partial(_by_tails_or, _fft_cells, tail_fft)
 
 
-class Method(NamedTuple):
-    """A way to compute p: what it can do, what it costs, and the function.
-
-    N' pairs differ, by A in all, and take U distinct differences.
-    """
-
-    about: str
-    cost: str
-    solver: Solver
-
-
-METHODS: dict[str, Method] = {
-    "tilted": Method(
-        "tails of one sum and ratios of two, relative to p", "O(U) as a rule", _tilted
-    ),
-    "dp": Method("what has a lattice that fits in memory, relative to p (Alg. 3)", "O(N' A)", _dp),
-    "fft": Method(
-        "tails relative to p, other regions to about 1e-16 of 1 (Alg. 4)",
-        "O(A log A log U)",
-        _fft,
-    ),
-    "cf": Method("joint laws of several sums, to about 1e-16 of 1", "O(A U)", _box),
-    "enumeration": Method(
-        "few pairs: labellings are counted, by halves where there are two tails",
-        "O(2^(N'/2))",
-        _listed,
-    ),
-    "integer": Method("the exact fraction", "O(N' A) on integers of N' bits", _counted),
-    "bracket": Method("two bounds on tails that no lattice can hold", "milliseconds", _bracket),
+METHODS: dict[str, Solver] = {
+    # Tails of one sum and ratios of two, relative to p; O(U) of U distinct differences as a rule.
+    "tilted": _tilted,
+    # What has a lattice that fits in memory, relative to p; O(N' A), by A in all (Alg. 3).
+    "dp": _dp,
+    # Tails relative to p, other regions to about 1e-16 of 1; O(A log A log U) (Alg. 4).
+    "fft": _fft,
+    # Joint laws of several sums, to about 1e-16 of 1; O(A U).
+    "cf": _box,
+    # Few pairs: labellings are counted, by halves where there are two tails; O(2^(N'/2)).
+    "enumeration": _listed,
+    # The exact fraction, from O(N' A) operations on integers of N' bits.
+    "integer": _counted,
+    # Two bounds on tails that no lattice can hold, in milliseconds.
+    "bracket": _bracket,
 }

@@ -47,7 +47,14 @@ from permtest.null.distribution import (
 )
 from permtest.null.lattice import LatticeSum
 from permtest.null.plane import Staircase
-from permtest.scores import Scores, add_up, check_aligned, check_names, cluster_numbers
+from permtest.scores import (
+    Scores,
+    add_up,
+    check_aligned,
+    check_length,
+    check_names,
+    cluster_numbers,
+)
 from permtest.statistics import (
     MeanOfRatios,
     Statistic,
@@ -104,8 +111,6 @@ class Question(ABC):
     tolerance: int = 0
     #: By how many cells the `thresholds` are moved outward, where ties are in doubt.
     moved_by: int = 0
-    #: Whether scores that are equal as read may have differed before they were rounded.
-    ties_doubtful: bool = False
 
     @property
     def swapped(self) -> str:
@@ -176,10 +181,6 @@ class SumQuestion(Question):
     #: The scores, each entry by itself, and the statistic; None where a user's g takes entries.
     data: Scores | None = None
     entry: Statistic
-    #: What is swapped as a whole, of each entry.
-    clusters: Any = None
-    #: The values of g, if entries stay and if they are swapped.
-    effects: tuple[IntArray, IntArray] | None = None
     #: By what integers have to be divided to be scores.
     scale: int = 1
     #: The statistic is a sum divided by this: the number of entries if it is a mean.
@@ -237,11 +238,14 @@ class SumQuestion(Question):
 
     def observing(self, observed: Any) -> SumQuestion:
         """The same question, had another sum of scores been observed, which must be possible."""
-        law, wanted = self.law, Fraction(str(check_finite(observed, "observed"))) * self.scale
+        law, rounded = self.law, check_finite(observed, "observed")
+        if rounded == self.in_scores(self.observed):
+            return self
+        wanted = Fraction(str(observed)) * self.scale
         cell = round((wanted - law.offset) / law.unit)
         total = law.offset + law.unit * cell
         # A float may have fewer digits than the sum that it stands for.
-        same = self.in_scores(total) == observed or total == Fraction(str(observed)) * self.scale
+        same = total == wanted or self.in_scores(total) == rounded
         if not (same and 0 <= cell <= law.top and attainable(law)[cell]):
             raise ValueError(
                 f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
@@ -263,22 +267,14 @@ class SumQuestion(Question):
 
     @cached_property
     def differences(self) -> Differences:
-        """The values of g(u_n, v_n) that are shifted: of pairs, or sums of clusters."""
-        if self.h is not None:
-            raise ValueError("with h the test is not about a mean difference; leave h out")
-        if self.data is not None:
-            values = self.data.units.differences()
-        else:
-            assert self.effects is not None
-            values, swap = self.effects
-            for i in np.flatnonzero(values != -swap)[:1]:
-                raise ValueError(
-                    f"g is not antisymmetric: entry {i} has g(u, v) = {values[i]} and g(v, u) = "
-                    f"{swap[i]}, so a mean difference cannot be shifted"
-                )
+        """The differences that are shifted: of pairs, or sums of clusters."""
+        data = self.data
+        if self.h is not None or data is None:
+            raise ValueError("a test with g or h is not about a mean difference; leave them out")
+        values = data.units.differences()
         sizes = np.ones(values.size, dtype=np.int64)
-        if self.clusters is not None:
-            sizes = np.bincount(cluster_numbers(self.clusters, self.n_entries or 0))
+        if data.clusters is not None:
+            sizes = np.bincount(cluster_numbers(data.clusters, len(data)))
         found = Differences.of(values, sizes)
         if exact_dot(found.values, found.counts) != self.observed:
             raise ValueError("the scores were changed after the test; test them again")
@@ -516,13 +512,12 @@ def ask(
     alternative: str = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-    rounding: float | None = None,
 ) -> SumQuestion | SeveralSums:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
-    if g is not None or h is not None or rounding is not None:
-        _check_options(entry, g, h, alternative, rounding)
+    if g is not None or h is not None:
+        _check_options(entry, g, h, alternative)
     if clusters is not None:
         check_aligned(u, clusters, ("u", "clusters"))
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
@@ -534,7 +529,7 @@ def ask(
         data = _scores(u, v, entry, names).clustered(clusters)
         if entry.measures:
             return _ask_of_measure(data, entry, alternative)
-        return _ask_of_scores(data if rounding is None else data.rounded_by(rounding), entry, how)
+        return _ask_of_scores(data, entry, how)
     if isinstance(u, Scores) and clusters is None:
         clusters = u.clusters
     effects, n_entries = _by_cluster(clusters, *local_effects(u, v, g))
@@ -544,8 +539,6 @@ def ask(
         metric=_called(h, function_name(g, "g")),
         names=check_names(names or ("u", "v")),
         entry=entry,
-        effects=effects,
-        clusters=clusters,
         n_entries=n_entries,
         **how,
     )
@@ -576,13 +569,9 @@ def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
     return question
 
 
-def _check_options(
-    entry: Statistic, g: Any, h: Any, alternative: str, rounding: float | None
-) -> None:
+def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
     """Refuse what cannot be combined."""
-    if entry.measures and rounding is not None:
-        raise ValueError(f"rounding is for single scores, but {entry.name!r} has counts")
-    if entry.measures and (g is not None or h is not None):
+    if entry.measures:
         raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
     if g is not None and entry.name != "sum":
         raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
@@ -591,8 +580,6 @@ def _check_options(
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
             "h(S) is at least as large as observed; put the direction into h"
         )
-    if g is not None and rounding is not None:
-        raise ValueError("rounding and g cannot be combined: what g returns is exact")
 
 
 def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQuestion:
@@ -607,22 +594,20 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
     if h is not None and tolerance:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
-            "can decide ties; round them to some decimals, or pass rounding=0 if they are exact"
+            "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
     law, tally = group_differences(units.u, units.v)
     scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
-    totals, scores = (
-        (unscaled(tally.total_u, x), unscaled(tally.total_v, x)) for x in (scale, scale * divisor)
-    )
+    u, v = tally.total_u, tally.total_v
+    totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
     check_scores(entry, data, tally.low if data.clusters is None else None)
     upper = data.higher_is_better
     return SumQuestion(
         law=law,
-        observed=tally.total_u - tally.total_v,
+        observed=u - v,
         metric=entry.name if h is None else _called(h, entry.name),
         names=data.names,
         data=data,
-        clusters=data.clusters,
         entry=entry,
         totals=totals,
         scores=scores,
@@ -630,7 +615,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
         higher_is_better=entry.higher_is_better if upper is None else upper,
         scale=scale,
         tolerance=tolerance,
-        ties_doubtful=data.ties_doubtful,
         reading=data.reading,
         n_entries=None if data.clusters is None else len(data),
         has_runs=data.runs is not None,
@@ -644,12 +628,9 @@ def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> Several
     (first, second), n_entries = _by_cluster(data.clusters, *addends)
     if len(measure.rows) > 2:
         measure, first, second = measure.as_one_ratio(first, second)
-    lattice = LatticeSum.of(first, second)
-    mine, theirs = ([exact_sum(column) for column in x.T] for x in (first, second))
-    return SeveralSums(
-        law=lattice.line,
-        lattice=lattice,
-        observed_sums=tuple(mine),
+    return _several(
+        first,
+        second,
         alternative=alternative,
         metric=entry.name,
         title=entry.title,
@@ -659,8 +640,16 @@ def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> Several
         n_entries=n_entries,
         has_runs=data.runs is not None,
         measure=measure,
-        both_sums=tuple(map(sum, zip(mine, theirs, strict=True))),
+        both_sums=tuple(
+            exact_sum(x) + exact_sum(y) for x, y in zip(first.T, second.T, strict=True)
+        ),
     )
+
+
+def _several(stay: IntArray, swap: IntArray, **known: Any) -> SeveralSums:
+    """The question about sums of the columns of what entries add if they stay, or are swapped."""
+    lattice, sums = LatticeSum.of(stay, swap), tuple(map(exact_sum, stay.T))
+    return SeveralSums(law=lattice.line, lattice=lattice, observed_sums=sums, **known)
 
 
 def local_effects(
@@ -671,11 +660,7 @@ def local_effects(
         u, v = u.u, u.v
     check_aligned(u, v)
     a, b = _entries(u, "u"), _entries(v, "v")
-    if len(a) != len(b):
-        raise ValueError(
-            f"u has {len(a)} entries and v has {len(b)}: a paired test needs the entries of both "
-            "systems on the same items; align them by item first"
-        )
+    check_length(a, b, ("u", "v"))
     stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], f"{name}(u, v)")
     return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], f"{name}(v, u)")
 
@@ -715,11 +700,9 @@ def _ask_of_sums(
     each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
     columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     (stay, swap), n_entries = _by_cluster(clusters, *columns)
-    lattice = LatticeSum.of(stay, swap)
-    return SeveralSums(
-        law=lattice.line,
-        lattice=lattice,
-        observed_sums=tuple(map(exact_sum, stay.T)),
+    return _several(
+        stay,
+        swap,
         alternative="greater",
         metric=function_name(h, "h"),
         names=check_names(names or ("u", "v")),

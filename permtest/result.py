@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest import _text
-from permtest._checks import TooHard, check_level
+from permtest._checks import TooHard
 from permtest._text import Shown, counted, number, p_value, plain
-from permtest.methods import Solution, exact_fraction, solve
+from permtest.methods import Solution, exact_fraction, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import (
     MAX_CELLS,
     SMALLEST,
-    UNDERFLOW,
     JointDistribution,
 )
 from permtest.null.lattice import box_law, box_shape
@@ -295,16 +294,13 @@ class PermutationTestResult(Shown):
     def smallest_pvalue(self) -> float | None:
         """The p of the most extreme labelling: the smallest that these data could have shown.
 
-        Of a sum it is 2^-n_informative, or twice that two-sided; 2^-n where the test was told by
-        how much scores were rounded, as units that are equal may have differed then. Of measures
-        such as F1 all values are looked at; None where there are too many of them, and of a
-        function `h`.
+        Of a sum it is 2^-n_informative, or twice that two-sided. Of measures such as F1 all values
+        are looked at; None where there are too many of them, and of a function `h`.
         """
         question = self._question
         if isinstance(question, SumQuestion) and question.h is None:
-            units = self.n if question.ties_doubtful else self.n_informative
-            sides = 2 if self.alternative == "two-sided" and units else 1
-            return max(ldexp(sides, -units), SMALLEST)
+            sides = 2 if self.alternative == "two-sided" and self.n_informative else 1
+            return max(ldexp(sides, -self.n_informative), SMALLEST)
         if not isinstance(question, SeveralSums) or question.h is not None:
             return None
         if self._samples is not None or self.n_cells > MOST_CALLS:
@@ -317,8 +313,7 @@ class PermutationTestResult(Shown):
     def notes(self) -> tuple[str, ...]:
         """What to know beside p: that it cannot be small, or that a system does not vary."""
         found, data = [], getattr(self._question, "data", None)
-        sure = self.n_samples is None and not getattr(self._question, "ties_doubtful", False)
-        if self.n_informative <= FEW and sure:
+        if self.n_informative <= FEW and self.n_samples is None:
             least = self.smallest_pvalue
             if least is not None and least > ALPHA and self.n_informative:
                 few = counted(self.n_informative, self.swapped)
@@ -387,8 +382,7 @@ class PermutationTestResult(Shown):
             and `resolution`: by how much the ends were rounded outward at most, 0 where they are
             exact. Two-sided tests leave half of the error probability on each side; for "greater"
             `high` is infinite (1 for scores of 0 and 1), for "less" `low` is. An end is infinite
-            too where there are too few pairs for any shift to be excluded. Where the test was told
-            by how much scores were rounded, both ends are moved out by as much as that can matter.
+            too where there are too few pairs for any shift to be excluded.
 
         Raises
         ------
@@ -611,19 +605,3 @@ def answer(
         _samples=samples,
         **known,
     )
-
-
-def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Bounds of the exact p by `error_bound`; of samples the interval of Clopper and Pearson."""
-    alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
-    p, size = result.pvalue, getattr(result, "n_samples", None)
-    if size is None:
-        bound = result.error_bound or 0.0
-        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
-        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
-    from scipy.special import betaincinv
-
-    count = result.n_extreme
-    low = float(betaincinv(count, size - count + 1, alpha)) if count > 0 else 0.0
-    high = float(betaincinv(count + 1, size - count, 1 - alpha)) if count < size else 1.0
-    return low, high

@@ -24,9 +24,10 @@ from permtest._checks import TooHard, check_above_zero, check_count, check_level
 from permtest._text import Shown, counted, interval, number, p_value, plain
 from permtest.exact import exact_perm_test
 from permtest.integers import as_integers, exact_sum, unscaled
+from permtest.methods import interval_of_p
 from permtest.null.distribution import EPS, UNDERFLOW, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
-from permtest.result import ALPHA, interval_of_p
+from permtest.result import ALPHA
 from permtest.scores import Runs, Scores, add_up, check_names
 from permtest.statistics import Alternative, check_alternative
 

@@ -12,13 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, inf, lcm
-from numbers import Real
+from math import ceil, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest._checks import ScoreError
 from permtest.integers import (
     IntArray,
     as_counts,
@@ -84,9 +84,6 @@ class Scores:
         What each item belongs to, such as its document. Tests swap whole clusters then.
     tolerance : ndarray of shape (S, N), or None
         By how much each score may be off, in scores; None if none is.
-    ties_doubtful : bool
-        Whether scores that are equal may have differed before they were rounded, as `rounded_by`
-        says. Floats that are equal are taken for equal scores.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
     score : str
@@ -117,7 +114,6 @@ class Scores:
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     clusters: tuple[Any, ...] | None = field(default=None, repr=False)
     tolerance: NDArray[np.float64] | None = field(default=None, repr=False)
-    ties_doubtful: bool = field(default=False, repr=False)
     reading: str = field(default="", repr=False)
     score: str = ""
     higher_is_better: bool | None = None
@@ -241,12 +237,11 @@ class Scores:
                     f"({lead}, columns), with columns {sets}"
                 )
             found.append(as_counts(table, label))
-            if found[0].shape[1:] != table.shape[1:]:
+            if found[0].shape != table.shape:
                 raise ValueError(
-                    f"{labels[0]} has shape {found[0].shape} and {label} {table.shape}; they must "
-                    "be alike"
+                    f"{labels[0]} has shape {found[0].shape} and {label} {table.shape}; a paired "
+                    "test needs the counts of all systems on the same items, in the same columns"
                 )
-            _check_length(found[0], found[-1], (labels[0], label))
         chosen = next(c for c in layouts if len(c) == found[0].shape[-1])
         return cls(found, tuple(tables), columns=tuple(chosen), **fields)
 
@@ -271,15 +266,14 @@ class Scores:
         TypeError, ValueError
             As in `of`, or if an item has no runs, or systems have different numbers of items.
         """
-        given = [_runs(values, name) for name, values in runs.items()]
-        first, head = given[0], next(iter(runs))
-        for name, one in zip(runs, given, strict=True):
-            if one.sizes.size != first.sizes.size:
-                raise ValueError(
-                    f"{head} has {first.sizes.size} items and {name} has {one.sizes.size}; all "
-                    "systems must have run on the same items, in the same order"
-                )
-        exact = in_common_units([one.scores for one in given], list(runs))
+        runs_of = {name: _runs(values, name) for name, values in runs.items()}
+        given, head = list(runs_of.values()), next(iter(runs))
+        for name, one in runs_of.items():
+            check_length(given[0].sizes, one.sizes, (head, name))
+        try:
+            exact = in_common_units([one.scores for one in given], list(runs))
+        except ScoreError as error:
+            raise error.at(runs_of[error.argument].place(error.index[0])) from None
         if exact.tolerance is not None:
             raise ValueError(
                 "scores of runs are floating-point numbers whose rounding can decide ties; round "
@@ -287,12 +281,10 @@ class Scores:
             )
         both = zip(given, exact.columns, strict=True)
         found = tuple(one._replace(scores=x, scale=exact.scale) for one, x in both)
-        most = lcm(*{size for one in found for size in one.sizes.tolist()})
-        means = []
+        most, means = lcm(*{size for one in found for size in one.sizes.tolist()}), []
         for one in found:
             factors = most // one.sizes
-            totals = with_room(one.totals, int(factors.max(initial=1)))
-            means.append(totals * factors)
+            means.append(with_room(one.totals, int(factors.max(initial=1))) * factors)
         scale, reading = exact.scale * most, exact.reading
         return cls(means, tuple(runs), scale, runs=found, reading=reading, **fields)
 
@@ -302,7 +294,7 @@ class Scores:
             check_aligned(arrays[0], other, (labels[0], label))
         exact = in_common_units(arrays, labels)
         for label, column in zip(labels[1:], exact.columns[1:], strict=True):
-            _check_length(exact.columns[0], column, (labels[0], label))
+            check_length(exact.columns[0], column, (labels[0], label))
         off = None if exact.tolerance is None else np.stack(exact.tolerance)
         how: dict[str, Any] = {"scale": exact.scale, "tolerance": off, "reading": exact.reading}
         return cls(exact.columns, **how | fields)
@@ -398,19 +390,6 @@ class Scores:
             runs=None if self.runs is None else tuple(self.runs[k] for k in pick),
         )
 
-    def rounded_by(self, rounding: float) -> Scores:
-        """The same, where each score may be off by so much; 0 for scores that are exact."""
-        if isinstance(rounding, bool) or not isinstance(rounding, Real):
-            raise TypeError(
-                f"rounding={rounding!r} must be a number, the most by which a score may be off"
-            )
-        if not 0 <= rounding < inf:
-            raise ValueError(f"rounding={rounding} must be 0 or more, and finite")
-        shape = self.n_systems, len(self)
-        off = np.full(shape, float(rounding)) if rounding else None
-        reading = f"each score may be off by up to {rounding:g}" if rounding else ""
-        return replace(self, tolerance=off, ties_doubtful=rounding > 0, reading=reading)
-
     def clustered(self, clusters: Any) -> Scores:
         """The same with clusters, one label for each item; unchanged where they are None."""
         if clusters is None:
@@ -502,11 +481,8 @@ def _table(values: Any, layouts: Sequence[tuple[str, ...]], name: str) -> NDArra
             f"or pass {name}.to_numpy() with columns in this order"
         )
     chosen = [plain_array(values[c], f"{name}[{c!r}]") for c in wanted]
-    if len(shapes := {column.shape for column in chosen}) > 1:
-        raise ValueError(
-            f"{name} has columns of the shapes {', '.join(map(str, sorted(shapes)))}; give one "
-            "count for each item, and each column once"
-        )
+    for c, column in zip(wanted, chosen, strict=True):
+        check_length(chosen[0], column, (f"{name}[{wanted[0]!r}]", f"{name}[{c!r}]"))
     if len({column.dtype.kind for column in chosen}) > 1:  # no number becomes one of another kind
         chosen = [column.astype(object) for column in chosen]
     return np.stack(chosen, axis=-1)
@@ -516,34 +492,25 @@ def _runs(values: Any, name: str) -> Runs:
     """The runs of one system, with their scores as they are given."""
     if isinstance(values, Runs):
         return values
+    if is_unordered(values):
+        kind = type(values).__name__
+        raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
     scores: Any = []
     if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
         table = plain_array(values, name, "a table of runs")
         scores, sizes = table.ravel(), [table.shape[1]] * len(table)
-    elif isinstance(values, str | bytes | dict | set) or not hasattr(values, "__len__"):
-        kind = type(values).__name__
-        raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
     else:
-        for i, row in enumerate(values):
-            if isinstance(row, str) or not hasattr(row, "__len__"):
-                raise TypeError(
-                    f"{name}[{i}] = {row!r} must be a sequence of runs; an array of one run an "
-                    "item has shape (items, 1)"
-                )
-            scores += plain_array(row, f"{name}[{i}]").tolist()
-        sizes = list(map(len, values))
+        rows = [plain_array(row, f"{name}[{i}]") for i, row in enumerate(values)]
+        sizes = [row.size if row.ndim == 1 else 0 for row in rows]
+        scores = [x for row in rows for x in row.tolist()] if all(sizes) else []
     if 0 in sizes:
-        raise ValueError(f"{name}[{sizes.index(0)}] has no runs; leave the item out of all systems")
-    runs = Runs(scores, np.array(sizes, dtype=np.intp))
-    whole = not isinstance(scores, list) and scores.dtype.kind in "biu"
-    for i, x in enumerate(() if whole else scores):
-        if x is None or x != x or x in (np.inf, -np.inf):
-            item, run = runs.place(i)
-            raise ValueError(f"{name}[{item}][{run}] = {x} is no score; leave the run out")
-    return runs
+        where = f"{name}[{sizes.index(0)}]"
+        raise ValueError(f"{where} is no list of runs, or has none; leave it out of all systems")
+    return Runs(scores, np.array(sizes, dtype=np.intp))
 
 
-def _check_length(first: Collection[Any], other: Collection[Any], labels: tuple[str, str]) -> None:
+def check_length(first: Collection[Any], other: Collection[Any], labels: tuple[str, str]) -> None:
+    """Refuse columns of different lengths."""
     if len(first) != len(other):
         a, b = labels
         raise ValueError(
@@ -560,13 +527,6 @@ def check_aligned(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> None:
         return  # a list's .index is something else
     if not first.equals(second):
         a, b = labels
-        if set(first).isdisjoint(second):
-            raise ValueError(
-                f"the indexes of {a} and {b} have no label in common (first: {first[0]} and "
-                f"{second[0]}), so they do not say which rows are of one item; make a column of "
-                "each system, for example with df.pivot(index='item', columns='system', "
-                f"values='score'), or pass {a}.to_numpy() and {b}.to_numpy() to pair by order"
-            )
         row = next(i for i, (x, y) in enumerate(zip(first, second, strict=True)) if x != y)
         raise ValueError(
             f"{a} and {b} have different indexes (row {row}: {first[row]} and {second[row]}), so "
@@ -577,11 +537,9 @@ def check_aligned(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> None:
 
 def check_names(names: tuple[str, str]) -> tuple[str, str]:
     """Return two different names as they are, or say what is wrong with them."""
-    two = not isinstance(names, str) and len(names) == 2
-    if not (two and isinstance(names[0], str) and isinstance(names[1], str)):
-        raise ValueError(f"names={names!r} must be two strings")
-    if names[0] == names[1]:
-        raise ValueError(f"names={names!r} must differ, or nobody can tell the systems apart")
+    two = isinstance(names, tuple | list) and all(isinstance(x, str) for x in names)
+    if not two or len({*names}) != 2 or len(names) != 2:
+        raise ValueError(f"names={names!r} must be two strings that differ")
     return names[0], names[1]
 
 

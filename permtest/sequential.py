@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, log
 from typing import Any
 
@@ -48,7 +47,6 @@ class EProcess(Shown):
     pvalues: Floats
     alternative: Alternative
     names: tuple[str, str]
-    _differences: Floats = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -64,46 +62,6 @@ class EProcess(Shown):
         """After how many items p was at most alpha for the first time; None if never."""
         found = np.flatnonzero(self.pvalues <= check_level(alpha))
         return int(found[0]) + 1 if found.size else None
-
-    def confidence_sequence(
-        self, confidence_level: float = 0.95, at: Sequence[int] | None = None
-    ) -> NDArray[np.float64]:
-        """Intervals for the mean difference that hold at all sizes together.
-
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-            The probability with which all of the intervals cover it.
-        at : sequence of int, optional
-            Numbers of items after which to look, ascending. Default: up to 40, spaced like powers.
-
-        Returns
-        -------
-        ndarray of shape (M, 3)
-            Number of items, lower and upper end; infinite while nothing is excluded, and on the
-            side that a one-sided alternative leaves open.
-
-        Notes
-        -----
-        Assumes that the differences are symmetric about a shift that is the same for all items. The
-        shifts are kept whose process stayed below 1 / alpha; two-sided, each side has half of alpha
-        for itself, so that 0 is excluded only where `pvalues` is at most alpha. Time O(N) for each
-        number of items.
-        """
-        alpha = 1 - check_level(confidence_level, "confidence_level")
-        barrier = log((1 + (self.alternative == "two-sided")) / alpha)
-        d, sizes = self._differences, np.geomspace(1, max(self.n, 1), 40).astype(np.int64)
-        sizes = np.unique(sizes)[: self.n] if at is None else np.array(at)
-        if sizes.size and (
-            sizes.dtype.kind != "i" or np.diff(sizes, prepend=0, append=self.n + 1).min() <= 0
-        ):
-            raise ValueError(f"at={at!r} must be ascending numbers of items from 1 to {self.n}")
-        low, high = np.full((2, sizes.size), [[-inf], [inf]])
-        if self.alternative != "less":
-            low = np.maximum.accumulate([_lower_end(d[:n], barrier) for n in sizes.tolist()])
-        if self.alternative != "greater":
-            high = -np.maximum.accumulate([_lower_end(-d[:n], barrier) for n in sizes.tolist()])
-        return np.stack([sizes, low, high], axis=1)
 
     def __str__(self) -> str:
         (a, b), first = self.names, self.first_below(0.05)
@@ -192,7 +150,7 @@ def e_process(
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
-    return EProcess(values, pvalues, alternative, question.names, d)
+    return EProcess(values, pvalues, alternative, question.names)
 
 
 def _rates(d: Floats) -> Floats:
@@ -202,30 +160,9 @@ def _rates(d: Floats) -> Floats:
     return np.asarray(np.sqrt(number / np.where(before > 0, before, inf)), dtype=np.float64)
 
 
-def _log_e(x: Floats, bets: Floats, add: Callable[[Floats], Any] = np.cumsum) -> Floats:
-    """log E_n, the mean over all bets of the products; after all steps alone if `add` is np.sum."""
+def _log_e(x: Floats, bets: Floats) -> Floats:
+    """log E_n after each step: the mean over all bets of the products."""
     # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
-    logs = np.array([add(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
+    logs = np.array([np.cumsum(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
     top = logs.max(axis=0)
     return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
-
-
-def _lower_end(d: Floats, barrier: float) -> float:
-    """The shift below which the process of d - shift exceeds the barrier, rounded outward."""
-    from scipy.optimize import brentq
-
-    rates, low, high = _rates(d), float(d.min()), float(d.max())
-
-    def beyond(shift: float) -> float:  # falls, as the bets do not depend on the shift
-        return float(_log_e((d - shift) * rates, BETS, np.sum)) - barrier
-
-    if not rates.any():
-        return -inf
-    room = high - low + float(np.abs(d).max())
-    for _ in range(8):
-        if beyond(low) >= 0:
-            off = 1e-12 * (high - low)
-            return float(brentq(beyond, low, high, xtol=off)) - 2 * off
-        low -= room
-        room *= 4
-    return -inf

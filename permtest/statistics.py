@@ -187,25 +187,26 @@ def check_scores(entry: Statistic, scores: Scores, low: int | None = None) -> No
         return
     if entry.maximum is None and scores.scale == 1 and low is not None and low >= entry.minimum:
         return
-    one, instead = scores.scale, f"need 'sum' in place of {entry.name!r}"
-    # ScoreError names arguments: two systems are u and v, several ones have names.
-    two = scores.n_systems == 2
-    labels = ("u", "v") if two else [f"scores[{name!r}]" for name in scores.systems]
-    for label, column in zip(labels, scores.arrays, strict=True):
+    one = scores.scale
+    for label, column in zip(_labels(scores), scores.arrays, strict=True):
         bad = (column % one != 0) | (column < entry.minimum * one)
         if entry.maximum is not None:
             bad |= column > entry.maximum * one
         for i in np.flatnonzero(bad)[:1].tolist():
             score = unscaled(int(column[i]), one)
-            problem = f"is below {entry.minimum}, but {entry.name} counts {entry.unit}"
-            remedy = "scores that may be negative"
-            if score != int(score):
-                problem = f"is not a whole number, but {entry.name} counts {entry.unit}"
-                remedy = "means and other decimals"
-            elif score > entry.minimum:
-                problem = f"is above {entry.maximum}, the most that {entry.name} can be for an item"
-                remedy = "larger scores"
-            raise ScoreError(label, (i,), f"= {score} {problem}", f"{remedy} {instead}")
+            problem = f"is not a whole number, but {entry.name} counts {entry.unit}"
+            if score == int(score):
+                kind = "below" if score < entry.minimum else "above"
+                limit = entry.minimum if score < entry.minimum else entry.maximum
+                problem = f"is {kind} {limit}, but {entry.name} counts {entry.unit}"
+            remedy = f"other scores need 'sum' in place of {entry.name!r}"
+            raise ScoreError(label, (i,), f"= {score} {problem}", remedy)
+
+
+def _labels(scores: Scores) -> Sequence[str]:
+    """How errors name the arguments: two systems are u and v, several ones have names."""
+    two = scores.n_systems == 2
+    return ("u", "v") if two else [f"scores[{name!r}]" for name in scores.systems]
 
 
 def measured(entry: Statistic, scores: Scores) -> tuple[MeanOfRatios, list[IntArray]]:
@@ -222,12 +223,9 @@ def measured(entry: Statistic, scores: Scores) -> tuple[MeanOfRatios, list[IntAr
         )
     if len(shape) != wanted or not found:
         lead = "N, classes" if entry.average else "N"
-        hint = ""
-        if len(shape) == 3:
-            hint = "; for counts by class there are 'micro_f1', 'macro_f1' and others"
         raise ValueError(
             f"statistic={entry.name!r} needs, for each system, an array of shape ({lead}, "
-            f"columns) with columns {entry.layouts()}, but u has shape {shape}{hint}"
+            f"columns) with columns {entry.layouts()}, but u has shape {shape}"
         )
     measure, arrays = found[0], list(scores.arrays)
     if entry.average == "micro":
@@ -236,9 +234,7 @@ def measured(entry: Statistic, scores: Scores) -> tuple[MeanOfRatios, list[IntAr
         measure = _by_class(measure, shape[1])
         arrays = [x.reshape(len(x), -1) for x in arrays]
     addends = [measure.addends(x) for x in arrays]
-    two = scores.n_systems == 2
-    labels = ("u", "v") if two else [f"scores[{name!r}]" for name in scores.systems]
-    for k, label in enumerate(labels):
+    for k, label in enumerate(_labels(scores)):
         if bad := measure.problem(addends[k], addends[k - 1]):
             raise ValueError(f"{label}[{bad[0]}] has {bad[1]}")
     return measure, addends
@@ -416,50 +412,45 @@ def score_labels(
     said = {name: [str(x) for x in column] for name, column in predictions.items()}
     _check_labels(right, said)
     fields.setdefault("higher_is_better", entry.higher_is_better)
-    every = sorted({*right, *(label for column in said.values() for label in column)})
-    number = {label: i for i, label in enumerate(every)}
-    truth, *answers = (
-        np.array([number[label] for label in column], dtype=np.intp)
-        for column in (right, *said.values())
-    )
-    if pos_label is not None and (entry.average or not entry.columns):
-        raise ValueError(f"pos_label is for measures of one label, such as f1, not {entry.name!r}")
-    if not entry.columns:
-        if entry.name not in ("accuracy", "sum", "mean", "exact_match"):
-            raise ValueError(f"labels can only be right or wrong, but {entry.name!r} needs scores")
-        return Scores([(truth == x).astype(np.int64) for x in answers], tuple(said), **fields)
-    wanted = COUNTS if entry.average else CONFUSION
-    if not any(measure.columns == wanted for measure in entry.measures):
+    wanted = COUNTS if entry.average else CONFUSION if entry.columns else ()
+    known = [measure.columns for measure in entry.measures] or [()]
+    if wanted not in known or entry.unit not in ("", "points", "correct answers", "matches"):
         raise ValueError(
-            f"labels can only be right or wrong, but {entry.name!r} needs {entry.layouts()}; "
+            f"labels can only be right or wrong, but {entry.name!r} needs other scores or counts; "
             "choose accuracy or macro_f1"
         )
-    chosen: Any = number[_positive(every, pos_label, entry.name)] if not entry.average else None
-    if entry.average:
-        if (needed := 18 * 8 * len(every) * len(right)) > MEMORY:
-            raise MemoryError(
-                f"counts of {len(every)} labels may take {needed / 2**30:.1f} GiB; choose accuracy"
-            )
-        truth, answers = truth[:, None], [x[:, None] for x in answers]
-        chosen = np.arange(len(every))
-    own, arrays = truth == chosen, []
-    for found in (x == chosen for x in answers):
-        cells = [own & found, found & ~own, own & ~found, ~own & ~found][: len(wanted)]
+    if pos_label is not None and wanted != CONFUSION:
+        raise ValueError(f"pos_label is for measures of one label, such as f1, not {entry.name!r}")
+    every, numbers = np.unique(
+        [x for some in (right, *said.values()) for x in some], return_inverse=True
+    )
+    truth, *answers = numbers.reshape(1 + len(said), len(right))
+    if not wanted:
+        return Scores([(truth == x).astype(np.int64) for x in answers], tuple(said), **fields)
+    labels = every.tolist()
+    chosen: Any = np.arange(len(labels))
+    if wanted == CONFUSION:
+        chosen = labels.index(_positive(labels, pos_label, entry.name))
+    elif (needed := 18 * 8 * len(labels) * len(right)) > MEMORY:
+        raise MemoryError(
+            f"counts of {len(labels)} labels may take {needed / 2**30:.1f} GiB; choose accuracy"
+        )
+    own, *found = (np.equal.outer(x, chosen) for x in (truth, *answers))
+    arrays = []
+    for one in found:
+        cells = [own & one, one & ~own, own & ~one, ~own & ~one][: len(wanted)]
         arrays.append(np.stack(cells, axis=-1).astype(np.int64))
     return Scores(arrays, tuple(said), columns=wanted, **fields)
 
 
 def _check_labels(right: Sequence[str], said: Mapping[str, Sequence[str]]) -> None:
     """Refuse predictions of another number, or in other words, than there are right answers."""
+    known = {*right}.union(*(column for column in said.values() if {*column} & {*right}))
     for name, column in said.items():
         if len(column) != len(right):
             raise ValueError(
                 f"gold has {len(right)} labels and {name} has {len(column)}; give one for each item"
             )
-    known = {*right}
-    for column in said.values():
-        known |= {*column} if known & {*column} else set()
-    for name, column in said.items():
         if column and not known & {*column}:
             raise ValueError(
                 f"{name} predicts {_some({*column})}, but gold has {_some({*right})}: no label in "
@@ -482,5 +473,5 @@ def _positive(labels: Sequence[str], wanted: Any, statistic: str) -> str:
 
 
 def _some(labels: Collection[str]) -> str:
-    said = ", ".join(map(repr, sorted(labels)[:10]))
+    said = ", ".join(repr(x[:40] + "..." * (len(x) > 40)) for x in sorted(labels)[:10])
     return f"{said}, ..." if len(labels) > 10 else said

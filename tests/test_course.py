@@ -18,19 +18,12 @@ def test_systems_and_their_counts_are_named_by_their_columns():
 
 
 def test_what_is_not_there_is_listed():
-    with pytest.raises(FileNotFoundError, match=r"no data set 'ewt'; there are .*ud_en_ewt_pos"):
+    with pytest.raises(FileNotFoundError, match=r"no file 'ewt.csv'; there are .*ud_en_ewt_pos"):
         load("ewt")
     with pytest.raises(ValueError, match="no column of gsm8k_correct ends in _tp"):
         load("gsm8k_correct", "tp")
     with pytest.raises(ValueError, match=r"there is no '01.9' to check; there are .*01\.2"):
         check("01.9", 1)
-    with pytest.raises(ValueError, match="there are none in that notebook"):
-        check("77.1", 1)
-
-
-@pytest.mark.parametrize("answer", [[6, 11], (6, 11.0), np.array([6, 11])])
-def test_a_right_answer_may_come_in_any_container(answer):
-    assert str(check("01.2", answer)).startswith("Right. ")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +37,7 @@ def test_a_right_answer_may_come_in_any_container(answer):
     ],
 )
 def test_a_wrong_answer_is_told_what_is_wrong(answer, said):
+    assert str(check("01.2", np.array([6, 11]))).startswith("Right. ")
     verdict = check("01.2", answer)
     assert not verdict
     assert said in str(verdict)
@@ -57,11 +51,7 @@ def test_a_wrong_answer_is_told_what_is_wrong(answer, said):
 def test_usual_slips_of_a_number_are_recognised(factor, said, monkeypatch):
     monkeypatch.setattr("permtest.course._exercises", lambda _: {"1": {"answer": 0.0303}})
     assert said in str(check("00.1", 0.0303 * factor))
-    assert check("00.1", 0.03031)
-
-
-@pytest.mark.parametrize("answer", [0.013671875, 0.47438, 1.00499])
-def test_three_digits_are_enough(answer, monkeypatch):
-    monkeypatch.setattr("permtest.course._exercises", lambda _: {"1": {"answer": answer}})
-    assert check("00.1", float(f"{answer:.3g}"))
-    assert not check("00.1", 1.01 * answer)
+    for right, rounded in ((0.013671875, 0.0137), (0.47438, 0.474), (1.00499, 1.0)):
+        monkeypatch.setattr("permtest.course._exercises", lambda _, x=right: {"1": {"answer": x}})
+        assert check("00.1", rounded)
+        assert not check("00.1", 1.01 * right)

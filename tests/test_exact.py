@@ -235,7 +235,7 @@ def test_the_bound_keeps_the_contract_at_the_papers_size(method):
         ({"method": "monte_carlo"}, "call monte_carlo to sample"),
         ({"names": ("a",)}, r"names=\('a',\) must be two strings"),
         ({"names": "ab"}, "names='ab' must be two strings"),
-        ({"names": ("a", "a")}, "must differ"),
+        ({"names": ("a", "a")}, "that differ"),
     ],
 )
 def test_unknown_options_are_refused(arguments, message):
@@ -266,10 +266,9 @@ def test_rounding_decides_nothing_where_both_ends_agree_within_their_bounds(
     apart, method, monkeypatch
 ):
     u = np.random.default_rng(1).random(200)
-    asked = question.ask(u, np.zeros(200), rounding=1e-3)
+    asked = question.ask(u, np.zeros(200))
     ends = iter([Probability.of_log(-10.0, 1e-3), Probability.of_log(apart - 10.0, 1e-3)])
-    method_of_ends = SOLVERS["tilted"]._replace(solver=lambda _: next(ends))
-    monkeypatch.setitem(SOLVERS, "tilted", method_of_ends)
+    monkeypatch.setitem(SOLVERS, "tilted", lambda _: next(ends))
     found = solve(asked, "tilted")
     assert found.method == method
     if method == "tilted":
@@ -306,7 +305,7 @@ def test_the_observed_sum_is_one_that_can_be_observed():
     assert thirds.at(thirds.statistic) == thirds
     with pytest.raises(ValueError, match="method='foo' is not known"):
         thirds.at(thirds.statistic, method="foo")
-    for bad in ("1", float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
+    for bad in (float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
         with pytest.raises(ValueError, match="observed="):
             thirds.at(bad)
 

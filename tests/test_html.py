@@ -20,7 +20,7 @@ COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 NAMELESS = (
-    *("BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
+    *("Answer", "BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
     *("Recommendation", "Summary", "UnitSizes", "Verdict"),
 )
 
@@ -34,11 +34,12 @@ RESULTS = [
     pt.noninferiority_test(NEW, OLD, margin=1, **NAMED),
     pt.equivalence_test(NEW, OLD, margin=2, **NAMED),
     pt.compare_all(NEW, OLD, K=99, **NAMED),
+    pt.compare_all(NEW, OLD, tests=["paired_t"], **NAMED)["paired_t"],
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD, "third": OLD[::-1]}),
     pt.compare_many({NAMES[0]: NEW, NAMES[1]: OLD}, baseline=NAMES[1]),
     pt.exact_runs_test([[1, 1], [0, 1]], [[0, 1], [0, 0]], **NAMED),
     pt.e_process(NEW, OLD, **NAMED),
-    alt.paired_t(NEW, OLD, **NAMED),
+    alt.paired_t(pt.Scores.of(NEW, OLD, NAMES)),
     check("01.2", [5, 10]),
     BAYES,
     BAYES.posterior_a,
@@ -67,7 +68,8 @@ def classes():
     modules = [import_module(name) for name in names if not name.endswith(("explorer", "__main__"))]
     found = {kind for module in modules for _, kind in getmembers(module, isclass)} - {Shown}
     shown = {x for x in found if "_repr_html_" in vars(x) or Shown in x.__bases__}
-    return {x for x in shown if x.__module__.startswith("permtest") and not isabstract(x)}
+    shown = {x for x in shown if x.__module__.startswith("permtest") and not isabstract(x)}
+    return {x for x in shown if not x.__subclasses__()}
 
 
 def luminance(colour):

@@ -13,6 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from permtest import Scores, equivalence_test, exact_perm_test, interval, noninferiority_test
+from permtest.interval import against
+from permtest.question import ask_of_scores
 from tests import naive
 from tests.strategies import alternatives, graded_pairs
 
@@ -192,28 +194,11 @@ def test_an_interval_is_the_pair_of_its_ends_and_has_a_warning():
     assert exact_perm_test([4, 5] * 9, [3] * 18).confidence_interval().warning is None  # no ties
 
 
-def test_rounded_scores_move_the_ends_out():
-    u, v, level = [3, 5, 4, 6, 2], [2, 3, 4, 3, 1], 0.8
-    scores = Scores.of(u, v).rounded_by(0.1)
-    stated, exact = (
-        exact_perm_test(u, v, rounding=x).confidence_interval(level) for x in (0.1, None)
-    )
-    assert exact_perm_test(scores).confidence_interval(level) == stated
-    # Both scores of five pairs may be off by 0.1, which rounded up to whole points is 1.5 in all.
-    assert stated == pytest.approx((exact.low - 0.3, exact.high + 0.3))
-    margin = noninferiority_test(scores, margin=1)
-    assert margin.confidence_interval(0.9).low == pytest.approx(stated.low)
-    low, high = margin.pvalue_interval()
-    assert low < high == margin.pvalue
-    assert f"p lies between {low:.6g} and {high:.6g} (one-sided paired" in str(margin)
-
-
 @pytest.mark.parametrize(
     ("options", "level", "message"),
     [
         ({}, 95, r"confidence_level must lie in \(0, 1\), got 95"),
-        ({"h": abs}, 0.9, "leave h out"),
-        ({"g": lambda a, b: a * (1 + b) - b}, 0.9, "entry 2 has g"),
+        ({"h": abs}, 0.9, "a test with g or h is not about a mean difference"),
     ],
 )
 def test_what_has_no_interval(options, level, message):
@@ -287,8 +272,6 @@ def test_scores_that_only_look_like_0_and_1_are_shifted():
     ones, zeros = [1, 1, 0, 1], [0, 1, 0, 0]
     for test in (
         exact_perm_test(ones, zeros, clusters=[1, 1, 2, 2]),
-        exact_perm_test(ones, zeros, rounding=0.4),
-        exact_perm_test(ones, zeros, lambda x, y: x - y),
         exact_perm_test([2, 1, 0, 1], zeros),
     ):
         assert test.confidence_interval(0.5).method == "shift"
@@ -320,7 +303,7 @@ def test_p_of_shares_against_a_margin():
 
 @given(columns=graded_pairs(max_size=9), low=margins, high=margins)
 def test_margins_are_brute_force_on_shifted_differences(columns, low, high):
-    d, result = differences(*columns), equivalence_test(*columns, (-low, high))
+    d, result = differences(*columns), against(ask_of_scores(*columns), -low, high)
     lower, upper = naive.shifted_pvalue(d, -low, "greater"), naive.shifted_pvalue(d, high, "less")
     assert noninferiority_test(*columns, low).fraction() == lower
     worse = noninferiority_test(*columns, high, higher_is_better=False)
@@ -364,7 +347,6 @@ def test_clusters_are_shifted_as_their_pairs_are(docs):
     assert "over 6 pairs in 3 clusters" in str(result)
     skewed = noninferiority_test([30, 1, *[1, 0] * 11], [0] * 24, 1, clusters=np.arange(24) // 2)
     assert "clusters, and there are 12" in skewed.warning
-    assert "Scores.by_cluster()" in skewed.warning
 
 
 @pytest.mark.parametrize("margin", [0.1, np.float32(0.1), Decimal("0.1"), Fraction(1, 10)])
@@ -376,23 +358,19 @@ def test_a_margin_is_the_number_that_is_written(margin):
 @pytest.mark.parametrize(
     ("margin", "error", "message"),
     [
-        (0, ValueError, "margin = 0 must be positive"),
-        (float("nan"), ValueError, "margin = nan is not finite"),
-        (inf, ValueError, "margin = inf is not finite"),
-        ("1", TypeError, "margin = '1' must be a number, not str"),
-        (None, TypeError, "margin = None must be a number"),
-        (True, TypeError, "margin = True must be a number, not bool"),
-        ((1, 2), ValueError, r"margin\[0\] = 1 must be below 0"),
-        ((-1, 0), ValueError, r"margin\[1\] = 0 must be above 0"),
-        ((-1, 1, 2), ValueError, "margin has 3 values"),
+        (0, ValueError, "margin=0 must be above 0"),
+        (float("nan"), ValueError, "margin=nan must be finite"),
+        (inf, ValueError, "margin=inf must be finite"),
+        ("1", TypeError, "margin='1' must be a number"),
+        (None, TypeError, "margin=None must be a number"),
+        (True, TypeError, "margin=True must be a number"),
     ],
 )
 def test_margins_that_are_none(margin, error, message):
     with pytest.raises(error, match=message):
         equivalence_test(U, V, margin)
-    if not isinstance(margin, tuple):
-        with pytest.raises(error, match=message):
-            noninferiority_test(U, V, margin)
+    with pytest.raises(error, match=message):
+        noninferiority_test(U, V, margin)
 
 
 def test_words_and_json():
@@ -402,10 +380,10 @@ def test_words_and_json():
         "paired-permutation test); the mean difference is 0 over 6 pairs. " + found.warning
     )
     assert found.warning.startswith("Of 6 pairs only 2 differ.")
-    both = equivalence_test(U, V, (-1, 0.5), names=("small", "large"))
-    assert "is between -1 and 0.5 on average: p = 0.0938 (two one-sided exact" in str(both)
+    both = equivalence_test(U, V, 0.5, names=("small", "large"))
+    assert "is between -0.5 and 0.5 on average: p = 0.0938 (two one-sided exact" in str(both)
     facts = json.loads(both.to_json())
-    assert (facts["margins"], facts["pvalue"]) == ([-1.0, 0.5], both.pvalue)
+    assert (facts["margins"], facts["pvalue"]) == ([-0.5, 0.5], both.pvalue)
     assert json.loads(found.to_json())["margins"] == [-0.5, None]
     nothing = equivalence_test([], [], 1)
     assert (nothing.pvalue, nothing.statistic, nothing.n) == (1.0, 0.0, 0)

@@ -24,36 +24,28 @@ MANY = {f"the system with number {i}": RNG.binomial(1, 0.4 + 0.01 * i, 60) for i
 POSTERIOR = bayes_test([90, 10, 20], [95, 9, 15], names=("old", "new"))
 CURVE = study.power_curve(A, B, sizes=[20, 60, 100], experiments=100, rng=0)
 ANSWERS = pt.compare_all(A, B, names=("new", "old"), rng=0)
+NAMED = pt.exact_perm_test(A, B, names=LONG)
+F1 = pt.exact_perm_test(*COUNTS, statistic="f1", alternative="greater")
 
+#: What draws it, of what, and how.
 DRAWN = {
-    "null": lambda ax: plots.plot_null(pt.exact_perm_test(U, V, names=("new", "old")), ax=ax),
-    "null, long names": lambda ax: plots.plot_null(
-        pt.exact_perm_test(A, B, names=LONG), scale="log", ax=ax
-    ),
-    "null, one value": lambda ax: plots.plot_null(pt.exact_perm_test([1, 2], [1, 2]), ax=ax),
-    "null, values": lambda ax: plots.plot_null(
-        pt.exact_perm_test(*COUNTS, statistic="f1", alternative="greater"), ax=ax
-    ),
-    "estimation": lambda ax: plots.plot_estimation(
-        FEW, pt.exact_perm_test(FEW).confidence_interval(), ax=ax
-    ),
-    "estimation, long names": lambda ax: plots.plot_estimation(
-        replace(BITS, systems=LONG), (-0.1, 0.2), ax=ax
-    ),
-    "scores": lambda ax: plots.plot_scores(FEW, ax=ax),
-    "scores, bits": lambda ax: plots.plot_scores(BITS, ax=ax),
-    "units": lambda ax: plots.plot_unit_sizes(study.unit_sizes(U, V), ax=ax),
-    "answers": lambda ax: plots.plot_answers(ANSWERS, ax=ax),
-    "power": lambda ax: plots.plot_power(CURVE, ax=ax),
-    "posterior": lambda ax: plots.plot_posteriors(POSTERIOR, conservative=True, ax=ax),
-    "posteriors": lambda ax: plots.plot_posteriors([POSTERIOR] * 3, ax=ax),
-    "ranking": lambda ax: plots.plot_ranking(pt.compare_many(BOARD), ax=ax),
-    "ranking, baseline": lambda ax: plots.plot_ranking(
-        pt.compare_many(BOARD, baseline="system_3"), ax=ax
-    ),
-    "ranking, many": lambda ax: plots.plot_ranking(pt.compare_many(MANY), ax=ax),
-    "pairs": lambda ax: plots.plot_pairs(pt.compare_many(BOARD), ax=ax),
-    "pairs, many": lambda ax: plots.plot_pairs(pt.compare_many(MANY), ax=ax),
+    "null": (plots.plot_null, pt.exact_perm_test(U, V, names=("new", "old")), {}),
+    "null, long names": (plots.plot_null, NAMED, {"scale": "log"}),
+    "null, one value": (plots.plot_null, pt.exact_perm_test([1, 2], [1, 2]), {}),
+    "null, values": (plots.plot_null, F1, {}),
+    "estimation": (plots.plot_estimation, FEW, {"interval": (-0.4, 0.5)}),
+    "long names": (plots.plot_estimation, replace(BITS, systems=LONG), {"interval": (-0.1, 0.2)}),
+    "scores": (plots.plot_scores, FEW, {}),
+    "scores, bits": (plots.plot_scores, BITS, {}),
+    "answers": (plots.plot_answers, ANSWERS, {}),
+    "power": (plots.plot_power, CURVE, {}),
+    "posterior": (plots.plot_posteriors, POSTERIOR, {"conservative": True}),
+    "posteriors": (plots.plot_posteriors, [POSTERIOR] * 3, {}),
+    "ranking": (plots.plot_ranking, pt.compare_many(BOARD), {}),
+    "ranking, baseline": (plots.plot_ranking, pt.compare_many(BOARD, baseline="system_3"), {}),
+    "ranking, many": (plots.plot_ranking, pt.compare_many(MANY), {}),
+    "pairs": (plots.plot_pairs, pt.compare_many(BOARD), {}),
+    "pairs, many": (plots.plot_pairs, pt.compare_many(MANY), {}),
 }
 
 
@@ -81,7 +73,8 @@ def look(handle):
 def test_a_picture_can_be_read(name, width):
     """Texts have room and one size, keys need no colour, and settings stay as they are."""
     before = dict(mpl.rcParams)
-    axes = DRAWN[name](width and Figure((width, 1)))
+    draw, of, how = DRAWN[name]
+    axes = draw(of, ax=width and Figure((width, 1)), **how)
     assert {key for key in before if before[key] != mpl.rcParams[key]} == set()
     figure = (axes if hasattr(axes, "figure") else axes[0]).figure
     assert width in (None, figure.get_figwidth())

@@ -1,6 +1,5 @@
 """Pictures of tests, posteriors and boards: what is drawn is what was found."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,13 +16,13 @@ RNG = np.random.default_rng(1)
 A = RNG.integers(0, 9, 40)
 B = np.clip(A + RNG.integers(-3, 3, 40), 0, 9)
 TESTS = ["exact", "paired_t", "sign", "wilcoxon"]
+SHARED = ["exact", "paired_t", "independent_t"]
 TABLES = {
     "scores": pt.compare_all(A, B, names=("$new_1$", "old"), rng=0),
     "greater": pt.compare_all(A, B, alternative="greater", tests=TESTS),
-    "right or wrong": pt.compare_all(*RNG.integers(0, 2, (2, 60)), rng=0),
-    "constant": pt.compare_all(A + 1, A, tests=TESTS),
+    "constant": pt.compare_all(A + 1, A, tests=TESTS, confidence_level=0.9),
     "far": pt.compare_all([1] * 2000, [0] * 1999 + [1], tests=["exact", "sign"]),
-    "delta": pt.compare_all(A, B, delta=0.5, tests=TESTS, confidence_level=0.9),
+    "shared": pt.compare_all(1001 * A, 1000 * A + B, tests=SHARED),
 }
 
 
@@ -33,10 +32,6 @@ def lines(ax, *gids):
 
 def texts(ax, gid):
     return [text.get_text() for text in ax.texts if text.get_gid() == gid]
-
-
-def names(ax):
-    return [label.get_text() for label in ax.get_yticklabels()]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -51,33 +46,15 @@ def test_every_p_has_its_dot_and_every_interval_its_row(name):
         assert drawn[row].get_xdata() == [max(answer.result.pvalue, 1e-322)]
         assert drawn[row].get_gid() == ("not met" if answer.held is False else "met")
         assert ax.get_xlim()[0] <= drawn[row].get_xdata()[0] < ax.get_xlim()[1]
-    assert names(ax) == [answer.title for answer in table]
+    assert [x.get_text() for x in ax.get_yticklabels()] == [answer.title for answer in table]
     assert lines(ax, "level")[0].get_xdata()[0] == pytest.approx(1 - table.confidence_level)
     assert lines(intervals, "null")[0].get_xdata()[0] == table.delta
-    assert lines(intervals, "interval")[0].get_ydata()[0] == 0
     for line in lines(intervals, "interval"):
         answer, (low, high) = table.answers[line.get_ydata()[0]], intervals.get_xlim()
         assert line.get_xdata()[1] == answer.estimate
         assert line.get_xdata()[[0, 2]] == pytest.approx(np.clip(answer.interval, low, high))
-
-
-def test_an_interval_that_assumes_too_much_does_not_set_the_scale():
-    shared, kinds = 1000 * A, ["exact", "paired_t", "independent_t"]
-    table = pt.compare_all(shared + A, shared + B, tests=kinds)
-    _, ax = plot_answers(table, ax=Figure((11, 1)))
-    low, high = ax.get_xlim()
-    for answer in table:
-        inside = low < answer.interval.low < answer.interval.high < high
-        assert inside == (answer.test != "independent_t")
-
-
-def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="result is empty"):
-        plot_posteriors([])
-    with pytest.raises(ValueError, match="table has no answers"):
-        plot_answers(replace(TABLES["scores"], answers=()))
-    with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1\), got 1"):
-        plot_answers(TABLES["scores"], alpha=1)
+        finite = [end for end in answer.interval if np.isfinite(end)]
+        assert answer.held is False or low < min(finite) <= max(finite) < high
 
 
 @pytest.mark.parametrize("delta", [1.0, 0.01])
@@ -87,19 +64,15 @@ def test_a_curve_has_its_band_and_the_size_that_is_needed(delta):
     (line,), enough = lines(ax, "power"), curve.needed(0.8)
     assert (*line.get_xdata(), *line.get_ydata()) == (*curve.sizes, *curve.power)
     (band,) = (band for band in ax.collections if band.get_gid() == "simulation")
-    corners = {(x, round(y, 12)) for x, y in band.get_paths()[0].vertices}
-    for size, ends in zip(curve.sizes, curve.intervals, strict=True):
-        assert {(size, round(end, 12)) for end in ends} <= corners
+    corners = {round(y, 12) for _, y in band.get_paths()[0].vertices}
+    assert {round(end, 12) for ends in curve.intervals for end in ends} <= corners
     assert {line.get_xdata()[0] for line in lines(ax, "needed")} == ({enough} - {None})
     assert ("not reached" in ax.get_legend().texts[-1].get_text()) == (enough is None)
 
 
-LONG = ("a model of $many_words$, and of even more of them", "bidirectional-encoder-v2-large")
 POSTERIORS = {
-    "long names": bayes_test([90, 10, 20], [95, 9, 15], names=LONG),
-    "infinite": bayes_test([0, 0, 0], [0, 0, 0], prior=0.5),
+    "usual": bayes_test([90, 10, 20], [95, 9, 15]),
     "infinite at both ends": bayes_test([0, 0, 0], [0, 0, 0], "precision", prior=0.5),
-    "opposite ends": bayes_test([30, 0, 0], [0, 4, 5], prior=0.5),
     "one far narrower": bayes_test([10**6, 10**5, 10**5], [9, 1, 1]),
 }
 
@@ -113,29 +86,17 @@ def test_both_densities_are_drawn_between_their_quantiles(name):
         x, y = curve.get_data()
         assert x[[0, -1]] == pytest.approx(law.interval(0.998), rel=1e-9, abs=1e-14)
         assert y == pytest.approx(law.pdf(x))
-        assert np.isfinite(y).all()
         assert ax.get_xlim()[0] < x[0] < x[-1] < ax.get_xlim()[1]
         assert np.diff(law.cdf(x)).max() < 0.05, "a curve is seen, however narrow"
         low, high = law.interval()
         assert bar.get_xdata() == pytest.approx([low, law.mean(), high])
-    ax.figure.draw_without_rendering()
 
 
-# ---- boards ------------------------------------------------------------------------------------
-
-EQUAL, LENGTHS = RNG.integers(0, 5, 50), RNG.integers(5, 20, 80)
+LENGTHS = RNG.integers(5, 20, 80)
 SHARES = np.linspace(0.4, 0.9, 6)[:, None]
 SEVERAL = {f"system {i}": x.astype(int) for i, x in enumerate(RNG.random((6, 120)) < SHARES)}
-ERRORS = {
-    f"asr{i}": np.stack([RNG.binomial(LENGTHS, 0.1 + 0.04 * i), LENGTHS], axis=1) for i in range(4)
-}
-BOARDS = {
-    "several": pt.compare_many(SEVERAL),
-    "equal": pt.compare_many(dict.fromkeys("abcd", EQUAL)),
-    "errors": pt.compare_many(ERRORS, statistic="wer"),
-    "sums": pt.compare_many({"new": EQUAL * 1000 + 7, "old": EQUAL * 1000}, statistic="sum"),
-    "no ranges": pt.compare_many(SEVERAL, correction="none"),
-}
+ERRORS = {x: np.stack([RNG.binomial(LENGTHS, 0.2), LENGTHS], axis=1) for x in "abcd"}
+BOARDS = {"several": pt.compare_many(SEVERAL), "errors": pt.compare_many(ERRORS, statistic="wer")}
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -143,15 +104,13 @@ def test_every_system_has_a_row_with_its_value_and_ranks(name):
     board = BOARDS[name]
     ax = plot_ranking(board, ax=Figure((11, 1)))
     drawn = {line.get_ydata()[0]: line for line in lines(ax, "tied", "behind")}
-    ranks = board.rank_ranges() if board.bounds_ranks else np.stack([board.places()] * 2, axis=1)
-    assert names(ax) == board.order()
+    assert [label.get_text() for label in ax.get_yticklabels()] == board.order()
     for y, (system, note) in enumerate(zip(board.order(), texts(ax, "note"), strict=True)):
         i, tied = board.systems.index(system), system in board.tied_with_best()
-        low, high = ranks[i]
+        low, high = board.rank_ranges()[i]
         assert note.endswith(f"  rank {low}" if low == high else f"  rank {low} to {high}")
         assert drawn[y].get_xdata()[0] == board.values[i]
         assert drawn[y].get_gid() == ("tied" if tied else "behind")
-        assert (ax.get_yticklabels()[y].get_fontweight() == "bold") == tied
     assert len(lines(ax, "group")) == len(board.groups())
     assert ax.get_title(loc="left").replace("\n", " ") == board.sentence()
     assert ("lower is better" in ax.get_xlabel()) == (name == "errors")
@@ -177,17 +136,17 @@ def test_beside_a_baseline_differences_are_drawn():
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_all_pairs_have_their_numbers(name):
+def test_all_pairs_have_their_numbers_and_are_the_darker_the_surer(name):
     board = BOARDS[name]
     ax = plot_pairs(board, ax=Figure((11, 1)))
     order = [board.systems.index(system) for system in board.order()]
-    at = {text.get_position()[::-1]: text for text in ax.texts}
-    hatched = {(round(x.get_y() + 0.46), round(x.get_x() + 0.46)) for x in ax.patches}
+    at = {text.get_position()[::-1]: text.get_text() for text in ax.texts}
     differ, adjusted = board.matrix("statistic"), board.matrix()
     for i, j in combinations(range(len(order)), 2):
         a, b = order[i], order[j]
-        assert at[i, j].get_text() == p_value(adjusted[a, b], digits=2)
-        assert ((i, j) in hatched) == (adjusted[a, b] > board.alpha)
-        shown = at[j, i].get_text().replace("\N{MINUS SIGN}", "-")
+        assert at[i, j] == p_value(adjusted[a, b], digits=2)
+        shade = ax.images[0].get_array()[i, j]
+        assert (shade == 1).all() == (adjusted[a, b] > board.alpha)
+        shown = at[j, i].replace("\N{MINUS SIGN}", "-")
         assert float(shown) == pytest.approx(differ[b, a], rel=0.005)
     assert len(texts(ax, "value")) == len(order)

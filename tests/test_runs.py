@@ -180,8 +180,8 @@ NAMED = Scores.of_runs({"u": [[1, 1], [2]], "v": [[0, 1], [1]]}, ids=("q1", "q2"
 RAGGED = [[1, 0], [1]]
 SYSTEMS = {"null": "systems"}
 BAD = {
-    "missing": (([[1, None]], [[1]]), {}, r"a\[0\]\[1\] = None"),
-    "items": (([[1]], [[1], [2]]), {}, "a has 1 items and b has 2"),
+    "missing": (([[1, None]], [[1]]), {}, r"a\[0, 1\] = None"),
+    "items": (([[1]], [[1], [2]]), {}, "a has 1 entries and b has 2"),
     "no b": (([[1]],), {}, "pass the runs of both"),
     "both": ((NAMED, NAMED), {}, "Scores alone, which hold"),
     "no runs": ((Scores.of([1, 2], [1, 1]),), {}, r"with their runs.*--run"),

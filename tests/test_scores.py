@@ -76,7 +76,7 @@ def test_what_is_missing_is_said():
 
 
 def test_systems_have_different_names():
-    with pytest.raises(ValueError, match="two strings"):
+    with pytest.raises(ValueError, match="two strings that differ"):
         Scores.of([1], [1], ("a", 2))
     with pytest.raises(ValueError, match="two or more different names"):
         Scores.of_columns({"a": [1, 2]})
@@ -101,11 +101,6 @@ def test_columns_of_different_items_are_not_paired_by_order():
         Scores.of(u, v)
     with pytest.raises(ValueError, match="different indexes"):
         exact_perm_test(u, v, lambda a, b: a - b)
-    with pytest.raises(
-        ValueError, match=r"no label in common \(first: s1 and 0\).*df\.pivot"
-    ) as it:
-        Scores.of(u, v.reset_index(drop=True))
-    assert "align" not in str(it.value)
     assert Scores.of(u, v.to_numpy()).u.tolist() == [1, 2, 3]
 
 
@@ -161,13 +156,13 @@ def test_scores_of_runs_are_their_means():
     scores = Scores.of_runs({"a": [[1, 0.5], [0, 1, 1]], "b": [[0], [0.5, 0]]})
     means = [[x / scores.scale for x in column.tolist()] for column in scores.arrays]
     assert means == [[0.75, pytest.approx(2 / 3)], [0, 0.25]]
-    a, b = scores.runs
+    a, _ = scores.runs
     assert (a.totals.tolist(), a.scale, a.place(3)) == ([15, 20], 10, (1, 1))
     assert exact_perm_test(scores).swapped == "items"
     for runs, message in (
-        ({"a": [[1], []], "b": [[1], [1]]}, r"a\[1\] has no runs"),
-        ({"a": [[1], [None]], "b": [[1], [1]]}, r"a\[1\]\[0\] = None is no score"),
-        ({"a": [[1]], "b": [[1], [1]]}, "a has 1 items and b has 2"),
+        ({"a": [[1], []], "b": [[1], [1]]}, r"a\[1\] is no list of runs, or has none"),
+        ({"a": [[1], [None]], "b": [[1], [1]]}, r"a\[1, 0\] = None is missing"),
+        ({"a": [[1]], "b": [[1], [1]]}, "a has 1 entries and b has 2"),
         ({"a": [[0.1234567890123456]], "b": [[1]]}, "round them"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -111,13 +111,11 @@ def prepared(notebook: dict[str, Any]) -> dict[str, Any]:
             elif "image/png" in data and "text/html" not in data and "text/plain" in data:
                 words = {"data": {"text/plain": data.pop("text/plain")}, "metadata": {}}
                 cell["outputs"].append({"output_type": "display_data"} | words)
-    if moving:
-        from permtest.course.figures import page_div, page_script
+    for data, figure in moving:
+        from permtest.course.figures import page_div
 
-        for data, figure in moving:
-            picture = f'<img alt="" src="data:image/png;base64,{data["image/png"]}">'
-            data["text/html"] = page_div(**figure, still=picture)
-        moving[-1][0]["text/html"] += f"<script>{page_script()}</script>"
+        picture = f'<img alt="" src="data:image/png;base64,{data["image/png"]}">'
+        data["text/html"] = page_div(**figure, still=picture)
     return notebook
 
 

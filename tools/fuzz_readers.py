@@ -59,7 +59,7 @@ def tagged(line: str, suffix: str, cells: Cells) -> Files:
 
 
 #: Kind -> what makes its files, and what is declared. Those in `PLAIN` have ids, and one score.
-LONG = "s{0}|old|{1}\ns{0}|new|{2}\n"
+LONG, COUNTS = "s{0}|old|{1}\ns{0}|new|{2}\n", "tp_a|fp_a|fn_a|tp_b|fp_b|fn_b\n"
 PLAIN: dict[str, Case] = {
     "commas": (partial(table, "id|doc|old|new\n", "s{0}|d|{1}|{2}\n", ","), {"a": 3, "b": 4}),
     "semicolons": (partial(table, "id|old|new\n", "s{0}|{1}|{2}\n", ";"), {}),
@@ -67,21 +67,13 @@ PLAIN: dict[str, Case] = {
     "declared": (partial(table, "q|w|m\n", LONG, ","), {"id": "q", "system": "w", "score": "m"}),
     "records": (partial(table, "", '{{"id": "s{0}", "old": {1}, "new": {2}}}\n', "|"), {}),
     "lm_eval": (partial(each, made.lm_eval), {}),
-    "helm": (partial(each, made.helm), {}),
-    "every_eval_ever": (partial(each, made.every_eval_ever), {}),
 }
-COUNTS = "tp_a|fp_a|fn_a|tp_b|fp_b|fn_b\n", "1|{1}|0|1|{2}|0\n"
+UPOS = "1\tw\tw\t{0}\t_\t_\t0\tr\t_\t_\n\n"
+F1, GOLD = {"statistic": "f1", "a": "1,2,3", "b": "4,5,6"}, {"gold": "y", "a": "a", "b": "b"}
 KINDS = PLAIN | {
-    "bare": (partial(table, "", "{1}|{2}\n", ","), {}),
-    "counts": (partial(table, *COUNTS, ","), {"statistic": "f1", "a": "1,2,3", "b": "4,5,6"}),
-    "predictions": (
-        partial(table, "id|y|a|b\n", "s{0}|1|{1}|{2}\n", ","),
-        {"gold": "y", "a": "a", "b": "b"},
-    ),
-    "conllu": (
-        partial(tagged, "1\tw\tw\t{0}\t_\t_\t0\troot\t_\t_\n\n", "u"),
-        {"statistic": "upos"},
-    ),
+    "counts": (partial(table, COUNTS, "1|{1}|0|1|{2}|0\n", ","), F1),
+    "predictions": (partial(table, "id|y|a|b\n", "s{0}|1|{1}|{2}\n", ","), GOLD),
+    "conllu": (partial(tagged, UPOS, "conllu"), {"statistic": "upos"}),
     "spans": (partial(tagged, "word B-{0}\n\n", "iob2"), {"statistic": "spans"}),
 }
 
@@ -105,9 +97,8 @@ def changed(rng: Random, data: bytes, word: str) -> bytes:
 
 def scores_of(files: Files, said: dict[str, Any]) -> Scores:
     """The scores in files, of which a third one says what is right."""
-    opened = [File(*both) for both in files]
-    gold = {"gold": opened[2]} if len(opened) > 2 else {}
-    return read(*opened[:2], **said, **gold)
+    a, b, gold = (*(File(*both) for both in files), None, None)[:3]
+    return read(a, b, **said, **({"gold": gold} if gold else {}))
 
 
 def is_silent(case: Case, cells: Cells, k: int, token: str) -> bool:
@@ -126,8 +117,7 @@ def attempt(number: str, kind: str = "") -> str:
     rng, start = Random(number), time.perf_counter()
     kind, token = kind or rng.choice([*KINDS]), rng.choice(TOKENS)
     cells = [(rng.choice("012"), rng.choice("01")) for _ in range(rng.randint(2, 8))]
-    make, said = KINDS[kind]
-    files = make(cells)
+    files, said = KINDS[kind][0](cells), KINDS[kind][1]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -147,9 +137,9 @@ def attempt(number: str, kind: str = "") -> str:
 
 
 if __name__ == "__main__":
-    parser, found = argparse.ArgumentParser(description=__doc__.partition("\n")[0]), Counter[str]()
-    parser.add_argument("--files", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser, found = argparse.ArgumentParser(description=__doc__), Counter[str]()
+    for name, default in (("--files", 10_000), ("--seed", 0)):
+        parser.add_argument(name, type=int, default=default)
     options = parser.parse_args()
     with Pool(2) as pool:
         numbers = (f"{options.seed}-{i}" for i in range(options.files))

@@ -24,6 +24,8 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from PIL import Image
 
+from permtest.app import poll_in_slices
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "notebooks"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -175,6 +177,7 @@ def small(png: str) -> str:
 
 
 def main(names: list[str]) -> None:
+    poll_in_slices()
     paths = sorted(FOLDER.glob("[0-9][0-9]-*.ipynb"))
     chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
     if not chosen:

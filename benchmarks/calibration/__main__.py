@@ -37,7 +37,6 @@ PARTS: tuple[tuple[Callable[[int], Section], float], ...] = (
     (boards.section, 0.25),
     (familywise.section, 0.5),
     (folds.section, 0.25),
-    (beside.bayes_by_rows, 0.25),
     (beside.effect_intervals, 0.5),
     (beside.advice, 0.1),
     (beside.e_process_power, 0.5),

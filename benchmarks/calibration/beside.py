@@ -1,4 +1,4 @@
-"""What is claimed beside p, measured: Bayes tests by rows, effect sizes, advice, e-processes.
+"""What is claimed beside p, measured: effect sizes, advice, e-processes.
 
 Each function simulates so many data sets of each kind, and returns a section with what it found.
 """
@@ -10,83 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from scipy.stats import binom
 from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 import permtest as pt
 from benchmarks.report import Section, table
-from permtest import alternatives as alt
 from permtest import study
 from permtest.study.recommend import measured_rates, rate_intervals
 
 ALPHA, SURE = 0.05, 0.95
 Array = NDArray[Any]
 Generator = np.random.Generator
-
-
-# ---- Bayes tests by rows ------------------------------------------------------------------------
-
-
-class Rows(NamedTuple):
-    """Rows of items, whose difficulty varies by `shared` on the logit, and by `own` for a model."""
-
-    n: int
-    items: int
-    shared: float
-    own: float
-
-
-ROWS = tuple(
-    Rows(n, items, *spread)
-    for n, items in ((30, 10), (60, 40), (200, 10))
-    for spread in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))
-)
-#: At most so often an answer by rows may be surer of one of two equal models than it says.
-MOST_BY_ROWS = 0.06
-
-
-def spans(rows: Rows, rng: Generator, gain: float = 0.0) -> list[Array]:
-    """tp, fp, fn of each row, of two models that are equally good but for `gain` on the logit."""
-    gold = rng.random((rows.n, rows.items)) < 0.5
-    ease = 1.5 + rng.normal(0, rows.shared, (rows.n, 1)) + rng.normal(0, 1.5, gold.shape)
-    found = []
-    for better in (0.0, gain):
-        chances = expit(ease + better + rng.normal(0, rows.own, (rows.n, 1)))
-        said = (rng.random(gold.shape) < chances) == gold
-        found.append(
-            np.stack([(x & y).sum(1) for x, y in ((said, gold), (said, ~gold), (~said, gold))], 1)
-        )
-    return found
-
-
-def bayes_by_rows(sets: int, kinds: Sequence[Rows] = ROWS) -> Section:
-    """How often P(H1) of F1 is above .95 for equal models, unpaired and paired by rows."""
-    lines, failures = [], []
-    most = binom(2 * sets, MOST_BY_ROWS).ppf(0.999) / (2 * sets)
-    for kind in kinds:
-        rng, sure = np.random.default_rng(40), np.zeros((sets, 3))
-        for i in range(sets):
-            r = alt.bayes_test(*spans(kind, rng), weight=1, paired=True)
-            assert r.paired
-            better = alt.bayes_test(*spans(kind, rng, 0.3), weight=1, paired=True).paired
-            assert better
-            wrong = (max(x.p_h1, x.p_h0) > SURE for x in (r, r.paired))
-            sure[i] = (*wrong, better.p_h1 > SURE)
-        alone, paired, power = sure.mean(axis=0)
-        what = f"{kind.n} rows of {kind.items} items, spread {kind.shared:g} and {kind.own:g}"
-        lines.append([what, f"{alone / 2:.3f}", f"{paired / 2:.3f}", f"{power:.3f}"])
-        if paired / 2 > most:
-            failures.append(f"{lines[-1][0]}: P > {SURE} in {paired / 2:.3f} of equal models")
-    text = (
-        f"Share of {sets:,} data sets of two equal models in which P of F1 is above {SURE} for a "
-        "given one of them (the mean of both), and how often it is for one that is better by .3 on "
-        "the logit. Rows vary in difficulty, and either model is better at some of them; the two "
-        "standard deviations are those on the logit.\n\n"
-    )
-    head = ["rows", "unpaired", "paired by rows", "better one found"]
-    return Section("Bayes test by rows", text + table(head, lines), failures)
 
 
 # ---- e-processes --------------------------------------------------------------------------------

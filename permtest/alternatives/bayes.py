@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import inf, log, log1p, nan, pi, sqrt
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import check_finite, check_level, check_share
 from permtest._text import Shown, counted, interval, number, p_value
-from permtest.alternatives.folds import METRICS, as_counts, as_weight, sides
+from permtest.alternatives.folds import METRICS, as_counts, as_weight
 from permtest.scores import check_names
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -39,26 +39,18 @@ SCOUTS, NEGLIGIBLE, NODES, STEP = 65, 40.0, 320, 0.2
 #: Integrals at a time.
 AT_ONCE = 512
 
-#: The largest correlation of two posteriors.
-CLOSEST = 0.999
-
 # ---- posteriors ----------------------------------------------------------------------------------
 
 
-class Posterior(Shown):
-    """What the posteriors of metrics and of differences share."""
-
-    ppf: Callable[[ArrayLike], Any]
-
-    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """The credible interval that leaves out equal probabilities at both ends."""
-        tail = (1 - check_level(confidence_level, "confidence_level")) / 2
-        low, high = self.ppf([tail, 1 - tail])
-        return float(low), float(high)
+def _central(ppf: Callable[[ArrayLike], Any], confidence_level: float) -> tuple[float, float]:
+    """The interval that leaves out equal probabilities at both ends."""
+    tail = (1 - check_level(confidence_level, "confidence_level")) / 2
+    low, high = ppf([tail, 1 - tail])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False)
-class MetricPosterior(Posterior):
+class MetricPosterior(Shown):
     """The posterior of a metric, given counts: a frozen distribution on [0, 1].
 
     Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
@@ -77,7 +69,7 @@ class MetricPosterior(Posterior):
     >>> from permtest.alternatives import posterior
     >>> recall = posterior([90, 10, 20], "recall")
     >>> round(recall.mean(), 4), round(recall.var(), 6)
-    (0.8125, 0.00135)
+    (0.8125, 0.001348)
     >>> round(float(recall.sf(0.8)), 4)
     0.6491
     """
@@ -110,6 +102,10 @@ class MetricPosterior(Posterior):
 
         odds = self.gain * betaincinv(self.a, self.b, q)
         return odds / (odds + betainccinv(self.b, self.a, q))
+
+    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """The credible interval that leaves out equal probabilities at both ends."""
+        return _central(self.ppf, confidence_level)
 
     @cached_property
     def _moments(self) -> tuple[float, float]:
@@ -173,73 +169,43 @@ class MetricPosterior(Posterior):
         tail[near] = np.where(np.isnan(precise), tail[near], precise)
         return np.where(low, tail, 1 - tail), np.where(low, 1 - tail, tail)
 
-    def scores(self, x: Floats) -> Floats:
-        """The standard normal values that are exceeded with the same probability as `x`."""
-        from scipy.special import ndtri
-
-        low, high = np.maximum(self.tails(x), TINY)
-        return np.asarray(np.where(low < high, ndtri(low), -ndtri(high)))
-
     def mirrored(self) -> MetricPosterior:
         """The law of 1 minus the metric."""
         return MetricPosterior(self.metric, self.b, self.a, 1 / self.gain)
 
-    @property
-    def spread(self) -> float:
-        """Variance of the log-odds, nearly."""
-        return 1 / self.a + 1 / self.b
-
 
 @dataclass(frozen=True, eq=False)
-class DifferencePosterior(Posterior):
-    """The posterior of model B's metric minus model A's, from -1 to 1.
+class DifferencePosterior(Shown):
+    """The posterior of model B's metric minus model A's, from -1 to 1, if these are independent.
 
-    Parameters
-    ----------
-    b, a : MetricPosterior
-        Of the model that is asked about, and of the one that it is held against.
-    correlation : float, default 0.0
-        Of the normal scores of both metrics (a Gaussian copula), in (-1, 1); 0 takes the posteriors
-        for independent. Others are experimental.
-
-    Notes
-    -----
     Every value is one quadrature by the trapezoidal rule, whose error falls exponentially with the
     number of nodes here: about 1e-13 of either tail. Cost: about a millisecond for one value, a
-    twentieth of that for each of many, ten for an interval; up to three times that with a copula.
-
-    Examples
-    --------
-    >>> from permtest.alternatives import DifferencePosterior, posterior
-    >>> lead = DifferencePosterior(b=posterior([95, 9, 15]), a=posterior([90, 10, 20]))
-    >>> low, high = lead.interval(0.9)
-    >>> round(lead.mean(), 3), round(low, 3), round(high, 3)
-    (0.03, -0.027, 0.088)
-    >>> round(float(lead.sf(0)), 4)
-    0.8086
+    twentieth of that for each of many, ten for an interval.
     """
 
     b: MetricPosterior
     a: MetricPosterior
-    correlation: float = 0.0
 
     def sf(self, difference: ArrayLike) -> Any:
         """P(B - A > difference)."""
-        return _joint(self.b, self.a, np.asarray(difference, np.float64), self.correlation)
+        return _joint(self.b, self.a, np.asarray(difference, np.float64))
 
     def cdf(self, difference: ArrayLike) -> Any:
         """P(B - A <= difference)."""
-        return _joint(self.a, self.b, -np.asarray(difference, np.float64), self.correlation)
+        return _joint(self.a, self.b, -np.asarray(difference, np.float64))
 
     def pdf(self, difference: ArrayLike) -> Any:
         """Probability density at `difference`; 0 outside of (-1, 1)."""
-        d = np.asarray(difference, np.float64)
-        return _joint(self.b, self.a, d, self.correlation, density=True)
+        return _joint(self.b, self.a, np.asarray(difference, np.float64), density=True)
 
     def ppf(self, q: ArrayLike) -> Any:
         """The difference that is not exceeded with probability q; NaN for q outside of [0, 1]."""
         found = [self._quantile(x) for x in np.ravel(q).tolist()]
         return np.reshape(found, np.shape(q))[()]
+
+    def interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
+        """The credible interval that leaves out equal probabilities at both ends."""
+        return _central(self.ppf, confidence_level)
 
     def _quantile(self, q: float) -> float:
         from scipy.optimize import brentq
@@ -257,10 +223,6 @@ class DifferencePosterior(Posterior):
     def mean(self) -> float:
         """The difference of both expected values."""
         return self.b.mean() - self.a.mean()
-
-    def __str__(self) -> str:
-        between = f"95% credible interval {interval(*self.interval())}"
-        return f"{self.b.metric}, B minus A: mean {number(self.mean(), 4)}, {between}"
 
 
 def posterior(
@@ -295,88 +257,72 @@ def posterior(
     table = as_counts(counts, metric)
     if not SMALLEST_PRIOR <= check_finite(prior, "prior") <= LARGEST_PRIOR:
         raise ValueError(
-            f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}; 1 is "
-            "flat, 0.5 is Jeffreys'"
+            f"prior={prior} must be a number from {SMALLEST_PRIOR} to {LARGEST_PRIOR:g}"
         )
     cells = as_weight(weight, len(table)) * table.sum(axis=0) + prior
-    a, b = sides(cells, metric).tolist()
-    return MetricPosterior(metric, a, b, METRICS[metric].gain)
+    of = METRICS[metric]
+    return MetricPosterior(metric, float(cells @ of.hits), float(cells @ of.misses), of.gain)
 
 
 # ---- quadrature ----------------------------------------------------------------------------------
 
 
 def _joint(
-    upper: MetricPosterior, lower: MetricPosterior, gap: Floats, r: float, density: bool = False
+    upper: MetricPosterior, lower: MetricPosterior, gap: Floats, density: bool = False
 ) -> Any:
     """P(upper > lower + gap), or the density of upper - lower, at gaps of any shape."""
     # What is narrower is to have the density: P(1 - lower > 1 - upper + gap).
-    if upper.spread < lower.spread:
+    if 1 / upper.a + 1 / upper.b < 1 / lower.a + 1 / lower.b:
         upper, lower = lower.mirrored(), upper.mirrored()
     inside = np.clip(gap, -1 + 1e-16, 1 - 1e-16).reshape(-1, 1)
-    parts = np.array_split(inside, 1 + int(inside.size / AT_ONCE / sqrt(1 - r * r)))
-    found = np.concatenate([_integrals(upper, lower, part, r, density) for part in parts])
+    parts = np.array_split(inside, 1 + inside.size // AT_ONCE)
+    found = np.concatenate([_integrals(upper, lower, part, density) for part in parts])
     outside = 0.0 if density else gap < 0
     return np.where(np.abs(gap) >= 1, outside, found.reshape(gap.shape))[()]
 
 
 def _integrals(
-    upper: MetricPosterior, lower: MetricPosterior, gap: Floats, r: float, density: bool
+    upper: MetricPosterior, lower: MetricPosterior, gap: Floats, density: bool
 ) -> Floats:
     """The same for gaps of shape (rows, 1) in (-1, 1)."""
-    from scipy.special import expit, log_ndtr
+    from scipy.special import expit
 
     far, near = np.maximum(-gap, 0), np.maximum(gap, 0)
-    room, rest = 1 - near - far, sqrt(1 - r * r)
+    room = 1 - near - far
 
-    def integrand(y: Floats, alone: bool = False) -> Floats:
+    def integrand(y: Floats) -> Floats:
         """At lower = far + s and upper = near + s, where s / room has the log-odds y."""
         s, t = room * expit(y), room * expit(-y)
         hit, miss, up, down = map(np.log, (far + s, near + t, near + s, far + t))
         logs = lower.log_density(hit - miss) + np.log(s * t / room) - hit - miss
-        if alone:
-            return np.asarray(logs)
-        if not r and not density:
-            return np.asarray(logs + np.log(np.maximum(upper.tails(up - down)[1], TINY)))
-        u, v = (lower.scores(hit - miss), upper.scores(up - down)) if r else (0.0, 0.0)
-        if not density:
-            return np.asarray(logs + log_ndtr((r * u - v) / rest))
-        logs += (u * u - ((u - r * v) / rest) ** 2) / 2 - log(rest)
-        return np.asarray(logs + upper.log_density(up - down) - up - down)
+        if density:
+            return np.asarray(logs + upper.log_density(up - down) - up - down)
+        return np.asarray(logs + np.log(np.maximum(upper.tails(up - down)[1], TINY)))
 
-    ends = np.full_like(gap, -END), np.full_like(gap, END)
-    if r:  # There is one peak where the narrower law is, but maybe others far away.
-        ends = _zoomed(partial(integrand, alone=True), *ends, depth=END)
-    y, step = _nodes(integrand, *ends, finest=rest)
+    y, step = _nodes(integrand, np.full_like(gap, -END), np.full_like(gap, END))
     found = (np.exp(integrand(y)) * step).sum(axis=-1, keepdims=True)
     if not density:
         return np.asarray(np.minimum(found + lower.cdf(far), 1.0))
-    pole = r == 0 and min(lower.a + upper.a, lower.b + upper.b) <= 1
+    pole = min(lower.a + upper.a, lower.b + upper.b) <= 1
     return np.where((gap == 0) & pole, inf, found)
 
 
-def _nodes(function: Function, low: Any, high: Any, finest: float = 1.0) -> tuple[Floats, Floats]:
+def _nodes(function: Function, low: Any, high: Any) -> tuple[Floats, Floats]:
     """Nodes (rows, nodes) and steps (rows, 1) of the trapezoidal rule for exp(function).
 
-    `function` is analytic and has one peak in each row between `low` and `high`; `finest` is a
-    width of what it has inside of that, relative to the peak's.
+    `function` is analytic and has one peak in each row between `low` and `high`.
     """
-    low, high = _zoomed(function, low, high, NEGLIGIBLE)
-    steps = int(max(NODES, (high - low).max(initial=0) / STEP) / finest)
-    return low + (high - low) * np.linspace(0, 1, steps + 1), (high - low) / steps
-
-
-def _zoomed(function: Function, low: Any, high: Any, depth: float) -> tuple[Floats, Floats]:
-    """About where a function is not less than its peak less `depth`."""
     while True:
         x, before = low + (high - low) * np.linspace(0, 1, SCOUTS), high - low
         logs = function(x)
-        seen = logs > logs.max(axis=-1, keepdims=True) - depth
+        seen = logs > logs.max(axis=-1, keepdims=True) - NEGLIGIBLE
         first = np.maximum(seen.argmax(axis=-1, keepdims=True) - 1, 0)
         last = np.minimum(SCOUTS - seen[..., ::-1].argmax(axis=-1, keepdims=True), SCOUTS - 1)
         low, high = (np.take_along_axis(x, ends, axis=-1) for ends in (first, last))
         if (high - low > before / 2).all():
-            return low, high
+            break
+    steps = int(max(NODES, (high - low).max(initial=0) / STEP))
+    return low + (high - low) * np.linspace(0, 1, steps + 1), (high - low) / steps
 
 
 def _stirling(x: float) -> float:
@@ -408,10 +354,6 @@ class BayesTestResult(Shown):
     prior, weight, rope : float
         As `bayes_test` took them.
     names : tuple of two str
-    correlation : float
-        Of both posteriors; 0 unless this is a `paired` answer.
-    paired : BayesTestResult or None
-        The answer that allows for what both models have in common; experimental.
 
     Attributes
     ----------
@@ -442,8 +384,6 @@ class BayesTestResult(Shown):
     weight: float
     rope: float
     names: tuple[str, str]
-    correlation: float = 0.0
-    paired: BayesTestResult | None = None
     posterior_a: MetricPosterior = field(init=False, repr=False)
     posterior_b: MetricPosterior = field(init=False, repr=False)
     difference: DifferencePosterior = field(init=False, repr=False)
@@ -456,7 +396,7 @@ class BayesTestResult(Shown):
     def __post_init__(self) -> None:
         options: dict[str, Any] = {"prior": self.prior, "weight": self.weight}
         a, b = (posterior(x, self.metric, **options) for x in (self.counts_a, self.counts_b))
-        difference = DifferencePosterior(b, a, self.correlation)
+        difference = DifferencePosterior(b, a)
         ends = np.unique([-self.rope, 0.0, self.rope])  # three, or 0 alone
         ahead, behind = (np.maximum(p, LEAST) for p in (difference.sf(ends), difference.cdf(ends)))
         near = ahead if ahead[-1] < behind[0] else behind  # both ends of it are small
@@ -482,7 +422,7 @@ class BayesTestResult(Shown):
     @property
     def conservative(self) -> BayesTestResult:
         """The same with all folds together worth one (correlations of 1): wider posteriors."""
-        return replace(self, weight=min(self.weight, 1 / len(self.counts_a)), paired=None)
+        return replace(self, weight=min(self.weight, 1 / len(self.counts_a)))
 
     def chances(self, digits: int = 4) -> dict[str, str]:
         """The probabilities of B, of neither (if there is a `rope`) and of A, as text."""
@@ -493,16 +433,13 @@ class BayesTestResult(Shown):
     def __str__(self) -> str:
         (a, b), what = self.names, self.title[:1].upper() + self.title[1:]
         basis = f"{counted(len(self.counts_a), 'rows')} of counts, weight {number(self.weight, 4)}"
-        also = f" Paired, experimental: {self.paired._answer()}." if self.paired else ""
-        return f"{what} of {b} and {a}: {self._answer()} ({basis}, prior {self.prior:g}).{also}"
-
-    def _answer(self) -> str:
-        (a, b), gap = self.names, self.difference
+        gap = self.difference
         sides = {"b": f"{b} better", "neither": f"within {self.rope:g} of each other"}
         sides["a"] = f"{a} better{'' if self.rope else ' or equal'}"
         chances = ", ".join(f"P({sides[who]}) = {p}" for who, p in self.chances().items())
         between = f"{number(gap.mean(), 4)}, 95% credible interval {interval(*gap.interval())}"
-        return f"{chances}; {b} minus {a}: {between}"
+        facts = f"{chances}; {b} minus {a}: {between} ({basis}, prior {self.prior:g})."
+        return f"{what} of {b} and {a}: {facts}"
 
 
 def bayes_test(
@@ -512,7 +449,6 @@ def bayes_test(
     prior: float = 1.0,
     weight: float | None = None,
     *,
-    paired: Any = None,
     rope: float = 0.0,
     names: tuple[str, str] | None = None,
 ) -> BayesTestResult:
@@ -533,10 +469,6 @@ def bayes_test(
     weight : float, optional
         What share of the summed counts independent items would make. Default: by design, 1 for
         one row and `block_weight(m)` for 2 m rows. Rows for single sentences have 1.
-    paired : array_like of the shape of `folds_a`, optional
-        What both models have in common, in the same columns: items that both found (tp), that both
-        took wrongly for one (fp), that both missed (fn). This adds a second, experimental answer
-        that allows for it, `paired` in the result.
     rope : float, default 0.0
         Differences of the metric up to this are of no practical importance ("region of practical
         equivalence"); in [0, 1].
@@ -551,7 +483,7 @@ def bayes_test(
     Raises
     ------
     TypeError, ValueError
-        If counts are no counts or of unlike folds, more is shared than there is, an option is out
+        If counts are no counts or of unlike folds, an option is out
         of range, or the folds are no m x 2 cross-validation and there is no weight.
 
     Notes
@@ -561,21 +493,13 @@ def bayes_test(
     than a calibrated test would give them. Unlike in the other tests of this package the new model
     comes second: in the paper A is the established one and H1 says that B is better.
 
-    The paired answer joins the same two posteriors by a Gaussian copula. Its correlation is, to
-    first order, that of the log-odds of both metrics if each joint outcome (found by both models,
-    by A alone, ...) has a Gamma variable with its count, times the weight, plus lambda / 2: the
-    Dirichlet model of the pair, whose margins are exactly the posteriors of the paper. It counts
-    items: where items of a row depend on each other, it is surer than it may be.
-
-    `python -m benchmarks.calibration` measures how often each answer is above 95% for equal models.
-
     Probabilities are quadratures, accurate to about 1e-12, and to 1e-11 at counts of 10^9. Small
     ones are accurate relative to themselves, too; 1e-300 stands for all that are smaller.
-    Correlations beyond 0.999 are taken for 0.999. Cost: some 2 ms; a credible interval takes five
+    Cost: some 2 ms; a credible interval takes five
     times as long.
 
     Source: Wang and Li (2019), Eq. 25-33 and Algorithm 1, of which lines 16 to 18 have the two
-    hypotheses the wrong way round: H1 is nu_B > nu_A. The paired answer is this package's.
+    hypotheses the wrong way round: H1 is nu_B > nu_A.
 
     Examples
     --------
@@ -583,42 +507,8 @@ def bayes_test(
     >>> r = alt.bayes_test([90, 10, 20], [95, 9, 15], names=("old", "new"))
     >>> round(r.p_h1, 4), r.accepted
     (0.8086, 'H1')
-
-    Both found 88 of the same entities, and five of their errors are the same:
-
-    >>> r = alt.bayes_test([90, 10, 20], [95, 9, 15], paired=[88, 5, 13])
-    >>> round(r.paired.p_h1, 4)
-    0.9295
     """
     first = as_counts(folds_a, metric, "folds_a")
     second = as_counts(folds_b, metric, "folds_b", len(first))
     options = prior, as_weight(weight, len(first)), check_share(rope, "rope")
-    found = BayesTestResult(metric, first, second, *options, check_names(names or ("A", "B")))
-    if paired is None:
-        return found
-    shared = as_counts(paired, metric, "paired", len(first))
-    return replace(found, paired=replace(found, correlation=_correlation(found, shared)))
-
-
-def _correlation(found: BayesTestResult, shared: Floats) -> float:
-    """The correlation of the log-odds of both metrics, from how many items have each outcome.
-
-    What one model alone has right, in the first column, the other one has wrong, in the last.
-    """
-    a, b, ends = found.counts_a, found.counts_b, [0, -1]
-    alone, others = a - shared, (b - shared)[:, ::-1]
-    bad = (alone < 0) | (others < 0)
-    bad[:, ends] |= (alone != others)[:, ends]
-    for fold, k in np.argwhere(bad)[:1]:
-        raise ValueError(
-            f"paired[{fold}] leaves {alone[fold, k]:g} items in column {k} to {found.names[0]} "
-            f"alone, and {others[fold, k]:g} in column {bad.shape[1] - 1 - k} to "
-            f"{found.names[1]}; these are 0 or more, and what one alone found the other missed"
-        )
-    cells = [found.weight * x.sum(axis=0) + found.prior for x in (a, b)]
-    both, one = (found.weight * x.sum(axis=0) + found.prior / 2 for x in (shared, alone))
-    hits, misses = map(np.array, (METRICS[found.metric].hits, METRICS[found.metric].misses))
-    u, v = (hits / (hits @ x) - misses / (misses @ x) for x in cells)  # slopes of the log-odds
-    covariance = both @ (u * v) + one[ends] @ (u * v[::-1])[ends]
-    r = covariance / sqrt((cells[0] @ u**2) * (cells[1] @ v**2))
-    return float(np.clip(r, -CLOSEST, CLOSEST))
+    return BayesTestResult(metric, first, second, *options, check_names(names or ("A", "B")))

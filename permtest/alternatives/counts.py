@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_option, count
 from permtest.alternatives import registry
 from permtest.alternatives.means import t_pvalue, t_quantile
-from permtest.alternatives.registry import AlternativeResult, Names, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, by_sides, makes
 from permtest.interval import score_ends
 from permtest.statistics import Alternative
 
@@ -35,7 +35,6 @@ def mcnemar(
     method: McNemarMethod = "exact",
     n: int | None = None,
     alternative: Alternative = "two-sided",
-    names: Names = None,
 ) -> AlternativeResult:
     """McNemar's test of two systems that each get an item right or wrong.
 
@@ -52,7 +51,6 @@ def mcnemar(
         b + c, those that tell.
     alternative : {"two-sided", "greater", "less"}
         "greater": the first system scores higher. For chi-squared the signed root is taken.
-    names : as in `paired_t`
 
     Returns
     -------
@@ -78,11 +76,9 @@ def mcnemar(
     root = float(corrected_root(b - c, float(method == "chi2-corrected"), alternative))
     statistic = b if method in ("exact", "midp") else root**2 / max(b + c, 1)
     found = statistic, float(mcnemar_pvalue(b, c, method, alternative)), alternative, size
-    details, ends = {"b": b, "c": c, "least_expected": (b + c) / 2}, partial(score_ends, b, c, size)
+    details, ends = {"least_expected": (b + c) / 2}, partial(score_ends, b, c, size)
     test, gap = "mcnemar" if method == "exact" else f"mcnemar_{method}", (b - c) / max(size, 1)
-    return AlternativeResult(
-        test, *found, gap, names or ("a", "b"), details=details, _ends=ends if size else None
-    )
+    return AlternativeResult(test, *found, gap, details=details, _ends=ends if size else None)
 
 
 @makes("sign", many=True)
@@ -132,13 +128,7 @@ def corrected_root(gap: Any, correction: float, alternative: str) -> Any:
 
 @makes("two_proportion_z")
 def two_proportion_z(
-    x1: int,
-    n1: int,
-    x2: int,
-    n2: int,
-    *,
-    alternative: Alternative = "two-sided",
-    names: Names = None,
+    x1: int, n1: int, x2: int, n2: int, *, alternative: Alternative = "two-sided"
 ) -> AlternativeResult:
     """z-test of two proportions, which it assumes to be independent of each other.
 
@@ -146,12 +136,12 @@ def two_proportion_z(
     ----------
     x1, n1, x2, n2 : int
         x1 of n1 items, and x2 of n2; such as the correct ones of either system.
-    alternative, names : as in `paired_t`
+    alternative : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
-        The interval of the difference is Newcombe's, of Wilson intervals for both proportions.
+        Its estimate is the difference of the proportions.
 
     Raises
     ------
@@ -174,17 +164,13 @@ def two_proportion_z(
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
-    return _two_shares("two_proportion_z", (x1, n1, x2, n2), alternative, names)
+    return _two_shares("two_proportion_z", (x1, n1, x2, n2), alternative)
 
 
 @makes("chi_squared")
 @makes("chi_squared_yates", correction=True)
 def chi_squared(
-    table: Any,
-    *,
-    correction: bool = False,
-    alternative: Alternative = "two-sided",
-    names: Names = None,
+    table: Any, *, correction: bool = False, alternative: Alternative = "two-sided"
 ) -> AlternativeResult:
     """Chi-squared test of a 2x2 table, which assumes that its rows are independent.
 
@@ -194,13 +180,13 @@ def chi_squared(
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     correction : bool, default False
         Whether to apply Yates' continuity correction, which makes p larger, as a rule too large.
-    alternative, names : as in `two_proportion_z`
+    alternative : as in `two_proportion_z`
         One-sided tests take the signed root of chi-squared.
 
     Returns
     -------
     AlternativeResult
-        Its estimate is the difference of the shares of the first kind, with Newcombe's interval.
+        Its estimate is the difference of the shares of the first kind.
 
     Notes
     -----
@@ -223,30 +209,18 @@ def chi_squared(
     if n1 == 0 or n2 == 0:
         raise ValueError(f"system {1 + (n1 > 0)} has no items, so it has no proportion")
     test = "chi_squared_yates" if correction else "chi_squared"
-    return _two_shares(test, (x1, n1, x2, n2), alternative, names, correction * (n1 + n2) / 2)
+    return _two_shares(test, (x1, n1, x2, n2), alternative, correction * (n1 + n2) / 2)
 
 
-def _two_shares(
-    test: str, of: tuple[int, ...], side: str, names: Names, off: float = 0
-) -> AlternativeResult:
+def _two_shares(test: str, of: tuple[int, ...], side: str, off: float = 0) -> AlternativeResult:
     """A test of x1 of n1 items against x2 of n2, by the normal law; all is times n1 n2."""
     x1, n1, x2, n2 = of
-    n, p1, p2, common = n1 + n2, x1 / n1, x2 / n2, (x1 + x2) / (n1 + n2)
+    n, common = n1 + n2, (x1 + x2) / (n1 + n2)
     variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n
     z = float(corrected_root(x1 * n2 - x2 * n1, off, side)) / sqrt(variance) if variance else 0.0
     found = z if test == "two_proportion_z" else z * z, float(t_pvalue(z, np.inf, side))
-    details = {"p1": p1, "p2": p2, "least_expected": min(n1, n2) * min(common, 1 - common)}
-    rest: dict[str, Any] = {"details": details, "_ends": partial(_newcombe, p1, n1, p2, n2)}
-    return AlternativeResult(test, *found, side, n, p1 - p2, names or ("a", "b"), **rest)
-
-
-def _newcombe(p1: float, n1: int, p2: float, n2: int, tail: float) -> tuple[float, float]:
-    """The interval for a difference of proportions that Wilson's of both make."""
-    if tail >= 0.5:
-        raise ValueError(f"confidence_level={1 - tail:g} is too low for one side")
-    (l1, h1), (l2, h2) = (wilson(p, n, 1 - 2 * tail) for p, n in ((p1, n1), (p2, n2)))
-    low = p1 - p2 - sqrt((p1 - l1) ** 2 + (h2 - p2) ** 2)
-    return low, p1 - p2 + sqrt((h1 - p1) ** 2 + (p2 - l2) ** 2)
+    details = {"least_expected": min(n1, n2) * min(common, 1 - common)}
+    return AlternativeResult(test, *found, side, n, x1 / n1 - x2 / n2, details=details)
 
 
 def wilson(share: float, trials: float, confidence_level: float = 0.95) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from math import inf, log, log1p, nan
+from math import log, log1p, nan
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
-from permtest._text import text_table
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, Names, deviation, scores_of
+from permtest.alternatives.registry import AlternativeResult, scores_of
 from permtest.statistics import Alternative
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -40,24 +39,20 @@ METRICS = {
     "accuracy": Ratio("accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
 }
 
-#: Partitions that a cross-validation may have, as more rows are rather something else; and the
-#: largest count, as tails of Beta variables lose their digits with larger ones.
-MOST, LARGEST = 50, 1e10
+#: The largest count, as tails of Beta variables lose their digits with larger ones.
+LARGEST = 1e10
 
 
 def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None = None) -> Floats:
     """Counts of shape (folds, columns), of an array, a frame or a mapping; `name` is for errors."""
     check_option("metric", metric, METRICS)
     columns = METRICS[metric].columns
-    needs = f"{name} must have shape (folds, {len(columns)}: {', '.join(columns)})"
-    try:
-        if any(isinstance(key, str) for key in getattr(counts, "keys", tuple)()):
-            counts = np.stack([np.atleast_1d(counts[column]) for column in columns], axis=-1)
-        table = np.atleast_2d(np.ma.asarray(counts, dtype=np.float64).filled(nan))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{needs}, of numbers: {error}") from None
+    if any(isinstance(key, str) for key in getattr(counts, "keys", tuple)()):
+        counts = np.stack([np.atleast_1d(counts[column]) for column in columns], axis=-1)
+    table = np.atleast_2d(np.ma.asarray(counts, dtype=np.float64).filled(nan))
     if table.ndim > 2 or not table.size or table.shape[1] != len(columns):
-        raise ValueError(f"{needs}, got {np.shape(counts)}")
+        needs = f"(folds, {len(columns)}: {', '.join(columns)})"
+        raise ValueError(f"{name} must have shape {needs}, got {np.shape(counts)}")
     for fold, k in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
         cell = f"{columns[k]} = {table[fold, k]:g}"
         raise ValueError(f"{name}[{fold}] has {cell}; counts are numbers from 0 to {LARGEST:g}")
@@ -66,23 +61,16 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
     return np.asarray(table)
 
 
-def sides(table: Floats, metric: str) -> Floats:
-    """Hits and misses of each row, of shape (2, rows)."""
-    return np.stack([table @ METRICS[metric].hits, table @ METRICS[metric].misses])
-
-
 def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
-    if weight is not None:
-        if not 0 < check_finite(weight, "weight") <= 1:
-            raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
-        return float(weight)
-    if n_folds > 1 and (n_folds % 2 or n_folds > 2 * MOST):
-        raise ValueError(
-            f"{n_folds} rows are not the folds of an m x 2 cross-validation; pass weight=, the "
-            "share of the summed counts that independent items would make: 1 for rows of sentences"
-        )
-    return block_weight(n_folds // 2) if n_folds > 1 else 1.0
+    if weight is None and n_folds > 1 and n_folds % 2:
+        what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
+        raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
+    if weight is None:
+        return block_weight(n_folds // 2) if n_folds > 1 else 1.0
+    if not 0 < check_finite(weight, "weight") <= 1:
+        raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
+    return float(weight)
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
@@ -106,11 +94,6 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         1 / (1 + rho1 + 2 (m - 1) rho2), or its average. With rho = (1, 1) it is 1 / (2 m): all
         folds together are worth one.
 
-    Raises
-    ------
-    ValueError
-        If m < 1, or with these correlations the mean of the folds had a variance of 0 or less.
-
     Notes
     -----
     Closed form of the average, with h(x) = x log x - x and c = 2 (m - 1):
@@ -126,11 +109,7 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
     """
     c = 2 * (check_count(m, "m") - 1)
     if rho is not None:
-        first, second = (check_finite(x, "rho") for x in (rho if np.shape(rho) == (2,) else (2, 2)))
-        inflated = 1 + first + c * second
-        if not (abs(first) <= 1 and abs(second) <= 1 and inflated > 0):
-            raise ValueError(f"rho={rho!r} must be two correlations that {2 * m} folds can have")
-        return 1 / inflated
+        return 1 / (1 + rho[0] + c * rho[1])
 
     def step(x: float) -> float:
         """h(x + 1/2) - h(x) + 1/2, without cancellation."""
@@ -146,7 +125,6 @@ def corrected_resampled_t(
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
     delta: float = 0,
-    names: Names = None,
 ) -> AlternativeResult:
     """t-test of fold scores whose variance allows for training sets that overlap.
 
@@ -162,13 +140,12 @@ def corrected_resampled_t(
         Or of J random splits, in one row, with `test_train_ratio`.
     test_train_ratio : float, optional
         n_test / n_train, above 0: 1 / 9 where a tenth is tested on. Default: 1 / (K - 1).
-    alternative, delta, names : as in `paired_t`
+    alternative, delta : as in `paired_t`
 
     Returns
     -------
     AlternativeResult
-        `details` has df, the standard error of the mean difference, the variance of the
-        differences, the ratio, and the correlation of folds that it amounts to.
+        `details` has df and the standard error of the mean difference.
 
     Notes
     -----
@@ -190,10 +167,8 @@ def corrected_resampled_t(
         )
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
-    scores, shift = scores_of(first.ravel(), second.ravel(), names, delta, least=2)
-    details = {"test_train_ratio": ratio, "correlation": ratio / (1 + ratio)}
-    details["variance"] = deviation(scores) ** 2
-    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio, **details)
+    scores, shift = scores_of(first.ravel(), second.ravel(), None, delta, least=2)
+    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio)
 
 
 # ---- block-regularised cross-validation ----------------------------------------------------------
@@ -218,28 +193,16 @@ class BlockPartition:
             train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
             yield from ((train, rest), (rest, train))
 
-    def rows(self) -> list[dict[str, Any]]:
-        """What was to be alike: in all, in a block, and by how many percent halves are off."""
-        found = []
-        for name, sums in self.balance.items():
-            whole = (sums == np.round(sums)).all()
-            total, low, high = (
-                int(x) if whole else float(x) for x in (sums.sum(), sums.min(), sums.max())
-            )
-            halves = (sums[list(blocks)].sum() for blocks in self.design)
-            off = 100 * max(abs(2 * half / total - 1) for half in halves) if total else 0.0
-            found.append({"what": name, "total": total, "block": (low, high), "off": float(off)})
-        return found
-
     def __str__(self) -> str:
-        titles = {"what": "", "total": "total", "block": "in a block", "off": "worst half off, %"}
-        return text_table(self.rows(), titles)
+        found = (f"{x} {s.min():g} to {s.max():g}" for x, s in self.balance.items())
+        return f"{self.blocks.max() + 1} blocks, each with {', '.join(found)}"
 
 
 @dataclass(frozen=True)
 class BlockRegularizedCV:
     """m x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
+    scikit-learn's splitters balance one label, this balances any numbers together.
     The items are cut into 2^k > m blocks that look alike. Each of m partitions trains on one half
     of the blocks and validates on the other, then the reverse: 2m splits. Training sets of
     different partitions share a quarter of the items.
@@ -283,24 +246,21 @@ class BlockRegularizedCV:
     rng: RNG = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "m", check_count(self.m, "m"))
-        as_generator(self.rng)
+        check_count(self.m, "m")
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
         """2m, whatever the items are."""
         return 2 * self.m
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
-        """``partition(X, y, groups).splits()``: indices of training and of validation items."""
+        """Indices of training and of validation items, of each fold."""
         return self.partition(X, y, groups).splits()
 
     def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
         """Cut the items X into blocks, no group of items with the same label into two.
 
-        scikit-learn's splitters balance one label, where this balances any numbers together.
-
-        Raises ValueError if lengths differ, a number is not finite, a group is missing, or there
-        are fewer items, or groups, than blocks.
+        Raises ValueError if lengths differ, a label is missing, or there are fewer items, or
+        groups, than blocks.
         """
         import pandas as pd
 
@@ -315,7 +275,6 @@ class BlockRegularizedCV:
             what = f"{2**bits} items, or groups, or more, one for each block"
             raise ValueError(f"m={self.m} needs {what}; there are {len(table)}")
         blocks = _deal(table, 2**bits, groups is None, as_generator(self.rng))[units]
-        blocks.flags.writeable = False
         masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
         odd = ((b for b in range(2**bits) if (mask & ~b).bit_count() % 2) for mask in masks)
         sums = {name: np.bincount(blocks, column) for name, column in balance.items()}
@@ -330,11 +289,8 @@ class BlockRegularizedCV:
             return {}
         plain = getattr(given, "ndim", 1) == 1 and not isinstance(given, dict)
         frame = pd.DataFrame({name: given} if plain else given)
-        if len(frame) != n:
-            raise ValueError(f"{name} has {len(frame)} entries for {n} items")
-        for row, column in np.argwhere((frame.isna() | frame.isin([inf, -inf])).to_numpy())[:1]:
-            entry = frame.iloc[row, column]
-            raise ValueError(f"{name}, row {row}: {entry} cannot be balanced; remove or replace it")
+        if len(frame) != n or frame.isna().to_numpy().any():
+            raise ValueError(f"{name} must have {n} entries, one for each item, none missing")
         numeric = frame.select_dtypes("float" if name == "y" else "number")
         kinds = [column for column in frame if column not in numeric]
         table = pd.get_dummies(frame, columns=kinds, prefix_sep="=", dtype=float)

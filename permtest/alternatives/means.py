@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest.alternatives import registry
-from permtest.alternatives.registry import AlternativeResult, Names, as_floats, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, as_floats, by_sides, makes
 from permtest.integers import exact_sum, in_common_units, roomy
 from permtest.scores import Scores
 from permtest.statistics import Alternative
@@ -23,12 +23,7 @@ from permtest.statistics import Alternative
 
 @makes("paired_t")
 def paired_t(
-    a: Any,
-    b: Any = None,
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
+    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
 ) -> AlternativeResult:
     """Student's t-test of the differences.
 
@@ -41,7 +36,6 @@ def paired_t(
         "greater": `a` scores higher.
     delta : float, default 0.0
         The mean difference under the null hypothesis.
-    names : tuple of two str, optional
 
     Returns
     -------
@@ -65,7 +59,7 @@ def paired_t(
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    return of_mean("paired_t", *registry.scores_of(a, b, names, delta, least=2), alternative)
+    return of_mean("paired_t", *registry.scores_of(a, b, None, delta, least=2), alternative)
 
 
 @makes("independent_t")
@@ -76,7 +70,6 @@ def independent_t(
     equal_var: bool = True,
     alternative: Alternative = "two-sided",
     delta: float = 0.0,
-    names: Names = None,
 ) -> AlternativeResult:
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
@@ -90,7 +83,7 @@ def independent_t(
         Scores; not necessarily of the same items. Or `Scores`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
-    alternative, delta, names : as in `paired_t`
+    alternative, delta : as in `paired_t`
 
     Returns
     -------
@@ -109,9 +102,9 @@ def independent_t(
     0.147
     """
     if isinstance(a, Scores) and b is None:
-        scores, scale, names = [a.u, a.v], a.scale, names or a.names
+        scores, scale, names = [a.u, a.v], a.scale, a.names
     else:
-        scores, scale, *_ = in_common_units((a, b), ("a", "b"))
+        (scores, scale, *_), names = in_common_units((a, b), ("a", "b")), ("a", "b")
     registry.check_size(scale, *scores)
     # Less the first score, as scores may be large and their differences small.
     both = roomy(np.concatenate(scores))
@@ -122,8 +115,8 @@ def independent_t(
             "all scores of a are equal, and so are all scores of b; use exact_perm_test"
         )
     test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
-    rest: dict[str, Any] = {"n": x.size + y.size, "names": names or ("a", "b")}
-    return _student(test, gap - shift, shift, error, df, alternative, **rest)
+    found = gap - shift, shift, error, df, alternative
+    return _student(test, *found, n=x.size + y.size, names=names)
 
 
 @makes("normal_z")
@@ -141,7 +134,6 @@ def of_mean(
     *,
     ratio: float = 0.0,
     df: float = 0,
-    **details: Any,
 ) -> AlternativeResult:
     """A test of the mean of differences, of which `delta` was taken off.
 
@@ -156,18 +148,18 @@ def of_mean(
             f"all {n} differences are {lead + float(delta):g}, so a "
             f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
         )
-    rest: dict[str, Any] = {"n": n, "names": scores.names, "details": details}
-    return _student(test, lead, float(delta), error, df or n - 1, alternative, **rest)
+    found = lead, float(delta), error, df or n - 1, alternative
+    return _student(test, *found, n=n, names=scores.names)
 
 
 def _student(
     test: str, lead: float, delta: float, error: float, df: float, alternative: str, **rest: Any
 ) -> AlternativeResult:
     """The t-test of an estimate that exceeds `delta` by `lead`; z if df is inf."""
-    rest["details"] = {"df": df, "standard_error": error, **rest.get("details", {})}
     found = lead / error, float(t_pvalue(lead / error, df, alternative)), alternative
+    rest |= {"estimate": lead + delta, "details": {"df": df, "standard_error": error}}
     ends = partial(_around, lead + delta, error, df)
-    return AlternativeResult(test, *found, estimate=lead + delta, delta=delta, **rest, _ends=ends)
+    return AlternativeResult(test, *found, delta=delta, **rest, _ends=ends)
 
 
 def _around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:

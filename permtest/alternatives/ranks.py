@@ -1,82 +1,60 @@
 """Wilcoxon's test, exact with ties and zeros, the sign test, and the exact test of the median.
 
-SciPy's exact Wilcoxon test is wrong with ties, and it has no interval for any of these tests.
+SciPy's exact Wilcoxon test is wrong with ties, and it has no interval of Hodges and Lehmann.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import inf, sqrt
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_option
 from permtest.alternatives import registry
-from permtest.alternatives.counts import corrected_root, mcnemar_pvalue
+from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.alternatives.means import t_pvalue
-from permtest.alternatives.registry import AlternativeResult, Names, by_sides, first, makes
+from permtest.alternatives.registry import AlternativeResult, by_sides, first, makes
 from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
 from permtest.statistics import Alternative
 
-#: What becomes of differences that are zero.
-ZeroMethod: TypeAlias = Literal["wilcox", "pratt", "zsplit"]
-
 
 @makes("wilcoxon")
 def wilcoxon(
-    a: Any,
-    b: Any = None,
-    *,
-    zero_method: ZeroMethod = "wilcox",
-    method: Literal["exact", "approx"] = "exact",
-    correction: bool = False,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
+    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
 ) -> AlternativeResult:
     """Wilcoxon's signed-rank test, exact with any ties and zeros.
 
     It is the exact paired-permutation test of the signed ranks: the null distribution is that of
-    the ranks that these data have, so that ties make it no less exact.
+    the ranks that these data have, so that ties make it no less exact. Differences of zero are
+    dropped before ranking.
 
     Parameters
     ----------
     a, b : array_like of shape (N,)
         Scores of both systems on the same items, N >= 1; or one `Scores`.
-    zero_method : {"wilcox", "pratt", "zsplit"}
-        "wilcox" drops differences of zero before ranking, "pratt" after it; "zsplit" gives half of
-        their ranks to either side, which changes W+, but no p.
-    method : {"exact", "approx"}
-        "approx" is the normal approximation with the variance corrected for ties.
-    correction : bool, default False
-        Whether the approximation moves W+ by one half towards its mean.
-    alternative, delta, names : as in `paired_t`
+    alternative, delta : as in `paired_t`
         `delta` is the centre of the differences under the null hypothesis.
 
     Returns
     -------
     AlternativeResult
-        `statistic` is W+, the sum of the ranks of positive differences; `details` has W-, z, the
-        numbers of zeros and of other differences, and sum(t^3 - t) over groups of ties. The
-        estimate is that of Hodges and Lehmann, with its exact interval (for untied ranks; with
-        ties it covers at least as often). The interval keeps zeros, which p does not count: with
-        many of them it may contain `delta` though p is small.
+        `statistic` is W+, the sum of the ranks of positive differences; `details` has W- and the
+        number of zeros. The estimate is that of Hodges and Lehmann; `study.hodges_lehmann` has its
+        interval, which does not drop zeros.
 
     Notes
     -----
     Differences are formed in integers, so that 0.3 - 0.1 ties with 0.2. Cost O(N log N), and the
     exact tail of N ranks: 5 ms for N = 2 000, 0.2 s for 100 000 that are all different. SciPy's
-    exact method needs data without ties; its normal approximation with "zsplit" keeps the zeros in
-    the variance, which no swap moves, so that its z is closer to 0 than here. Source: Yeh (2000),
-    sec. 3.1; NLPStatTest manual, D.3 and Eq. 17.
+    exact method needs data without ties. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.3.
 
     Examples
     --------
@@ -85,35 +63,20 @@ def wilcoxon(
     >>> r.pvalue, r.statistic, r.details["n_zero"]
     (0.25, 13.0, 1)
     """
-    check_option("zero_method", zero_method, get_args(ZeroMethod))
-    check_option("method", method, ("exact", "approx"))
-    scores, shift = registry.scores_of(a, b, names, delta)
+    scores, shift = registry.scores_of(a, b, None, delta)
     d = scores.differences()
-    ranks, zeros = signed_ranks(d, zero_method=zero_method), int(np.sum(d == 0))
-    if method == "approx":
-        p = float(_approximate(ranks, -1, alternative, 0.5 * correction))
-    else:
-        p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
-    share = zeros * (zeros + 1) / 4 if zero_method == "zsplit" else 0.0
-    plus, minus = (int(np.maximum(x, 0).sum()) / 2 + share for x in (ranks, -ranks))
-    ties = np.unique(np.abs(ranks[ranks != 0]), return_counts=True)[1]
-    details = {"W-": minus, "z": float(rank_z(ranks)), "n_nonzero": d.size - zeros}
-    details |= {"n_zero": zeros, "tie_sum": int((ties**3 - ties).sum())}
+    ranks = signed_ranks(d)
+    p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
+    plus, minus = (int(np.maximum(x, 0).sum()) / 2 for x in (ranks, -ranks))
+    details = {"W-": minus, "n_zero": int(np.sum(d == 0))}
     middle = hodges_lehmann_sum(d) / (2 * scores.scale)
-    test = "wilcoxon" if method == "exact" else "wilcoxon_approx"
-    rest = float(middle + shift), scores.names, float(shift), details
-    ends = partial(_moved, walsh_ends, d, scores.scale, shift)
-    return AlternativeResult(test, plus, p, alternative, d.size, *rest, _ends=ends)
+    rest = len(scores), float(middle + shift), scores.names, float(shift), details
+    return AlternativeResult("wilcoxon", plus, p, alternative, *rest)
 
 
 @makes("sign")
 def sign(
-    a: Any,
-    b: Any = None,
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float = 0.0,
-    names: Names = None,
+    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
 ) -> AlternativeResult:
     """The exact sign test of the median difference.
 
@@ -121,19 +84,19 @@ def sign(
 
     Parameters
     ----------
-    a, b, alternative, delta, names : as in `paired_t`
+    a, b, alternative, delta : as in `paired_t`
         N >= 1, and `delta` is the median difference under the null hypothesis.
 
     Returns
     -------
     AlternativeResult
         `details` has the numbers of positive, negative and zero differences (less `delta`). Zeros
-        do not count. The interval is for the median of all differences, from order statistics.
+        do not count.
 
     Notes
     -----
-    Binomial at every N, never approximate. Cost O(N log N). The interval keeps zeros, as that of
-    `wilcoxon` does. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
+    Binomial at every N, never approximate. Cost O(N log N). Source: Yeh (2000), sec. 3.1;
+    NLPStatTest manual, D.2.
 
     Examples
     --------
@@ -142,25 +105,19 @@ def sign(
     >>> r.pvalue, r.details
     (0.125, {'n_positive': 4, 'n_negative': 0, 'n_zero': 1})
     """
-    scores, shift = registry.scores_of(a, b, names, delta)
+    scores, shift = registry.scores_of(a, b, None, delta)
     d = np.sort(scores.differences())
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
     p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
     details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
     middle = Fraction(_doubled_median(d), 2 * scores.scale)
-    rest = float(middle + shift), scores.names, float(shift), details
-    ends = partial(_moved, _order_statistics, d, scores.scale, shift)
-    return AlternativeResult("sign", wins, p, alternative, d.size, *rest, _ends=ends)
+    rest = len(scores), float(middle + shift), scores.names, float(shift), details
+    return AlternativeResult("sign", wins, p, alternative, *rest)
 
 
 @makes("permutation_median")
 def permutation_median(
-    a: Any,
-    b: Any = None,
-    *,
-    alternative: Alternative = "two-sided",
-    delta: float | Fraction = 0.0,
-    names: Names = None,
+    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float | Fraction = 0.0
 ) -> AlternativeResult:
     """Exact paired-permutation test of the median difference.
 
@@ -170,7 +127,7 @@ def permutation_median(
 
     Parameters
     ----------
-    a, b, alternative, delta, names : as in `paired_t`
+    a, b, alternative, delta : as in `paired_t`
         N >= 1, and `delta` is the median difference under the null hypothesis: the signs of what
         differences exceed it by are exchanged.
 
@@ -178,8 +135,7 @@ def permutation_median(
     -------
     AlternativeResult
         The statistic is the median of the differences less `delta`, the mean of the two middle ones
-        for even N. The interval has all shifts that are not rejected, its ends included; they are
-        exact. The `details` have the number of differences that are `delta` itself (`zeros`).
+        for even N. The `details` have the number of differences that are `delta` itself (`zeros`).
 
     Notes
     -----
@@ -190,12 +146,7 @@ def permutation_median(
     be at least 2 m - w_i, so larger ones below that must be negative; and of the f that are left
     N / 2 must be positive: ``C(f, N / 2) / 2^(N - i + 1)``, which is added up over i. Negative can
     be w_1 alone. Comparisons are made in integers; p is right to 1e-12 of itself down to 1e-300.
-
-    p rises with `delta` (for "greater"), in steps at shifts where some choice of signs ties with
-    what was observed; those are multiples of a quarter of the unit of the scores, so that
-    bisection finds the ends of the interval among whole numbers.
-
-    Time O(N log N), for the interval times the logarithm of the range of the scores.
+    Time O(N log N).
 
     Examples
     --------
@@ -205,29 +156,20 @@ def permutation_median(
     >>> r.statistic, r.pvalue
     (2.0, 0.0625)
     """
-    scores, shift = registry.scores_of(a, b, names, delta)
+    scores, shift = registry.scores_of(a, b, None, delta)
     d = np.sort(scores.differences())
     doubled = _doubled_median(d)
     middle, details = Fraction(doubled, 2 * scores.scale), {"zeros": int(np.sum(d == 0))}
     p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
-    found = float(middle), p, alternative, d.size, float(middle + shift), scores.names
-    ends = partial(_moved, _median_shifts, d, scores.scale, shift)
-    return AlternativeResult("permutation_median", *found, float(shift), details, _ends=ends)
-
-
-def _moved(
-    ends: Callable[..., Any], d: IntArray, scale: int, delta: Fraction, tail: float
-) -> tuple[float, float]:
-    """Ends of an interval in scores, with `delta` added again, each rounded once."""
-    low, high = (x if abs(x) == inf else Fraction(x) / scale + delta for x in ends(d, tail))
-    return float(low), float(high)
+    rest = len(scores), float(middle + shift), scores.names, float(shift), details
+    return AlternativeResult("permutation_median", float(middle), p, alternative, *rest)
 
 
 # ---- ranks ---------------------------------------------------------------------------------------
 
 
-def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -> NDArray[np.int64]:
-    """Twice the midranks of absolute differences, with their signs; 0 for zeros.
+def signed_ranks(d: NDArray[Any], axis: int = -1) -> NDArray[np.int64]:
+    """Twice the midranks of absolute differences, with their signs; 0 for zeros, ranked below.
 
     SciPy's `rankdata` takes half as long again, and no large integers.
     """
@@ -240,8 +182,7 @@ def signed_ranks(d: NDArray[Any], axis: int = -1, zero_method: str = "wilcox") -
     after = np.maximum.accumulate(np.where(ends, places, 0), axis=-1)[..., ::-1]
     ranks = np.empty(sizes.shape, np.int64)
     np.put_along_axis(ranks, order, before + 1 + places.size - after, -1)
-    if zero_method == "wilcox":
-        ranks -= 2 * np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
+    ranks -= 2 * np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
     return np.asarray(np.sign(d).astype(np.int64) * np.moveaxis(ranks, -1, axis))
 
 
@@ -250,22 +191,10 @@ def rank_deviation(ranks: NDArray[np.int64], axis: int = -1) -> Any:
     return np.linalg.norm(ranks, axis=axis) / 4
 
 
-def rank_z(
-    ranks: NDArray[np.int64],
-    axis: int = -1,
-    correction: float = 0.0,
-    alternative: str = "two-sided",
-) -> Any:
-    """W+ less its mean, and less a correction, over its standard deviation, if that is not 0."""
+def rank_z(ranks: NDArray[np.int64], axis: int = -1) -> Any:
+    """W+ less its mean over its standard deviation, if that is not 0."""
     deviation = rank_deviation(ranks, axis)
-    gap = corrected_root(ranks.sum(axis) / 4, correction, alternative)
-    return gap / np.where(deviation > 0, deviation, 1.0)
-
-
-def _approximate(ranks: NDArray[Any], axis: int, alternative: str, correction: float = 0.0) -> Any:
-    """p by the normal approximation; 1 if there is nothing to rank."""
-    z = rank_z(ranks, axis, correction, alternative)
-    return np.where(ranks.any(axis), t_pvalue(z, inf, alternative), 1.0)
+    return ranks.sum(axis) / 4 / np.where(deviation > 0, deviation, 1.0)
 
 
 @makes("exact", many=True)
@@ -284,18 +213,11 @@ def signed_rank_pvalues(
     """p of Wilcoxon's test."""
     ranks = signed_ranks(registry.differences(a, b), axis)
     if approximate:
-        return _approximate(ranks, axis, alternative)
+        return np.where(ranks.any(axis), t_pvalue(rank_z(ranks, axis), inf, alternative), 1.0)
     return exact_pvalues(ranks, 0, axis, alternative=alternative)
 
 
 # ---- medians -------------------------------------------------------------------------------------
-
-
-def _order_statistics(ordered: IntArray, tail: float) -> tuple[Any, Any]:
-    """d_(k) to d_(n+1-k) with the largest k whose tail does not exceed the level."""
-    n = ordered.size
-    k = first(lambda k: bool(mcnemar_pvalue(k, n - k, "exact", "less") > tail), 0, n)
-    return (int(ordered[k - 1]), int(ordered[n - k])) if k else (-inf, inf)
 
 
 def _doubled_median(ordered: NDArray[Any]) -> int:
@@ -325,27 +247,6 @@ def median_tail(steps: IntArray, m: int) -> float:
     possible = above >= half
     terms = np.ldexp(binom.pmf(half, above[possible], 0.5), -fixed[possible])
     return min(float(np.sum(terms)), 1.0)
-
-
-def _median_shifts(d: IntArray, tail: float) -> tuple[Any, Any]:
-    """All differences that the test of the median does not reject.
-
-    Changing the signs of some of d about a shift, and adding it again, gives a median that rises
-    with the shift; it reaches the observed one where two or four times the shift are sums and
-    differences of two of d and of twice the median, no further from that than any two of d are.
-    """
-
-    def lower_end(d: IntArray) -> Any:
-        middle, reach = _doubled_median(d), int(d[-1]) - int(d[0]) + 1
-        d, low = 4 * with_room(d, 64), 2 * middle - 4 * reach
-
-        def accepted(shift: int) -> bool:
-            return not registry.rejects(median_tail(d - shift, 4 * middle - 2 * shift), tail)
-
-        shift = first(accepted, low, 2 * middle + 4 * reach)
-        return -inf if shift == low else Fraction(shift, 4)
-
-    return lower_end(d), -lower_end(-d[::-1])
 
 
 # ---- sums of two differences ---------------------------------------------------------------------

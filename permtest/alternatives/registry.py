@@ -39,8 +39,9 @@ Ends: TypeAlias = Callable[[float], tuple[float, float]]
 #: that an assumption is not contradicted says something; expected counts that are large enough.
 MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
 
-#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb), and
-#: correlations that cost next to nothing: a standard deviation too large by a twentieth.
+#: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb; another one
+#: is that standard deviations are alike if one is at most twice the other), and correlations that
+#: cost next to nothing: a standard deviation too large by a twentieth.
 SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
 
 #: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
@@ -185,8 +186,6 @@ def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
     """Both systems' counts of each item, for a measure of them."""
     if isinstance(u, Scores) and v is None:
         scores = _pair(u, names)
-    elif v is None:
-        raise TypeError("v is missing: pass the counts of both systems, u and v")
     else:
         called = check_names(names or ("u", "v"))
         scores = entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
@@ -234,8 +233,10 @@ def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
 
 def correlation(scores: Scores) -> float:
     """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
+    check_size(scores.scale, scores.u, scores.v)
     a, b = (_from_first(x, scores.scale) for x in (scores.u, scores.v))
     both = bool(np.ptp(a) and np.ptp(b))
+    a, b = (np.ldexp(x, -np.frexp(np.ptp(x))[1]) for x in (a, b))  # whose squares are floats
     return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1)) if both else nan
 
 
@@ -253,6 +254,7 @@ def inflation(scores: Scores) -> float:
 
 def _from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
+    values = with_room(values, 2)
     return as_floats(values - values[0], scale)
 
 
@@ -283,8 +285,6 @@ class AlternativeResult(Shown):
         The difference under the null hypothesis.
     details : mapping of str to number
         Whatever else was computed: degrees of freedom, zeros, ...
-    n_samples : int or None
-        How many samples or resamples were drawn.
     estimate_name : str
         Of what `estimate` is the difference: "mean difference", ...
 
@@ -309,7 +309,6 @@ class AlternativeResult(Shown):
     names: tuple[str, str] = ("a", "b")
     delta: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
-    n_samples: int | None = None
     estimate_name: str = ""
     #: Both ends of the interval, by the error probability on each side that it has.
     _ends: Ends | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -352,7 +351,7 @@ class AlternativeResult(Shown):
         if self._ends is None:
             raise ValueError(f"the {self.title} has no interval")
         low, high = self._ends(tail_level(self.alternative, confidence_level))
-        most = 1.0 if TESTS[self.test].estimate_name in (WINS, SHARES) else inf
+        most = 1.0 if TESTS[self.test].estimate_name == WINS else inf
         low, high = one_sided(self.alternative, low, high, -most, most)
         return ConfidenceInterval(float(low), float(high), confidence_level)
 
@@ -445,11 +444,9 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     elif assumption in (NORMAL, NORMAL_SCORES):
         p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
         held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
-    elif assumption == VARIANCES and n > 2:
-        from scipy.stats import levene  # by Brown and Forsythe, whom other shapes do not mislead
-
-        p = 1.0 if u.std() == v.std() else float(levene(u, v).pvalue)
-        held, evidence = p >= alpha, f"Brown-Forsythe p = {p:.3g}"
+    elif assumption == VARIANCES:
+        less, more = sorted((float(u.std()), float(v.std())))
+        held, evidence = more <= 2 * less, f"standard deviations {less:.3g} and {more:.3g}"
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 

@@ -20,8 +20,8 @@ from permtest._checks import check_count, check_option
 from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
-from permtest.alternatives.registry import AlternativeResult, Ends, Floats, Names, by_sides, makes
-from permtest.integers import exact_sum
+from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_sides, makes
+from permtest.integers import exact_sum, largest
 from permtest.null.distribution import count_values
 from permtest.question import TIE
 from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
@@ -30,6 +30,8 @@ Counts: TypeAlias = NDArray[np.int64]
 
 #: Which intervals there are of the mean and the median; the first one unless asked for another.
 INTERVALS = {"mean": ("studentised", "percentile"), "median": ("percentile",)}
+
+NO_SPREAD = "so resamples say nothing of others; use exact_perm_test, which needs no spread"
 
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
@@ -53,7 +55,6 @@ def bootstrap(
     rng: RNG = None,
     alternative: Alternative = "two-sided",
     delta: float | Fraction = 0.0,
-    names: Names = None,
 ) -> AlternativeResult:
     """Bootstrap test of the mean or the median difference: an interval, inverted.
 
@@ -76,7 +77,7 @@ def bootstrap(
         Number of resamples, from 1 to 10**7.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the resamples reproducible.
-    alternative, delta, names : as in `paired_t`
+    alternative, delta : as in `paired_t`
 
     Returns
     -------
@@ -85,8 +86,7 @@ def bootstrap(
         two-sided ones twice the smaller of both. ``confidence_interval(level)`` has all
         differences whose p exceeds ``1 - level``, no more and no less, from the same resamples; an
         end is infinite where K is too small for that level. The `details` have the standard error
-        (of the resamples, unless the interval is studentised), the number of distinct differences,
-        and `constant`: in how many resamples the standard error is 0.
+        (of the resamples, unless the interval is studentised).
 
     Raises
     ------
@@ -97,15 +97,8 @@ def bootstrap(
     -----
     A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
     pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
-    mean less often by the studentised interval.
-
-    In resamples that consist of one value, t* is infinite, or 0 at the estimate itself. Where
-    differences take few values, there can be so many that an end of the studentised interval is
-    infinite.
-
-    The bootstrap test in the manual of NLPStatTest (its Algorithm 1) counts resamples whose
-    estimate is at least as large as the observed one, without centring them under the null
-    hypothesis. About half of them are, whatever the scores: that p is always near 0.5.
+    mean less often by the studentised interval. In resamples that consist of one value, t* is
+    infinite, or 0 at the estimate itself.
 
     Equal differences are drawn together: time O(K U) for U distinct ones, at most O(K N), shared
     among the processors, or the workers of ``joblib.parallel_config``, with the same numbers.
@@ -116,42 +109,34 @@ def bootstrap(
     >>> from permtest.alternatives import bootstrap
     >>> new, old = [9, 7, 8, 6, 5, 9, 4, 8, 7, 6], [7, 7, 5, 6, 3, 5, 5, 6, 7, 5]
     >>> r = bootstrap(new, old, rng=0)
-    >>> r.estimate, 0.001 < r.pvalue < 0.05
-    (1.3, True)
-    >>> low, high = r.confidence_interval()
-    >>> low > 0
-    True
+    >>> r.estimate, 0.001 < r.pvalue < 0.05, r.confidence_interval()[0] > 0
+    (1.3, True, True)
     """
     check_option("statistic", statistic, INTERVALS)
     kind = interval or INTERVALS[statistic][0]
     check_option("interval", kind, INTERVALS[statistic])
     size = check_count(K, "K", most=MAX_RESAMPLES)
-    scores, shift = registry.scores_of(a, b, names, delta, least=2)
+    scores, shift = registry.scores_of(a, b, None, delta, least=2)
+    registry.check_size(scores.scale, scores.u, scores.v)
     steps, counts = count_values(scores.differences())
-    unit = 1 / (scores.scale * (len(scores) if statistic == "mean" else 2))
+    floats, scale = _floats(steps, scores.scale)
+    unit = 1 / (scale * (len(scores) if statistic == "mean" else 2))
     if steps.size < 2:
-        d = float(Fraction(int(steps[0]), scores.scale) + shift)
-        raise ValueError(
-            f"a and b differ by {d:g} in every pair, so all resamples are the same; use "
-            "exact_perm_test, which needs no spread"
-        )
+        raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
     make = {"studentised": _sums_and_errors}.get(kind, _sums if statistic == "mean" else _medians)
-    of = partial(make, steps.astype(np.float64))
+    of = partial(make, floats)
     (theta, *errors), drawn = of(counts[None])[:, 0], resampled(of, counts, size, rng)
-    values = drawn[0]
-    details: dict[str, Any] = {"interval": kind, "distinct": steps.size}
-    error = float(np.std(values, ddof=1)) if size > 1 else 0.0
+    values, estimate = drawn[0], float(theta) * unit + float(shift)
     if kind == "studentised":
-        error, details["constant"] = float(errors[0]), int(np.count_nonzero(drawn[1] == 0))
-        values = theta - error * in_errors(values - theta, drawn[1])
+        error = float(errors[0])
+        values, seen = theta - error * in_errors(values - theta, drawn[1]), float(theta / error)
+    else:
+        error, seen = float(np.std(values, ddof=1)) if size > 1 else 0.0, estimate
     test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
-    estimate = float(theta) * unit + float(shift)
-    seen = float(in_errors(theta, error)) if kind == "studentised" else estimate
     tie = TIE * unit * float(np.abs(drawn[0]).max())
     p, ends = _inverted(values * unit, tie, float(shift), alternative)
     found = seen, p, alternative, len(scores), estimate, scores.names, float(shift)
-    details["standard_error"] = error * unit
-    return AlternativeResult(test, *found, details, size, _ends=ends)
+    return AlternativeResult(test, *found, {"standard_error": error * unit}, _ends=ends)
 
 
 @makes("paired_bootstrap", statistic="mean")
@@ -164,7 +149,6 @@ def paired_bootstrap(
     rng: RNG = None,
     alternative: Alternative = "two-sided",
     delta: float | Fraction = 0.0,
-    names: Names = None,
 ) -> AlternativeResult:
     """Koehn's paired bootstrap: in how many resamples of the test set is the first system ahead?
 
@@ -178,7 +162,7 @@ def paired_bootstrap(
     statistic : str or Statistic, default "sum"
         One of `STATISTICS` ("sum", "mean", "f1", "macro_f1", ...).
     K, rng : as in `bootstrap`
-    alternative, delta, names : as in `paired_t`
+    alternative, delta : as in `paired_t`
         Of the measure, which for error rates is worse where it is greater.
 
     Returns
@@ -186,10 +170,9 @@ def paired_bootstrap(
     AlternativeResult
         p is (C + 1) / (K + 1), where in C resamples the first system is not ahead by more than
         `delta`; for "less" the second one; two-sided twice the smaller of both. The statistic is
-        the share of resamples in which the first system is ahead, the `details` have all three
-        shares (`won`, `lost`, `tied`), and `confidence_interval` is the percentile interval of the
-        difference, made of the same resamples: it leaves out `delta` if and only if p is at most
-        1 - confidence_level.
+        the share of resamples in which the first system is ahead, and `confidence_interval` is the
+        percentile interval of the difference, made of the same resamples: it leaves out `delta` if
+        and only if p is at most 1 - confidence_level.
 
     Raises
     ------
@@ -219,42 +202,35 @@ def paired_bootstrap(
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
     shift = float(registry.as_threshold(delta))
     if entry.columns:
-        scores = registry.counts_of(u, v, names, entry)
-        if len(scores) < 2:
-            raise ValueError(f"u and v have {len(scores)} entries, but this test needs 2 or more")
+        scores = registry.counts_of(u, v, None, entry)
         measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
         rows = np.concatenate(both, axis=1).astype(np.float64)
         rows, counts = np.unique(rows, axis=0, return_counts=True)
         gaps, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
     else:
-        scores, _ = registry.scores_of(u, v, names, least=2, labels=("u", "v"))
+        scores, _ = registry.scores_of(u, v, None, labels=("u", "v"))
+        registry.check_size(scores.scale, scores.u, scores.v)
         check_scores(entry, scores)
-        d, whole = scores.differences(), scores.scale * (len(scores) if entry.name == "mean" else 1)
+        d, parts = scores.differences(), len(scores) if entry.name == "mean" else 1
         steps, counts = count_values(d)
-        gaps, unit = partial(_sums, steps.astype(np.float64)), 1 / whole
-        estimate = float(Fraction(exact_sum(d), whole))
+        floats, scale = _floats(steps, scores.scale)
+        gaps, unit = partial(_sums, floats), 1 / (scale * parts)
+        estimate = float(Fraction(exact_sum(d), scores.scale * parts))
     values = resampled(gaps, counts, size, rng)[0] * unit - shift
-    if np.ptp(values) == 0 != values[0]:
-        raise ValueError(
-            "u and v have the same difference in all resamples, which says nothing about other "
-            "entries; use exact_perm_test, which needs no spread"
-        )
+    if len(scores) < 2 or np.ptp(values) == 0 != values[0]:
+        raise ValueError(f"u and v have the same difference in all resamples, {NO_SPREAD}")
     tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
-    won, lost = (float(np.mean(side * (values + shift) > tie)) for side in (1, -1))
-    shares = {"won": won, "lost": lost, "tied": 1 - won - lost}
+    won = float(np.mean(values + shift > tie))
     p, ends = _inverted(values, tie, shift, alternative)
-    found = won, p, alternative, len(scores), estimate, scores.names, shift, shares, size
+    found = won, p, alternative, len(scores), estimate, scores.names, shift
     what = f"{entry.title or entry.name} difference"
-    return AlternativeResult("paired_bootstrap", *found, what, _ends=ends)
+    return AlternativeResult("paired_bootstrap", *found, estimate_name=what, _ends=ends)
 
 
 def _inverted(values: Floats, tie: float, delta: float, alternative: str) -> tuple[float, Ends]:
-    """p of 0, and the interval that it inverts, of which K numbers are quantiles, less `delta`.
-
-    The ends are the m-th smallest and the m-th largest: a difference is rejected from below if
-    fewer than m of them are as small as it, or no further above it than `tie`.
-    """
+    """p of 0, and the interval that it inverts, of which K numbers are quantiles, less `delta`."""
+    # The ends are the m-th smallest and the m-th largest; numbers no further off than `tie` tie.
     tails = ((1 + int(np.sum(side * values <= tie))) / (values.size + 1) for side in (1, -1))
     return float(by_sides(alternative, *tails)), partial(_quantiles, np.sort(values) + delta)
 
@@ -273,8 +249,7 @@ def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RN
     """What a function makes of resamples of all items, drawn with replacement.
 
     The function takes how often each of U values occurs in M resamples, of shape (M, U), and
-    returns an array whose last axis has length M. The result depends on `rng`, `counts` and `size`,
-    and on nothing that can compute side by side: threads, or the workers of joblib.
+    returns an array whose last axis has length M. What computes side by side changes no number.
     """
     few = ITEMS_PER_VALUE * counts.size <= counts.sum()
     rows = max(1, AT_ONCE // int(counts.size if few else counts.sum()))
@@ -302,6 +277,13 @@ def _times(items: Counts, width: int) -> Counts:
     """How often each number below `width` is in each row."""
     cells = items + width * np.arange(len(items))[:, None]
     return np.bincount(cells.ravel(), minlength=width * len(items)).reshape(-1, width)
+
+
+def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, int]:
+    """Differences times a scale, which is 1 where they would be too large for floats."""
+    if max(scale, largest(steps)) < 2**1000:
+        return steps.astype(np.float64), scale
+    return registry.as_floats(steps, scale), 1
 
 
 def _sums(values: Floats, counts: Counts) -> Floats:

@@ -19,8 +19,7 @@ __all__ = ["Verdict", "check", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
 DIGITS = 5.1e-3  # relative: what rounding to three digits can change
-# Ways to be wrong that any number can show: what the answer was multiplied by, or which function
-# of the right one it is.
+# Ways to be wrong that any number can show: by what the right answer was multiplied.
 SLIPS = {
     "That is twice the right number. Did you count both tails when the task asks for one?": 2.0,
     "That is half the right number. Did you count one tail when the task asks for both?": 0.5,
@@ -64,21 +63,20 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     import pandas as pd
 
     package = Path(__file__).parents[1]
-    beside = package.parent / "notebooks"  # in a checkout; else within the package
-    checkout = beside.is_dir() and (package.parent / "pyproject.toml").is_file()
-    folder = (beside if checkout else package / "notebooks") / "data"
+    checkout = (package.parent / "pyproject.toml").is_file()
+    folder = (package.parent if checkout else package) / "notebooks" / "data"
     path = folder / f"{name}.csv"
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in folder.glob("*.csv")))
-        raise FileNotFoundError(f"name: there is no data set {name!r}; there are {there}")
+        raise FileNotFoundError(f"there is no data set {name!r}; there are {there}")
     table = pd.read_csv(path)
     table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
     if not endings:
         return table
     split = {column: str(column).rpartition("_")[::2] for column in table}
     kept = {column: x for column, x in split.items() if x[0] and x[1] in endings}
-    if missing := [ending for ending in endings if ending not in {x for _, x in kept.values()}]:
-        raise ValueError(f"endings: no column of {name} ends in _{missing[0]}: {list(table)}")
+    if missing := {*endings} - {ending for _, ending in kept.values()}:
+        raise ValueError(f"no column of {name} ends in _{missing.pop()}: {list(table)}")
     table = table[[*kept]]
     table.columns = pd.MultiIndex.from_tuples(kept.values())
     return table if len(endings) > 1 else table.droplevel(1, axis=1)
@@ -123,7 +121,7 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
     ----------
     exercise : str
         Number of the notebook and of the exercise, such as ``"01.2"``.
-    answer : number, str, bool, or a list, array or dict of them
+    answer : number, str, bool, or a list or array of them
         Numbers need three correct digits. ``...`` asks what kind of answer is expected.
 
     Returns
@@ -145,7 +143,7 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
     known = _exercises(number)
     if which not in known:
         there = ", ".join(f"{number}.{k}" for k in known) or "none in that notebook"
-        raise ValueError(f"exercise: there is no {exercise!r} to check; there are {there}")
+        raise ValueError(f"there is no {exercise!r} to check; there are {there}")
     task = known[which]
     wanted, given = task["answer"], _plain(answer)
     if given is ...:
@@ -164,8 +162,6 @@ def _exercises(notebook: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """An answer in the types that a TOML file has."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
     if hasattr(value, "tolist"):  # arrays, their numbers, columns of frames
         return _plain(value.tolist())
     if isinstance(value, set | frozenset):
@@ -178,9 +174,6 @@ def _plain(value: Any) -> Any:
 def _same(given: Any, wanted: Any) -> bool:
     if isinstance(wanted, list):
         return _kind(given) == _kind(wanted) and all(map(_same, given, wanted))
-    if isinstance(wanted, dict):
-        alike = isinstance(given, dict) and given.keys() == wanted.keys()
-        return alike and all(_same(given[key], wanted[key]) for key in wanted)
     if isinstance(wanted, str):
         return isinstance(given, str) and given.strip().casefold() == wanted.strip().casefold()
     if isinstance(wanted, bool) or isinstance(given, bool):
@@ -199,8 +192,6 @@ def _kind(value: Any) -> str:
         return "a name or a word"
     if isinstance(value, list):
         return f"a list of {len(value)} entries"
-    if isinstance(value, dict):
-        return f"a dict with the keys {', '.join(map(repr, value))}"
     return "a number"
 
 

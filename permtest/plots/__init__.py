@@ -14,7 +14,6 @@ from permtest.plots.answers import (
     plot_answers,
     plot_posteriors,
     plot_power,
-    plot_unit_sizes,
 )
 from permtest.plots.null import plot_null
 from permtest.plots.sheet import STYLE, style
@@ -30,6 +29,5 @@ __all__ = [
     "plot_power",
     "plot_ranking",
     "plot_scores",
-    "plot_unit_sizes",
     "style",
 ]

@@ -1,4 +1,4 @@
-"""What tests answer: p and intervals, power, units, posteriors."""
+"""What tests answer: p and intervals, power, posteriors."""
 
 from __future__ import annotations
 
@@ -15,22 +15,17 @@ from permtest._checks import check_level
 from permtest.plots import roles, sheet
 
 if TYPE_CHECKING:
-    from permtest.alternatives import Answer, AnswerTable
-    from permtest.alternatives.bayes import BayesTestResult, Floats
-    from permtest.study.describe import UnitSizes
+    from permtest.alternatives import AnswerTable
+    from permtest.alternatives.bayes import BayesTestResult
     from permtest.study.power import PowerCurve
 
 LEFTMOST = 1e-322  # an axis of p-values does not go on below; what is smaller is drawn there
-BROAD = 4  # times as wide as the others an interval may be without leaving the axes
 KINDS = {
     True: ("met", roles.HOLDS, "assumptions met or unknown"),
     False: ("not met", roles.BROKEN, "an assumption not met"),
 }
 TAIL = 0.001  # a curve leaves out as much at both ends
 ROW = 0.13  # of the height: what a row of an interval takes
-
-
-# ---- many tests ----------------------------------------------------------------------------------
 
 
 def plot_answers(
@@ -43,8 +38,8 @@ def plot_answers(
     arrow.
 
     The first axes have the p-values, with gids "met", "not met", "p" and "level"; the second ones
-    have the intervals, with gids "interval" and "null". The exact test stands on a grey band (gid
-    "exact").
+    have the intervals, with gids "interval" and "null". The exact test has a bold name and a thick
+    line.
 
     Parameters
     ----------
@@ -71,19 +66,14 @@ def plot_answers(
     >>> [text.get_text() for text in pvalues.texts]
     ['0.125', '0.0516']
     """
-    if not table.answers:
-        raise ValueError("table has no answers; name at least one test in compare_all(tests=...)")
     level = check_level(1 - table.confidence_level if alpha is None else alpha)
     height = 0.45 * len(table.answers) + 1.8
     make = partial(Figure.subplots, ncols=2, width_ratios=(3, 7))
-    with sheet.panels(ax, (sheet.WIDE, height), make, (height, height)) as ax:
+    with sheet.canvas(ax, (sheet.WIDE, height), make, (height, height)) as ax:
         axes = tuple(ax)
         exact = [answer.test == "exact" for answer in table.answers]
         for each in axes:
             sheet.name_rows(each, [answer.title for answer in table.answers], exact)
-            for row in np.flatnonzero(exact).tolist():
-                band: dict[str, Any] = {"color": roles.BAND, "linewidth": 0, "zorder": -1}
-                each.axhspan(row - 0.45, row + 0.45, gid="exact", **band)
         beside = axes[0].get_position().x0 < axes[1].get_position().x0
         axes[1].tick_params(labelleft=not beside)
         _draw_pvalues(axes[0], table, level, 2 if beside else 4)
@@ -107,8 +97,7 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float, labels: int) -> No
         look = role.dot(ax, linestyle="none", clip_on=False, gid=gid)
         ax.plot([max(answer.result.pvalue, left)], [row], **look)
         sheet.write_beside(ax, row, answer.pvalue_text, "p")
-    one = "" if table.alternative == "two-sided" else "one-sided: "
-    ax.set_xlabel(f"p-value ({one}{table.alternative})")
+    ax.set_xlabel(f"p-value ({table.alternative})")
     dots = [sheet.dot(label, **role.dot(ax)) for _, role, label in KINDS.values()]
     sheet.key(ax, [*dots, line])
     if legend := ax.get_legend():  # the names of tests leave room there
@@ -116,21 +105,20 @@ def _draw_pvalues(ax: Axes, table: AnswerTable, alpha: float, labels: int) -> No
 
 
 def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
-    """One scale, that of the exact test."""
+    """One scale, that of the exact test, with room on both sides of every estimate."""
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
-    same = [answer for answer in answers if _estimates_the_same(answer, answers[0])]
-    closed = {"greater": [0], "less": [1]}.get(table.alternative, [0, 1])  # ends of intervals
-    ends = np.array([answer.interval for answer in same], float).reshape(-1, 2)[:, closed]
-    met = ends[[answer.held is not False for answer in same]]
-    if met.size > 1 and np.ptp(ends) > BROAD * np.ptp(met) > 0:
-        ends = met
-    sheet.fit(ax, [*ends.ravel(), *(answer.estimate or 0.0 for answer in same), table.delta], 0.08)
-    if len(closed) == 1:  # the other end has room for an arrow
-        low, high = ax.get_xlim()
-        room = 0.5 * (high - low)
-        ax.set_xlim(low - room * (closed == [1]), high + room * (closed == [0]))
-    sheet.ticks(ax.xaxis, 5)
+    same, places = answers[:1], [table.delta]
+    for answer in answers[1:]:  # a difference of accuracies is one of means
+        alike = answer.estimate_name.startswith("difference of")
+        equal = isclose(answer.estimate or 0.0, same[0].estimate or 0.0, rel_tol=1e-9)
+        if answer.estimate_name == same[0].estimate_name or (alike and equal):
+            same.append(answer)
+    for answer in [x for x in same if x.held is not False] or same:
+        middle = answer.estimate or 0.0
+        places += [x for end in answer.interval or () for x in (end, middle, 2 * middle - end)]
+    sheet.fit(ax, places, 0.15)
+    sheet.ticks(ax.xaxis, 4)
     null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
     sheet.key(ax, [ax.axvline(table.delta, **null)])
     for answer in same:
@@ -141,16 +129,6 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     words = "{}, {} minus {}".format(same[0].estimate_name if same else "estimate", *table.names)
     words += f" ({100 * table.confidence_level:.4g}% interval)"
     sheet.literal(ax.xaxis.label, words, 38)
-
-
-def _estimates_the_same(answer: Answer, scale: Answer) -> bool:
-    """Whether two tests do, as a difference of accuracies is one of means."""
-    alike = answer.estimate_name.startswith("difference of")
-    same = alike and isclose(answer.estimate or 0.0, scale.estimate or 0.0, rel_tol=1e-9)
-    return same or answer.estimate_name == scale.estimate_name
-
-
-# ---- the next study ------------------------------------------------------------------------------
 
 
 def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8) -> Axes:
@@ -180,8 +158,7 @@ def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8
         shown.append(ax.fill_between(curve.sizes, low, high, **band))
         line = roles.LEVEL.line(gid="target", zorder=1, label=f"{target:.0%}: not reached")
         if enough is not None:
-            most = "at most " * (enough == curve.sizes[0])
-            line["label"] = f"{target:.0%}: {most}{enough} pairs"
+            line["label"] = f"{target:.0%}: {'at most ' * (enough == curve.sizes[0])}{enough} pairs"
             ax.plot([enough] * 2, [0, target], **role.line(linewidth=1.2, gid="needed", zorder=1))
             cross: dict[str, Any] = {"marker": "X", "markersize": 11, "markeredgecolor": "w"}
             ax.plot([enough], [target], color=roles.ink(), gid="needed", zorder=4, **cross)
@@ -190,37 +167,6 @@ def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8
         ax.set_xlabel(f"pairs (level {curve.alpha:g}, {curve.alternative})")
         sheet.key(ax, shown)
     return ax
-
-
-def plot_unit_sizes(found: UnitSizes, *, ax: sheet.Where = None) -> Axes:
-    """Draw the standard deviation of the differences of units, for units of several sizes.
-
-    Gids: "deviations" for the curve, "stable" for the sizes that are called stable.
-
-    Parameters
-    ----------
-    found : UnitSizes
-        Of `unit_sizes`.
-    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
-        Where to draw.
-    """
-    with sheet.canvas(ax) as ax:
-        sizes, sds = np.asarray(found.sizes), np.asarray(found.sds)
-        curve = roles.CURVES[0].line(marker="." if sizes.size > 1 else "o", gid="deviations")
-        shown = ax.plot(sizes, sds, label=f"units of the {found.metric}", **curve)
-        stable = np.isin(sizes, found.stable)
-        mark = roles.BROKEN.dot(ax, color=roles.ink(), linestyle="none", gid="stable")
-        change = f"changes by {found.tolerance:.2g} or less (first {stable.sum()})"
-        shown += ax.plot(sizes[stable], sds[stable], label=change, **mark)
-        sheet.fit(ax, sizes[[0, -1]], 0.04)
-        ax.set_ylim(0, 1.1 * float(sds.max()) or 1.0)
-        sheet.ticks(ax.xaxis, 8, whole=True)
-        ax.set(xlabel="items in a unit", ylabel="sd of unit differences")
-        sheet.key(ax, shown if stable.any() else shown[:1])
-    return ax
-
-
-# ---- posteriors ----------------------------------------------------------------------------------
 
 
 def plot_posteriors(
@@ -253,11 +199,9 @@ def plot_posteriors(
         A tuple for a sequence of results.
     """
     results = list(result) if isinstance(result, Sequence) else [result]
-    if not results:
-        raise ValueError("result is empty; pass at least one result of bayes_test")
     size = (sheet.WIDE if len(results) > 1 else sheet.NARROW, 4.2)
     make = partial(Figure.subplots, ncols=len(results))
-    with sheet.panels(ax, size, make, [4.2] * len(results)) as ax:
+    with sheet.canvas(ax, size, make, [4.2] * len(results)) as ax:
         axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
         for place, each in zip(axes, results, strict=True):
             _draw_posteriors(place, each, conservative)
@@ -273,33 +217,24 @@ def _draw_posteriors(ax: Axes, result: BayesTestResult, conservative: bool) -> N
     ]
     top, ends, keys = 0.0, [], []
     for law, role, gid, name, width in laws:
-        values, heights, highest = _density(law)
-        top, label = max(top, highest), name or "as one fold"
+        quantiles = law.ppf(np.linspace(TAIL, 1 - TAIL, 201))  # values are dense where the mass is
+        values = np.union1d(quantiles, np.linspace(quantiles[0], quantiles[-1], 201))
+        heights, (left, right) = law.pdf(values), law.interval(0.9)
+        top = max(top, float(heights[(values >= left) & (values <= right)].max()))
+        label = name or "as one fold"
         look = role.line(linewidth=width, label=label, gid=gid, solid_capstyle="butt")
         keys += ax.plot(values, heights, **look)
         ends += [*law.interval(), *values[[0, -1]]]
-    for row, (law, role, gid, _, width) in zip(_rows(ax, len(laws), top), laws, strict=True):
+    room = len(laws) * ROW
+    bottom = -top * room / (1 - room)
+    ax.axhline(0, color="0.6", linewidth=1, zorder=1)
+    ax.set(ylim=(bottom, 1.08 * top), yticks=[], ylabel="density")
+    ax.spines["left"].set_visible(False)
+    for k, (law, role, gid, _, width) in enumerate(laws):
+        row = bottom * (k + 0.5) / len(laws)
         dot = role._replace(hollow=width < 2).dot(ax, markersize=8, linewidth=width)
         sheet.draw_interval(ax, row, law.interval(), law.mean(), gid=f"interval {gid}", **dot)
     sheet.fit(ax, ends, 0.03, 1e-9)
     sheet.ticks(ax.xaxis, 5)
     sheet.literal(ax.xaxis.label, f"{result.title} (mean, 95% credible interval)", ax)
     sheet.key(ax, keys[:3])
-
-
-def _density(law: Any) -> tuple[Floats, Floats, float]:
-    """Values between the outer quantiles, dense at the ends of [0, 1], heights, and the top."""
-    low, high = np.clip(law.interval(1 - 2 * TAIL), 1e-15, 1 - 1e-15)
-    odds = np.linspace(np.log(low / (1 - low)), np.log(high / (1 - high)), 101)
-    values = np.union1d(np.linspace(low, high, 201), 1 / (1 + np.exp(-odds)))
-    heights, (left, right) = law.pdf(values), law.interval(0.9)
-    return values, heights, float(heights[(values >= left) & (values <= right)].max())
-
-
-def _rows(ax: Axes, number: int, highest: float) -> list[float]:
-    """Where rows of intervals are, below a base line; the first one is the upper one."""
-    bottom = -highest * number * ROW / (1 - number * ROW)
-    ax.axhline(0, color="0.6", linewidth=1, zorder=1)
-    ax.set(ylim=(bottom, 1.08 * highest), yticks=[], ylabel="density")
-    ax.spines["left"].set_visible(False)
-    return [float(bottom * (row + 0.5) / number) for row in range(number)]

@@ -11,25 +11,26 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
-from matplotlib.patheffects import withStroke
 
 
 class Look(NamedTuple):
     """How something looks that a picture shows beside other things of its kind."""
 
-    colour: str  # of the settings in force, as "C0"
+    colour: str = ""  # of the settings in force, as "C0"; if empty, that of letters
     dash: Any = "-"  # of lines
     mark: str = "o"  # of single values
     hatch: str = ""  # of areas
     hollow: bool = False  # whether marks are empty
+    width: float | None = None  # of lines, in points, if it is not that of the settings
 
     def rgba(self, alpha: float | None = None) -> Any:
         """The colour in the settings in force."""
-        return to_rgba(self.colour, alpha)
+        return to_rgba(self.colour or ink(), alpha)
 
     def line(self, **more: Any) -> dict[str, Any]:
         """Options of a line, for `Axes.plot` and its relatives, with `more` of them."""
-        return {"color": self.rgba(), "linestyle": self.dash} | more
+        width = {} if self.width is None else {"linewidth": self.width}
+        return {"color": self.rgba(), "linestyle": self.dash} | width | more
 
     def dot(self, ax: Axes, **more: Any) -> dict[str, Any]:
         """Options of a mark on `ax`, and of the interval round it."""
@@ -45,22 +46,6 @@ class Look(NamedTuple):
         """Options of an area on `ax`: bars, columns, what lies below a curve."""
         look = {"facecolor": self.rgba(), "edgecolor": ax.get_facecolor()}
         return look | ({"hatch": self.hatch} if self.hatch else {}) | more
-
-
-class Rule(NamedTuple):
-    """A line across a picture, in the colour of its letters."""
-
-    dash: str
-    width: float  # in points
-
-    def line(self, **more: Any) -> dict[str, Any]:
-        """Options of the line, with `more` of them."""
-        return {"color": ink(), "linestyle": self.dash, "linewidth": self.width} | more
-
-
-def halo(ax: Axes) -> list[withStroke]:
-    """Path effects of letters and lines in ink that cross dark areas."""
-    return [withStroke(linewidth=4, foreground=ax.get_facecolor())]
 
 
 def ink() -> Any:
@@ -100,8 +85,9 @@ HOLDS, BROKEN = Look("C0"), Look("C1", mark="s", hollow=True)
 
 # What was observed and its mirror image; no difference; what no data decide: a level that was
 # chosen, as alpha is, and what a theory, a formula or a bound says.
-OBSERVED, MIRRORED = Rule("--", 2.2), Rule(":", 1.4)
-EQUAL, LEVEL, THEORY = Rule("-", 1.2), Rule("-.", 1.6), Rule("-.", 1.6)
+OBSERVED, MIRRORED = Look(dash="--", width=2.2), Look(dash=":", width=1.4)
+EQUAL, LEVEL = Look(width=1.2), Look(dash="-.", width=1.6)
+THEORY = LEVEL
 
 #: An interval: a line without caps, an error bar, that is not dashed for its ends to be seen.
 INTERVAL: dict[str, Any] = {"linewidth": 2.5, "linestyle": "-", "solid_capstyle": "butt"}

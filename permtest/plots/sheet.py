@@ -26,9 +26,6 @@ from permtest.result import PermutationTestResult
 #: The style sheet. ``plt.style.use("permtest.permtest")`` applies it to pictures of your own.
 STYLE = Path(__file__).parents[1] / "permtest.mplstyle"
 
-#: Of axes: left, bottom, width and height in shares of the picture.
-Place: TypeAlias = tuple[float, float, float, float]
-
 #: Where pictures are drawn: in axes, in an empty figure, or in a new one of pyplot.
 Where: TypeAlias = Axes | Figure | None
 
@@ -38,9 +35,6 @@ STACKED = 8.5  # inches: in a narrower figure parts stand below each other
 LETTER = 0.56  # the mean width of a letter, in sizes of the font
 LINE = 1.6  # the height of a line of a key, in sizes of the font
 MINUS = "\N{MINUS SIGN}"
-
-
-# ---- where to draw -------------------------------------------------------------------------------
 
 
 def style() -> AbstractContextManager[None]:
@@ -67,20 +61,13 @@ _settings = cache(partial(mpl.rc_params_from_file, STYLE, use_default_template=F
 
 
 @contextmanager
-def canvas(ax: Where, size: tuple[float, float] = SIZE) -> Iterator[Axes]:
-    """The axes of the caller, or new ones in the style of the project."""
-    with panels(ax, size) as one:
-        yield one
-
-
-@contextmanager
-def panels(
+def canvas(
     ax: Any,
     size: tuple[float, float] = SIZE,
     make: Callable[[Figure], Any] = Figure.subplots,
     stack: Sequence[float] = (),
-) -> Iterator[Any]:
-    """Several axes of the caller, or new ones, in a figure of his or of pyplot.
+) -> Iterator[Axes]:
+    """The axes of the caller, or new ones that `make` puts into a figure of his or of pyplot.
 
     A figure of his is as high as the picture needs. If it is too narrow for parts side by side,
     these stand below each other, as high as `stack` says, in inches.
@@ -94,12 +81,9 @@ def panels(
 
             ax = plt.figure(figsize=size)
         ax.set_layout_engine("constrained")
-        if stack and ax.get_figwidth() < STACKED:
-            ax.set_figheight(sum(stack))
-            yield ax.subplots(len(stack), height_ratios=stack)
-        else:
-            ax.set_figheight(size[1])
-            yield make(ax)
+        stacked = stack and ax.get_figwidth() < STACKED
+        ax.set_figheight(sum(stack) if stacked else size[1])
+        yield ax.subplots(len(stack), height_ratios=stack) if stacked else make(ax)
 
 
 def fit(ax: Axes, values: Iterable[float], share: float = 0.06, least: float = 1.0) -> None:
@@ -107,9 +91,6 @@ def fit(ax: Axes, values: Iterable[float], share: float = 0.06, least: float = 1
     seen = [value for value in values if isfinite(value)]
     margin = share * (max(seen) - min(seen)) or least
     ax.set_xlim(min(seen) - margin, max(seen) + margin)
-
-
-# ---- texts ---------------------------------------------------------------------------------------
 
 
 def font() -> float:
@@ -168,11 +149,6 @@ def signed(value: float, digits: int = 6) -> str:
     return "+" * (value > 0) + number(value, digits)
 
 
-def digits(value: float, form: str = ".3g") -> str:
-    """A measured number in three digits, or in another form."""
-    return f"{value:{form}}".replace("-", MINUS)
-
-
 def span(low: float, high: float) -> str:
     """An interval as texts have it."""
     return _text.interval(low, high).replace("-", MINUS)
@@ -199,9 +175,6 @@ def ticks(
     steps = [1, 2, 2.5, 5, 10]
     axis.set_major_locator(MaxNLocator(most, steps=steps, min_n_ticks=1, integer=whole))
     axis.set_major_formatter(FuncFormatter(lambda x, _: form(float(x))))
-
-
-# ---- rows with intervals -------------------------------------------------------------------------
 
 
 def name_rows(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from permtest.many import Leaderboard
     from permtest.scores import Scores
 
-FEW = 40  # items whose scores are joined by a line each
 BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its middle
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
 MOST = 30  # systems that are drawn in a ranking
@@ -29,8 +27,6 @@ LANE, LANES = 14.0, 60.0  # points that a bar beside the axes takes, and all of 
 NUMBERS = 12  # systems of which each pair has room for numbers
 SMALLEST = 8.0  # points; smaller letters are left out
 BOUNDS = (1e-3, 1e-6)  # of p: the darker shades, below alpha
-
-# ---- two systems, item by item -------------------------------------------------------------------
 
 
 def plot_estimation(
@@ -40,7 +36,6 @@ def plot_estimation(
     contributions: Any = None,
     difference: float | None = None,
     measure: str = "",
-    higher_is_better: bool | None = None,
     ax: Any = None,
 ) -> tuple[Axes, Axes]:
     """Draw the differences of two systems item by item, and below them the overall difference.
@@ -62,8 +57,6 @@ def plot_estimation(
         The overall difference. Default: the mean difference per item.
     measure : str, optional
         What the difference is one of, such as "F1".
-    higher_is_better : bool, optional
-        Default: what `scores` say. If it is known, keys call a system better, else higher.
     ax : sequence of two matplotlib.axes.Axes, or matplotlib.figure.Figure, optional
         Where to draw differences and their mean.
 
@@ -85,25 +78,23 @@ def plot_estimation(
         raise ValueError("counts have no difference item by item; pass contributions=")
     apart = scores.differences() / scores.scale if contributions is None else contributions
     apart, names = np.asarray(apart, dtype=np.float64), sheet.distinct(scores.names)
-    known = scores.higher_is_better if higher_is_better is None else higher_is_better
     mean = (apart.mean() if apart.size else 0.0) if difference is None else difference
     what = f"difference of {scores.score or 'scores'}, {names[0]} minus {names[1]}"
     if contributions is not None:
         what = f"what an item adds to the difference of {measure}, times {apart.size}"
     two = partial(Figure.subplots, nrows=2, height_ratios=(3, 1))
-    with sheet.panels(ax, (sheet.NARROW, 4.5), two) as ax:
+    with sheet.canvas(ax, (sheet.NARROW, 4.5), two) as ax:
         upper, lower = ax
-        _draw_differences(upper, apart, names, known)
+        _draw_differences(upper, apart, names, scores.higher_is_better)
         sheet.literal(upper.xaxis.label, what, upper)
         _draw_mean(lower, float(mean), interval, f"difference of {measure}" if measure else "")
     return upper, lower
 
 
 def plot_scores(scores: Scores, *, ax: sheet.Where = None) -> Axes:
-    """Draw what two systems score: histograms back to back, or four bars for scores of 0 and 1.
+    """Draw histograms of what two systems score, bar beside bar, and above them their means.
 
-    Between the histograms are quartiles and means, and lines that join the scores of each of up to
-    40 items. Gids: "cloud", "quartiles", "median", "mean" and "pair"; "bars".
+    Gids: "first" and "second" for the bars, "mean" for the means.
 
     Parameters
     ----------
@@ -112,57 +103,24 @@ def plot_scores(scores: Scores, *, ax: sheet.Where = None) -> Axes:
     ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
         Where to draw.
     """
-    a, b = (np.asarray(x / scores.scale, dtype=np.float64) for x in scores.arrays[:2])
-    draw, what = _draw_clouds, f"{scores.score or 'score'} of an item"
-    if scores.is_binary:
-        draw, what = _draw_answers, "items"
+    columns = [np.asarray(x / scores.scale, dtype=np.float64) for x in scores.arrays[:2]]
+    edges, names = _edges(np.concatenate(columns)), sheet.distinct(scores.names)
     with sheet.canvas(ax) as ax:
-        draw(ax, a, b, sheet.distinct(scores.names))
-        sheet.literal(ax.xaxis.label, what, ax)
+        for side, (x, role) in enumerate(zip(columns, (roles.A, roles.B), strict=True)):
+            width = 0.45 * np.diff(edges)
+            look = role.area(ax, label=names[side], gid=("first", "second")[side])
+            middles = (edges[1:] + edges[:-1]) / 2 + (side - 0.5) * width
+            ax.bar(middles, np.histogram(x, edges)[0], width, **look)
+        top = ax.get_ylim()[1]
+        for x, role in zip(columns, (roles.A, roles.B), strict=True):
+            look = role.dot(ax, linestyle="none", label=f"mean {sheet.number(x.mean(), 4)}")
+            ax.plot([x.mean()], [top], gid="mean", **look)
+        ax.set_ylabel("items")
+        sheet.ticks(ax.xaxis, 7)
+        sheet.ticks(ax.yaxis, 5, whole=True)
+        sheet.literal(ax.xaxis.label, f"{scores.score or 'score'} of an item", ax)
+        sheet.key(ax, [x for pair in zip(ax.containers, ax.lines, strict=True) for x in pair])
     return ax
-
-
-def _draw_answers(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
-    """How many items both systems have right, one of them, and none."""
-    kinds = {
-        "both 1": a * b,
-        f"only\n{names[0]} 1": a * (1 - b),
-        f"only\n{names[1]} 1": b * (1 - a),
-    }
-    kinds["both 0"] = (1 - a) * (1 - b)
-    looks = [role.area(ax) for role in (roles.NEITHER, roles.A, roles.B)]
-    looks.append({"facecolor": ax.get_facecolor(), "edgecolor": "0.45"})
-    sheet.name_rows(ax, list(kinds), pad=4)
-    for row, (which, options) in enumerate(zip(kinds.values(), looks, strict=True)):
-        bar, share = ax.barh([row], [which.sum()], gid="bars", **options), which.mean()
-        ax.bar_label(bar, [f"{which.sum():.0f} ({share:.1%})"], padding=6)
-    ax.set_xlim(0, 1.5 * max(which.sum() for which in kinds.values()))
-    sheet.ticks(ax.xaxis, 3, whole=True)
-
-
-def _draw_clouds(ax: Axes, a: Any, b: Any, names: Sequence[str]) -> None:
-    """A histogram upwards, one downwards, between them quartiles, means and lines for items."""
-    edges, ink = _edges(np.concatenate((a, b))), roles.ink()
-    peak = max(np.histogram(x, edges)[0].max() for x in (a, b))
-    for x, y in zip(a, b, strict=True) if a.size <= FEW else ():
-        role = roles.NEITHER if x == y else roles.A if x > y else roles.B
-        ax.plot([x, y], [0.35, -0.35], linewidth=1.2, zorder=1, gid="pair", **role.line())
-    tick: dict[str, Any] = {"marker": "|", "markersize": 9, "markeredgewidth": 2.5, "gid": "median"}
-    for x, side, role in ((a, 1, roles.A), (b, -1, roles.B)):
-        heights = side * (0.8 * np.histogram(x, edges)[0] / peak + 0.7)
-        ax.stairs(heights, edges, baseline=side * 0.7, fill=True, gid="cloud", **role.area(ax))
-        low, middle, high = np.quantile(x, (0.25, 0.5, 0.75))
-        thick: dict[str, Any] = {"linewidth": 7, "solid_capstyle": "butt", "gid": "quartiles"}
-        ax.plot([low, high], [side * 0.55] * 2, color=ink, **thick)
-        ax.plot([middle], [side * 0.55], color=ax.get_facecolor(), **tick)
-        ax.plot([x.mean()], [side * 0.55], gid="mean", **role.dot(ax, markeredgecolor="w"))
-    sheet.fit(ax, edges[[0, -1]], 0.03)
-    ax.set_ylim(-1.6, 1.6)
-    ax.set_yticks([0.9, -0.9], ["\n".join(name.split(" ", 1)) for name in names], parse_math=False)
-    ax.tick_params(axis="y", length=0)
-    sheet.ticks(ax.xaxis, 5)
-    bar = Patch(facecolor=ink, label="middle half, median")
-    sheet.key(ax, [sheet.dot("mean", color=ink, marker="o", markersize=8), bar])
 
 
 def _draw_differences(
@@ -222,9 +180,6 @@ def _edges(values: Any, centred: bool = False) -> NDArray[np.float64]:
     return np.asarray(start + step * (np.arange(int((high - start) / step + 0.5 + 1e-9) + 2) - 0.5))
 
 
-# ---- many systems --------------------------------------------------------------------------------
-
-
 def plot_ranking(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
     """Draw each system's score, which systems do not differ, and the ranks that each may have.
 
@@ -251,34 +206,35 @@ def plot_ranking(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
     >>> [text.get_text() for text in ax.texts if text.get_gid() == "note"]
     ['3.75  rank 1', '2.25  rank 2 to 3', '2.25  rank 2 to 3']
     """
-    rows, beside = board.rows()[:MOST], board.baseline is not None
+    rows, beside, kinds = board.rows()[:MOST], board.baseline is not None, _words(board)
     places = [float(row["difference"] or 0) if beside else row["value"] for row in rows]
     marked = [row["differs"] if beside else row["tied_with_best"] for row in rows]
-    looks, words = (roles.HOLDS, roles.BROKEN), _words(board)
+    looks = roles.HOLDS, roles.BROKEN
     with sheet.canvas(ax, (sheet.WIDE, 0.45 * len(rows) + 2.5)) as ax:
         sheet.name_rows(ax, sheet.distinct([row["system"] for row in rows], 20), marked)
         sheet.fit(ax, [*places, *[0.0] * beside], 0.1, 0.02 * abs(places[0]) or 1.0)
         sheet.ticks(ax.xaxis, 4)
         away = 14 if beside else _draw_groups(ax, board.groups(), [row["system"] for row in rows])
-        for y, (row, text) in enumerate(zip(rows, numbers(places, "+" * beside), strict=True)):
-            gid, look = words[not marked[y]][0], looks[not marked[y]].dot(ax)
-            note = f"{text}  rank {row.get('ranks', row['rank'])}" if not beside else "baseline"
+        for y, row in enumerate(rows):
+            gid, look = kinds[not marked[y]][0], looks[not marked[y]].dot(ax)
+            ranks = row.get("ranks", row.get("rank"))
+            note = "baseline" if beside else f"{sheet.number(places[y], 4)}  rank {ranks}"
             if beside and row["difference"] is None:
-                gid, look = "baseline", {"marker": "D", "markersize": 8, "color": roles.ink()}
+                gid, look = note, {"marker": "D", "markersize": 8, "color": roles.ink()}
             elif beside:
-                note = f"{text}  p = {p_value(row['adjusted'])}"
-            ax.axhline(y, color="0.88", linewidth=1, zorder=0, gid="row")
+                note = f"{sheet.signed(places[y], 4)}  p = {p_value(row['adjusted'])}"
+            ax.axhline(y, color="0.88", linewidth=1, zorder=0)
             ax.plot([places[y]], [y], **look, linestyle="none", gid=gid)
             sheet.write_beside(ax, y, note, "note", away)
-        keys = [sheet.dot(x, **look.dot(ax)) for (_, x), look in zip(words, looks, strict=True)]
+        keys = [sheet.dot(x, **look.dot(ax)) for (_, x), look in zip(kinds, looks, strict=True)]
         if beside:
             ax.axvline(0, zorder=1, gid="zero", **roles.EQUAL.line())
         elif away > 14:
-            bar: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 5}
-            keys.append(sheet.dot("joined: not shown to differ", color=roles.ink(), **bar))
+            bar = {"color": roles.ink(), "marker": "|", "markersize": 16, "markeredgewidth": 5}
+            keys.append(sheet.dot("joined: not shown to differ", **bar))
         left_out = len(board.systems) - len(rows)
-        what = f"; {left_out} more systems are not drawn" * (left_out > 0)
-        sheet.literal(ax.xaxis.label, _measure(board) + what, ax)
+        words = _measure(board) + f"; {left_out} more systems are not drawn" * (left_out > 0)
+        sheet.literal(ax.xaxis.label, words, ax)
         sheet.key(ax, keys, board.sentence(), fontweight="normal")
     return ax
 
@@ -307,8 +263,8 @@ def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]
 def plot_pairs(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
     """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
 
-    Cells are the darker the smaller the adjusted p-value is. Up to 12 systems have numbers as well:
-    p above the diagonal (gid "p"), where pairs that do not differ are hatched ("same"), the
+    Cells are the darker the smaller the adjusted p-value is; those of pairs that are not shown to
+    differ are white. Up to 12 systems have numbers as well: p above the diagonal (gid "p"), the
     difference below it, row minus column ("difference"), and on it what each of them scores
     ("value").
 
@@ -326,21 +282,19 @@ def plot_pairs(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
         )
     order = [board.systems.index(system) for system in board.order()]
     p, apart = (board.matrix(what)[np.ix_(order, order)] for what in ("adjusted", "statistic"))
-    size, values = len(order), numbers(board.values[order].tolist())
-    kinds, shades, keys = _shades(p, board.alpha)
+    size, (kinds, shades, keys) = len(order), _shades(p, board.alpha)
     inches = min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0)
     with sheet.canvas(ax, inches) as ax:
         places = [str(board.places()[i]) for i in order]
         names = zip(places, sheet.distinct(board.order(), 20), strict=True)
-        step = 1 if size <= MOST else 10  # of many systems, every tenth has a name
+        rows, step = [f"{place}  {name}" for place, name in names], 1 if size <= MOST else 10
         ax.set_xticks(range(0, size, step), places[::step])
-        rows = [f"{place}  {name}" for place, name in names]
         ax.set_yticks(range(0, size, step), rows[::step], parse_math=False)
         ax.tick_params(length=0)
         where, letters = "p of every two", 0.85 / 8 * sheet.letters(ax) * sheet.font() / size
         if size <= NUMBERS and letters >= SMALLEST:
             where = f"above the diagonal: p; below it: row minus column, {_measure(board)}"
-            keys[0].set_hatch("///")
+            values = [sheet.number(x, 4) for x in board.values[order].tolist()]
             _write_pairs(ax, p, apart, values, kinds, min(letters, sheet.font()))
             kinds = np.triu(kinds)
         ax.imshow(shades[kinds], aspect="auto", interpolation="none", gid="cells")
@@ -348,6 +302,22 @@ def plot_pairs(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
         ax.set_ylabel("rank, system")
         sheet.key(ax, keys, board.sentence(), fontweight="normal")
     return ax
+
+
+def _write_pairs(
+    ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any, size: float
+) -> None:
+    """Adjusted p and difference of every pair, and what every system scores."""
+    at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "parse_math": False}
+    for (i, j), value in np.ndenumerate(p):
+        words, gid, at["color"] = values[i], "value", roles.ink()
+        at["fontweight"] = "bold" if i == j else "normal"
+        if i > j:
+            words, gid = sheet.signed(float(apart[i, j]), 3), "difference"
+        elif i < j:
+            words, gid = p_value(float(value), digits=2), "p"
+            at["color"] = "w" if kinds[i, j] > 1 else roles.ink()
+        ax.text(j, i, words, gid=gid, **at)
 
 
 def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
@@ -363,35 +333,8 @@ def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
     return kinds, shades, keys
 
 
-def _write_pairs(
-    ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any, size: float
-) -> None:
-    """Adjusted p and difference of every pair, and what every system scores."""
-    at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "parse_math": False}
-    hatch: dict[str, Any] = {"hatch": "///", "facecolor": "none", "edgecolor": "0.6", "gid": "same"}
-    for (i, j), value in np.ndenumerate(p):
-        if i == j:
-            ax.text(j, i, values[i], gid="value", fontweight="bold", **at)
-        elif i > j:
-            ax.text(j, i, sheet.signed(float(apart[i, j]), 3), gid="difference", **at)
-        else:
-            look = {"color": "w"} if kinds[i, j] > 1 else {"path_effects": roles.halo(ax)}
-            ax.text(j, i, p_value(float(value), digits=2), gid="p", **at | look)
-            if kinds[i, j] == 0:
-                corner = (j - 0.46, i - 0.46)
-                ax.add_patch(Rectangle(corner, 0.92, 0.92, linewidth=0, **hatch))
-
-
 def _measure(board: Leaderboard) -> str:
     """What the values are, or the differences from a baseline."""
     words = board.title + " score" * (board.title in ("mean", "sum"))
     words += " (lower is better)" * (board.higher_is_better is False)
     return words if board.baseline is None else f"{words}, minus that of {board.baseline}"
-
-
-def numbers(values: Sequence[float], sign: str = "") -> list[str]:
-    """Numbers with as many decimals as tell them apart; with a plus for the `sign` "+"."""
-    reach = max(values) - min(values) or max(map(abs, values)) or 1.0
-    decimals = max(2 - floor(log10(reach)), 0)
-    form = f"{sign}.{decimals}f" if decimals <= 6 and max(map(abs, values)) < 1e7 else f"{sign}.4g"
-    return [sheet.digits(x + 0.0, form) for x in values]

@@ -37,7 +37,7 @@ from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["METRICS", "Column", "File", "ReadError", "read", "read_many"]
+__all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
@@ -160,10 +160,12 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
 
     Parameters
     ----------
-    path, *paths : str, path-like, "-", buffer, data frame or records
-        All systems in one file, or a file for each.
+    path : str, path-like, "-", buffer, data frame or records
+        All systems, or the first one.
+    *paths : the same
+        The other ones, if each has a file.
     systems : str or sequence of str or int, optional
-        The columns of the systems in one table, or a pattern for them: "*_correct". Or names of
+        The columns of the systems in one table, or a pattern for them: ``"*_correct"``. Or names of
         systems in a column `system`.
     **declared
         As in `read`, but for `a` and `b`.
@@ -373,60 +375,23 @@ def _plain_table(table: Table, said: Said, many: bool) -> Said | None:
 
 
 class Part(NamedTuple):
-    """One system: its lines, with columns "item", "row" and so on, and its values by number."""
+    """A table, whose lines are of one system or of those that are named, and columns of values."""
 
-    system: str
     table: Table
-    lines: pd.DataFrame
-
-
-def _part(system: Any, table: Table, said: Said, columns: Sequence[str], rows: Any = None) -> Part:
-    """A system whose values are in some columns, in all rows or some."""
-    import pandas as pd
-
-    found: dict[Any, Any] = {"row": np.arange(len(table))}
-    numbers = [str(i) for i in range(1, len(table.names) + 1)]
-    for i, name in enumerate(_ids(table, said)):
-        if (empty := table.missing(name)).any():
-            raise table.error(int(empty.argmax()), "the id is empty", name)
-        texts = table.texts(name).to_numpy()
-        found["item"] = found["item"] + ", " + texts if i else texts
-    for role in ("run", "clusters", "gold"):
-        wanted = said.get(role)
-        if wanted is not None and (role == "run" or str(wanted) in [*table.names, *numbers]):
-            found[role] = table.texts(table.column(wanted, role)).to_numpy()
-    for i, name in enumerate(columns):
-        found[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
-    lines = pd.DataFrame(found)
-    return Part(printable(system), table, lines if rows is None else lines.iloc[rows])
+    system: Any
+    values: tuple[str, ...]
 
 
 def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
-    """The systems: columns of one table, values of a column, or a table each."""
-    wanted, found = _wanted(said), list[Part]()
+    """The systems: values of a column, columns of one table, or a table each."""
     if "system" in said:
-        for table in tables:
-            cells = table.texts(table.column(said["system"], "system"))
-            values = _values(table, said)
-            for name, rows in cells.groupby(cells, sort=False).indices.items():
-                found.append(_part(name, table, said, values, rows))
-        names = [x.system for x in found]
-        if len({*names}) < len(names):
-            raise ReadError(f"one system is in two files ({some(names)}); put its lines into one")
-        wanted = wanted.split(",") if isinstance(wanted, str) else wanted
-        if strange := [x for x in listed(wanted) if x not in names]:
-            raise ReadError(f"no system is called {shown(strange[0])}: there are {some(names, 20)}")
-        found = found if wanted is None else [found[names.index(x)] for x in wanted]
-    elif len(tables) == 1:
-        found = [_part(x, tables[0], said, y) for x, y in _wide(tables[0], said).items()]
-    else:
-        columns = listed(wanted) or [said.get("score")] * len(tables)
-        for table, column in zip(tables, columns, strict=False):
-            values = _values(table, said if column is None else {**said, "score": column})
-            found.append(_part(table.called, table, said, values))
-    if len(found) < 2:
-        raise ReadError("there is one system, and a comparison needs two")
-    return found
+        systems = [x.texts(x.column(said["system"], "system")).to_numpy() for x in tables]
+        return [Part(x, y, _values(x, said)) for x, y in zip(tables, systems, strict=True)]
+    if len(tables) == 1:
+        return [Part(tables[0], x, y) for x, y in _wide(tables[0], said).items()]
+    columns = listed(_wanted(said)) or [said.get("score")] * len(tables)
+    how = [said if x is None else {**said, "score": x} for x in columns]
+    return [Part(x, x.called, _values(x, y)) for x, y in zip(tables, how, strict=False)]
 
 
 def _values(table: Table, said: Said) -> tuple[str, ...]:
@@ -479,13 +444,21 @@ def _columns(tables: Sequence[Table]) -> dict[str, tuple[Column, ...]]:
 
 def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     """The scores of what is declared, with all that is checked."""
-    parts, names, by = _by_item(_parts(tables, said), said, right)
-    parts, left = _complete(parts, names, said)
-    firsts = [x.lines.drop_duplicates("item") if "run" in said else x.lines for x in parts]
-    _check_agreement(parts, firsts, said)
+    parts = _parts(tables, said)
+    lines, systems, names = _lines(parts, said)
+    ids = _ids(parts[0].table, said)
+    _check_single(lines, systems, names, parts, said)
+    if right is not None:
+        lines, names = _with_gold(lines, names, right, said)
+    each, left = _complete(lines, systems, names, said)
+    firsts = [x.drop_duplicates("item") if "run" in said else x for x in each]
+    wide = len(tables) == 1 and "system" not in said
     files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
+    by = "the lines of one table" if wide else some(ids) or "their order"
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
-    if _ids(parts[0].table, said):
+    if not wide:
+        _check_agreement(parts, firsts, said)
+    if ids:
         how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
         how["clusters"] = tuple(_labels_of(firsts, "clusters", said))
@@ -493,95 +466,132 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
         how["higher_is_better"] = said["higher_is_better"]
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
         how["score"] = printable(said["score"])
-    entry, values = _entry(said), {x.system: x.lines[0].to_numpy() for x in parts}
+    if "run" not in said and "gold" not in said and _entry(said) is None and not left:
+        _check_total([x[0].to_numpy() for x in each], parts[0].table, int(each[0]["row"].iloc[-1]))
+    return _made(dict(zip(map(printable, systems), each, strict=True)), firsts, said, how)
+
+
+def _made(
+    lines: Mapping[str, pd.DataFrame], firsts: Sequence[pd.DataFrame], said: Said, how: Said
+) -> Scores:
+    """The scores of the lines of each system, which have the same items in the same order."""
+    entry, values = _entry(said), {x: y[0].to_numpy() for x, y in lines.items()}
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
         return score_labels(_labels_of(firsts, "gold", said).tolist(), values, **how)
     if "gold" in said:
-        values = {x.system: (x.lines[0] == x.lines["gold"]).to_numpy() for x in parts}
+        values = {x: (y[0] == y["gold"]).to_numpy() for x, y in lines.items()}
     elif entry is not None:
-        wide = [x for x in parts[0].lines if isinstance(x, int)]
-        layout = next(x.columns for x in entry.measures if len(x.columns) == len(wide))
-        counts = {
-            x.system: dict(zip(layout, x.lines[wide].T.to_numpy(), strict=True)) for x in parts
-        }
-        return entry.counts(counts, **how)
+        counted = [x for x in firsts[0] if isinstance(x, int)]
+        layout = next(x.columns for x in entry.measures if len(x.columns) == len(counted))
+        columns = {x: y[counted].T.to_numpy() for x, y in lines.items()}
+        tables = {x: dict(zip(layout, y, strict=True)) for x, y in columns.items()}
+        return entry.counts(tables, **how)
     if "run" not in said:
-        _check_total([*values.values()], parts[0])
         return Scores.of_columns(values, **how)
-    runs = {}
-    for part in parts:
-        sizes = part.lines.groupby("item", sort=False).size().to_numpy()
-        runs[part.system] = Runs(values[part.system], sizes, tuple(part.lines["run"]))
+    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in lines.items()}
+    runs = {x: Runs(values[x], sizes[x], tuple(y["run"])) for x, y in lines.items()}
     return Scores.of_runs(runs, **how)
 
 
-def _by_item(parts: list[Part], said: Said, right: Table | None) -> tuple[list[Part], Any, str]:
-    """Systems whose lines have the numbers of items, what these are called, and what says so."""
+def _lines(parts: Sequence[Part], said: Said) -> tuple[pd.DataFrame, list[str], Any]:
+    """The lines of all systems with the numbers of systems and items, and what these are called."""
     import pandas as pd
 
-    ids = [_ids(x.table, said) for x in parts]
-    wide = all(x.table is parts[0].table for x in parts) and "system" not in said
-    every = parts
-    if right is not None:
-        every = [*parts, _part("gold", right, {x: y for x, y in said.items() if x == "id"}, [])]
-        ids.append(_ids(right, {x: y for x, y in said.items() if x == "id"}))
+    ids, found = [_ids(x.table, said) for x in parts], []
     if any(x != ids[0] for x in ids):
         called = " and ".join({some(x) or "nothing" for x in ids})
-        raise ReadError(
-            f"items are called by {called}: name a column that all files have (--id COL)"
-        )
-    if not ids[0]:
-        sizes = [f"{x.system} has {len(x.lines):,} lines" for x in every]
-        if {"system", "run"} & {*said} or len({len(x.lines) for x in every}) > 1:
-            problem = f"nothing says which lines are of one item (--id COL): {some(sizes)}"
-            raise ReadError(problem, _columns([parts[0].table]))
-        codes = [np.arange(len(x.lines)) for x in every]
-        names = codes[0] + 1
-    else:
-        kept = every[:1] if wide and right is None else every
-        both = np.concatenate([x.lines["item"].to_numpy(dtype=object) for x in kept])
-        numbers, names = pd.factorize(both)
-        codes = np.split(numbers, np.cumsum([len(x.lines) for x in kept])[:-1])
-        codes = codes * len(every) if len(kept) == 1 else codes
-    every = [x._replace(lines=x.lines.assign(item=y)) for x, y in zip(every, codes, strict=True)]
-    for part in every[:1] if wide and right is None else every:
-        _check_single(part, names, ids[0], said)
-    if right is not None:
-        every = _with_gold(every[:-1], every[-1], said)
-    return every, names, "the lines of one table" if wide else some(ids[0]) or "their order"
+        problem = f"items are called by {called}: name a column that all files have (--id COL)"
+        raise ReadError(problem)
+    for k, (table, system, values) in enumerate(parts):
+        rows = np.arange(len(table), dtype=np.int32)
+        columns: dict[Any, Any] = {"part": np.full(len(table), k, dtype=np.int16), "row": rows}
+        names = np.broadcast_to(np.asarray(system, dtype=object), len(table))
+        columns |= {"system": names, "item": _items(table, ids[k])}
+        for role in {"run", "clusters", "gold"} & {*said}:
+            name = said[role]
+            if role == "run" or name in table.names or str(name).isdecimal():
+                columns[role] = table.texts(table.column(name, role)).to_numpy()
+        for i, name in enumerate(values):
+            columns[i] = table.texts(name).to_numpy() if "gold" in said else table.numbers(name)
+        # As they are: pandas would copy texts into strings of its own.
+        found.append(pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()}))
+    for i in range(len(parts[0].values)):  # whole numbers never become floats
+        if len({x[i].dtype for x in found}) > 1:
+            found = [x.astype({i: object}) for x in found]
+    lines, systems = _chosen(pd.concat(found, ignore_index=True), said)
+    sizes = np.bincount(lines["system"])
+    if not ids[0] and ({"system", "run"} & {*said} or len({*sizes.tolist()}) > 1):
+        each = [f"{x} has {n:,} lines" for x, n in zip(systems, sizes, strict=True)]
+        problem = f"nothing says which lines are of one item (--id COL): {some(each)}"
+        raise ReadError(problem, _columns([parts[0].table]))
+    numbers, names = pd.factorize(lines["item"])
+    return lines.assign(item=numbers), systems, np.asarray(names)
 
 
-def _with_gold(parts: Sequence[Part], gold: Part, said: Said) -> list[Part]:
-    """Systems with the right label of each item, and without a label for items that they lack."""
+def _chosen(lines: pd.DataFrame, said: Said) -> tuple[pd.DataFrame, list[str]]:
+    """The lines of those systems that are wanted, with the numbers of these."""
     import pandas as pd
 
-    labels = pd.Series(
-        gold.table.texts(_gold_column(gold.table, said)).to_numpy(), gold.lines["item"]
-    )
-    found = []
-    for part in parts:
-        lines = part.lines.assign(gold=part.lines["item"].map(labels).fillna(""))
-        more = pd.DataFrame({"item": labels.index.difference(lines["item"]), "row": 0, 0: ""})
-        more["gold"] = labels[more["item"]].to_numpy()
-        found.append(part._replace(lines=pd.concat([lines, more]) if len(more) else lines))
+    systems, wanted = list(pd.unique(lines["system"])), _wanted(said)
+    if wanted is not None and "system" in said:
+        wanted = wanted.split(",") if isinstance(wanted, str) else list(map(str, wanted))
+        if strange := [x for x in wanted if x not in systems]:
+            raise ReadError(f"no system is called {shown(strange[0])}: there are {some(systems)}")
+        lines, systems = lines[lines["system"].isin(wanted)], wanted
+    if len(systems) < 2:
+        raise ReadError("there is one system, and a comparison needs two")
+    if len(lines[["system", "part"]].drop_duplicates()) > len(systems):
+        raise ReadError(f"one system is in two files ({some(systems)}); put its lines into one")
+    return lines.assign(system=pd.Index(systems).get_indexer(lines["system"])), systems
+
+
+def _items(table: Table, ids: Sequence[str]) -> Any:
+    """What the items of lines are called; their numbers, if nothing says it."""
+    found: Any = np.arange(1, len(table) + 1)
+    for i, name in enumerate(ids):
+        if (empty := table.missing(name)).any():
+            raise table.error(int(empty.argmax()), "the id is empty", name)
+        texts = table.texts(name).to_numpy()
+        found = found + ", " + texts if i else texts
     return found
 
 
-def _check_single(part: Part, names: Any, ids: list[str], said: Said) -> None:
+def _check_single(
+    lines: pd.DataFrame, systems: list[str], names: Any, parts: Sequence[Part], said: Said
+) -> None:
     """Refuse two lines of an item, or of a run of it; propose what tells them apart."""
-    keys = ["item", "run"] if "run" in part.lines else ["item"]
-    again = part.lines.duplicated(keys).to_numpy()
+    keys = ["system", "item", *["run"] * ("run" in said)]
+    again = lines.duplicated(keys).to_numpy()
     if not again.any():
         return
-    line, table = int(again.argmax()), part.table
-    same = (part.lines[keys] == part.lines[keys].iloc[line]).all(axis=1)
-    places = " and ".join(table.place(x) for x in part.lines["row"][same][:2])
-    problem = f"{printable(table.path)}: {some(ids)} {shown(names[part.lines['item'].iloc[line]])} "
-    problem += f"comes twice{f' for {part.system}' * ('system' in said)}, in {places}; name what "
-    problem += "tells its lines apart (--run COL)"
+    line = lines.iloc[int(again.argmax())]
+    both = lines[(lines[keys] == line[keys]).all(axis=1)][:2]
+    where = [(parts[i].table, j) for i, j in zip(both["part"], both["row"], strict=True)]
+    table, name = where[1][0], names[int(line["item"])]
+    ids, places = _ids(table, said), " and ".join(x.place(j) for x, j in where)
+    problem = f"{printable(table.path)}: {some(ids)} {shown(name)} comes twice"
+    problem += f" for {printable(systems[int(line['system'])])}" * ("system" in said)
+    problem += f", in {places}; name what tells its lines apart "
     apart = _tells_apart(table, ids, _rest(table, said), said) if "run" not in said else None
-    raise ReadError(problem, _columns([table]), {"run": apart} if apart else None)
+    raise ReadError(f"{problem}(--run COL)", _columns([table]), {"run": apart} if apart else None)
+
+
+def _with_gold(
+    lines: pd.DataFrame, names: Any, right: Table, said: Said
+) -> tuple[pd.DataFrame, Any]:
+    """Lines with the right label of each item, and all items that have one."""
+    ids = _ids(right, {x: y for x, y in said.items() if x == "id"})
+    items, labels = _items(right, ids), right.texts(_gold_column(right, said))
+    known = dict(zip(items, labels, strict=True))
+    if len(known) < len(items):
+        twice = next(i for i, x in enumerate(items) if x in items[:i])
+        raise right.error(twice, f"{shown(items[twice])} comes twice")
+    if set(known).isdisjoint(names) or (not ids and len(items) != len(names)):
+        raise ReadError("gold has other items; name what they are called (--id COL)")
+    names = np.array([*names, *(x for x in known if x not in {*names})], dtype=object)
+    gold = np.array([known.get(x, "") for x in names], dtype=object)
+    return lines.assign(gold=gold[lines["item"]]), names
 
 
 def _gold_column(right: Table, said: Said) -> str:
@@ -596,61 +606,60 @@ def _gold_column(right: Table, said: Said) -> str:
     return names[0]
 
 
-def _complete(parts: Sequence[Part], names: Any, said: Said) -> tuple[list[Part], dict[str, Any]]:
-    """Systems with the same items in the same order, and what was left out or set to 0."""
-    lacks, zero, left = dict[str, Any](), said.get("missing") == "zero", dict[str, Any]()
-    for part in parts:
-        cells = part.lines[[x for x in part.lines if isinstance(x, int) or x == "gold"]]
-        empty = ((cells == "") | cells.isna()).any(axis=1).to_numpy()
-        item = part.lines["item"].to_numpy()
-        lines, holes = (np.bincount(x, minlength=len(names)) for x in (item, item[empty]))
-        lacks[part.system] = (lines == 0) | (holes > 0)
-    lacking, found = np.any([*lacks.values()], axis=0), list[Part]()
+def _complete(
+    lines: pd.DataFrame, systems: list[str], names: Any, said: Said
+) -> tuple[list[pd.DataFrame], dict[str, Any]]:
+    """Each system's lines of the same items in one order, and what was left out or set to 0."""
+    import pandas as pd
+
+    values = [x for x in lines if isinstance(x, int)]
+    cells = lines[[*values, *["gold"] * ("gold" in said)]]
+    empty: Any = ((cells == "") | cells.isna()).any(axis=1).to_numpy()
+    system, item = lines["system"].to_numpy(), lines["item"].to_numpy()
+    lacks = np.ones((len(systems), len(names)), dtype=bool)
+    lacks[system, item] = False
+    lacks[system[empty], item[empty]] = True
+    lacking: Any = lacks.any(axis=0)
+    zero, left = said.get("missing") == "zero", dict[str, Any]()
     if lacking.any():
-        each = [f"{x} {number.sum():,}" for x, number in lacks.items() if number.any()]
+        each = zip(systems, lacks.sum(axis=1), strict=True)
         about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
-        about += f"({', '.join(each)})"
+        about += f"({', '.join(f'{printable(x)} {n:,}' for x, n in each if n)})"
         if "missing" not in said:
-            raise ReadError(
-                f"{about}; say what becomes of them (--missing drop, or --missing zero)"
-            )
+            problem = f"{about}; say what becomes of them (--missing drop, or --missing zero)"
+            raise ReadError(problem)
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
         left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
-    items = np.flatnonzero(~lacking | zero)
-    for part in parts:
-        lines = part.lines
-        if "run" in said:
-            lines = lines[~lacking[lines["item"]]]
-            lines = lines.iloc[np.argsort(lines["item"], kind="stable")]
-        elif lacking.any() or not np.array_equal(lines["item"], items):
-            lines = lines.set_index("item").reindex(items).reset_index(names="item")
-            values = [x for x in lines if isinstance(x, int)]
-            none = lines[values].isna() | (lines[values] == "")
-            lines[values] = lines[values].mask(none, "" if "gold" in said else 0)
-        found.append(part._replace(lines=lines))
-    return found, left
+    if zero and left:
+        every = pd.MultiIndex.from_product([range(len(systems)), range(len(names))])
+        lines = lines.set_index(["system", "item"]).reindex(every, fill_value=np.nan)
+        lines = lines.reset_index(names=["system", "item"])
+        none = lines[values].isna() | (lines[values] == "")
+        lines[values] = lines[values].mask(none, "" if "gold" in said else 0)
+    elif left:
+        lines = lines[~lacking[item]]
+    order = np.lexsort((lines["item"], lines["system"]))  # which is stable
+    return [x for _, x in lines.iloc[order].groupby("system")], left
 
 
 def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said: Said) -> None:
     """Refuse texts of the same name that differ between lines of one item."""
-    first, table = firsts[0], parts[0].table
-    own = {*_taken(table, said), *_ids(table, said)}
+    tables = [parts[int(x["part"].min())].table for x in firsts]
+    table, own = tables[0], {*_taken(tables[0], said), *_ids(tables[0], said)}
     names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
     must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
     names = list(dict.fromkeys([*names, *map(str, must)]))
-    for part, lines in zip(parts[1:], firsts[1:], strict=True):
-        if part.table is table and lines["row"].equals(first["row"]):
-            continue
-        for name in [x for x in names if x in table.names and x in part.table.names]:
-            x = table.texts(name).reindex(first["row"]).fillna("").to_numpy()
-            y = part.table.texts(name).reindex(lines["row"]).fillna("").to_numpy()
+    for other, lines in zip(tables[1:], firsts[1:], strict=True):
+        for name in [x for x in names if x in table.names and x in other.names]:
+            x = table.texts(name).reindex(firsts[0]["row"]).fillna("").to_numpy()
+            y = other.texts(name).reindex(lines["row"]).fillna("").to_numpy()
             for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
-                there = f"{printable(table.path)}, {table.place(int(first['row'].iloc[i]))}"
+                there = f"{printable(table.path)}, {table.place(int(firsts[0]['row'].iloc[i]))}"
                 problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
                 problem += f"({there}); check the ids, or say what the column is "
                 problem += "(--system COL; or what systems answered, --prediction COL)"
-                raise part.table.error(int(lines["row"].iloc[i]), problem, name)
+                raise other.error(int(lines["row"].iloc[i]), problem, name)
 
 
 def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray[Any]:
@@ -664,7 +673,7 @@ def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray
     return found
 
 
-def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
+def _check_total(columns: Sequence[NDArray[Any]], table: Table, row: int) -> None:
     """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
     chances = {"sum": 1.0, "mean": 1.0}
     if len(columns[0]) < 4:
@@ -683,7 +692,7 @@ def _check_total(columns: Sequence[NDArray[Any]], part: Part) -> None:
     kinds = [x for x, chance in chances.items() if chance <= {"sum": 1e-2, "mean": 1e-4}[x]]
     if kinds:
         problem = f"this line has the {kinds[0]}s of the lines above, and is no item; remove it"
-        raise part.table.error(int(part.lines["row"].iloc[-1]), problem)
+        raise table.error(row, problem)
 
 
 # ---- proposals -----------------------------------------------------------------------------------

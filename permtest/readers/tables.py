@@ -58,7 +58,7 @@ class Column(NamedTuple):
 
 
 class ReadError(ValueError):
-    """Files cannot be read as they were declared.
+    r"""Files cannot be read as they were declared.
 
     Parameters
     ----------
@@ -70,6 +70,15 @@ class ReadError(ValueError):
         Keyword arguments of `permtest.read` that would read these files, with "paths".
     many : bool
         Whether they are for `permtest.read_many`.
+
+    Examples
+    --------
+    >>> from permtest import read
+    >>> try:
+    ...     read(File("marks.csv", b"student,before,after\n17,2.3,2.0\n4,3.7,2.3\n"))
+    ... except ReadError as error:
+    ...     print(error.proposal)
+    {'paths': ['marks.csv'], 'id': 'student', 'a': 'before', 'b': 'after'}
     """
 
     def __init__(
@@ -93,7 +102,7 @@ class ReadError(ValueError):
         return self._whole(self.problem, self.options(command))
 
     def _whole(self, problem: str, example: str) -> str:
-        lines = [problem]
+        lines = [problem + ":" * bool(self.columns)]
         for name, columns in self.columns.items():
             lines += [f"{name}:"] * (len(self.columns) > 1)
             widths = [max(len(str(x[i])) for x in columns) for i in range(3)]
@@ -153,7 +162,21 @@ def some(names: Sequence[Any], most: int = 5) -> str:
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """A file in memory: its path, or another name, and its bytes."""
+    r"""A file in memory, which can be read as if it had a path.
+
+    Parameters
+    ----------
+    path : str
+        Its path, or another name.
+    data : bytes
+
+    Examples
+    --------
+    >>> from permtest import read
+    >>> new = File("new.csv", b"id,points\n1,3\n2,5\n")
+    >>> print(read(new, File("old.csv", b"id,points\n2,4\n1,4\n")))
+    new against old, 2 items paired by id
+    """
 
     path: str
     data: bytes = field(repr=False)
@@ -271,6 +294,12 @@ class Table:
     called: str = ""  # the system, where the file says it
     file: File | None = None
 
+    def __post_init__(self) -> None:
+        kinds = self.frame.dtypes
+        odd = [x for x in self.frame if kinds[x] != "object" and kinds[x].kind not in "biuf"]
+        if odd:  # strings of pandas
+            object.__setattr__(self, "frame", self.frame.astype(dict.fromkeys(odd, object)))
+
     def __len__(self) -> int:
         return len(self.frame)
 
@@ -327,7 +356,7 @@ class Table:
 
         cells = self.frame[name]
         if cells.dtype != object:
-            return cells.to_numpy()
+            return cells.to_numpy() + 0  # no logical values
         codes, texts = pd.factorize(cells)
         found = np.array([*map(self.as_number, texts), ""], dtype=object)[:-1]
         for i in np.flatnonzero([x is None for x in found])[:1]:
@@ -336,7 +365,7 @@ class Table:
             raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
         if max(map(len, found), default=0) <= DIGITS:
             floats = pd.to_numeric(found)
-            if floats.dtype.kind == "i" or np.nanmax(np.abs(floats), initial=0) < 2**53:
+            if np.nanmax(np.abs(floats), initial=0) < 2**53:
                 found = floats  # which stand for the decimals that they are printed as
         return found[codes]
 

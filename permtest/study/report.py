@@ -389,8 +389,7 @@ def _tests(c: Comparison) -> Section:
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
     note = "These tests are one piece of evidence, not several. Decide by the test that you chose "
     note += "beforehand: choosing a test by its p invalidates the level."
-    told = c.answers.correlation_text()
-    return Section("tests", "Other tests side by side", told, rows, titles, picture, note)
+    return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
 
 
 def _effects(c: Comparison) -> Section:
@@ -476,9 +475,7 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
     if len(scores) > 3 and scores.clusters is None:
         how = {key: c.config.units[key] for key in ("metric", "rng") if key in c.config.units}
         sizes = unit_sizes(scores, tolerance=said.get("tolerance"), **how)
-        shows = "Standard deviation of the difference against the size of a unit"
-        picture = Picture("plot_unit_sizes", (sizes,), shows)
-        found.append(Section("units", "Evaluation units", str(sizes), picture=picture))
+        found.append(Section("units", "Evaluation units", str(sizes)))
     how = {key: said[key] for key in ("rule", "estimand") if key in said}
     advice = recommend(c.units, alpha=c.alpha, **how)
     return [*found, Section("advice", "Recommended tests", str(advice), advice.rows(), COLUMNS)]

@@ -7,16 +7,14 @@ except ModuleNotFoundError as error:
     message = "explorers need ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest.widgets.explore_answers import AssumptionsExplorer, PowerExplorer
-from permtest.widgets.explore_null import SamplingExplorer, TailExplorer
+from permtest.widgets.explore_answers import AssumptionsExplorer, PosteriorExplorer, PowerExplorer
+from permtest.widgets.explore_null import TailExplorer
 from permtest.widgets.explore_systems import StaircaseExplorer, TwoSystemsExplorer
-from permtest.widgets.posterior import PosteriorExplorer
 
 __all__ = [
     "AssumptionsExplorer",
     "PosteriorExplorer",
     "PowerExplorer",
-    "SamplingExplorer",
     "StaircaseExplorer",
     "TailExplorer",
     "TwoSystemsExplorer",

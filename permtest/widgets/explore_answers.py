@@ -1,16 +1,17 @@
-"""Explorers of two questions about tests: who knows of the correlation, and how many items."""
+"""Explorers of other answers: who knows of the correlation, how many items, how surely better."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from html import escape
 from math import log10, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
+import ipywidgets
 import numpy as np
-from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from permtest.alternatives import independent_t, paired_t
+from permtest.alternatives.bayes import BayesTestResult, bayes_test
+from permtest.alternatives.folds import METRICS, block_weight
 from permtest.alternatives.registry import (
     as_floats,
     correlation,
@@ -20,17 +21,14 @@ from permtest.alternatives.registry import (
     tail_level,
 )
 from permtest.exact import exact_perm_test
-from permtest.plots import roles, sheet
-from permtest.plots.sheet import digits
-from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
-from permtest.widgets.frame import Explorer, choice, slider
-
-# ---- assumptions ---------------------------------------------------------------------------------
+from permtest.plots import plot_posteriors, roles, sheet
+from permtest.scores import Scores
+from permtest.study import minimum_detectable_effect, power_t, sample_size
+from permtest.widgets.frame import Explorer, beside, choice, slider
 
 MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
 LEVEL = 0.05
 MOST = 200  # items
-GRAIN = 0.05  # points that scores are multiples of
 
 
 class AssumptionsExplorer(Explorer):
@@ -61,41 +59,34 @@ class AssumptionsExplorer(Explorer):
         places = [(0.09, 0.15, 0.36, 0.75), (0.63, 0.15, 0.35, 0.75)]
         self._open(places, controls, "r12", "n", "lead")
 
-    def _scores(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Normal scores whose moments are those that are asked for, always of the same seed."""
-        r12, n = self.r12.value, self.n.value
+    def _compute(self) -> tuple[str, str]:
+        # Normal scores whose moments are those that are asked for, always of the same seed.
+        r12, n, (a, b) = self.r12.value, self.n.value, self._names
         numbers = np.random.default_rng(0).standard_normal((MOST, 2))[:n]
         x, y = (sqrt(n - 1) * np.linalg.qr(numbers - numbers.mean(axis=0))[0]).T
         common, own = sqrt((1 + r12) / 2) * x, sqrt((1 - r12) / 2) * y
-        a, b = MEAN + self.lead.value + SD * (common + own), MEAN + SD * (common - own)
-        # Coarse enough for exact tests to be quick, fine enough not to be seen in the moments.
-        return np.round(np.rint(a / GRAIN) * GRAIN, 2), np.round(np.rint(b / GRAIN) * GRAIN, 2)
-
-    def _compute(self) -> tuple[str, str]:
-        n, (a, b) = self.n.value, self._names
-        self.scores, _ = scores_of(*self._scores(), self._names, least=2)
+        both = MEAN + self.lead.value + SD * (common + own), MEAN + SD * (common - own)
+        first, second = np.round(both, 1)
+        self.scores = Scores.of(first, second, self._names)
         self.exact, self.paired = exact_perm_test(self.scores), paired_t(self.scores)
         self.independent = independent_t(self.scores)
         spread, believed = (
             float(result.details["standard_error"]) * sqrt(n)
             for result in (self.paired, self.independent)
         )
-        seen, blind = (x.pvalue <= LEVEL for x in (self.exact, self.independent))
-        verdict = "they all reject." if seen else "none of them rejects."
-        if seen != blind:
-            verdict = "only the paired tests see the difference."
-        if blind and not seen:
-            verdict = "only the two-sample test rejects, and it rejects too easily."
-        r12 = digits(correlation(self.scores), ".2f")
+        tests = {
+            "exact permutation test": self.exact,
+            "paired t-test": self.paired,
+            "two-sample t-test": self.independent,
+        }
+        found = ", ".join(f"{x.pvalue_text()} by the {name}" for name, x in tests.items())
+        which = " and ".join(f"the {name}" for name, x in tests.items() if x.pvalue <= LEVEL)
         return f"Scores of two systems on {n} items, and the p-values of three tests", (
-            f"The scores have correlation r12 = {r12}, so their "
+            f"The scores have correlation r12 = {correlation(self.scores):.2f}, so their "
             f"difference has a standard deviation of {spread:.1f} points. A test that assumes "
             f"independent systems uses {believed:.1f}, {believed / spread:.2f} times as much. "
-            f"{a} is {digits(self.paired.estimate, '.2f')} points ahead of {b}, on {n} items: p "
-            f"= {self.exact.pvalue_text()} by the exact permutation test, "
-            f"{self.paired.pvalue_text()} by the paired t-test, "
-            f"{self.independent.pvalue_text()} by the two-sample t-test. At the level "
-            f"{LEVEL:g}, {verdict}"
+            f"{a} is {self.paired.estimate:.2f} points ahead of {b}, on {n} items: p = {found}. "
+            f"At the level {LEVEL:g}, a difference is seen by {which or 'none of them'}."
         )
 
     def _draw(self) -> None:
@@ -107,8 +98,7 @@ class AssumptionsExplorer(Explorer):
         cloud.plot(ends, ends, gid="equal", **roles.EQUAL.line())
         sheet.literal(cloud.xaxis.label, f"score of {self._names[1]}", 30)
         sheet.literal(cloud.yaxis.label, f"score of {self._names[0]}", 30)
-        r12 = digits(correlation(scores), ".2f")
-        cloud.set_title(f"{len(scores)} items, r12 = {r12}", loc="left")
+        cloud.set_title(f"{len(scores)} items, r12 = {correlation(scores):.2f}", loc="left")
         leads.set(xlim=(-15, 20), xlabel="mean difference")
         leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
         leads.set_title(f"exact p = {self.exact.pvalue_text()}", loc="left")
@@ -118,30 +108,26 @@ class AssumptionsExplorer(Explorer):
         for row, (result, role) in enumerate(both):
             interval, look = result.confidence_interval()[:2], role.dot(leads, gid="interval")
             sheet.draw_interval(leads, row, interval, result.estimate, **look)
-            leads.text(1.5, row + 0.22, f"p = {digits(result.pvalue)}", gid="p")
+            leads.text(1.5, row + 0.22, f"p = {result.pvalue_text()}", gid="p")
 
-
-# ---- power ---------------------------------------------------------------------------------------
 
 SIZES = sorted({round(n) for n in np.geomspace(5, 5000, 43)})  # pairs that have a place on the axis
+TICKS = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
 WIDEST = 1.5  # standard deviations of the differences that the axis of differences reaches beyond 0
 LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1)
 TARGET = 0.8  # the power that is wanted
-EXPERIMENTS = 200  # samples that the exact test is made of at each step
 
 
 class PowerExplorer(Explorer):
     """Choose a mean difference and a number of pairs; power and interval follow at once.
 
-    The curve is that of the paired t-test, from the noncentral t distribution; the exact test is
-    simulated at n alone.
+    Power is that of the paired t-test, from the noncentral t distribution.
 
     Parameters
     ----------
     a, b : array_like of shape (N,)
         Two systems' scores on the same items, from which the sliders start: at their mean
-        difference, at N, and for good at the standard deviation of their differences. The exact
-        test is simulated with samples of these differences, shifted to the chosen mean.
+        difference, at N, and for good at the standard deviation of their differences.
     lead : float, optional
         Another mean difference to start from; "one-sided" looks for a lead of its sign.
 
@@ -154,14 +140,13 @@ class PowerExplorer(Explorer):
     """
 
     def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
-        self._scores, _ = scores_of(a, b, least=2)
-        self._mean = float(as_floats(self._scores.differences(), self._scores.scale).mean())
-        lead = self._mean if lead is None else float(lead)
-        size, self._sd = len(self._scores), deviation(self._scores)
-        if not (sd := self._sd):
-            raise ValueError(f"all {size} differences are {lead:g}; power needs some spread")
-        n = min(max(size, SIZES[0]), SIZES[-1])
-        self._side, reach = (-1 if lead < 0 else 1), max(sd, 2 * abs(lead))
+        scores, _ = scores_of(a, b, least=2)
+        mean = float(as_floats(scores.differences(), scores.scale).mean())
+        lead, self._sd = mean if lead is None else float(lead), deviation(scores)
+        if not self._sd:
+            raise ValueError(f"all {len(scores)} differences are {lead:g}; power needs some spread")
+        n = min(max(len(scores), SIZES[0]), SIZES[-1])
+        self._side, reach = (-1 if lead < 0 else 1), max(self._sd, 2 * abs(lead))
         low, high = sorted((0.0, self._side * reach))
         form, sizes = {"readout_format": ".3g"}, {f"{size:,}": size for size in sorted({*SIZES, n})}
         controls = {
@@ -174,65 +159,49 @@ class PowerExplorer(Explorer):
         self._open(places, controls, "lead", "n", "alpha alternative")
 
     def _compute(self) -> tuple[str, str]:
+        from scipy.special import stdtrit
+
         side = self.alternative.value
         if side == "one-sided":
             side = "greater" if self._side > 0 else "less"
         alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
         self._level: dict[str, Any] = {"alpha": alpha, "alternative": side}
-        # All its binary digits: such samples are put on a lattice that is quick to test.
-        delta = None if lead == self._mean else Fraction(lead)
-        how: dict[str, Any] = {"sizes": (n,), "experiments": EXPERIMENTS, "rng": 0, "delta": delta}
-        self.exact = power_curve(self._scores, **how, **self._level)
-        from scipy.special import stdtrit
-
         self.power = power_t(n, lead, sd, **self._level)
         self.needed = sample_size(lead, sd, power=TARGET, **self._level) if lead else None
         self.detectable = minimum_detectable_effect(n, sd, power=TARGET, **self._level)
         reach = -float(stdtrit(n - 1, tail_level(side, 1 - alpha))) * sd / sqrt(n)
         self.expected = one_sided(side, lead - reach, lead + reach)
-        bottom, top = (f"{100 * end:.0f}" for end in self.exact.intervals[0])
         takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
         return f"Power against the number of pairs, and the interval to expect with {n}", (
-            f"With {n:,} pairs, a mean difference of {digits(lead)} and a standard deviation of "
-            f"{sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
-            f"{100 * self.power:.1f}% (the exact test, simulated: {bottom} to {top}%); {takes}. "
-            f"Expect a {100 * (1 - alpha):.4g}% interval of {sheet.span(*self.expected)}. The "
-            f"smallest mean difference that {n:,} pairs detect with a power of 80% is "
-            f"{digits(self.detectable)}."
+            f"With {n:,} pairs, a mean difference of {sheet.number(lead, 3)} and a standard "
+            f"deviation of {sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
+            f"{100 * self.power:.1f}%; {takes}. Expect a {100 * (1 - alpha):.4g}% interval of "
+            f"{sheet.span(*self.expected)}. The smallest mean difference that {n:,} pairs detect "
+            f"with a power of 80% is {sheet.number(self.detectable, 3)}."
         )
 
     def _draw(self) -> None:
         (upper, lower), lead, needed = self._axes, self.lead.value, self.needed
         # The axis of pairs has logarithms, which is quicker than a logarithmic axis.
-        at, (low, high), power = log10(self.n.value), self.exact.intervals[0], self.exact.power[0]
         upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
         now = roles.MIRRORED.line(gid="n", label=f"n = {self.n.value:,}", zorder=1)
-        shown: list[Any] = [upper.axvline(at, **now)]
+        shown: list[Any] = [upper.axvline(log10(self.n.value), **now)]
         powers = [power_t(n, lead, self._sd, **self._level) for n in SIZES]
         curve = roles.CURVES[0].line(gid="power", label="paired t-test")
         shown += upper.plot(np.log10(SIZES), powers, **curve)
-        look: dict[str, Any] = {"color": roles.CURVES[1].rgba(), "marker": "s", "markersize": 8}
-        look |= roles.INTERVAL | {"label": "exact test", "gid": "exact", "markevery": [1]}
-        shown += upper.plot([at] * 3, [low, power, high], **look)
         if needed and needed <= SIZES[-1]:
             cross: dict[str, Any] = {"color": roles.ink(), "marker": "X", "markersize": 11}
             cross |= {"linestyle": "none", "zorder": 4, "gid": "needed"}
             shown += upper.plot([log10(needed)], [TARGET], label=f"{needed:,} for 80%", **cross)
-        ends = (log10(SIZES[0]) - 0.03, log10(SIZES[-1]) + 0.03)
-        upper.set(xlim=ends, ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1])
+        upper.set(xlim=np.log10([4.6, 5400]), ylim=(0, 1.03), yticks=[0, 0.5, TARGET, 1])
         upper.set(ylabel="power", xlabel="pairs")
-        ticks = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
-        upper.set_xticks([log10(tick) for tick in ticks], [f"{tick:,}" for tick in ticks])
+        upper.set_xticks(np.log10(TICKS), [f"{tick:,}" for tick in TICKS])
         sheet.key(upper, shown)
-        self._draw_differences(lower)
-
-    def _draw_differences(self, lower: Axes) -> None:
-        """The interval to expect, and the smallest differences that are found."""
         reach = self._side * max(WIDEST * self._sd, 1.2 * abs(self.lead.max - self.lead.min))
         lower.set_xlim(*sorted((-reach / 2, reach)))
         lower.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
         dot = roles.HOLDS.dot(lower, gid="interval")
-        sheet.draw_interval(lower, 0, self.expected, self.lead.value, **dot)
+        sheet.draw_interval(lower, 0, self.expected, lead, **dot)
         signs = (1, -1) if self.alternative.value == "two-sided" else (self._side,)
         mark = roles.BROKEN.dot(lower, marker="^", color=roles.ink(), linestyle="none")
         found = [sign * self.detectable for sign in signs]
@@ -240,3 +209,140 @@ class PowerExplorer(Explorer):
         sheet.name_rows(lower, ["interval", "found"], pad=4)
         sheet.ticks(lower.xaxis, 7)
         lower.set_xlabel("mean difference (triangles: detected with a power of 80%)")
+
+
+Ends: TypeAlias = tuple[float, float]
+
+COUNTS = {"tp": "right (tp)", "fp": "wrong (fp)", "gold": "to be found"}
+PRIORS = (0.5, 1.0, 2.0, 10.0)
+WIDEST_ROPE = 0.05  # half of a region of practical equivalence, unless a wider one is asked for
+
+
+class PosteriorExplorer(Explorer):
+    """Drag the counts of two models; their posteriors, and who is better, follow at once.
+
+    Axes of values stand still until an interval leaves them. Heights are relative to the highest
+    point. What is to be found, tp + fn, stays the same for both if it is so at first. A count that
+    the chosen metric does not look at cannot be moved: for recall, what is wrong.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (3,) or (folds, 3), default (80, 20, 30) and (88, 18, 22)
+        tp, fp and fn of both models at first, whole numbers; folds are added up.
+    **options : object
+        As in `bayes_test`, at first: metric, of tp, fp and fn; prior, weight and rope; and for good
+        names. The weight is by default that of the design of the folds.
+
+    Examples
+    --------
+    >>> from permtest.widgets import PosteriorExplorer
+    >>> explorer = PosteriorExplorer((90, 10, 20), (95, 9, 15))
+    >>> explorer.counts["tp_b"].value = 107
+    >>> round(explorer.result.p_h1, 3)
+    0.999
+    """
+
+    result: BayesTestResult
+
+    def __init__(self, a: Any = (80, 20, 30), b: Any = (88, 18, 22), **options: Any) -> None:
+        first = bayes_test(a, b, **options)
+        metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
+        metric = choice("Metric", metrics, first.metric)
+        self._kept: dict[str, Any] = {"names": first.names}
+        self._limits = _close_up(first)
+        both = np.array([np.sum(counts, axis=0) for counts in (first.counts_a, first.counts_b)])
+        if np.any(both != np.rint(both)):
+            raise ValueError(f"the counts are {both.tolist()}; sliders need whole ones")
+        both[:, 2] += both[:, 0]
+        self._same = both[0, 2] == both[1, 2]
+        end = max(100, int(2 * both.max()))
+        self.counts = {
+            f"{count}_{letter}": slider(text, int(value), 0, end, label="6.5em")
+            for letter, values in zip("ab", both, strict=True)
+            for (count, text), value in zip(COUNTS.items(), values, strict=True)
+        }
+        sliders, columns = list(self.counts.values()), []
+        for name, column in zip(first.names, (sliders[:3], sliders[3:]), strict=True):
+            heading = ipywidgets.HTML(f"<b>{escape(name)}</b>")
+            columns.append(ipywidgets.VBox([heading, *column], layout={"flex": "1 1 300px"}))
+        designs = {block_weight(3): "3 x 2 cross-validation", 1.0: "a hold-out set"}
+        designs = {first.weight: "as given"} | designs
+        weights = {f"{text} (weight {x:.4g})": x for x, text in designs.items()}
+        priors = {f"{x:g}": x for x in sorted({*PRIORS, first.prior})}
+        widest, form = max(WIDEST_ROPE, first.rope), {"readout_format": ".3f"}
+        others = {
+            "metric": metric,
+            "prior": choice("Prior", priors, first.prior),
+            "weight": choice("Weight", weights, first.weight),
+            "rope": slider("Equivalent if within", first.rope, 0.0, widest, 0.001, **form),
+        }
+        places = [(0.06, 0.66, 0.91, 0.26), (0.06, 0.14, 0.91, 0.26)]
+        rows = [beside(*columns), "metric prior", "weight", "rope"]
+        self._open(places, self.counts | others, *rows)
+
+    @classmethod
+    def of(cls, result: BayesTestResult) -> PosteriorExplorer:
+        """Start at what `bayes_test` found, the folds added up."""
+        options = ("metric", "prior", "weight", "rope", "names")
+        both = result.counts_a, result.counts_b
+        return cls(*both, **{name: getattr(result, name) for name in options})
+
+    def _settle(self, moved: Any) -> None:
+        """As much is to be found by both, and no more than that is found."""
+        golds = self.counts["gold_a"], self.counts["gold_b"]
+        if moved in golds and self._same:
+            golds[0].value = golds[1].value = moved.value
+        for gold, found in zip(golds, (self.counts["tp_a"], self.counts["tp_b"]), strict=True):
+            found.value = min(found.value, gold.value)
+
+    def _compute(self) -> tuple[str, str]:
+        kinds = ("metric", "prior", "weight", "rope")
+        options: dict[str, Any] = {kind: getattr(self, kind).value for kind in kinds}
+        counts = np.reshape([bar.value for bar in self.counts.values()], (2, 3)).tolist()
+        first, second = ((tp, fp, gold - tp) for tp, fp, gold in counts)
+        self.result = result = bayes_test(first, second, **options, **self._kept)
+        metric = [*result.posterior_a.interval(), *result.posterior_b.interval()]
+        shown = zip((metric, result.difference.interval()), self._limits, strict=True)
+        if any(min(x) < low or max(x) > high for x, (low, high) in shown):
+            self._limits = _close_up(result)
+        of = METRICS[result.metric]
+        for count, *uses in zip(COUNTS, of.hits, of.misses, strict=True):
+            for letter in "ab":
+                self.counts[f"{count}_{letter}"].disabled = not any(uses)
+        alt = "Posteriors of {} and {}, and of their difference".format(*result.names)
+        return alt, str(result)
+
+    def _draw(self) -> None:
+        (upper, lower), result = self._axes, self.result
+        plot_posteriors(result, ax=upper)
+        upper.set(xlim=self._limits[0], xlabel=result.title)
+        law, rope, chances = result.difference, result.rope, result.chances(2)
+        values = np.linspace(*law.interval(0.998), 161)
+        heights = law.pdf(values)
+        top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
+        lower.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0)
+        sides = ("a", roles.A, values <= -rope), ("b", roles.B, values >= rope)
+        shown = []
+        for (letter, role, where), name in zip(sides, result.names, strict=True):
+            look = role.area(lower, facecolor=role.rgba(0.6), linewidth=0)
+            look["label"] = f"{name} better: {chances[letter]}"
+            shown.append(
+                lower.fill_between(values, np.minimum(heights, 2 * top), where=where, **look)
+            )
+        lower.plot(values, heights, color=roles.ink(), gid="density")
+        lower.axvline(0, **roles.EQUAL.line())
+        lower.set(xlim=self._limits[1], ylim=(-0.2 * top, 1.08 * top), yticks=[], ylabel="density")
+        look = {"marker": "o", "gid": "interval"}
+        sheet.draw_interval(lower, -0.1 * top, law.interval(), law.mean(), **look)
+        sheet.ticks(lower.xaxis, 5)
+        words = "difference of {}, {} minus {}".format(result.title, *result.names[::-1])
+        sheet.literal(lower.xaxis.label, words, lower)
+        sheet.key(lower, shown)
+
+
+def _close_up(result: BayesTestResult) -> tuple[Ends, Ends]:
+    """Limits with some room around the intervals, of the metric and of the difference."""
+    ends = [*result.posterior_a.interval(), *result.posterior_b.interval()]
+    room = 0.75 * (max(ends) - min(ends))
+    far = min(1.0, 1.8 * max(*map(abs, result.difference.interval()), result.rope))
+    return (max(0.0, min(ends) - room), min(1.0, max(ends) + room)), (-far, far)

@@ -18,9 +18,9 @@ from PIL import Image
 from permtest.plots import sheet
 
 Names: TypeAlias = tuple[str, str] | None
+Place: TypeAlias = tuple[float, float, float, float]  # left, bottom, width, height of axes
 
 DPI = 100  # pixels per inch
-TAILS = {"two tails: do A and B differ?": "two-sided", "one tail: is A better?": "greater"}
 
 
 class Explorer:
@@ -41,7 +41,7 @@ class Explorer:
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
-    def _open(self, places: Sequence[sheet.Place], controls: Mapping[str, Any], *rows: Any) -> None:
+    def _open(self, places: Sequence[Place], controls: Mapping[str, Any], *rows: Any) -> None:
         """Show everything; a row is a widget, or the names of controls beside each other."""
         for name, control in controls.items():
             setattr(self, name, control)
@@ -116,8 +116,6 @@ def slider(
     **more: Any,
 ) -> Any:
     """A slider of whole numbers, or of others if its step is a float."""
-    if not low <= value <= high:
-        raise ValueError(f"{words}: {value} is not on the slider, which goes from {low} to {high}")
     kind = ipywidgets.IntSlider if isinstance(step, int) else ipywidgets.FloatSlider
     look: dict[str, Any] = {"style": {"description_width": label}, "layout": {"width": "98%"}}
     return kind(value=value, min=low, max=high, step=step, description=words, **look | more)

@@ -92,7 +92,6 @@ def test_few_resamples_and_large_numbers(statistic, interval):
 def test_resamples_without_spread_make_infinite_t():
     d = [0, 0, 0, 0, 1]
     r = alt.bootstrap(d, [0] * 5, rng=0, K=2000)
-    assert 0.25 < r.details["constant"] / 2000 < 0.4  # (4/5)^5 of them are all 0
     assert r.confidence_interval().high == inf
     opposite = alt.bootstrap([-x for x in d], [0] * 5, rng=0, K=2000, alternative="greater")
     assert opposite.pvalue > 0.9  # infinite t speak against it as well
@@ -116,12 +115,11 @@ def test_f1_against_all_resamples(delta):
     gaps = np.array([f1([A[i] for i in x]) - f1([B[i] for i in x]) for x in chosen])
     how = {"statistic": "f1", "K": 10_000, "rng": 6, "delta": delta}
     result, *one_sided = (alt.paired_bootstrap(A, B, alternative=side, **how) for side in SIDES)
-    p, won = [x.pvalue for x in one_sided], result.details
+    p = [x.pvalue for x in one_sided]
     expected = np.mean(gaps <= delta + 1e-9), np.mean(gaps >= delta - 1e-9)
     assert p == pytest.approx(expected, abs=0.025)
     assert result.pvalue == min(1.0, 2 * min(p))
-    assert won["won"] == pytest.approx(np.mean(gaps > 1e-9), abs=0.025) == result.statistic
-    assert won["tied"] == pytest.approx(np.mean(np.abs(gaps) <= 1e-9), abs=0.025)
+    assert result.statistic == pytest.approx(np.mean(gaps > 1e-9), abs=0.025)
     assert result.estimate == pytest.approx(f1(A) - f1(B))
     ends = tuple(np.quantile(gaps, [0.025, 0.975]))
     assert tuple(result.confidence_interval()) == pytest.approx(ends, abs=0.08)
@@ -140,9 +138,9 @@ def test_sums_and_means_are_the_percentile_bootstrap():
     assert tuple(sums.confidence_interval()) == pytest.approx(times)
     shifted = alt.paired_bootstrap(u, v, delta=8, K=500, rng=3)
     moved = alt.bootstrap(u, v, interval="percentile", delta=1, K=500, rng=3)
-    assert (shifted.pvalue, shifted.details) == (moved.pvalue, sums.details)
-    level = alt.paired_bootstrap(A, A, statistic="f1", K=100, rng=0, names=("x", "y"))
-    assert (level.pvalue, level.details["tied"], level.names) == (1, 1, ("x", "y"))
+    assert (shifted.pvalue, shifted.statistic) == (moved.pvalue, sums.statistic)
+    level = alt.paired_bootstrap(A, A, statistic="f1", K=100, rng=0)
+    assert (level.pvalue, level.statistic) == (1, 0)
 
 
 THREE = [1, 2, 4], [0, 0, 0]
@@ -159,10 +157,10 @@ THREE = [1, 2, 4], [0, 0, 0]
         (alt.bootstrap, THREE, {"K": MAX_RESAMPLES + 1}, "K=10000001 is more"),
         (alt.bootstrap, THREE, {"K": 10.5}, "K = 10.5 must be a whole number"),
         (alt.bootstrap, THREE, {"delta": inf}, "delta=inf"),
-        (alt.bootstrap, ([1, 2, 4], [0, 1, 3]), {}, r"by 1 in every pair.*exact_perm_test"),
+        (alt.bootstrap, ([1, 2, 4], [0, 1, 3]), {}, "alike in every pair.*exact_perm_test"),
         (alt.bootstrap, ([1], [0]), {}, "1 pairs, but"),
-        (alt.paired_bootstrap, ([1], [0]), {}, "1 pairs, but this needs 2"),
-        (alt.paired_bootstrap, (A[:1], B[:1]), {"statistic": "f1"}, "1 entries"),
+        (alt.paired_bootstrap, ([1], [0]), {}, "same difference in all"),
+        (alt.paired_bootstrap, (A[:1], B[:1]), {"statistic": "f1"}, "same difference in all"),
         (alt.paired_bootstrap, ([1, 2, 3], [0, 1, 2]), {}, "same difference in all resamples"),
         (alt.paired_bootstrap, THREE, {"statistic": "f3x"}, "statistic='f3x'"),
         (alt.paired_bootstrap, ([0.5, 2], [2, 3]), {"statistic": "accuracy"}, r"u\[0\] = 0.5"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import permtest as pt
 from permtest.course import figures
@@ -48,7 +49,7 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
             "<!doctype html><html lang='en'><meta charset='utf-8'><title>Figures</title>"
             "<meta name='viewport' content='width=device-width'>"
             "<meta name='color-scheme' content='light dark'>"
-            f"<body>{''.join(divs)}<script>{figures.page_script()}</script></body></html>",
+            f"<body>{''.join(divs)}</body></html>",
             encoding="utf-8",
         )
         context = browser.new_context(viewport={"width": width, "height": 1000}, **options)
@@ -178,7 +179,7 @@ def test_dots_are_counted_and_all_labellings_listed(open_page):
 
 def test_p_follows_a_score_that_is_changed(open_page, width):
     page = open_page(figures.Swap(U, V, names=NAMES), width=width, has_touch=True)
-    shown, u = figures.Swap(U, V).cards, U.copy()
+    shown, u = figures.Swap(U, V, names=NAMES).cards, U.copy()
     press(page, "Change the scores")
     slider = page.get_by_role("slider").nth(0)
     slider.press("ArrowUp" if u[shown[0]] < 29 else "ArrowDown")
@@ -237,10 +238,21 @@ def found(page: Any) -> dict[str, int]:
     return dict(json.loads(page.locator(".ptf").get_attribute("data-found")))
 
 
+def coins(seed: int, number: int) -> Any:
+    """Fair signs, the same as those of the figure: mulberry32, whose first bit is the sign."""
+    found, mask, state = [], 0xFFFFFFFF, seed & 0xFFFFFFFF
+    for _ in range(number):
+        state = (state + 0x6D2B79F5) & mask
+        t = ((state ^ (state >> 15)) * (state | 1)) & mask
+        t ^= (t + (((t ^ (t >> 7)) * (t | 61)) & mask)) & mask
+        found.append(-1 if (t ^ (t >> 14)) >> 31 else 1)
+    return np.array(found)
+
+
 def test_paths_are_those_of_the_package(open_page):
     page = open_page(figures.Peeking(items=80, experiments=3, seed=7))
     shown = json.loads(page.locator(".ptf").get_attribute("data-paths"))
-    signs = figures._coins(7, 240)[160:]
+    signs = coins(7, 240)[160:]
     process = pt.e_process(signs, 0 * signs)
     assert shown["e"] == pytest.approx(process.values.tolist(), rel=1e-9)
     exact = [pt.exact_perm_test(signs[:n], 0 * signs[:n]).pvalue for n in range(1, 81)]
@@ -250,7 +262,9 @@ def test_paths_are_those_of_the_package(open_page):
 def test_a_hundred_experiments_are_run(open_page, width):
     page = open_page(figures.Peeking(seed=3, experiments=1), width=width)
     press(page, "Run a hundred")
-    p, e = figures._paths(figures._coins(3, 101 * 200).reshape(101, 200))
+    signs, n = coins(3, 101 * 200).reshape(101, 200), np.arange(1, 201)
+    p = np.minimum(2 * binom.cdf((n - np.abs(signs.cumsum(axis=1))) // 2, n, 0.5), 1.0)
+    e = np.array([pt.e_process(row, 0 * row).values for row in signs])
     counts = found(page)
     assert counts["number"] == 101
     assert counts["p"] == np.sum((p < 0.05).any(axis=1))

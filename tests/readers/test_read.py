@@ -90,6 +90,17 @@ def test_frames_are_read_like_files():
     assert pt.read(records, missing="drop").ids == ("y",)
 
 
+def test_numbers_of_frames_stay_exact():
+    ids, large = pd.Index(list("abcde"), name="id"), [2**60 + 1, 2, 3, 4, 5]
+    scores = pt.read(pd.DataFrame({"new": large, "old": [0.5, 1, 2.5, 3, 5]}, index=ids))
+    assert scores.differences()[0] / scores.scale == pytest.approx(2**60)
+    assert (scores.u[0], scores.scale) == (2 * (2**60 + 1), 2)
+    logical = pd.DataFrame({"new": [True] * 5, "old": [True, False, False, True, True]}, index=ids)
+    assert pt.read(logical).v.tolist() == [1, 0, 0, 1, 1]
+    text = "id,a,b\nx,9007199254740993,0.5\ny,1,2\n"
+    assert read(text, a="a", b="b").u[0] == 2 * 9007199254740993
+
+
 # ---- what is declared ----------------------------------------------------------------------------
 
 
@@ -113,6 +124,8 @@ def test_a_proposal_names_what_tells_lines_apart():
     said = dict(caught.value.proposal)
     assert said.pop("paths") == ["a.csv"]
     assert said == {"id": "name", "system": "who", "score": "mark", "run": "seed"}
+    with pytest.raises(ReadError, match="id '7' comes twice, in line 2 and line 3"):
+        read("id,new,old\n7,1,2\n7,3,5\n")
     twice = LONG + LONG.splitlines()[1]
     with pytest.raises(ReadError, match="comes twice") as caught:
         read(twice, **said)

@@ -86,6 +86,18 @@ def test_text_of_windows_and_standard_input(monkeypatch):
     assert pt.read(io.BytesIO(text), id=1, a=2, b=3).ids == scores.ids
 
 
+@pytest.mark.parametrize("method", ["to_excel", "to_parquet", "to_json"])
+def test_texts_of_every_kind_are_checked_to_be_numbers(method):
+    frame = pd.DataFrame({"id": ["x", "y"], "a": ["1", "good"], "b": ["2", "3"]})
+    stream = io.BytesIO()
+    options = {"orient": "records"} if method == "to_json" else {"index": False}
+    getattr(frame, method)(stream, **options)
+    with pytest.raises(ReadError, match="column a: 'good' is no number"):
+        pt.read(File("some.file", stream.getvalue()), a="a", b="b")
+    with pytest.raises(ReadError, match="column a: 'good' is no number"):
+        pt.read(frame, a="a", b="b")
+
+
 def test_points_beside_decimal_commas_are_refused():
     with pytest.raises(ReadError, match=r"'1.234' is no number beside decimal commas"):
         pt.read(File("x.csv", b"id;a;b\nx;1,5;1.234\ny;2,5;3\n"), a="a", b="b")

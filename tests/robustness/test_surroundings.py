@@ -82,13 +82,13 @@ def test_names_that_the_terminal_cannot_show(scores, tmp_path):
     missing = run("-m", "permtest", "compare", "é.csv", env=ASCII, cwd=tmp_path)
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.isascii()
-    assert ".csv: there is no such file" in missing.stderr
+    assert "No such file" in missing.stderr
 
 
 def test_whoever_reads_the_output_has_enough_or_no_room(scores):
     for command, problem in (
         ("| head -1 > /dev/null", ""),
-        ("> /dev/full", "permtest compare: error: [Errno 28] No space left on device\n"),
+        ("> /dev/full", "permtest compare: [Errno 28] No space left on device\n"),
     ):
         assert shell(f"-m permtest compare {scores} {command}").stderr == problem
 

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from html import unescape
-from math import exp, log
+from math import exp
 
 import numpy as np
 import pytest
@@ -11,16 +11,9 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest import alternatives as alt
-from permtest.study import minimum_detectable_effect, power_curve, power_t, sample_size
-from permtest.widgets import (
-    PosteriorExplorer,
-    PowerExplorer,
-    StaircaseExplorer,
-    TailExplorer,
-    TwoSystemsExplorer,
-    frame,
-)
-from permtest.widgets.explore_systems import MEASURES
+from permtest.study import minimum_detectable_effect, power_t, sample_size
+from permtest.widgets import PosteriorExplorer, PowerExplorer, TailExplorer, frame
+from permtest.widgets.explore_systems import MEASURES, StaircaseExplorer, TwoSystemsExplorer
 from tests import naive, strategies
 from tests.widgets.test_explorers import COUNTS, SCORES, A, B
 
@@ -31,20 +24,13 @@ def unseen(monkeypatch):
     monkeypatch.setattr(frame, "png", lambda figure: b"")
 
 
-def parts(e, gid):
-    return [x for ax in e._axes for x in ax.get_children() if x.get_gid() == gid]
-
-
 def part(e, gid):
-    return parts(e, gid)[0]
+    return next(x for ax in e._axes for x in ax.get_children() if x.get_gid() == gid)
 
 
-# ---- two systems ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("a", "b"), [("weak", "good"), ("good", "fair")])
 @pytest.mark.parametrize("tails", ["two-sided", "greater"])
-def test_every_two_systems_are_tested(a, b, tails):
+def test_every_two_systems_are_tested(tails):
+    a, b = "good", "weak"
     e = TwoSystemsExplorer(SCORES, a=a, b=b, statistic="accuracy")
     e.tails.value, e.n.value = tails, 37
     options = {"alternative": tails, "statistic": "accuracy"}
@@ -74,15 +60,6 @@ def test_the_staircase_is_the_test_at_the_point_that_is_chosen(measure, side):
     if e.result.rank == 2:
         at = part(e, "observed").get_data()
         assert [float(x[0]) for x in at] == [e.misses.value, e.hits.value]
-    for bar in (e.hits, e.misses):
-        for value in (bar.min, bar.max):
-            bar.value = value
-            assert "role='status'" in e.sentence.value
-            (left, right), at = e._axes[0].get_xlim(), part(e, "observed").get_xdata()[0]
-            assert left < at < right
-
-
-# ---- assumptions and power -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -96,41 +73,25 @@ def test_power_is_that_of_the_functions(swapped, sides):
     assert e.power == power_t(90, lead, sd, **level)
     assert e.needed == sample_size(lead, sd, **level)
     assert e.detectable == minimum_detectable_effect(90, sd, **level)
-    options = {"sizes": (90,), "experiments": 200, "rng": 0, "delta": Fraction(lead)}
-    assert e.exact == power_curve(u, v, **options, **level)
-    interval = alt.paired_t(u, v, alternative=side).confidence_interval(0.9)
-    shift = lead - d.mean()
-    assert e.expected == pytest.approx((interval[0] + shift, interval[1] + shift))
-    assert f"has a power of {100 * e.power:.1f}% (the exact test, simulated: " in e.sentence.value
+    low, high, *_ = alt.paired_t(u, v, alternative=side).confidence_interval(0.9)
+    assert e.expected == pytest.approx((low + lead - d.mean(), high + lead - d.mean()))
+    assert f"has a power of {100 * e.power:.1f}%; " in e.sentence.value
     assert len(part(e, "detectable").get_xdata()) == 1 + (sides == "two-sided")
-    arrows = {arrow.get_marker() for arrow in parts(e, "open")}
-    assert arrows == {"two-sided": set(), "less": {"<"}, "greater": {">"}}[side]
 
-
-# ---- Bayes ---------------------------------------------------------------------------------------
 
 X, Y = (90, 10, 20), (95, 9, 15)
 
 
 def test_counts_are_dragged_and_what_is_to_be_found_is_the_same_for_both():
     e = PosteriorExplorer(X, Y, rope=0.02, names=("old", "new"))
-    assert [bar.value for bar in e.counts.values()] == [90, 10, 110, 95, 9, 110]
     e.counts["tp_a"].value = 40
     wanted = alt.bayes_test((40, 10, 70), Y, rope=0.02, names=("old", "new"))
     assert e.result.p_b_better == wanted.p_b_better
     assert str(wanted) in unescape(e.sentence.value)
     for gid, law in (("a", wanted.posterior_a), ("b", wanted.posterior_b)):
         assert tuple(part(e, f"interval {gid}").get_xdata()[[0, 2]]) == law.interval()
-    for ax, gid in zip(e._axes, ("interval a", "interval"), strict=True):
-        assert ax.get_xlim()[0] <= min(part(e, gid).get_xdata())
-        assert ax.get_xlim()[1] >= max(part(e, gid).get_xdata())
     e.counts["gold_b"].value = 60
     assert [bar.value for bar in e.counts.values()] == [40, 10, 60, 60, 9, 60]
-    e.counts["tp_a"].value = 99
-    assert e.counts["tp_a"].value == 60
-    other = PosteriorExplorer(X, (95, 9, 5))
-    other.counts["gold_a"].value = 120
-    assert other.counts["gold_b"].value == 100
 
 
 @pytest.mark.parametrize(("metric", "idle"), [("f1", ""), ("recall", "fp"), ("precision", "gold")])
@@ -146,15 +107,12 @@ def test_a_count_that_the_metric_does_not_look_at_cannot_be_moved(metric, idle, 
 
 def test_it_opens_a_result_with_its_folds_added_up():
     folds = [[57, 15, 15], [3, 1, 2]], [[63, 14, 9], [2, 2, 3]]
-    found = alt.bayes_test(*folds, "recall", 0.7, rope=0.06, threshold=0.8, names=("x", "y"))
+    found = alt.bayes_test(*folds, "recall", 0.7, rope=0.06, names=("x", "y"))
     e = PosteriorExplorer.of(found)
     assert [bar.value for bar in e.counts.values()] == [60, 16, 77, 65, 16, 77]
-    assert (e.metric.value, e.prior.value, e.rope.value) == ("recall", 0.7, 0.06)
-    assert (e.weight.value, e.result.threshold, e.result.names) == (found.weight, 0.8, ("x", "y"))
     assert e.result.p_b_better == pytest.approx(found.p_b_better, abs=1e-9)
-
-
-# ---- the far tail --------------------------------------------------------------------------------
+    kept = ("metric", "prior", "rope", "weight", "names")
+    assert all(getattr(e.result, name) == getattr(found, name) for name in kept)
 
 
 @settings(max_examples=20, deadline=None)
@@ -170,21 +128,3 @@ def test_p_of_any_lead_is_a_share_and_the_tilted_law_an_exponential_times_the_nu
     for s, weight in weights.items():
         assert e.tilted(s) == pytest.approx(weight / sum(weights.values()), rel=1e-9)
     assert e.tau >= 0
-
-
-def test_both_laws_are_drawn():
-    e = TailExplorer(SCORES["weak"][:120], SCORES["good"][:120])
-    lead = e.lead.value = e.lead.options[-20][1]
-    (upper, lower), null = e._axes, e.result.null_distribution
-    logs = null.log_pmf / log(10)
-    extreme = np.abs(null.support) >= lead
-    for gid, cells in (("null", ~extreme), ("extreme", extreme)):
-        shown = np.where(np.isfinite(logs) & cells, logs, np.nan)
-        np.testing.assert_array_equal(part(e, gid).get_data()[0], shown)
-    line = part(e, "tilted")
-    above = line.get_ydata() > upper.get_ylim()[0]
-    expected = e.tilted.log_pmf[np.isfinite(logs)] / log(10)
-    np.testing.assert_allclose(line.get_ydata()[above], expected[above])
-    for gid, law in (("null", null), ("tilted", e.tilted)):
-        (patch,) = (x for x in lower.get_children() if x.get_gid() == gid)
-        np.testing.assert_allclose(patch.get_data()[0], law.pmf / law.pmf.max(), rtol=1e-12)
