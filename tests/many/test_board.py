@@ -82,8 +82,6 @@ def test_whole_clusters_are_swapped():
         single = pt.exact_perm_test(NUMBERS[a], NUMBERS[b], statistic="mean", clusters=labels)
         assert board.pvalue[k] == pytest.approx(single.pvalue, rel=1e-12)
         assert board.result(a, b).pvalue == single.pvalue
-    sums = {name: np.add.reduceat(x, np.arange(0, 300, 5)) for name, x in NUMBERS.items()}
-    assert np.array_equal(board.pvalue, pt.compare_many(sums, statistic="sum").pvalue)
 
 
 def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
@@ -108,7 +106,6 @@ FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
     [
         ([[1, 2], [2, 3]], {}, "table must be a data frame .* not list"),
         (FRAME, {}, "a column 'item' that only counts, .* make it the index"),
-        (FRAME - 1, {}, "a column 'item' that only counts"),
         (pl.DataFrame(FRAME.astype(float)), {}, "a column 'item' that only counts"),
         (pd.concat([FRAME, FRAME]), {}, "a column 'item' that only counts"),
         ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
