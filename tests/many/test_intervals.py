@@ -42,13 +42,11 @@ def draw(kind, rng):
         return 1 * (ease + own > 0), true
     if kind == "3 % wrong":
         return 1 - worse, true
-    if kind == "grades":
-        return np.rint(3 + ease + own).astype(np.int64), true
     worse[0], true[1:] = False, -0.09
     return np.rint(ease).astype(np.int64) - 3 * worse, true
 
 
-@pytest.mark.parametrize("kind", ["0/1", "3 % wrong", "grades", "3 % worse than the best"])
+@pytest.mark.parametrize("kind", ["0/1", "3 % wrong", "3 % worse than the best"])
 def test_all_hold_together_although_the_best_is_chosen(kind):
     """Single ones are all right on 25 to 60 % of such boards."""
     rng, right, boards = np.random.default_rng(40), 0, 60

@@ -58,9 +58,6 @@ def test_nothing_differs():
     assert corrected([[], []])[0].tolist() == [1]
 
 
-# ---- where labellings are drawn ----------------------------------------------------------------
-
-
 #: Items of three systems, each of which comes several times and turned around.
 ITEMS = {
     "numbers": [(2, 1, 0), (0, 3, 1), (1, 0, 1)],
