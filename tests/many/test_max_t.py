@@ -53,11 +53,6 @@ def test_listed_is_the_definition(scores):
     np.testing.assert_array_equal(adjusted, of(naive.adjusted(naive.differences(scores, pairs))))
 
 
-def test_nothing_differs():
-    assert corrected([[1, 2, 3]] * 3)[0].tolist() == [1, 1, 1]
-    assert corrected([[], []])[0].tolist() == [1]
-
-
 #: Items of three systems, each of which comes several times and turned around.
 ITEMS = {
     "numbers": [(2, 1, 0), (0, 3, 1), (1, 0, 1)],
