@@ -20,7 +20,7 @@ COUNTS = [[3, 0, 0], [2, 1, 0], [0, 1, 1], [4, 0, 1]], [[2, 1, 1], [2, 0, 0], [0
 NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 NAMELESS = (
-    *("Answer", "BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
+    *("BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
     *("Recommendation", "Summary", "Verdict"),
 )
 
