@@ -18,7 +18,7 @@ def test_systems_and_their_counts_are_named_by_their_columns():
 
 
 def test_what_is_not_there_is_listed():
-    with pytest.raises(FileNotFoundError, match=r"no file 'ewt.csv'; there are .*ud_en_ewt_pos"):
+    with pytest.raises(FileNotFoundError, match=r"no data set 'ewt'; there are .*ud_en_ewt_pos"):
         load("ewt")
     with pytest.raises(ValueError, match="no column of gsm8k_correct ends in _tp"):
         load("gsm8k_correct", "tp")

@@ -31,12 +31,12 @@ OLD = (3, 12)  # the last Python that has the oldest dependencies
 
 #: What tests the numbers that users get. Most of its time goes into compiling, as no machine code
 #: comes with a wheel; tests of the kernels one by one would compile those that nobody calls, too.
-CORE = ("exact", "monte_carlo", "pairs", "result", "structured", "integers")
+CORE = ("exact", "monte_carlo", "scores", "result", "structured", "integers")
 #: What those need besides the core.
 TOOLS = ("hypothesis", "mpmath", "pandas", "polars", "pytest", "pytest-xdist")
 #: The main job, with the core alone.
 FILES = ("notebooks/data/own_gsm8k_6b.jsonl", "notebooks/data/own_gsm8k_175b.jsonl")
-JOB = ("compare", *FILES, "--score", "exact_match,first-answer")
+JOB = ("compare", *FILES, "--score", "exact_match,first-answer", "--missing", "drop")
 #: What looks at the checkout itself.
 OF_THE_CHECKOUT = ("layout", "packaging", "book", "api", "readme")
 #: The variables of this process, but for what would lead to other packages.

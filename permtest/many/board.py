@@ -378,6 +378,16 @@ class Leaderboard(Shown):
             found.append(row if ranked else row | {"differs": bool(differs)})
         return found
 
+    def to_frame(self) -> Any:
+        """All tests as a pandas DataFrame, one row for each pair."""
+        import pandas as pd
+
+        names = np.array(self.systems, dtype=object)
+        found = {"first": names[self.first], "second": names[self.second]}
+        arrays = ("statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "method")
+        found |= {name: getattr(self, name) for name in (*arrays, "adjusted", "differs")}
+        return pd.DataFrame(found)
+
     @property
     def titles(self) -> dict[str, str]:
         """The headings of the columns of `rows`."""

@@ -105,10 +105,12 @@ def max_t(
     short = np.abs(alone).sum(axis=0).max(initial=0) < SHORT
     alone = np.pad(alone.astype(np.int32 if short else np.int64), ((0, -len(alone) % 8), (0, 0)))
     coins = None if listed else seeds(rng), np.ascontiguousarray(alone), rows[many], counts[many]
-    rows, pairs = items.astype(np.float64), zip(first.tolist(), second.tolist(), strict=True)
-    spread = np.sqrt([np.square(rows[i] - rows[j]).sum() for i, j in pairs])
+    rows, sums = items.astype(np.float64), items.sum(axis=1)
+    gram = np.einsum("in,jn->ij", rows, rows)
+    squares = gram[first, first] + gram[second, second] - 2 * gram[first, second]
+    spread = np.sqrt(np.maximum(squares, 0.0))
     weights = 1 / np.where(spread > 0, spread, 1.0)
-    seen = np.abs(rows.sum(axis=1)[first] - rows.sum(axis=1)[second]) * weights
+    seen = np.abs(sums[first] - sums[second]) * weights
     order = np.argsort(np.where(spread > 0, -seen, inf), kind="stable")
     order = order[: np.count_nonzero(spread)]  # the hypotheses that differ, the clearest first
     seen, weights = seen[order], weights[order]
@@ -208,28 +210,34 @@ def add_heads(rows: Any, bits: Any, sums: Any) -> None:
                     total[x] += part[x]
 
 
-def _maxima(
+def maxima(
     rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
 ) -> tuple[Ints, Floats]:
-    """`maxima` in NumPy."""
+    """What `find_maxima` counts and finds."""
     hits, highest = np.zeros(first.size, dtype=np.int64), np.full(rows.shape[1], -inf)
+    find_maxima(rows, first, second, weights, least, hits, highest)
+    return hits, highest
+
+
+def _find_maxima(
+    rows: Any, first: Any, second: Any, weights: Any, least: Any, hits: Any, highest: Any
+) -> None:
+    """`find_maxima` in NumPy."""
     for h in range(first.size - 1, -1, -1):
         gap = np.abs(rows[first[h]] - rows[second[h]])
         np.maximum(highest, gap * weights[h], out=highest)
         hits[h] = np.count_nonzero(highest >= least[h])
-    return hits, highest
 
 
-@compiled_or(_maxima, lambda rows, first, *_: 10 * rows.shape[1] * first.size)
-def maxima(
-    rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
-) -> tuple[Ints, Floats]:
+@compiled_or(_find_maxima, lambda rows, first, *_: 10 * rows.shape[1] * first.size)
+def find_maxima(
+    rows: Any, first: Any, second: Any, weights: Any, least: Any, hits: Any, highest: Any
+) -> None:
     """In how many labellings the maximum from pair h on is ``least[h]`` or more; and that of all.
 
     The value of a pair is the weighted magnitude of the difference of two rows, which have a column
     for each labelling. Some labellings at a time make use of vectors.
     """
-    hits, highest = np.zeros(first.size, dtype=np.int64), np.empty(rows.shape[1])
     most = np.empty(ABREAST)
     for left in range(0, rows.shape[1], ABREAST):
         width = min(ABREAST, rows.shape[1] - left)
@@ -244,7 +252,6 @@ def maxima(
                 count += most[x] >= least[h]
             hits[h] += count
         highest[left : left + width] = most[:width]
-    return hits, highest
 
 
 # ---- intervals that hold together --------------------------------------------------------------

@@ -42,9 +42,6 @@ def each_pair(board):
         yield k, board.systems[i], board.systems[j]
 
 
-# ---- numbers -----------------------------------------------------------------------------------
-
-
 @given(tables(), st.booleans())
 @settings(max_examples=60)
 def test_every_pair_is_what_enumeration_says(table, beside):
@@ -82,8 +79,6 @@ def test_whole_clusters_are_swapped():
         single = pt.exact_perm_test(NUMBERS[a], NUMBERS[b], statistic="mean", clusters=labels)
         assert board.pvalue[k] == pytest.approx(single.pvalue, rel=1e-12)
         assert board.result(a, b).pvalue == single.pvalue
-    sums = {name: np.add.reduceat(x, np.arange(0, 300, 5)) for name, x in NUMBERS.items()}
-    assert np.array_equal(board.pvalue, pt.compare_many(sums, statistic="sum").pvalue)
 
 
 def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
@@ -97,8 +92,6 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
     assert np.array_equal(pt.compare_many(table, statistic="macro_f1", rng=5).pvalue, board.pvalue)
 
 
-# ---- what is compared --------------------------------------------------------------------------
-
 TWO = {"a": [1, 2], "b": [1, 2]}
 FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
 
@@ -108,9 +101,6 @@ FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
     [
         ([[1, 2], [2, 3]], {}, "table must be a data frame .* not list"),
         (FRAME, {}, "a column 'item' that only counts, .* make it the index"),
-        (FRAME - 1, {}, "a column 'item' that only counts"),
-        (pl.DataFrame(FRAME.astype(float)), {}, "a column 'item' that only counts"),
-        (pd.concat([FRAME, FRAME]), {}, "a column 'item' that only counts"),
         ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
         ({"a": [1, 2]}, {}, "must be two or more different names"),
         ({"a": [], "b": []}, {}, "table has no items; a comparison needs one"),
@@ -133,9 +123,6 @@ def test_columns_that_do_not_count_or_are_named_are_compared():
     assert pt.compare_many(dict(FRAME)).systems == ("item", "a", "b")
     assert pt.compare_many(FRAME.set_index("item")).systems == ("a", "b")
     assert pt.compare_many({"a": [1, 2, 3], "b": [3, 1, 2]}).systems == ("a", "b")
-
-
-# ---- ranks -------------------------------------------------------------------------------------
 
 
 def test_the_order_is_that_of_exact_values():
@@ -211,9 +198,6 @@ def test_ranks_have_no_range_unless_the_familywise_error_is_kept(correction):
     assert board.corrected("max_t").rank_ranges().tolist() == BOARD.rank_ranges().tolist()
 
 
-# ---- what it says ------------------------------------------------------------------------------
-
-
 def test_it_reads_as_a_sentence():
     test = "exact two-sided paired-permutation tests over 400 items, level 0.05, Holm"
     shown = f"tied with fine. Shown to differ: 4 of 6 pairs ({test})."
@@ -226,8 +210,6 @@ def test_it_reads_as_a_sentence():
     assert lower.order() == BOARD.order()[::-1]
     named = pt.Scores.of_columns(TABLE, score="loss")
     assert str(pt.compare_many(named)).startswith("good has the highest mean loss, tied")
-    alone = pt.compare_many({name: TABLE[name] for name in ("good", "poor")})
-    assert "tied with no other system. Shown to differ: 1 of 1 pair (" in str(alone)
     same = pt.compare_many({f"s{i}": [1, 2] for i in range(20)}, correction="none")
     assert str(same).startswith("20 systems share the highest mean, tied with no other system.")
     documents = pt.compare_many(TABLE, baseline="fine", clusters=np.arange(SIZE) // 4)

@@ -53,14 +53,6 @@ def test_listed_is_the_definition(scores):
     np.testing.assert_array_equal(adjusted, of(naive.adjusted(naive.differences(scores, pairs))))
 
 
-def test_nothing_differs():
-    assert corrected([[1, 2, 3]] * 3)[0].tolist() == [1, 1, 1]
-    assert corrected([[], []])[0].tolist() == [1]
-
-
-# ---- where labellings are drawn ----------------------------------------------------------------
-
-
 #: Items of three systems, each of which comes several times and turned around.
 ITEMS = {
     "numbers": [(2, 1, 0), (0, 3, 1), (1, 0, 1)],
@@ -95,20 +87,6 @@ def test_p_is_never_0_and_one_labelling_is_enough():
     assert corrected(scores, K=1, rng=0)[0].tolist() == [0.5] * 3
 
 
-# ---- what makes no difference ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("K", [64, 2000])
-def test_only_differences_count(K):
-    rng = np.random.default_rng(9)
-    scores = rng.integers(0, 7, (4, 6 if K == 64 else 200))
-    plain = corrected(scores, K=K, rng=0)[0]
-    easier = corrected(scores + rng.integers(-99, 99, scores.shape[1]), K=K, rng=0)[0]
-    assert np.array_equal(plain, easier)
-    assert np.array_equal(plain, corrected(3 * scores, K=K, rng=0)[0])
-    assert np.array_equal(plain, corrected(-scores, K=K, rng=0)[0])
-
-
 def test_kernels_and_numpy_find_the_same():
     rng = np.random.default_rng(6)
     rows, bits = rng.integers(-9, 9, (40, 150)), rng.integers(0, 256, (5, 37), dtype=np.uint8)
@@ -118,6 +96,10 @@ def test_kernels_and_numpy_find_the_same():
     assert np.array_equal(*sums)
     values, pairs = sums[0].T.astype(float), np.triu_indices(150, 1)
     weights, least = rng.random((2, pairs[0].size))
-    how = values, *pairs, weights, 300 * least
-    for found, wanted in zip(corrections.maxima(*how), corrections._maxima(*how), strict=True):
-        assert np.array_equal(found, wanted)
+    found = [(np.zeros(pairs[0].size, dtype=np.int64), np.full(37, -np.inf)) for _ in range(2)]
+    for kernel, both in zip(
+        (corrections.find_maxima, corrections._find_maxima), found, strict=True
+    ):
+        kernel(values, *pairs, weights, 300 * least, *both)
+    for x, y in zip(*found, strict=True):
+        assert np.array_equal(x, y)
