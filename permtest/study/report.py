@@ -613,7 +613,7 @@ def report(
 
     Notes
     -----
-    Each number is computed once. Cost: a second for thousands of items, some seconds for 200 000.
+    Each number is computed once. Cost: a second for thousands of items, half a minute for 200 000.
 
     Examples
     --------

@@ -56,7 +56,7 @@ OTHERS: dict[str, Test] = {
     "describe": study.describe,
     "recommend": study.recommend,
     "evaluation_units": lambda u, v: study.evaluation_units(u, v, 2, rng=0),
-    "unit_sizes": lambda u, v: study.unit_sizes(u, v, [1, 2, 3], rng=0),
+    "unit_sizes": lambda u, v: str(study.unit_sizes(u, v, [1, 2, 3], rng=0)),
     "power_curve": lambda u, v: study.power_curve(u, v, **DRAWN),
     "report": study.report,
 }
@@ -75,6 +75,6 @@ def told(answer: Any) -> str:
             )
     if set(numbers) - {"n"}:
         return repr(numbers)
-    if hasattr(answer, "__iter__"):
+    if hasattr(answer, "__iter__") and not isinstance(answer, str):
         return repr([told(getattr(row, "result", row)) for row in answer])
     return str(answer)
