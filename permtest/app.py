@@ -73,6 +73,10 @@ EXAMPLE = File(
     b"q10,1,0\nq11,1,1\nq12,1,0\n",
 )
 
+HEADING = """<h1>Are two systems different, or is it luck?</h1>
+<p>Choose a file with the scores of both systems, or a file for each. Say what the columns are, then
+press Compare. With more than two systems you get a leaderboard. Nothing leaves this machine.</p>"""
+
 #: In the colours of the page, so that it can be read by day and by night.
 STYLE = """<style>
 .permtest-app { max-width: 64rem; }
@@ -144,7 +148,8 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self._asked = widgets.VBox([self.preview, self.problem, menus, self.compare])
         self._found = widgets.VBox([self.answer, self.steps])
         head = widgets.HBox([self.upload, self.example])
-        super().__init__([widgets.HTML(STYLE), head, self._asked, self._found])
+        top = widgets.HTML(STYLE + HEADING)
+        super().__init__([top, head, self._asked, self._found])
         self.add_class("permtest-app")
         self.upload.observe(self._uploaded, "value")
         self.example.on_click(lambda _: self.take([EXAMPLE]))
@@ -198,7 +203,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.preview.value = f"<div class='permtest-rows'>{shown}</div>"
         names = dict.fromkeys(name for table in tables for name in table.names)
         for name in COLUMNS:
-            self.menus[name].options = [("as it is", None), *((x, x) for x in names)]
+            self.menus[name].options = [("none", None), *((x, x) for x in names)]
             self.menus[name].index = 0
         self.menus["systems"].value = ""
         for name, value in (self._proposed(declared) | declared).items():
@@ -220,8 +225,10 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
             except (OSError, ImportError, TypeError, ValueError, MemoryError) as error:
                 problem = problem or error
                 if found := getattr(error, "proposal", None):
-                    text = f"{getattr(error, 'problem', '')}. The menus hold a proposal: check it."
-                    self.problem.value = _problem(text)
+                    self.problem.value = said(
+                        "It is not clear which columns are what. The menus hold a proposal: check "
+                        "it, then press Compare."
+                    )
                     return dict(found)
             else:
                 return {}
@@ -345,13 +352,14 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
             jpserver_extensions={"voila.server_extension": True},
             terminals_enabled=False,
             allow_root=True,
-            log_level="ERROR",
+            log_level=60,  # nothing: the address is printed below
             tornado_settings={
                 "websocket_max_message_size": MESSAGE,
                 "headers": {"Content-Security-Policy": POLICY},
             },
         )
         config.VoilaConfiguration = Config(show_tracebacks=True, extension_allowlist=EXTENSIONS)
+        config.KernelManager.transport_encryption = "auto"
         config.MappingKernelManager = Config(cull_idle_timeout=IDLE, cull_interval=10)
         # A picture is larger than what Jupyter lets through in a second.
         config.ZMQChannelsWebsocketConnection.limit_rate = False

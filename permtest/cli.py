@@ -176,7 +176,10 @@ def _read(args: argparse.Namespace, *, many: bool = False) -> Any:
     from permtest.readers import METRICS, read, read_many
 
     given: dict[str, Any] = {name: getattr(args, name) for name in DECLARED.split()}
-    metric = None if (args.metric or "").startswith(RUNS) else args.metric
+    of_runs = (args.metric or "").startswith(RUNS)
+    if of_runs and args.command is not compare:
+        raise ValueError(f"--metric {args.metric} is of repeated runs, for permtest compare --run")
+    metric = None if of_runs else args.metric
     given["statistic"] = metric
     if many:
         scores = read_many(*args.files, systems=args.systems, **given)
@@ -201,12 +204,12 @@ def compare(args: argparse.Namespace) -> int:
         raise ValueError("--paired-runs needs --null systems")
     scores, statistic = _read(args)
     how: dict[str, Any] = {"alternative": args.alternative}
-    if args.null:
+    if args.null or (args.metric or "").startswith(RUNS):
         from permtest.runs import exact_runs_test
 
         metric = args.metric if (args.metric or "").startswith(RUNS) else "mean"
         result: Any = exact_runs_test(
-            scores, null=args.null, paired_runs=args.paired_runs, statistic=metric, **how
+            scores, null=args.null or "items", paired_runs=args.paired_runs, statistic=metric, **how
         )
     else:
         from permtest.exact import exact_perm_test
@@ -447,7 +450,7 @@ def app(args: argparse.Namespace) -> None:
 
     permtest app [options]
 
-    Drop the files of two systems on the page, or choose them there. Who has the address that is
+    Choose the files of two systems on the page. Who has the address that is
     printed can see the page, and nothing leaves this machine. Needs pip install 'permtest[lab]'.
     """
     for module in ("voila", "ipywidgets", "matplotlib", "jinja2"):

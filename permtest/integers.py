@@ -324,9 +324,15 @@ def _rounded(x: Floats, digits: Any) -> tuple[Floats, Floats]:
 
 def _rounding(x: Floats, single: Any, top: float) -> NDArray[Any]:
     """By how much floats may be off among scores up to `top`."""
-    written, power = _rounded(x, FULL)
     near = np.where(single, 2.0**-23, 2.0**-52) * np.minimum(top, CANCELLED * np.abs(x))
-    return EPSILONS * near + np.where((written / power != x) | single, 0.0, 0.5 / power)
+    short, unit = _rounded(x, SHORT)
+    last = np.zeros(x.size)  # half a unit of the last digit that was printed
+    for digits in range(FULL, SHORT, -1):
+        written, power = _rounded(x, digits)
+        again = (written / power == x) & ~np.asarray(single)
+        again &= (short / unit != x) | (digits == FULL)  # short ones are what they are
+        last[again] = 0.5 / power[again]
+    return EPSILONS * near + last
 
 
 def _convergents(x: Floats, near: Floats) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -63,7 +63,7 @@ def test_a_plain_table_is_compared_when_the_button_is_pressed():
 
 def test_menus_hold_the_proposal_and_what_is_chosen_counts():
     app = ComparisonApp(MARKS)
-    assert "say which columns are what" in app.problem.value
+    assert "The menus hold a proposal" in app.problem.value
     menus = {name: menu.value for name, menu in app.menus.items() if menu.value}
     assert menus == {"id": "who", "a": "before", "b": "after"}
     app.menus["a"].value, app.menus["b"].value = "after", "before"

@@ -244,3 +244,18 @@ def test_a_cold_start_loads_no_compiler_and_is_quick(tmp_path):
     start = time.process_time()
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
     assert time.process_time() - start < 1
+
+
+def test_a_metric_of_runs_is_of_items_unless_said_otherwise(command_line, tmp_path):
+    lines = [f"q{i},{s},{r},{int((i * r + (s == 'a')) % 3 > 0)}" for i in range(6) for s in "ab"
+             for r in range(3)]  # fmt: skip
+    (tmp_path / "runs.csv").write_text("id,system,seed,ok\n" + "\n".join(lines) + "\n")
+    columns = ["--system", "system", "--run", "seed", "--score", "ok", "--metric", "pass@2"]
+    found = [
+        json.loads(command_line("compare", "runs.csv", *columns, *more, "--json")[1])
+        for more in ([], ["--null", "items"])
+    ]
+    assert found[0] == found[1]
+    assert found[0]["metric"] == "pass@2"
+    code, _, error = command_line("leaderboard", "runs.csv", *columns)
+    assert (code, "of repeated runs" in error) == (2, True)

@@ -442,11 +442,14 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     if assumption == SYMMETRIC:
         held, evidence = abs(g1) < SYMMETRIC_BELOW, f"skewness {g1:.2f}"
     elif assumption in (NORMAL, NORMAL_SCORES):
+        if scores.is_binary:
+            return Check(assumption, False, "scores are 0 and 1")
         p = float(np.min([shapiro(x)[1] for x in ((d,) if assumption == NORMAL else (u, v))]))
-        held, evidence = None if isnan(p) else p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
-    elif assumption == VARIANCES:
-        less, more = sorted((float(u.std()), float(v.std())))
-        held, evidence = more <= 2 * less, f"standard deviations {less:.3g} and {more:.3g}"
+        if not isnan(p):
+            held, evidence = p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
+    elif assumption == VARIANCES and n >= FEW:  # a ratio of few pairs says nothing either way
+        a, b = float(u.std(ddof=1)), float(v.std(ddof=1))
+        held, evidence = max(a, b) <= 2 * min(a, b), f"standard deviations {a:.3g} and {b:.3g}"
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 

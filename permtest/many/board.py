@@ -642,6 +642,7 @@ def _solve(scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: in
     step = LEAST if entry.columns else FEW
     if counted and np.ptp(units.values, axis=0).max() < TABLE:
         step = max(min(SCORES // len(units), MOST), LEAST)
+    entry = entry if entry.columns else lookup("sum")  # sums of clusters are no single scores
     alone = partial(_test, units, np.stack([first, second], axis=1), entry, seed)
     how: dict[str, Any] = {"alternative": "two-sided", "alone": alone, "step": step}
     return compare_rows(units.values if counted else None, first, second, **how)

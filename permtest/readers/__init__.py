@@ -458,6 +458,7 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
     if not wide:
         _check_agreement(parts, firsts, said)
+    _check_order(parts if not wide else parts[:1], ids, said)
     if ids:
         how["ids"] = tuple(map(str, names[firsts[0]["item"]]))
     if "clusters" in said:
@@ -469,6 +470,22 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
     if "run" not in said and "gold" not in said and _entry(said) is None and not left:
         _check_total([x[0].to_numpy() for x in each], parts[0].table, int(each[0]["row"].iloc[-1]))
     return _made(dict(zip(map(printable, systems), each, strict=True)), firsts, said, how)
+
+
+def _check_order(parts: Sequence[Part], ids: Sequence[str], said: Said) -> None:
+    """Stop where names do not say which column is the item, or another order of one does."""
+    first = parts[0].table
+    if len(ids) > 1 and "id" not in said and not first.known:
+        problem = f"{some(ids)} are called like ids; say which tell the items apart (--id COL)"
+        raise ReadError(problem, _columns([first]), {"id": ids[0]})
+    for part in () if ids or not first.header else parts[1:]:
+        tables = first, part.table
+        for name in [x for x in _rest(first, said) if x not in part.values]:
+            if all(name in x.names and x.facts[name].distinct == len(x) for x in tables):
+                x, y = (table.texts(name).tolist() for table in tables)
+                if x != y and {*x} == {*y}:
+                    problem = f"{shown(name)} has the same values in another order; is it the item?"
+                    raise ReadError(f"{problem} (--id {name})", _columns(tables), {"id": name})
 
 
 def _made(

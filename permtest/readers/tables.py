@@ -117,6 +117,9 @@ class ReadError(ValueError):
         words = [command]
         for key, value in (self.proposal or {}).items():
             name = f"--{'metric' if key == 'statistic' else key.replace('_', '-')}"
+            if key == "higher_is_better":
+                words.append("--higher-is-better" if value else "--lower-is-better")
+                continue
             together = key == "systems" and not isinstance(value, str)
             for one in [",".join(value)] if together else listed(value):
                 pair = [name, quote(str(one))] if str(one)[:1] != "-" else [f"{name}={quote(one)}"]

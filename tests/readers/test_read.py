@@ -272,3 +272,20 @@ def test_errors_survive_a_pickle():
         read("name,new,old\nx,3,1\ny,4,4\n")
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "how", "proposed"),
+    [
+        (["doc,tp,fp,fn\n7,1,0,0\n3,0,1,1\n", "doc,tp,fp,fn\n3,0,1,1\n7,1,0,1\n"],
+         {"statistic": "f1"}, "doc"),
+        (["question,score\n12,.5\n11,.3\n", "question,score\n11,.2\n12,.6\n"],
+         {"score": "score"}, "question"),
+        (["item_id,rater_id,system,score\n1,1,a,2\n1,1,b,3\n2,1,a,1\n2,1,b,3\n"], {}, "item_id"),
+    ],
+)  # fmt: skip
+def test_what_the_items_are_is_asked_where_names_do_not_say_it(files, how, proposed):
+    given = [File(f"{i}.csv", text.encode()) for i, text in enumerate(files)]
+    with pytest.raises(ReadError) as caught:
+        pt.read(*given, **how)
+    assert caught.value.proposal["id"] == proposed
