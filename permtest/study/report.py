@@ -484,14 +484,16 @@ class Document(Shown):
         """A page that needs nothing else."""
         return _rendered("report.html", self)
 
-    def files(self, formats: Iterable[str] | None = None, stem: str = "report") -> dict[str, bytes]:
+    def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
         found = {}
-        for kind in FORMATS if formats is None else formats:
+        for kind in formats:
             check_option("format", kind, FORMATS)
-            makers = {"tex": _latex, "json": _json}
-            made = makers[kind](self) if kind in makers else _rendered(f"report.{kind}", self)
-            found[f"{stem}.{kind}"] = made.encode("utf-8", "replace")
+            if kind in ("html", "md"):
+                text = _rendered(f"report.{kind}", self)
+            else:
+                text = _latex(self) if kind == "tex" else self.to_json(indent=2)
+            found[f"report.{kind}"] = text.encode("utf-8", "replace")
         return found
 
     def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
@@ -522,10 +524,6 @@ def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tu
         if one.exists() and not overwrite:
             raise FileExistsError(f"{one}: the file exists")
     return paths
-
-
-def _json(document: Document) -> str:
-    return document.to_json(indent=2) + "\n"
 
 
 def _latex(document: Document) -> str:
