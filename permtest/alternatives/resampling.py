@@ -269,7 +269,7 @@ def _part(
     rng, n, m = stream(origin, part[0]), int(counts.sum()), part[1]
     if few:
         return of(rng.multinomial(n, counts / n, size=m))
-    items = np.repeat(np.arange(counts.size), counts)[rng.integers(n, size=(m, n))]
+    items = np.repeat(np.arange(counts.size), counts.astype(np.intp))[rng.integers(n, size=(m, n))]
     return of(_times(items, counts.size))
 
 

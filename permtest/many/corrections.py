@@ -101,7 +101,7 @@ def max_t(
     size, more = (2**n, 0) if listed else (K, 1)  # the observed labelling is one more
     rows, counts = (items[1:].T, np.ones(n, dtype=np.int64)) if listed else _grouped(items[1:])
     many = counts >= ALIKE
-    alone = np.repeat(rows[~many], counts[~many], axis=0)
+    alone = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
     short = np.abs(alone).sum(axis=0).max(initial=0) < SHORT
     alone = np.pad(alone.astype(np.int32 if short else np.int64), ((0, -len(alone) % 8), (0, 0)))
     coins = None if listed else seeds(rng), np.ascontiguousarray(alone), rows[many], counts[many]
