@@ -352,7 +352,7 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
             jpserver_extensions={"voila.server_extension": True},
             terminals_enabled=False,
             allow_root=True,
-            log_level=60,  # nothing: the address is printed below
+            log_level="ERROR",
             tornado_settings={
                 "websocket_max_message_size": MESSAGE,
                 "headers": {"Content-Security-Policy": POLICY},
@@ -365,6 +365,7 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
         config.ZMQChannelsWebsocketConnection.limit_rate = False
         app = ServerApp.instance(config=config)
         app.initialize(argv=[], find_extensions=False)
+        app.log.setLevel(60)  # the address is printed here
         print(f"the page is at\n    {app.display_url}\nfor this machine only. Ctrl-C stops it")
         app.start()
 
