@@ -7,9 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from permtest.app import poll_in_slices
+if find_spec("jupyter_client") and find_spec("ipywidgets"):
+    from permtest.app import poll_in_slices
 
-if find_spec("jupyter_client"):
     poll_in_slices()
 
 

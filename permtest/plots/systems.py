@@ -138,7 +138,9 @@ def _draw_differences(
         below += heights
         handles.append(Patch(label=f"{label}: {(ahead == sign).sum()}", **look))
     middle = int(np.argmin(np.abs(middles)))
-    others, top = float(np.delete(below, middle).max(initial=0.0)), float(below.max())
+    unequal, top = below.copy(), float(below.max())
+    unequal[middle] -= (ahead == 0).sum()  # equal items alone may be cut
+    others = float(unequal.max(initial=0.0))
     if 0 < MUCH * others < top:
         top = CUT * others
         handles[1].set_label(f"{handles[1].get_label()} (bar cut)")

@@ -475,7 +475,9 @@ def _scores(tables: Sequence[Table], said: Said, right: Table | None) -> Scores:
 def _check_order(parts: Sequence[Part], ids: Sequence[str], said: Said) -> None:
     """Stop where names do not say which column is the item, or another order of one does."""
     first = parts[0].table
-    if len(ids) > 1 and "id" not in said and not first.known:
+    keys = [first.column(x, "system") for x in listed(said.get("system"))]
+    together = all(first.frame.duplicated([x, *keys]).any() for x in ids)
+    if together and len(ids) > 1 and "id" not in said and not first.known:
         problem = f"{some(ids)} are called like ids; say which tell the items apart (--id COL)"
         raise ReadError(problem, _columns([first]), {"id": ids[0]})
     for part in () if ids or not first.header else parts[1:]:

@@ -281,7 +281,8 @@ def test_errors_survive_a_pickle():
          {"statistic": "f1"}, "doc"),
         (["question,score\n12,.5\n11,.3\n", "question,score\n11,.2\n12,.6\n"],
          {"score": "score"}, "question"),
-        (["item_id,rater_id,system,score\n1,1,a,2\n1,1,b,3\n2,1,a,1\n2,1,b,3\n"], {}, "item_id"),
+        (["item_id,rater_id,system,score\n" + "1,1,a,2\n1,1,b,3\n1,2,a,1\n1,2,b,3\n"
+          "2,1,a,1\n2,1,b,3\n2,2,a,2\n2,2,b,2\n"], {}, "item_id"),
     ],
 )  # fmt: skip
 def test_what_the_items_are_is_asked_where_names_do_not_say_it(files, how, proposed):
