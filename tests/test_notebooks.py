@@ -15,10 +15,11 @@ from permtest.course import check
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))
 SERIES = [path for path in NOTEBOOKS if not path.name.startswith("00")]  # 00 is the map of them
-MOST_CELLS, MOST_WORDS, LONGEST_CELL = 30, 2_000, 15  # code cells; words; lines that are not blank
+# Before the exercises: code cells, words, figures; and lines of a cell that are not blank.
+MOST_CELLS, MOST_WORDS, MOST_FIGURES, LONGEST_CELL = 18, 1_200, 6, 15
 PICTURE, NOTEBOOK, ALL = 60_000, 300_000, 3_000_000  # bytes that may be stored
 FORBIDDEN = ["pip install", "conda install", "urlopen", "requests", "http:", "https:"]
-END = ["What it means for your paper", "Three questions", "Exercises", "In one breath"]
+END = ["What it means for your paper", "Three questions", "Exercises", "Next"]
 
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 numbered = pytest.mark.parametrize("path", SERIES, ids=lambda path: path.stem)
@@ -37,15 +38,21 @@ def code(path: Path, *, without: tuple[str, ...] = ()) -> list[nbformat.Notebook
     return [cell for cell in cells if not set(without) & set(tags(cell))]
 
 
-def prose(path: Path, *, solutions: bool = True) -> str:
-    cells = (cell for cell in read(path).cells if cell.cell_type == "markdown")
-    return "\n\n".join(cell.source for cell in cells if solutions or "solution" not in tags(cell))
+def prose(path: Path) -> str:
+    return "\n\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
 
 
-def words(path: Path) -> int:
-    """How many a reader meets: formulas that stand alone and folded solutions are left out."""
-    read_by_all = re.sub(r"\$\$.*?\$\$|<[^>]+>", " ", prose(path, solutions=False), flags=re.S)
-    return len(read_by_all.split())
+def main_text(path: Path) -> list[nbformat.NotebookNode]:
+    """The cells before the exercises."""
+    cells = read(path).cells
+    return cells[: next(i for i, x in enumerate(cells) if x.source.startswith("## Exercises"))]
+
+
+def words(cells: list[nbformat.NotebookNode]) -> int:
+    """How many a reader meets: formulas that stand alone and what is folded are left out."""
+    told = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    folded = r"\$\$.*?\$\$|</summary>.*?</details>|<[^>]+>"
+    return len(re.sub(folded, " ", told, flags=re.S).split())
 
 
 def sections(path: Path) -> list[tuple[str, str]]:
@@ -85,11 +92,22 @@ def test_nothing_is_installed_or_fetched(path):
 
 @numbered
 def test_it_is_short(path):
-    assert len(code(path)) <= MOST_CELLS
-    assert words(path) <= MOST_WORDS
-    for cell in code(path, without=("setup", "solution", "page")):
+    main = main_text(path)
+    cells = [cell for cell in main if cell.cell_type == "code"]
+    assert len(cells) <= MOST_CELLS
+    assert words(main) <= MOST_WORDS
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) <= MOST_FIGURES
+    for cell in code(path, without=("setup", "solution", "page", "draw")):
         lines = sum(bool(line.strip()) for line in cell.source.splitlines())
         assert lines <= LONGEST_CELL, cell.id
+
+
+@every
+def test_cells_that_only_draw_or_prepare_are_folded(path):
+    for cell in code(path):
+        if {"setup", "draw", "solution"} & set(tags(cell)):
+            assert cell.metadata.get("jupyter", {}).get("source_hidden") is True, cell.id
 
 
 @every
@@ -118,10 +136,7 @@ def test_every_notebook_has_the_same_skeleton(path):
     headings = [heading for heading, _ in sections(path)]
     assert headings[0].startswith("The data: ")
     assert headings[-len(END) :] == END
-    opening = dict(sections(path))["Exercises"].partition("###")[0]
-    assert opening == dict(sections(SERIES[0]))["Exercises"].partition("###")[0]
-    end = dict(sections(path))["In one breath"]
-    assert re.search(r"\n\n\*\*Next\.\*\* .*\n\n\*\*Sources\.\*\* ", end, re.S)
+    assert "**Sources.** " in dict(sections(path))["Next"]
 
 
 @numbered
@@ -140,7 +155,10 @@ def test_there_are_three_questions_whose_answers_explain_themselves(path):
 
 @numbered
 def test_exercises_are_checked_and_have_folded_solutions(path):
-    """Of each: what is asked, a cell that asks `check`, prose of the solution, and its code."""
+    """Of each: what is asked, a cell that asks `check`, prose of the solution, and its code.
+
+    The last one asks for a verdict in words, and has a folded answer that says what to look for.
+    """
     found = {}
     for cell in read(path).cells:
         found.setdefault((cell.cell_type, *tags(cell)), []).append(cell)
@@ -153,10 +171,14 @@ def test_exercises_are_checked_and_have_folded_solutions(path):
         assert f'check("{name}", ...)' in attempt.source
         assert answer.source.startswith("<details><summary>Solution</summary>\n\n")
         assert answer.source.rstrip().endswith("</details>")
-        assert solution.metadata["jupyter"]["source_hidden"] is True
+        assert solution.metadata["jupyter"] == {"source_hidden": True, "outputs_hidden": True}
         assert solution.source.startswith(f"# solution {k}\n")  # Lab shows it of a folded cell
         assert f'assert check("{name}", ' in solution.source
         assert "Put " in str(check(name))
+    assert "a function" in " ".join(str(check(f"{path.name[:2]}.{k}")) for k in range(1, k + 1))
+    [verdict] = found["markdown", "verdict"]
+    assert verdict.source.startswith(f"### {k + 1}. ")
+    assert "<details><summary>What a good answer says</summary>" in verdict.source
 
 
 @every
@@ -167,7 +189,7 @@ def test_what_it_refers_to_is_there(path):
     told = " ".join(prose(path).split())
     for number in re.findall("[Nn]otebook ([0-9]{2})", told):
         assert number in exercises
-    for k, number in re.findall(r"[Ee]xercise ([0-9])(?: of notebook ([0-9]{2}))?", told):
+    for k, number in re.findall(r"[Ee]xercise ([0-9])(?: of (?:notebook )?([0-9]{2}))?", told):
         assert k in exercises[number or path.name[:2]], (k, number)
     for target in re.findall(r"\]\(([^)#:]+\.ipynb)", told):
         assert (path.parent / target).exists()

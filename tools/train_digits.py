@@ -1,4 +1,4 @@
-"""Train two classifiers of handwritten digits with eight seeds each: the data of notebook 14.
+"""Train two classifiers of handwritten digits with eight seeds each: the data of notebook 13.
 
 PYTHONPATH=. python tools/train_digits.py         # writes notebooks/data/clf_digits_runs.csv
 

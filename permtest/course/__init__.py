@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import permutations
 from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,8 +122,9 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
     ----------
     exercise : str
         Number of the notebook and of the exercise, such as ``"01.2"``.
-    answer : number, str, bool, or a list or array of them
-        Numbers need three correct digits. ``...`` asks what kind of answer is expected.
+    answer : number, str, bool, a list or array of them, or a function
+        Numbers need three correct digits. A function is tried on data that the notebook does not
+        show. ``...`` asks what kind of answer is expected.
 
     Returns
     -------
@@ -145,13 +147,13 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
         there = ", ".join(f"{number}.{k}" for k in known) or "none in that notebook"
         raise ValueError(f"there is no {exercise!r} to check; there are {there}")
     task = known[which]
-    wanted, given = task["answer"], _plain(answer)
+    wanted, given = task.get("answer", check), _plain(answer)  # any function: one is wanted
     if given is ...:
         return Verdict(False, f"Put {_kind(wanted)} in place of the three dots.")
-    if _same(given, wanted):
+    wrong = _diagnosis(given, task) if wanted is not check else _tried(given, task["cases"])
+    if wrong is None:
         return Verdict(True, f"Right. {task.get('right', '')}".strip())
-    said = "Not yet.", _diagnosis(given, task), task.get("hint", "")
-    return Verdict(False, " ".join(filter(None, said)))
+    return Verdict(False, " ".join(filter(None, ["Not yet.", wrong, task.get("hint", "")])))
 
 
 @cache
@@ -186,6 +188,8 @@ def _same(given: Any, wanted: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
+    if callable(value):
+        return "a function"
     if isinstance(value, bool):
         return "True or False"
     if isinstance(value, str):
@@ -195,18 +199,41 @@ def _kind(value: Any) -> str:
     return "a number"
 
 
-def _diagnosis(given: Any, task: Mapping[str, Any]) -> str:
-    """The mistake that leads to this answer, if it is a known one."""
+def _tried(function: Any, cases: Sequence[Mapping[str, Any]]) -> str | None:
+    """What a function does wrong with the first of the cases that it does not get right."""
+    if not callable(function):
+        return f"Give the function itself, without calling it; yours is {_kind(function)}."
+    for case in cases:
+        call = f"{getattr(function, '__name__', 'it')}({', '.join(map(str, case['given']))})"
+        try:
+            found = _plain(function(*case["given"]))
+        except Exception as error:
+            return f"{call} raises {type(error).__name__}: {error}."
+        if not _same(found, case["answer"]):
+            return f"{call} returns {found}. {case.get('say', '')}".strip()
+    return None
+
+
+def _diagnosis(given: Any, task: Mapping[str, Any]) -> str | None:
+    """The mistake that leads to this answer, if it is a known one; None if it is right."""
     wanted = task["answer"]
+    if _same(given, wanted):
+        return None
     for mistake in task.get("mistakes", []):
         if _same(given, mistake["answer"]):
             return str(mistake["say"])
+    if hasattr(given, "pvalue"):
+        return "That is a whole result. Give the number that the question asks for, as .pvalue."
     if _kind(given) != _kind(wanted):
         return f"The answer is {_kind(wanted)}; yours is {_kind(given)}."
     if isinstance(wanted, list):
+        if any(_same(list(order), wanted) for order in permutations(given[:6])):
+            return "These are the right entries in the wrong order."
         wrong = [k for k, pair in enumerate(zip(given, wanted, strict=True)) if not _same(*pair)]
         return f"Entry {wrong[0]} is wrong (counted from 0); {len(wrong)} of {len(wanted)} are."
     if isinstance(wanted, float) and isinstance(given, int | float):
+        if isclose(given, wanted, rel_tol=10 * DIGITS):
+            return "That is close, but three digits should be right."
         for said, factor in SLIPS.items():
             if isclose(given, factor * wanted, rel_tol=DIGITS):
                 return said

@@ -13,7 +13,7 @@ import pytest
 
 from tests.browser.conftest import ROOT, serving
 
-FIRST, OWN = "01-are-they-different.ipynb", "12-your-own-data.ipynb"
+FIRST, OWN = "01-are-they-different.ipynb", "11-your-own-data.ipynb"
 END = "All cells ran."
 SENTENCE = ".jp-OutputArea .widget-html [role=status]"
 PICTURE = ".jp-OutputArea .widget-html img"
