@@ -2,11 +2,14 @@
 
 import json
 import re
+import tomllib
 from base64 import b64decode
+from math import isclose
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from run_notebooks import execute, fingerprint, stored, text
 
@@ -179,6 +182,24 @@ def test_exercises_are_checked_and_have_folded_solutions(path):
     [verdict] = found["markdown", "verdict"]
     assert verdict.source.startswith(f"### {k + 1}. ")
     assert "<details><summary>What a good answer says</summary>" in verdict.source
+
+
+@numbered
+def test_no_answer_is_in_plain_view(path):
+    """What a reader sees without unfolding anything has no number that an exercise asks for."""
+    seen = [
+        re.sub(r"<details>.*?</details>", " ", cell.source, flags=re.S) for cell in read(path).cells
+    ]
+    for cell in code(path, without=("solution",)):
+        seen.append(text(cell.outputs))
+    digits = [x.replace(",", "") for x in re.findall(r"\d[\d,]*\.?\d*(?:e-?\d+)?", "\n".join(seen))]
+    told = {float(x) for x in digits if len(re.sub(r"\D|e.*", "", x).strip("0")) >= 3}
+    tasks = tomllib.loads((ROOT / f"permtest/course/{path.name[:2]}.toml").read_text("utf-8"))
+    for number, task in tasks.items():
+        answers = np.ravel(task.get("answer", []))
+        floats = [x for x in answers if isinstance(x, float) and len(f"{x:g}".strip("0.")) > 2]
+        for answer in floats:
+            assert not [x for x in told if isclose(x, answer, rel_tol=1e-3)], (number, answer)
 
 
 @every

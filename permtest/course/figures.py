@@ -27,6 +27,7 @@ from permtest.plots import plot_null, roles, sheet
 HERE = Path(__file__).parent
 COLOURS, DPI = 32, 100  # of a still
 ALPHA = 0.05  # the level of those who peek
+STILL_TOSSES = 20
 
 of_state: Any = {"sync": True, "state": True}  # marks the traits of which a state is made
 
@@ -96,7 +97,7 @@ class Swap(MovingFigure):
     cards = List(Int(), minlen=1, maxlen=8).tag(**of_state)
     labels = List(Unicode()).tag(**of_state)
     view = Enum(("few", "all"), "few").tag(**of_state)
-    tosses = Int(20, min=0, max=10_000).tag(**of_state)
+    tosses = Int(0, min=0, max=10_000).tag(**of_state)
     seed = Int(1).tag(**of_state)
 
     def __init__(self, u: Any, v: Any, *, names: tuple[str, str], **state: Any) -> None:
@@ -106,16 +107,24 @@ class Swap(MovingFigure):
         super().__init__(names=list(names), **whole, **state)
 
     def _still(self, picture: Figure) -> str:
-        """The exact distribution of the items in view."""
+        """What is there before a toss, after some, and after all."""
         a, b = self.names
         shown = self.cards if self.view == "few" else range(len(self.u))
-        u, v = ([scores[i] for i in shown] for scores in (self.u, self.v))
-        result = exact_perm_test(u, v)
-        ax = plot_null(result, ax=picture.subplots())
-        sheet.literal(ax.xaxis.label, f"lead of {a} ({self.unit})", ax)
+        d = np.subtract(self.u, self.v)[shown]
+        law, lead = exact_perm_test(d, 0 * d).null_distribution, int(d.sum())
+        coins = np.random.default_rng(self.seed).choice([-1, 1], (STILL_TOSSES, d.size))
+        tossed, counts = np.unique(coins @ d, return_counts=True)
+        panels = picture.subplots(1, 3)
+        panels[1].bar(tossed, counts, law.unit, **roles.NULL.area(panels[1]))
+        panels[2].bar(law.support, law.pmf, law.unit, **roles.NULL.area(panels[2]))
+        titles = "the observed lead", f"{STILL_TOSSES} tosses", "all labellings"
+        for ax, title in zip(panels, titles, strict=True):
+            ax.axvline(lead, **roles.OBSERVED.line())
+            ax.set(title=title, yticks=[], xlim=(law.support[0] - 1, law.support[-1] + 1))
+        sheet.literal(picture.supxlabel(""), f"lead of {a} ({self.unit})", 60)
         return (
-            f"Null distribution of the lead of {a} over {b} on {len(shown):,} {self.item}s: the "
-            f"observed lead is {result.statistic:+g} {self.unit}, p = {result.pvalue:.3g}."
+            f"Three frames: {a} leads {b} by {lead:+,} {self.unit} on {len(d):,} {self.item}s; the "
+            f"leads of {STILL_TOSSES} random labellings; the leads of all labellings."
         )
 
 
