@@ -58,6 +58,18 @@ def test_the_readme_asks_the_questions_of_the_map():
     assert all(question.endswith("?") for question in asked)
 
 
+def test_the_map_has_the_prerequisites_of_every_notebook():
+    """Before its exercises a notebook leans on no earlier one that the map does not lead to it."""
+    needs = re.findall(r'"(\d\d)-(\d\d)"', source(MAP, "code"))
+    before = {number: {"01"} - {number} for number in LESSONS}
+    for start, end in needs:
+        before[end] |= {start} | before[start]
+    for number in LESSONS:
+        text = re.split("^## (?:Three questions|What it means)", prose(number), flags=re.M)[0]
+        used = set(re.findall(r"\b(\d\d)\b", " ".join(re.findall(r"[Nn]otebooks? [\d, and]+", text))))
+        assert {x for x in used if "00" < x < number} <= before[number], number
+
+
 # ---- the teacher's page -------------------------------------------------------------------------
 
 
