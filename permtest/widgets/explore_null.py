@@ -24,7 +24,7 @@ SDS_LEFT = 5.0  # how far the axis reaches to the left, in standard deviations
 
 
 class TailExplorer(Explorer):
-    """Drag the observed sum: log p and the tilted law follow at once, however small p is.
+    """Drag the observed sum: log p and the tilted follow at once, however small p is.
 
     With more than 1000 sums to choose from, the slider has some of them, evenly spaced, and the
     observed one. Above are decimal logarithms of probabilities, below both laws as shares of
@@ -90,7 +90,7 @@ class TailExplorer(Explorer):
         return alt, (
             f"{start} (log10 p = {result.log10_pvalue:.4f}). It is {away:.3g} standard deviations "
             f"out, where an FFT without a tilt {sight}. Tilted by a factor of "
-            f"{np.exp(self.tau):.3g} per {result.unit.removesuffix('s')}, the law has its mean at "
+            f"{np.exp(self.tau):.3g} per {result.unit.removesuffix('s')}, it has its mean at "
             f"{sheet.signed(self.tilted.mean(), 4)} and a standard deviation of "
             f"{self.tilted.std():.3g}."
         )
@@ -105,7 +105,7 @@ class TailExplorer(Explorer):
         parts = {gid: np.where(kind, logs, np.nan) for gid, kind in kinds.items()}
         shown = draw_law(upper, result, parts, edges, bottom)
         heights = np.maximum(tilted.log_pmf / np.log(10), 2 * bottom)[reached]
-        line = roles.TILTED.line(gid="tilted", label="tilted law")
+        line = roles.TILTED.line(gid="tilted", label="tilted")
         shown += upper.plot(null.support[reached], heights, **line)
         line = roles.THEORY.line(gid="noise", label="FFT noise")
         shown.append(upper.axhline(log10(self._noise), **line))
