@@ -24,7 +24,7 @@ SDS_LEFT = 5.0  # how far the axis reaches to the left, in standard deviations
 
 
 class TailExplorer(Explorer):
-    """Drag the observed sum: log p and the tilted follow at once, however small p is.
+    """Drag the observed sum: log p and the tilted distribution follow at once, however small p is.
 
     With more than 1000 sums to choose from, the slider has some of them, evenly spaced, and the
     observed one. Above are decimal logarithms of probabilities, below both laws as shares of
@@ -78,7 +78,7 @@ class TailExplorer(Explorer):
         logs = logs - np.logaddexp.reduce(logs)
         self.tau = tau / float(null.step)  # for a sum that is larger by one unit
         self.tilted = replace(null, pmf=np.exp(logs), log_cells=logs)
-        alt = "Null law of {} minus {} and the law tilted to its tail".format(*result.names)
+        alt = "Null distribution of {} minus {}, and the same tilted to its tail".format(*result.names)
         lead = counted(self.lead.value, result.unit)
         start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
         if not null.std():
