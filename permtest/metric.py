@@ -104,7 +104,7 @@ def metric_test(
             "prediction of each system for each item, in the same order"
         )
     if isinstance(metric, str | Statistic):
-        if any(column.ndim > 1 for column in (right, first, second)):
+        if right.ndim + first.ndim > 2:
             raise ValueError(f"metric={metric!r} needs a label for each item; pass a function")
         predictions = dict(zip(names, (first.tolist(), second.tolist()), strict=True))
         scores = score_labels(right.tolist(), predictions, metric, pos_label).clustered(clusters)
@@ -113,13 +113,38 @@ def metric_test(
         raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
     if pos_label is not None:
         raise ValueError("pos_label is for metrics with a name; pass it to your function itself")
-    called, n = function_name(metric, "metric"), len(right)
-    entries = None if clusters is None else n
+    n, called = len(right), function_name(metric, "metric")
     units = cluster_numbers(range(n) if clusters is None else clusters, n)
-    value, size = partial(_value, metric, called, right), check_count(K, "K", most=MAX_SAMPLES)
-    known: dict[str, Any] = {"metric": called, "names": names, "n_entries": entries}
-    rng = as_generator(rng)
-    return _sampled(value, (first, second), units, size, rng, alternative, **known)
+    generator, size = as_generator(rng), check_count(K, "K", most=MAX_SAMPLES)
+    both = np.array([first, second], dtype=np.result_type(first, second))
+    value = partial(_value, metric, called, right)
+    informative, observed, differences = _sampled(value, both, units, size, generator)
+    turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    values, counts = np.unique(differences, return_counts=True)
+    statistic, slack = observed[0] - observed[1], TIE * max(map(abs, observed))
+    samples = Samples(values, counts, turn(values) >= turn(statistic) - slack)
+    p = (samples.n_extreme + 1) / (size + 1)
+    return PermutationTestResult(
+        statistic=statistic,
+        pvalue=p,
+        log10_pvalue=log10(p),
+        alternative=alternative,
+        n=int(units.max(initial=-1)) + 1,
+        n_informative=informative,
+        method="monte_carlo",
+        method_reason="any function of all predictions can only be sampled",
+        error_bound=None,
+        metric=called,
+        names=names,
+        totals=None,
+        n_samples=size,
+        n_extreme=samples.n_extreme,
+        n_entries=None if clusters is None else n,
+        scores=observed,
+        rank=0,
+        _question=None,
+        _samples=samples,
+    )
 
 
 def _column(values: Any, name: str) -> NDArray[Any]:
@@ -127,68 +152,35 @@ def _column(values: Any, name: str) -> NDArray[Any]:
     if is_unordered(values) or getattr(values, "ndim", 1) == 0:
         raise TypeError(f"{name} must be a sequence of labels, not {type(values).__name__}")
     array = plain_array(values, name, "a sequence of labels or numbers")
-    listed = array.dtype == object
-    missing = np.frompyfunc(is_missing, 1, 1)(array).astype(bool) if listed else array != array
+    missing = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
     for place in np.argwhere(missing)[:1]:
         raise ValueError(f"{name}[{place[0]}] is missing; fill it in, or leave the item out")
     # Functions such as those of scikit-learn do not take numbers for numbers among objects.
-    return np.array(array.tolist()) if listed and len({type(x) for x in array.flat}) == 1 else array
+    one_kind = array.dtype == object and len({type(x) for x in array.flat}) == 1
+    return np.array(array.tolist()) if one_kind else array
 
 
 def _sampled(
     value: Callable[[Any, int], float],
-    columns: tuple[NDArray[Any], NDArray[Any]],
+    both: NDArray[Any],
     units: NDArray[np.intp],
     size: int,
     rng: np.random.Generator,
-    alternative: Alternative,
-    **known: Any,
-) -> PermutationTestResult:
-    """The p-value from random labellings of the units on which predictions differ."""
-    # Of texts and numbers neither become the other.
-    mixed = len({column.dtype.kind in "SUT" for column in columns}) > 1
-    first, second = (x.astype(object if mixed else np.result_type(*columns)) for x in columns)
-    differ = np.asarray(first != second)
-    rows = np.flatnonzero(differ.any(axis=tuple(range(1, differ.ndim))))
+) -> tuple[int, tuple[float, float], NDArray[np.float64]]:
+    """On how many units predictions differ; both values; and differences of random labellings."""
+    rows = np.flatnonzero((both[0] != both[1]).reshape(len(units), -1).any(axis=1))
     informative, unit = np.unique(units[rows], return_inverse=True)
 
-    def both(labelling: int) -> tuple[float, float]:
-        x, y = first.copy(), second.copy()
+    def labelled(labelling: int) -> tuple[float, float]:
+        x = both.copy()
         if labelling:
             moved = rows[rng.integers(0, 2, informative.size, dtype=bool)[unit]]
-            x[moved], y[moved] = second[moved], first[moved]
-        return value(x, labelling), value(y, labelling)
+            x[:, moved] = both[::-1, moved]
+        return value(x[0], labelling), value(x[1], labelling)
 
-    observed = both(0)
-    every = progress(map(both, range(1, size + 1)), total=size, what="random labellings")
-    gaps, counts = np.unique(
-        np.fromiter((x - y for x, y in every), float, size), return_counts=True
-    )
-    sign = -1 if alternative == "less" else 1
-    turned, least = sign * gaps, sign * (observed[0] - observed[1])
-    if alternative == "two-sided":
-        turned, least = np.abs(gaps), abs(least)
-    samples = Samples(gaps, counts, turned >= least - TIE * max(map(abs, observed)))
-    p = (samples.n_extreme + 1) / (size + 1)
-    return PermutationTestResult(
-        statistic=observed[0] - observed[1],
-        pvalue=p,
-        log10_pvalue=log10(p),
-        alternative=alternative,
-        n=int(units.max(initial=-1)) + 1,
-        n_informative=informative.size,
-        method="monte_carlo",
-        method_reason="any function of all predictions can only be sampled",
-        error_bound=None,
-        totals=None,
-        n_samples=size,
-        n_extreme=samples.n_extreme,
-        scores=observed,
-        rank=0,
-        **known,
-        _question=None,
-        _samples=samples,
-    )
+    observed = labelled(0)
+    every = progress(map(labelled, range(1, size + 1)), total=size, what="random labellings")
+    return informative.size, observed, np.fromiter((x - y for x, y in every), float, size)
 
 
 def _value(metric: Metric, called: str, gold: Any, said: Any, labelling: int) -> float:

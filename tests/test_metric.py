@@ -97,7 +97,7 @@ def recall_of_b(gold, said):
     ("labels", "name", "positive", "function"),
     [
         ((GOLD, A, B), "accuracy", None, accuracy),
-        ((TEXTS, X, Y), "micro_f1", None, accuracy),
+        ((TEXTS, X, Y), "uas", None, accuracy),
         ((TEXTS, X, Y), "recall", "b", recall_of_b),
     ],
 )
@@ -117,7 +117,6 @@ def test_a_result_is_like_other_sampled_ones():
     assert law.pmf.sum() == pytest.approx(1)
     assert law.pmf[result.extreme].sum() == pytest.approx(result.n_extreme / 300)
     assert set(law.support[:, 0]) == set(result.null_values)
-    assert "svg" in result._repr_html_()
 
 
 def test_what_is_compared():
@@ -128,9 +127,8 @@ def test_what_is_compared():
     assert metric_test(GOLD, SCORES, OTHERS, partial(auc), K=300, rng=5) == plain
     columns = [pd.Series(x, name=name) for x, name in ((GOLD, "gold"), (A, "new"), (B, "old"))]
     assert metric_test(*columns, kappa, K=9).names == ("new", "old")
-    # Of text and numbers neither becomes the other.
-    seen = metric_test([1, 0], [1, 0], ["1", "x"], lambda _, said: sum(s == 1 for s in said), K=9)
-    assert (seen.scores, seen.n_informative) == ((1, 0), 2)
+    halves = metric_test([1, 0], [1, 0], [0.5, 0], lambda _, said: said[0], K=99, rng=0)
+    assert (halves.scores, halves.null_values.tolist()) == ((1, 0.5), [-0.5, 0.5])
 
 
 def test_a_function_may_change_its_arrays():
@@ -167,7 +165,6 @@ def picky(_, said):
         ((GOLD, A, B, "acuracy"), {}, ValueError, "did you mean 'accuracy'"),
         ((GOLD, A, B, 3), {}, TypeError, "metric=3 must be the name"),
         ((TEXTS, X, Y, "f1"), {}, ValueError, "name it with pos_label, or choose macro_f1"),
-        ((GOLD, A, B, "wer"), {}, ValueError, "choose accuracy or macro_f1$"),
         ((GOLD, A, B, "accuracy"), {"pos_label": 1}, ValueError, "^pos_label is for measures of"),
         ((GOLD, np.eye(10), np.ones((10, 2)), auc), {}, ValueError, "one prediction"),
         ((GOLD, np.eye(10), np.eye(10), "accuracy"), {}, ValueError, "pass a function"),

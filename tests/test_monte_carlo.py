@@ -155,7 +155,7 @@ def test_a_bar_takes_over_after_the_first_items(bars, size):
 @pytest.mark.parametrize("stderr", [io.StringIO(), None])
 def test_no_bar_where_nobody_looks(bars, monkeypatch, stderr):
     monkeypatch.setattr(_parallel.sys, "stderr", stderr)
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert watched() == list(range(5))
     assert bars == []
 

@@ -139,7 +139,7 @@ def test_bars_and_their_key_count_items_and_the_mean_has_its_interval(name):
 
 
 def test_counts_are_drawn_by_what_each_item_adds():
-    scores = pt.Scores.of_counts(dict(zip("ab", COUNTS, strict=True)), [("tp", "fp", "fn")])
+    scores = pt.Scores.of_counts(dict(zip("ab", COUNTS, strict=True)))
     with pytest.raises(ValueError, match="pass contributions="):
         plot_estimation(scores, ax=Figure())
     how = {"contributions": FLOATS[0], "difference": 0.03, "measure": "F1"}

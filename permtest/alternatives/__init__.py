@@ -271,7 +271,7 @@ def compare_all(
     elif delta:
         raise ValueError(f"delta is for single scores, not for {entry.name!r}")
     else:
-        scores = registry.counts_of(u, v, names, entry)
+        scores = registry.counts_of(u, v, names)
     chosen = _chosen(applicable(scores, entry, delta), tests)
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))

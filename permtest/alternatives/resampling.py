@@ -202,7 +202,7 @@ def paired_bootstrap(
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
     shift = float(registry.as_threshold(delta))
     if entry.columns:
-        scores = registry.counts_of(u, v, None, entry)
+        scores = registry.counts_of(u, v, None)
         measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
         rows = np.concatenate(both, axis=1).astype(np.float64)

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.integers import IntArray, exact_dot, exact_sum, roomy
+from permtest.integers import IntArray, exact_dot, exact_sum, with_room
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -430,7 +430,7 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Ta
             step, half = 2 * unit if k else 1, np.full(k, 0.5)
             law = TwoPointSum(u.size, -top * unit, step, widths[:k], counts[:k], half, half)
             return law, Tally(total_u, total_v, low)
-    u, v = roomy(u), roomy(v)
+    u, v = with_room(u), with_room(v)
     widths, counts = count_values(np.abs(u - v))
     low = min(int(u.min()), int(v.min())) if u.size else 0
     # An entry of difference d goes from -d to d.

@@ -84,7 +84,7 @@ def test_p_is_never_zero_and_decimals_are_no_floats():
 
 
 THREE = Scores.of_columns({"a": [1, 2], "b": [2, 1], "c": [1, 1]})
-COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]}, [("tp", "fp", "fn")])
+COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_resamples_without_spread_make_infinite_t():
 
 A = [(3, 0, 0), (2, 1, 0), (0, 1, 1), (4, 0, 1)]
 B = [(2, 1, 1), (2, 0, 0), (0, 2, 1), (2, 2, 3)]
-COUNTS = Scores.of_counts({"u": A, "v": B}, [("tp", "fp", "fn")])
+COUNTS = Scores.of_counts({"u": A, "v": B})
 
 
 def f1(rows):

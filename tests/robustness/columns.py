@@ -101,10 +101,6 @@ MEANT: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "polars": (lambda: pl.Series(PLAIN), PLAIN),
     "longdouble": (lambda: np.array(FLOATS[:1] * 6, np.longdouble), [Fraction(1, 2)] * 6),
     "polars decimals": (lambda: pl.Series([Decimal(str(x)) for x in FLOATS]), HALVES),
-    "polars Int128": (
-        lambda: pl.Series([2**100, 1, 2, 3, 4, 5], dtype=pl.Int128),
-        [2**100, 1, 2, 3, 4, 5],
-    ),
 }
 
 NAN, INF = float("nan"), float("inf")
