@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from importlib import import_module
 from math import isfinite
 from numbers import Real
@@ -44,9 +43,7 @@ def check_finite(value: Any, name: str) -> float:
 
 def check_level(value: Any, name: str = "alpha") -> float:
     """A level of significance, of confidence, or a power; an error unless 0 < `value` < 1."""
-    if getattr(value, "ndim", 1) == 0:
-        value = value.item()
-    number = check_finite(float(value) if isinstance(value, Decimal) else value, name)
+    number = check_finite(value, name)
     if not 0 < number < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
     return number

@@ -79,7 +79,8 @@ def in_parallel(
         workers = joblib.Parallel(return_as="generator" if lazily else "list", **options or {})
         every = workers(joblib.delayed(function)(chunk, *shared) for chunk in chunks[done:])
         try:
-            yield from every
+            for found in every:
+                yield found
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib tells what it has to throw away

@@ -70,12 +70,8 @@ def plain(value: Any) -> Any:
     """A value as JSON has it: None for NaN and infinity, a float for a fraction."""
     if isinstance(value, Shown):
         return value.to_dict()
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
-            value = np.where(np.isfinite(value), value.astype(object), np.array(None))
-        return value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, float | Fraction | Decimal):
         value = float(value)
         return value if isfinite(value) else None

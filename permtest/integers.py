@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm, log2
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from permtest._jit import Floats
 
 #: An integer array: int64, or Python integers (dtype object) where int64 could overflow.
 IntArray: TypeAlias = NDArray[Any]
+#: Columns as integers over one scale, the scale, by how much each score may be off, None if none is,
+#: and what floats were taken for, if that is not the decimals that they are printed as.
+Exact: TypeAlias = tuple[list[IntArray], int, list[Floats] | None, str]
 #: Below SAFE a difference of differences of two scores still fits an int64, and below WIDE every
 #: integer is a float.
 SAFE, WIDE = 2**60, 2**53
@@ -41,15 +44,6 @@ SHORT, SHORT_SINGLE, FULL, MOST = 12, 4, 15, 19
 POWERS = np.array([float(10**k) for k in range(19)])
 #: A number as people and programs write it.
 WRITTEN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?|[+-]?\d+/0*[1-9]\d*", re.ASCII)
-
-
-class Exact(NamedTuple):
-    """Columns of scores as integers, of int64 or Python's, over one scale."""
-
-    columns: list[IntArray]
-    scale: int
-    tolerance: list[Floats] | None = None  # by how much each score may be off, in scores
-    reading: str = ""  # what floats were taken for, if not the decimals that they are printed as
 
 
 # ---- integers that do not wrap around ------------------------------------------------------------
@@ -116,13 +110,9 @@ def is_missing(value: Any) -> bool:
 
 def plain_array(values: Any, name: str, what: str = "an array", remedy: str = "") -> NDArray[Any]:
     """What NumPy makes of values, as Python objects where it would change some, or an error."""
-    listed = isinstance(values, list | tuple)
-    kinds = set(map(type, values)) if listed else {type(values)}
-    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
-        for i, part in enumerate(values if listed else [values]):
-            for bad in np.argwhere(np.ma.getmaskarray(part))[:1].tolist():
-                where = (i, *bad) if listed else bad
-                raise ScoreError(name, where, "is masked", "remove the pair or fill in its score")
+    if isinstance(values, np.ma.MaskedArray):
+        for where in np.argwhere(np.ma.getmaskarray(values))[:1]:
+            raise ScoreError(name, where, "is masked", "remove the pair or fill in its score")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -150,7 +140,6 @@ def _column(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(
             f"{name} must be a one-dimensional sequence of numbers, not {type(values).__name__}"
         )
-    values = values if hasattr(values, "__len__") else list(values)
     array = plain_array(values, name, "one-dimensional")
     if array.ndim != 1:
         hint = "; pass one column for each system" if array.ndim == 2 else ""
@@ -206,13 +195,13 @@ def _number_of(text: str) -> int | Fraction | float | None:
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
     """Columns as integers with one number to divide them by; floats are read as said above."""
     if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
-        return Exact(list(columns), 1)
+        return list(columns), 1, None, ""
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(array.dtype == np.int64 for array in arrays):
-        return Exact(arrays, 1)
+        return arrays, 1, None, ""
     for k in range(7 if all(array.dtype != object for array in arrays) else 0):
         if all(_have_places(x[:9], k) and _have_places(x, k) for x in arrays):
-            return Exact([np.rint(x * POWERS[k]).astype(np.int64) for x in arrays], 10**k)
+            return [np.rint(x * POWERS[k]).astype(np.int64) for x in arrays], 10**k, None, ""
     return _as_fractions(arrays, labels)
 
 
@@ -246,7 +235,7 @@ def _as_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Exact:
         x.astype(np.int64) if largest(x) < SAFE else x for x in np.split(numbers, starts[1:])
     ]
     tolerance = np.split(off, starts[1:]) if off.any() else None
-    return Exact(columns, scale, tolerance, reading.format(scale=scale))
+    return columns, scale, tolerance, reading.format(scale=scale)
 
 
 def _read(x: Floats, single: NDArray[np.bool_]) -> tuple[IntArray, int, Floats, str]:

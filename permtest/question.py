@@ -59,7 +59,6 @@ from permtest.statistics import (
     MeanOfRatios,
     Statistic,
     check_alternative,
-    check_scores,
     lookup,
     measured,
 )
@@ -600,7 +599,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
     scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
     u, v = tally.total_u, tally.total_v
     totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
-    check_scores(entry, data, tally.low if data.clusters is None else None)
     upper = data.higher_is_better
     return SumQuestion(
         law=law,

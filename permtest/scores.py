@@ -172,20 +172,7 @@ class Scores:
     def of_columns(
         cls, columns: Mapping[str, Any], *, labels: Sequence[str] = (), **fields: Any
     ) -> Scores:
-        """Validate a column of scores for each of two or more systems, as `of` does.
-
-        Parameters
-        ----------
-        columns : mapping of str to array_like of shape (N,)
-        labels : sequence of str, optional
-            How error messages call the columns.
-        **fields
-            Other fields.
-
-        Returns
-        -------
-        Scores
-        """
+        """Validate a column of scores for each of two or more systems, by name, as `of` does."""
         labels, arrays = labels or _labels(columns), list(columns.values())
         for label, other in zip(labels, arrays, strict=True):
             check_aligned(arrays[0], other, (labels[0], label))
@@ -200,29 +187,12 @@ class Scores:
     def of_counts(
         cls, tables: Mapping[str, Any], *, labels: Sequence[str] = (), **fields: Any
     ) -> Scores:
-        """Validate a table of counts for each of two or more systems.
+        """Validate a table of counts for each of two or more systems, by name.
 
-        Parameters
-        ----------
-        tables : mapping of str to array_like of shape (N, c), or (N, classes, c)
-            Whole numbers, none below 0: in three columns tp, fp and fn, or in two tp and
-            incorrect. In a data frame, or a mapping of names to columns, they go by these names,
-            and others are left alone.
-        labels : sequence of str, optional
-            How error messages call the tables.
-        **fields
-            Other fields.
-
-        Returns
-        -------
-        Scores
-            Higher measures of which are better, unless `higher_is_better` says something else.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If something is not a whole number, negative or missing, if the shapes differ, or if
-            columns are missing.
+        Tables have the shape (N, c), or (N, classes, c): whole numbers, none below 0, in three
+        columns tp, fp and fn, or in two tp and incorrect. In a data frame, or a mapping of names
+        to columns, they go by these names, and others are left alone. Higher measures are better,
+        unless `higher_is_better` says something else. Errors are those of `of`.
         """
         labels, head, found = labels or _labels(tables), next(iter(tables.values())), []
         for label, values in zip(labels, tables.values(), strict=True):
@@ -230,33 +200,19 @@ class Scores:
             found.append(_counts(_table(values, label), label))
             if found[0].shape != found[-1].shape:
                 raise ValueError(
-                    f"{labels[0]} has shape {found[0].shape} and {label} {found[-1].shape}; a "
-                    "paired test needs the counts of all systems on the same items, in the same "
-                    "columns"
+                    f"{labels[0]} has shape {found[0].shape} and {label} {found[-1].shape}; count "
+                    "all systems on the same items, in the same columns"
                 )
         columns = COUNTS if found[0].shape[-1] == len(COUNTS) else TWO_COUNTS
         return cls(found, tuple(tables), columns=columns, **{"higher_is_better": True} | fields)
 
     @classmethod
     def of_runs(cls, runs: Mapping[str, Any], **fields: Any) -> Scores:
-        """Validate repeated runs of each of two or more systems; scores are their means.
+        """Validate repeated runs of each of two or more systems, by name; scores are their means.
 
-        Parameters
-        ----------
-        runs : mapping of str to array_like of shape (N, K), to list of N sequences, or to Runs
-            The scores of the runs of each item; items may have different numbers of them.
-        **fields
-            Other fields.
-
-        Returns
-        -------
-        Scores
-            With `runs`, all of one scale.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `of`, or if an item has no runs, or systems have different numbers of items.
+        The runs of a system are an array of shape (N, K), a list of N sequences, as items may have
+        different numbers of runs, or `Runs`. All get one scale. Errors are those of `of`; no item
+        may be without runs, and no score a floating-point number that stands for no fraction.
         """
         given, head = {name: _runs(values, name) for name, values in runs.items()}, next(iter(runs))
         for name, one in given.items():
@@ -266,10 +222,9 @@ class Scores:
                 [one.scores for one in given.values()], list(runs)
             )
         except ScoreError as error:
-            run, ends = error.index[0], np.cumsum(given[error.argument].sizes)
-            item = int(np.searchsorted(ends, run, side="right"))
-            first = int(ends[item] - given[error.argument].sizes[item])
-            raise error.at((item, run - first)) from None
+            sizes = given[error.argument].sizes
+            item = np.repeat(np.arange(sizes.size), sizes)[error.index[0]]
+            raise error.at((item, error.index[0] - sizes[:item].sum())) from None
         if off is not None:
             raise ValueError(
                 "scores of runs are floating-point numbers whose rounding can decide ties; round "
@@ -435,21 +390,22 @@ def _labels(systems: Mapping[str, Any]) -> list[str]:
 
 def _table(values: Any, name: str) -> NDArray[Any]:
     """An array of counts; the columns of a frame or a mapping are chosen by their names."""
-    labels = list(values.keys()) if hasattr(values, "keys") else getattr(values, "columns", None)
-    if labels is None:
-        if is_unordered(values):
-            raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
-        return plain_array(values if hasattr(values, "__len__") else list(values), name, "a table")
-    wanted = next((some for some in (COUNTS, TWO_COUNTS) if {*some} <= {*labels}), None)
-    if wanted is None:
-        raise ValueError(
-            f"{name} has the columns {list(labels)}, but counts are tp, fp, fn, or tp, incorrect; "
-            f"rename them, or pass {name}.to_numpy() with columns in this order"
-        )
-    chosen = [as_integers(values[column], f"{name}[{column!r}]") for column in wanted]
-    for column, counts in zip(wanted, chosen, strict=True):
-        check_length(chosen[0], counts, (f"{name}[{wanted[0]!r}]", f"{name}[{column!r}]"))
-    return np.stack(chosen, axis=-1)
+    columns = list(values) if hasattr(values, "keys") else getattr(values, "columns", None)
+    if columns is not None:
+        wanted = next((some for some in (COUNTS, TWO_COUNTS) if {*some} <= {*columns}), None)
+        if wanted is None:
+            raise ValueError(
+                f"{name} has the columns {[*columns]}, but counts are tp, fp, fn, or tp, "
+                f"incorrect; rename them, or pass {name}.to_numpy() with columns in this order"
+            )
+        labels = [f"{name}[{column!r}]" for column in wanted]
+        chosen = [as_integers(values[x], label) for x, label in zip(wanted, labels, strict=True)]
+        for label, counts in zip(labels, chosen, strict=True):
+            check_length(chosen[0], counts, (labels[0], label))
+        return np.stack(chosen, axis=-1)
+    if is_unordered(values):
+        raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
+    return plain_array(values, name, "a table")
 
 
 def _counts(table: NDArray[Any], name: str) -> IntArray:
@@ -473,9 +429,6 @@ def _runs(values: Any, name: str) -> Runs:
     """The runs of one system, with their scores as they are given."""
     if isinstance(values, Runs):
         return values
-    if is_unordered(values):
-        kind = type(values).__name__
-        raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
     scores: Any = []
     if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
         table = plain_array(values, name, "a table of runs")

@@ -24,8 +24,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import ScoreError, check_option
-from permtest.integers import IntArray, exact_sum, unscaled, with_room
+from permtest._checks import check_option
+from permtest.integers import IntArray, exact_sum, with_room
 from permtest.scores import COUNTS, TWO_COUNTS, Scores
 
 #: Weights that make a mean of ratios one sum are no larger than this, so that sums fit an int64.
@@ -79,8 +79,6 @@ class Statistic:
     ----------
     name : str
         Its name in ``statistic=`` and ``--metric``.
-    about : str
-        What it is, in a few words; of a measure its formula.
     title : str
         What sentences and axes call a measure; empty for sums and means of single scores.
     unit : str
@@ -97,14 +95,13 @@ class Statistic:
     --------
     >>> from permtest import STATISTICS
     >>> accuracy, f1 = STATISTICS["accuracy"], STATISTICS["f1"]
-    >>> accuracy.about, accuracy.columns, accuracy.higher_is_better
-    ('correct answers of each entry', (), True)
-    >>> f1.about, f1.columns
-    ('2 tp / (2 tp + fp + fn)', ('tp', 'fp', 'fn'))
+    >>> accuracy.unit, accuracy.columns, accuracy.higher_is_better
+    ('correct answers', (), True)
+    >>> f1.columns, f1.hits, f1.misses
+    (('tp', 'fp', 'fn'), (2, 0, 0), (0, 1, 1))
     """
 
     name: str
-    about: str
     title: str = ""
     unit: str = ""
     hits: tuple[int, ...] = ()
@@ -121,32 +118,6 @@ class Statistic:
     def layouts(self) -> tuple[tuple[str, ...], ...]:
         """All sets of columns that will do: two where both kinds of mistakes weigh the same."""
         return (COUNTS, TWO_COUNTS) if self.misses[1:2] == self.misses[2:] else (COUNTS,)
-
-
-def check_scores(entry: Statistic, scores: Scores, low: int | None = None) -> None:
-    """Raise ScoreError at the first score that the statistic cannot have.
-
-    `low` is the smallest of the integers, if somebody has looked.
-    """
-    one = scores.scale
-    if entry.unit == "points" or (one == 1 and low is not None and low >= 0):
-        return
-    for label, column in zip(_labels(scores), scores.arrays, strict=True):
-        for i in np.flatnonzero((column % one != 0) | (column < 0))[:1]:
-            score = unscaled(int(column[i]), one)
-            what = "is below 0" if score < 0 else "is not a whole number"
-            raise ScoreError(
-                label,
-                (i,),
-                f"= {score} {what}, but {entry.name} counts {entry.unit}",
-                f"other scores need 'sum' in place of {entry.name!r}",
-            )
-
-
-def _labels(scores: Scores) -> Sequence[str]:
-    """How errors name the arguments: two systems are u and v, several ones have names."""
-    two = len(scores.systems) == 2
-    return ("u", "v") if two else [f"scores[{name!r}]" for name in scores.systems]
 
 
 def measured(entry: Statistic, scores: Scores) -> tuple[MeanOfRatios, list[IntArray]]:
@@ -195,30 +166,26 @@ def _f_score(beta: str) -> Statistic:
     if not 0 < square <= 10**6:
         raise ValueError(f"beta={beta} must be above 0, and at most 1000")
     a, b = square.as_integer_ratio()
-    about = "2 tp / (2 tp + fp + fn)" if a == b else f"F-score with beta = {beta}"
-    return Statistic(f"f{beta}", about, f"F{beta}", hits=(a + b, 0, 0), misses=(0, b, a))
+    return Statistic(f"f{beta}", f"F{beta}", hits=(a + b, 0, 0), misses=(0, b, a))
 
 
 def _macro(one: Statistic) -> Statistic:
     """The average of a measure over classes."""
-    title, about = f"macro {one.title}", f"{one.about}, averaged over classes"
-    return replace(one, name=f"macro_{one.name}", about=about, title=title, macro=True)
+    return replace(one, name=f"macro_{one.name}", title=f"macro {one.title}", macro=True)
 
 
-_ANY: dict[str, Any] = {"unit": "points", "higher_is_better": None}
 _SUMS = (
-    Statistic("sum", "difference of sums of any scores", **_ANY),
-    Statistic("mean", "difference of means of any scores", **_ANY),
-    Statistic("accuracy", "correct answers of each entry", unit="correct answers"),
-    Statistic("uas", "correct heads of each sentence", unit="correct heads"),
-    Statistic("las", "correct heads and labels of each sentence", unit="correct arcs"),
+    Statistic("sum", unit="points", higher_is_better=None),
+    Statistic("mean", unit="points", higher_is_better=None),
+    Statistic("accuracy", unit="correct answers"),
+    Statistic("uas", unit="correct heads"),
+    Statistic("las", unit="correct arcs"),
 )
-_TP: dict[str, Any] = {"hits": (1, 0, 0)}
 _MEASURES = (
-    Statistic("precision", "tp / (tp + fp)", "precision", **_TP, misses=(0, 1, 0)),
-    Statistic("recall", "tp / (tp + fn)", "recall", **_TP, misses=(0, 0, 1)),
+    Statistic("precision", "precision", hits=(1, 0, 0), misses=(0, 1, 0)),
+    Statistic("recall", "recall", hits=(1, 0, 0), misses=(0, 0, 1)),
     _f_score("1"),
-    Statistic("jaccard", "tp / (tp + fp + fn)", "Jaccard index", **_TP, misses=(0, 1, 1)),
+    Statistic("jaccard", "Jaccard index", hits=(1, 0, 0), misses=(0, 1, 1)),
 )
 
 #: The table of statistics.

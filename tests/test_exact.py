@@ -281,19 +281,6 @@ def test_the_paper_s_names_are_the_same_test():
     assert pt.perm_test_F1(*rows) == exact_perm_test(*rows, statistic="f1")
 
 
-@pytest.mark.parametrize(
-    ("statistic", "score", "message"),
-    [
-        ("accuracy", -2, r"v\[1\] = -2 is below 0, but accuracy counts .*'sum'"),
-        ("accuracy", 0.5, r"v\[1\] = 0.5 is not a whole number.*'sum'"),
-    ],
-)
-def test_statistics_say_which_scores_they_take(statistic, score, message):
-    with pytest.raises(ValueError, match=message):
-        exact_perm_test([1, 1], [0, score], statistic=statistic)
-    assert exact_perm_test([1, 1], [0, score]).statistic == 2 - score
-
-
 def test_the_observed_sum_is_one_that_can_be_observed():
     rng = np.random.default_rng(2)
     for n in (5, 30, 100):

@@ -29,7 +29,7 @@ from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
-from permtest.statistics import Alternative, Statistic, check_alternative, check_scores, lookup
+from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
 __all__ = [
     "AlternativeResult",
@@ -266,7 +266,6 @@ def compare_all(
     entry, of_pair = lookup(statistic), None
     if not entry.columns:
         scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
-        check_scores(entry, scores)
         of_pair = registry.correlation(scores), registry.inflation(scores)
     elif delta:
         raise ValueError(f"delta is for single scores, not for {entry.name!r}")

@@ -104,7 +104,6 @@ FRAME = pd.DataFrame({"item": [1, 2, 3], "a": [1, 2, 1], "b": [2, 2, 0]})
         ({"a": FRAME["a"], "b": FRAME["b"].iloc[::-1]}, {}, "different indexes"),
         ({"a": [1, 2]}, {}, "must be two or more different names"),
         ({"a": [], "b": []}, {}, "table has no items; a comparison needs one"),
-        ({"a": [1, 2], "b": [1, -1]}, {"statistic": "accuracy"}, r"\[1\] = -1 is below 0"),
         (pt.Scores.of_counts(COUNTS), {}, "counts of tp, fp, fn; choose a"),
         (TWO, {"correction": "bonferroni"}, "'bonferroni' is not known; choose one of 'holm'"),
         (COUNTS, {"statistic": "f1", "correction": "max_t"}, "not for f1; choose 'holm'"),
