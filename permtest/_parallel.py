@@ -29,16 +29,11 @@ R = TypeVar("R")
 
 def as_generator(rng: RNG) -> np.random.Generator:
     """A NumPy generator as it is, or a new one from a seed, or from the operating system."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
-        if rng is not None and rng < 0:
-            raise ValueError(f"rng={rng} must not be negative; use any seed from 0 on")
+    try:
         return np.random.default_rng(rng)
-    raise TypeError(
-        f"rng must be a seed (int), a numpy.random.Generator or None, not {type(rng).__name__}; "
-        "for reproducible samples pass rng=0"
-    )
+    except (TypeError, ValueError) as error:
+        wanted = "a seed from 0 on, a numpy.random.Generator or None"
+        raise type(error)(f"rng={rng!r} must be {wanted}") from None
 
 
 def seeds(rng: np.random.Generator) -> np.random.SeedSequence:

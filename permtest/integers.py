@@ -25,8 +25,8 @@ from permtest._jit import Floats
 
 #: An integer array: int64, or Python integers (dtype object) where int64 could overflow.
 IntArray: TypeAlias = NDArray[Any]
-#: Columns as integers over one scale, the scale, by how much each score may be off, None if none is,
-#: and what floats were taken for, if that is not the decimals that they are printed as.
+#: Columns as integers over one scale; the scale; by how much each score may be off, None if none
+#: is; and what floats were taken for, if that is not the decimals that they are printed as.
 Exact: TypeAlias = tuple[list[IntArray], int, list[Floats] | None, str]
 #: Below SAFE a difference of differences of two scores still fits an int64, and below WIDE every
 #: integer is a float.

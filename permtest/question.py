@@ -548,15 +548,13 @@ def _scores(u: Any, v: Any, entry: Statistic, names: tuple[str, str] | None) -> 
     if isinstance(u, Scores):
         if v is not None:
             raise TypeError("u is Scores, which hold both systems; leave v out")
-        if u.n_systems != 2:
+        if len(u.systems) != 2:
             raise ValueError(
-                f"u has {u.n_systems} systems; choose two with u.pair(i, j), or use compare_many"
+                f"u has {len(u.systems)} systems; choose two with u.pair(i, j), or use compare_many"
             )
         return u if names is None else replace(u, systems=check_names(names))
     if not entry.columns:
         return Scores.of(u, v, names)
-    if v is None:
-        raise TypeError("v is missing: pass the counts of both systems, u and v")
     called = check_names(names or ("u", "v"))
     return Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=("u", "v"))
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from permtest import _text
 from permtest._checks import TooHard
 from permtest._text import Shown, counted, number, p_value, plain
+from permtest.integers import unscaled
 from permtest.methods import Solution, exact_fraction, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import (
@@ -323,7 +324,7 @@ class PermutationTestResult(Shown):
         if data is not None and len(data) > 1:
             for name, scores in zip(self.names, data.arrays, strict=True):
                 if scores.min() == scores.max():
-                    score = number(data.in_scores(int(scores[0])))
+                    score = number(unscaled(int(scores[0]), data.scale))
                     found.append(f"{name} scores {score} on every item.")
         return tuple(found)
 

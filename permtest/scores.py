@@ -27,7 +27,6 @@ from permtest.integers import (
     is_missing,
     is_unordered,
     plain_array,
-    unscaled,
     with_room,
 )
 
@@ -159,12 +158,6 @@ class Scores:
             If a value is missing or infinite, if the lengths differ, or if two pandas columns
             carry different indexes.
         """
-        if v is None:
-            a, b = labels
-            raise TypeError(
-                f"{b} is missing: pass the scores of both systems, {a} and {b}, such as two "
-                "columns frame['a'] and frame['b']"
-            )
         names = check_names(names or names_of(u, v, labels))
         return cls.of_columns(dict(zip(names, (u, v), strict=True)), labels=labels, **fields)
 
@@ -256,13 +249,9 @@ class Scores:
     def __str__(self) -> str:
         inside = f" in {len(set(self.clusters))} clusters" if self.clusters else ""
         by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
-        names = " against ".join(self.systems) if self.n_systems == 2 else ""
-        return f"{names or f'{self.n_systems} systems'}, {len(self)} items{inside} paired by {by}"
-
-    @property
-    def n_systems(self) -> int:
-        """S, the number of systems."""
-        return len(self.systems)
+        two = len(self.systems) == 2
+        names = " against ".join(self.systems) if two else f"{len(self.systems)} systems"
+        return f"{names}, {len(self)} items{inside} paired by {by}"
 
     @cached_property
     def values(self) -> IntArray:
@@ -298,10 +287,6 @@ class Scores:
         """The mean score of each system; 0 of no items."""
         whole = self.scale * max(len(self), 1)
         return tuple(Fraction(exact_sum(x), whole) for x in self.arrays)
-
-    def in_scores(self, total: int) -> float:
-        """A sum of the integers as a sum of scores: divided by `scale`."""
-        return unscaled(total, self.scale)
 
     def differences(self) -> IntArray:
         """Scores of the first system less those of the second, times `scale`."""
@@ -398,11 +383,7 @@ def _table(values: Any, name: str) -> NDArray[Any]:
                 f"{name} has the columns {[*columns]}, but counts are tp, fp, fn, or tp, "
                 f"incorrect; rename them, or pass {name}.to_numpy() with columns in this order"
             )
-        labels = [f"{name}[{column!r}]" for column in wanted]
-        chosen = [as_integers(values[x], label) for x, label in zip(wanted, labels, strict=True)]
-        for label, counts in zip(labels, chosen, strict=True):
-            check_length(chosen[0], counts, (labels[0], label))
-        return np.stack(chosen, axis=-1)
+        return np.stack([as_integers(values[x], f"{name}[{x!r}]") for x in wanted], axis=-1)
     if is_unordered(values):
         raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
     return plain_array(values, name, "a table")

@@ -74,11 +74,11 @@ def test_its_null_distribution_is_what_was_sampled():
     [
         *(({"K": K}, ValueError) for K in (0, -3, 10**9)),
         ({"K": 2.5}, TypeError),
-        *(({"rng": rng}, TypeError) for rng in ("0", 1.5, True, np.random.RandomState(0))),
+        *(({"rng": rng}, TypeError) for rng in ("0", 1.5)),
     ],
 )
 def test_number_of_samples_and_rng_are_checked(options, error):
-    with pytest.raises(error, match="K" if "K" in options else "rng must be a seed"):
+    with pytest.raises(error, match="K" if "K" in options else "rng=.* must be a seed"):
         monte_carlo([1], [0], **{"K": 10} | options)
 
 

@@ -195,8 +195,10 @@ def counts_of(u: Any, v: Any, names: Names) -> Scores:
 
 def _pair(scores: Scores, names: Names) -> Scores:
     """Scores of two systems, by other names if they are given."""
-    if scores.n_systems != 2:
-        raise ValueError(f"there are {scores.n_systems} systems; choose two with scores.pair(i, j)")
+    if len(scores.systems) != 2:
+        raise ValueError(
+            f"there are {len(scores.systems)} systems; choose two with scores.pair(i, j)"
+        )
     return replace(scores, systems=check_names(names or scores.names))
 
 

@@ -240,7 +240,7 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
         (SCORES, {"tests": ["mcnemar"]}, "'mcnemar' does not apply here; choose among exact"),
         (SCORES, {"confidence_level": 95}, "confidence_level must lie in"),
         (SCORES, {"K": 0}, "K=0 must be at least 1"),
-        (SCORES, {"rng": -1}, "rng=-1 must not be negative"),
+        (SCORES, {"rng": -1}, "rng=-1 must be a seed from 0 on"),
         (([math.nan], [1]), {}, r"u\[0\] = nan is missing"),
         (([], []), {}, "u and v have 0 pairs"),
         (([(1, 0, 0)] * 2,) * 2, {"statistic": "f1", "delta": 1}, "is for single scores, not for"),

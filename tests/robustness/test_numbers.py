@@ -183,7 +183,7 @@ MASKED = np.ma.array(COUNTS, mask=np.arange(12).reshape(4, 3) == 4)
         (MASKED, r"u\[1, 1\] is masked"),
         (COLUMNS | {"tp": MASKED[:, 1]}, r"u\['tp'\]\[1\] is masked"),
         (COUNTS.astype("M8[ns]"), r"u\[0, 0\] = .* is not a number"),
-        (COLUMNS | {"tp": [1, 2]}, r"u\['tp'\] has 2 entries and u\['fp'\] has 4"),
+        (COLUMNS | {"tp": [1, 2]}, "must have the same shape"),
         (COUNTS - 1, r"u\[0, 1\] = -1 is below 0"),
         (COUNTS + 0.5, r"u\[0, 0\] = 3.5 is not a whole number"),
         (np.where(COUNTS > 3, np.inf, COUNTS), r"u\[3, 0\] = inf is not finite"),

@@ -252,7 +252,7 @@ def test_without_the_extra(missing, monkeypatch):
 @pytest.mark.parametrize(
     ("scores", "how", "message"),
     [
-        ([1, 2], {}, "v is missing"),
+        ([1, 2], {}, "v must be a one-dimensional sequence of numbers, not NoneType"),
         (SPANS, {}, "'mean' takes one score"),
         (SCORES, {"statistic": "f1"}, "statistic='f1' needs"),
         (SCORES, {"alternative": "more"}, "alternative='more' is not kn"),
