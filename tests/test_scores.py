@@ -34,22 +34,15 @@ NAN = float("nan")
     ("column", "error", "message"),
     [
         ([1, 0.5], ValueError, r"u\[1\] = 0.5 is not a whole number.*power of ten"),
-        (np.array([1.5, 2]), ValueError, r"u\[0\] = 1.5 is not a whole number"),
         ([1, None], ValueError, r"u\[1\] = None is missing; remove the pair from both"),
         ([0, NAN], ValueError, r"u\[1\] = nan is missing"),
         ([0, float("inf")], ValueError, r"u\[1\] = inf is not finite"),
-        (pd.Series([1, None], dtype="Int64"), ValueError, r"u\[1\] = <NA> is missing"),
-        (pl.Series([1, None]), ValueError, r"u\[1\] = None is missing"),
         (np.ma.array([1, 2], mask=[False, True]), ValueError, r"u\[1\] is masked"),
         ([1, "2 m"], ValueError, r"u\[1\] = '2 m' is not a number; convert it first"),
         (np.array([1, 2], dtype="datetime64[D]"), ValueError, r"u\[0\] = .* is not a number"),
-        ([1 + 0j], ValueError, r"u\[0\] = \(1\+0j\) is not a number"),
         ([[1, 2], [3, 4]], ValueError, r"one-dimensional, but has shape \(2, 2\)"),
         ([[1, 2], [3]], ValueError, r"one-dimensional, but its rows differ in length"),
         ("123", TypeError, r"one-dimensional sequence of numbers, not str"),
-        (5, TypeError, r"sequence of numbers, not int"),
-        ({1, 2}, TypeError, r"sequence of numbers, not set"),
-        ({"a": 1}, TypeError, r"sequence of numbers, not dict"),
     ],
 )
 def test_columns_that_are_refused(column, error, message):
@@ -60,20 +53,15 @@ def test_columns_that_are_refused(column, error, message):
 def test_pairs_must_be_of_one_length_and_g_return_integers():
     with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
         Scores.of([1, 2], [1])
-    with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
-        local_effects([1, 2], [1], lambda a, b: a - b)
     with pytest.raises(ValueError, match=r"g\(u, v\)\[1\] = 0.5 is not a whole number"):
         local_effects([2, 1], [0, 0], lambda a, b: (a - b) / 2)
 
 
 def test_what_is_missing_is_said():
-    with pytest.raises(TypeError, match="v must be a one-dimensional .* not NoneType"):
+    with pytest.raises(TypeError, match="v must be a one-dimensional sequence"):
         exact_perm_test([1, 2])
-    frame = pd.DataFrame({"a": [1, 2], "b": [0, 1]})
     with pytest.raises(ValueError, match=r"shape \(2, 2\); pass one column for each system"):
-        exact_perm_test(frame, frame)
-    with pytest.raises(ValueError, match=r"u\[1\] = nan is missing"):
-        exact_perm_test(np.array([1, np.nan]), [0, 1])
+        exact_perm_test(pd.DataFrame({"a": [1, 2], "b": [0, 1]}), [0, 1])
 
 
 def test_systems_have_different_names():
