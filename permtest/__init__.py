@@ -18,14 +18,9 @@ from permtest.scores import Scores
 from permtest.statistics import STATISTICS, Statistic
 
 if TYPE_CHECKING:
-    from permtest.alternatives import AnswerTable, compare_all
-    from permtest.interval import (
-        ConfidenceInterval,
-        MarginTestResult,
-        equivalence_test,
-        noninferiority_test,
-    )
-    from permtest.many import Leaderboard, compare_many
+    from permtest.alternatives import compare_all
+    from permtest.interval import equivalence_test, noninferiority_test
+    from permtest.many import compare_many
     from permtest.metric import metric_test
     from permtest.readers import read, read_many
     from permtest.runs import exact_runs_test
@@ -35,11 +30,7 @@ __version__ = "1.0.0rc1"
 
 __all__ = [
     "STATISTICS",
-    "AnswerTable",
-    "ConfidenceInterval",
     "LatticeDistribution",
-    "Leaderboard",
-    "MarginTestResult",
     "PermutationTestResult",
     "Scores",
     "Statistic",
@@ -64,20 +55,17 @@ __all__ = [
 ]
 
 
-#: What not everybody needs, by module: it is imported when it is first used.
+#: Where what not everybody needs comes from; it is imported when it is first used.
 LATER = {
-    "alternatives": ("AnswerTable", "compare_all"),
-    "interval": (
-        "ConfidenceInterval",
-        "MarginTestResult",
-        "equivalence_test",
-        "noninferiority_test",
-    ),
-    "many": ("Leaderboard", "compare_many"),
-    "metric": ("metric_test",),
-    "readers": ("read", "read_many"),
-    "runs": ("exact_runs_test",),
-    "sequential": ("e_process",),
+    "compare_all": "alternatives",
+    "compare_many": "many",
+    "e_process": "sequential",
+    "equivalence_test": "interval",
+    "exact_runs_test": "runs",
+    "metric_test": "metric",
+    "noninferiority_test": "interval",
+    "read": "readers",
+    "read_many": "readers",
 }
 PACKAGES = ("alternatives", "app", "many", "plots", "readers", "study", "widgets")
 
@@ -91,7 +79,6 @@ def __getattr__(name: str) -> Any:
     """Load the parts of the package that not everybody needs when they are first used."""
     if name in PACKAGES:
         return import_module(f"permtest.{name}")
-    for module, names in LATER.items():
-        if name in names:
-            return getattr(import_module(f"permtest.{module}"), name)
+    if name in LATER:
+        return getattr(import_module(f"permtest.{LATER[name]}"), name)
     raise AttributeError(f"module 'permtest' has no attribute {name!r}")

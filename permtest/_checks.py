@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from decimal import Decimal
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from math import isfinite
 from numbers import Real
@@ -15,36 +14,24 @@ import numpy as np
 LARGEST = 2**53
 
 
-def count(value: Any, name: str) -> int:
-    """`value` as an int, or an error that names it."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        whole = isinstance(value, float | np.floating) and float(value).is_integer()
-        if not whole:
-            raise TypeError(f"{name} = {value!r} must be a whole number")
-    if value < 0:
-        raise ValueError(f"{name} = {value} is below 0, but it is a count")
-    if value > LARGEST:
-        raise ValueError(f"{name} = {value} is above {LARGEST:,}, the most that is counted exactly")
-    return int(value)
-
-
-def check_count(
-    value: Any, name: str, least: int = 1, most: int | None = None, why: str = ""
-) -> int:
+def check_count(value: Any, name: str, least: int = 1, most: int = LARGEST, why: str = "") -> int:
     """`value` as an int in this range; a message about the limit ends with `why`, or what to do."""
-    number = count(value, name)
-    reason = f": {why}" if why else ""
-    if number < least:
-        raise ValueError(f"{name}={value} must be at least {least}{reason}")
-    if most is not None and number > most:
-        remedy = reason or "; use a smaller number"
-        raise ValueError(f"{name}={value} is more than {most:,}{remedy}")
-    return number
+    whole = isinstance(value, int | np.integer) or (
+        isinstance(value, float | np.floating) and float(value).is_integer()
+    )
+    if isinstance(value, bool | np.bool_) or not whole:
+        raise TypeError(f"{name} = {value!r} must be a whole number")
+    if value < least:
+        raise ValueError(f"{name}={value} must be at least {least}{why and f': {why}'}")
+    if value > most:
+        raise ValueError(f"{name}={value} is more than {most:,}: {why or 'use a smaller number'}")
+    return int(value)
 
 
 def check_finite(value: Any, name: str) -> float:
     """`value` as a float, or an error unless it is a finite number."""
-    _check_number(value, name)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} must be a number")
     try:
         number = float(value)
     except OverflowError:
@@ -54,20 +41,12 @@ def check_finite(value: Any, name: str) -> float:
     return number
 
 
-def _check_number(value: Any, name: str) -> None:
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} must be a number")
-
-
 def check_level(value: Any, name: str = "alpha") -> float:
     """A level of significance, of confidence, or a power; an error unless 0 < `value` < 1."""
-    if getattr(value, "ndim", 1) == 0:
-        value = value.item()
-    if not isinstance(value, Decimal):
-        _check_number(value, name)
-    if not 0 < value < 1:
+    number = check_finite(value, name)
+    if not 0 < number < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    return float(value)
+    return number
 
 
 def check_share(value: Any, name: str) -> float:
@@ -107,33 +86,28 @@ class ScoreError(ValueError):
     u[3] is missing; remove the pair, or score it
     """
 
-    def __init__(self, argument: str, index: tuple[int, ...], problem: str, remedy: str) -> None:
+    def __init__(self, argument: str, index: Sequence[Any], problem: str, remedy: str) -> None:
         super().__init__(argument, index, problem, remedy)  # all of it, so that it can be pickled
-        self.argument, self.index, self.problem, self.remedy = argument, index, problem, remedy
+        self.argument, self.index = argument, [int(i) for i in index]
 
     def __str__(self) -> str:
-        where = ", ".join(str(int(i)) for i in self.index)
-        return f"{self.argument}[{where}] {self.problem}; {self.remedy}"
+        _, _, problem, remedy = self.args
+        return f"{self.argument}[{', '.join(map(str, self.index))}] {problem}; {remedy}"
 
-    def at(self, index: tuple[int, ...]) -> ScoreError:
+    def at(self, index: Sequence[Any]) -> ScoreError:
         """Return this error with the index by which the caller knows the entry."""
-        return ScoreError(self.argument, index, self.problem, self.remedy)
+        return ScoreError(self.argument, index, *self.args[2:])
 
 
-class _WithRemedy:
-    """What is wrong, and what to do about it, if anything."""
-
-    def __init__(self, problem: str, remedy: str = "") -> None:
-        super().__init__(problem, remedy)  # type: ignore[call-arg]
-        self.problem, self.remedy = problem, remedy
+class TooHard(ArithmeticError):
+    """A method cannot compute this p in reasonable time: why, and what can, if anything."""
 
     def __str__(self) -> str:
-        return "; ".join(filter(None, (self.problem, self.remedy)))
+        return "; ".join(self.args)
 
 
-class TooHard(_WithRemedy, ArithmeticError):
-    """A method cannot compute this p in reasonable time; the remedy, if any, says what can."""
+class TooLarge(MemoryError):
+    """Something would not fit in memory: what, and what to do, if anything."""
 
-
-class TooLarge(_WithRemedy, MemoryError):
-    """Something would not fit in memory; the remedy, if any, says what to do."""
+    def __str__(self) -> str:
+        return "; ".join(self.args)

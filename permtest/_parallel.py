@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from time import monotonic, perf_counter
 from typing import Any, TypeAlias, TypeVar
 
@@ -28,16 +29,11 @@ R = TypeVar("R")
 
 def as_generator(rng: RNG) -> np.random.Generator:
     """A NumPy generator as it is, or a new one from a seed, or from the operating system."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
-        if rng is not None and rng < 0:
-            raise ValueError(f"rng={rng} must not be negative; use any seed from 0 on")
+    try:
         return np.random.default_rng(rng)
-    raise TypeError(
-        f"rng must be a seed (int), a numpy.random.Generator or None, not {type(rng).__name__}; "
-        "for reproducible samples pass rng=0"
-    )
+    except (TypeError, ValueError) as error:
+        wanted = "a seed from 0 on, a numpy.random.Generator or None"
+        raise type(error)(f"rng={rng!r} must be {wanted}") from None
 
 
 def seeds(rng: np.random.Generator) -> np.random.SeedSequence:
@@ -61,33 +57,30 @@ def in_parallel(
     # be fixed by the problem and not by the number of workers, so that this changes no result; ten
     # for each worker make up for an uneven load. Arrays may come to the function read-only.
     options = _options(threads) if len(chunks) > 1 else None
-    took = 0.0
-    for done, chunk in enumerate(chunks):
+    took, done = 0.0, 0
+    while done < len(chunks) and (options is None or options):
         # The first chunk may have loaded kernels, and says little unless it was long.
         long = took * (len(chunks) - done) > WORTHWHILE and (done > 1 or took > WORTHWHILE)
-        if options is not None and (not options or long):
+        if options is not None and long:
             break
         before = perf_counter()
-        found = function(chunk, *shared)
-        took = perf_counter() - before
+        found = function(chunks[done], *shared)
+        took, done = perf_counter() - before, done + 1
         yield found
-    else:
-        return
-    import joblib
+    if done < len(chunks):
+        import joblib
 
-    calls = (joblib.delayed(_call)(function, chunk, shared) for chunk in chunks[done:])
-    lazily = options or joblib.parallel.get_active_backend()[0].supports_return_generator
-    every = joblib.Parallel(return_as="generator" if lazily else "list", **options or {})(calls)
-    try:
-        for result, error in every:
-            if error is not None:  # in the order of the chunks, whichever came first
-                raise error
-            yield result
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib tells what it has to throw away
-            if lazily:
-                every.close()
+        lazily = options or joblib.parallel.get_active_backend()[0].supports_return_generator
+        workers = joblib.Parallel(return_as="generator" if lazily else "list", **options or {})
+        every = workers(joblib.delayed(function)(chunk, *shared) for chunk in chunks[done:])
+        try:
+            for found in every:
+                yield found
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib tells what it has to throw away
+                if lazily:
+                    every.close()
 
 
 def usable_processors() -> int:
@@ -109,19 +102,6 @@ def _options(threads: bool) -> dict[str, Any] | None:
     return {"n_jobs": workers, "backend": "threading"} if workers > 1 else None
 
 
-def _call(
-    function: Callable[..., R], chunk: T, shared: tuple[Any, ...]
-) -> tuple[R | None, Exception | None]:
-    """The result of a chunk, or its error, by a worker, which does alone what is in it."""
-    import joblib
-
-    with joblib.parallel_config(backend="sequential", n_jobs=1):
-        try:
-            return function(chunk, *shared), None
-        except Exception as error:
-            return None, error
-
-
 def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
     """Yield the items; if that takes more than a second, show a bar that goes away at the end."""
     rest, start = iter(items), monotonic()
@@ -134,16 +114,10 @@ def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
 
 def _with_bar(rest: Iterator[T], done: int, total: int, what: str) -> Iterator[T]:
     """A bar, if tqdm is there, and a terminal or a notebook that shows how it moves."""
-    shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell is not None else None
-    in_notebook = "IPKernelApp" in getattr(running, "config", {})
-    if not in_notebook and (sys.stderr is None or not sys.stderr.isatty()):
-        return rest
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), suppress(ModuleNotFoundError):
         warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing, and does without
-        try:
+        if "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty()):
             from tqdm.auto import tqdm
-        except ModuleNotFoundError:
-            return rest
-    bar: Iterator[T] = iter(tqdm(rest, what, total, initial=done, leave=False))
-    return bar
+
+            return iter(tqdm(rest, what, total, initial=done, leave=False))
+    return rest

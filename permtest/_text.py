@@ -1,28 +1,23 @@
 """How results read: the one place that prints numbers, p-values, intervals and tables.
 
 A result has rows of plain values; JSON, tables of text and tables of HTML are made of these here.
-HTML has small tables and an inline picture, no script, and loads nothing. Text has the colour of
-the page and nothing has a background, so that results can be read in light and dark notebooks.
-What comes from data is escaped here.
+HTML has small tables, no script, and loads nothing. Text has the colour of the page and nothing has
+a background, so that results can be read in light and dark notebooks. What comes from data is
+escaped here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
-from math import ceil, floor, inf, isfinite, log10
+from math import floor, inf, isfinite, log10
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-WIDTH, HEIGHT, BARS = 320, 90, 80
-FEWEST = 15  # as many bars have room at least, so that a single one is no block
-BODY = "#5B8FBC"  # as in the style sheet; it stands out from white and from black
-REJECTED = "currentColor"
 TABLE = "margin:0 0 0.5em;border-collapse:collapse;font-variant-numeric:tabular-nums"
 CELL = "vertical-align:top;padding:0.2em 0.8em 0.2em 0.3em;text-align"
 
@@ -75,12 +70,8 @@ def plain(value: Any) -> Any:
     """A value as JSON has it: None for NaN and infinity, a float for a fraction."""
     if isinstance(value, Shown):
         return value.to_dict()
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
-            value = np.where(np.isfinite(value), value.astype(object), np.array(None))
-        return value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, float | Fraction | Decimal):
         value = float(value)
         return value if isfinite(value) else None
@@ -143,12 +134,9 @@ def html_table(
     rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str], heading: str = ""
 ) -> str:
     """The same as HTML; the first cell of a row is its name."""
-    head = "".join(_cell(title, scope="col") for title in titles.values())
-    body = ""
-    for row in rows:
-        name, *cells = (cell(key, row.get(key)) for key in titles)
-        body += f"<tr>{_cell(name, scope='row')}{''.join(map(_cell, cells))}</tr>"
-    return _table(f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>", heading)
+    head = "".join(_cell(title, "col") for title in titles.values())
+    lines = [[cell(key, row.get(key)) for key in titles] for row in rows]
+    return _table(lines, heading, f"<thead><tr>{head}</tr></thead>")
 
 
 # ---- HTML ---------------------------------------------------------------------------------------
@@ -156,10 +144,7 @@ def html_table(
 
 def facts(rows: Mapping[str, str], heading: str = "") -> str:
     """A table of names and what is to be said about them."""
-    body = "".join(
-        f"<tr>{_cell(name, scope='row')}{_cell(text)}</tr>" for name, text in rows.items()
-    )
-    return _table(f"<tbody>{body}</tbody>", heading)
+    return _table(rows.items(), heading)
 
 
 def said(text: str) -> str:
@@ -179,67 +164,8 @@ def _cell(text: str, scope: str = "") -> str:
     return f"<{name}{which} style='{CELL}:left{room}'>{escape(text)}</{name}>"
 
 
-def _table(inside: str, heading: str) -> str:
+def _table(lines: Iterable[Sequence[str]], heading: str, head: str = "") -> str:
+    """A table whose lines begin with their names."""
     caption = f"<caption style='text-align:left'>{escape(heading)}</caption>" if heading else ""
-    return f"<table style='{TABLE}'>{caption}{inside}</table>"
-
-
-# ---- a distribution in bars ---------------------------------------------------------------------
-
-
-def bars(
-    law: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]],
-    marks: Sequence[float],
-    on_a_line: bool,
-    label: str,
-) -> str:
-    """A law in bars, of values, probabilities and which are extreme, with lines at the marks."""
-    values, pmf, extreme = law
-    mean = float(pmf @ values)
-    far = 4.5 * float(np.sqrt(pmf @ (values - mean) ** 2))
-    low = min(*marks, max(float(values.min()), mean - far), mean)
-    high = max(*marks, min(float(values.max()), mean + far), mean)
-    width = _bar_width(values, low, high, on_a_line) if high > low else 1.0
-    size = round((high - low) / width) + 1
-    start = (low + high - size * width) / 2
-    places = np.floor((values - start) / width + 1e-6).astype(np.intp)
-    inside = (places >= 0) & (places < size)
-    rejected, body = (
-        np.bincount(places[kind], pmf[kind], size) for kind in (inside & extreme, inside & ~extreme)
-    )
-    step = WIDTH / max(size, FEWEST)
-    left = (WIDTH - size * step) / 2
-    scale = (HEIGHT - 8) / (body + rejected).max()
-    picture = "".join(
-        f"<rect x='{left + i * step:.1f}' y='{HEIGHT - scale * (base + height):.1f}' "
-        f"width='{max(step - 0.5, 0.5):.1f}' height='{scale * height:.1f}' fill='{colour}'/>"
-        for bases, heights, colour in ((0 * body, rejected, REJECTED), (rejected, body, BODY))
-        for i, (base, height) in enumerate(zip(bases, heights, strict=True))
-        if scale * height > 0.05
-    )
-    looks = "1.5' stroke-dasharray='4 2", "1' stroke-dasharray='1 3"
-    for mark, look in zip(marks, looks, strict=False):
-        x = f"{left + (mark - start) / width * step:.1f}"
-        picture += _line(f"x1='{x}' x2='{x}' y1='2' y2='{HEIGHT}' stroke-width='{look}'")
-    axis = _line(f"x1='0' x2='{WIDTH}' y1='{HEIGHT}' y2='{HEIGHT}' stroke-opacity='0.6'")
-    label = escape(label)
-    return (
-        f"<svg role='img' aria-label='{label}' width='{WIDTH}' height='{HEIGHT + 4}' "
-        f"style='max-width:100%' viewBox='0 0 {WIDTH} {HEIGHT + 4}'><title>{label}</title>"
-        f"{picture}{axis}</svg>"
-    )
-
-
-def _line(look: str) -> str:
-    return f"<line {look} stroke='currentColor'/>"
-
-
-def _bar_width(values: NDArray[np.float64], low: float, high: float, on_a_line: bool) -> float:
-    """Of BARS bars at most; a multiple of the distance of values that all lie on one line."""
-    width = (high - low) / (BARS - 2)
-    if not on_a_line:
-        return width
-    gaps = np.diff(np.unique(values[(values >= low) & (values <= high)]))
-    gaps = gaps[gaps > 1e-9 * (high - low)]
-    step = float(np.median(gaps)) if gaps.size else width
-    return step * ceil(width / step) if step < high - low else high - low
+    body = "".join(f"<tr>{_cell(x[0], 'row')}{''.join(map(_cell, x[1:]))}</tr>" for x in lines)
+    return f"<table style='{TABLE}'>{caption}{head}<tbody>{body}</tbody></table>"

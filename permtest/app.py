@@ -252,7 +252,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         every = ((name, menu.value) for name, menu in self.menus.items())
         declared = {name: value for name, value in every if value not in (None, "")}
         scores = self._read(declared)
-        if scores.n_systems > 2:
+        if len(scores.systems) > 2:
             if self.side.value != "two-sided":
                 raise ValueError("more than two systems are compared two-sided only")
             return report(compare_many(scores, alpha=self.alpha.value))

@@ -24,7 +24,7 @@ from permtest.null.rows import Laws, compile_kernels
 from permtest.question import ask_of_scores
 from permtest.result import PermutationTestResult, answer
 from permtest.scores import Scores, check_names
-from permtest.statistics import Statistic, check_alternative, check_scores, lookup
+from permtest.statistics import Statistic, check_alternative, lookup
 
 #: How many scores of a system are handled at a time, and how many tests at least, if they fit.
 SCORES, TESTS = 2**18, 16
@@ -166,8 +166,6 @@ class _Tests:
             else:
                 rows = np.arange(len(block))
                 laws = Laws.of(data.u.reshape(u.shape), data.v.reshape(u.shape), rows, rows)
-            known = block and laws.unit.all()
-            check_scores(self.statistic, data, int(laws.low.min()) if known else None)
         except ValueError:
             for i in block:
                 self.alone(i)  # names the first bad score

@@ -65,7 +65,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--gold": ("GOLD", "the right answers: COL, FILE or FILE:COL", {}),
     "--prediction": ("COL", "what the systems answered", {}),
     "--pos-label": ("LABEL", "the label that f1 and the like are of", {}),
-    "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, wer, ...", {}),
+    "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, ...", {}),
     "--records": ("PATH", "where the list of records is in a JSON file", {}),
     "--missing": ("HOW", "items without a score: drop or zero", {"choices": ("drop", "zero")}),
     "--higher-is-better": (None, "the direction", WAY | {"action": "store_true"}),

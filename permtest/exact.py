@@ -80,17 +80,14 @@ def exact_perm_test(
         the larger of the two. Of several sums, `h` is called for all that can occur together,
         except those less likely than rounding noise. Default: as `alternative` says.
     statistic : str or Statistic, default "sum"
-        One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy",
-        "exact_match", "uas", "las". Of counts, for which `u` and `v` are tables of shape (N, 3)
-        with columns tp, fp, fn (or frames that have these columns): "precision", "recall", "f1",
-        "f0.5" and other F-scores, "jaccard" (or "iou"); with a fourth column tn "specificity" and
-        "balanced_accuracy". "f1" and "jaccard" also take two columns, tp and incorrect; "wer" takes
-        errors and length. For counts of several classes, of shape (N, classes, 3): "micro_f1",
-        "macro_f1" and so on. What is compared is the difference of the measures of both systems,
-        ties being decided in exact arithmetic; "greater" means that the measure of `u` is greater,
-        which for error rates is worse. Where an exact p is out of reach, as for many sums
-        ("macro_f1"), it is sampled, and the result says so; of a ratio of two sums there is a
-        bracket if samples would not see a p as small as that.
+        One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy", "uas",
+        "las". Of counts, for which `u` and `v` are tables of shape (N, 3) with columns tp, fp, fn
+        (or frames that have these columns): "precision", "recall", "f1", "f0.5" and other F-scores,
+        "jaccard". "f1" and "jaccard" also take two columns, tp and incorrect. For counts of several
+        classes, of shape (N, classes, 3): "macro_f1" and so on. What is compared is the difference
+        of the measures of both systems, ties being decided in exact arithmetic. Where an exact p is
+        out of reach, as for many sums ("macro_f1"), it is sampled, and the result says so; of a
+        ratio of two sums there is a bracket if samples would not see a p as small as that.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` scores higher. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.

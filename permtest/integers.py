@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm, log2
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,12 @@ from permtest._jit import Floats
 
 #: An integer array: int64, or Python integers (dtype object) where int64 could overflow.
 IntArray: TypeAlias = NDArray[Any]
+#: Columns as integers over one scale; the scale; by how much each score may be off, None if none
+#: is; and what floats were taken for, if that is not the decimals that they are printed as.
+Exact: TypeAlias = tuple[list[IntArray], int, list[Floats] | None, str]
 #: Below SAFE a difference of differences of two scores still fits an int64, and below WIDE every
-#: integer is a float. Sums that could overflow are made of halves, the lower one of HALF bits.
-SAFE, WIDE, HALF = 2**60, 2**53, 31
+#: integer is a float.
+SAFE, WIDE = 2**60, 2**53
 
 #: The largest denominator of a fraction that a float stands for. It is less where its square times
 #: the rounding would be more than CHANCE: so often random numbers are near such a fraction.
@@ -43,15 +46,6 @@ POWERS = np.array([float(10**k) for k in range(19)])
 WRITTEN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?|[+-]?\d+/0*[1-9]\d*", re.ASCII)
 
 
-class Exact(NamedTuple):
-    """Columns of scores as integers, of int64 or Python's, over one scale."""
-
-    columns: list[IntArray]
-    scale: int
-    tolerance: list[Floats] | None = None  # by how much each score may be off, in scores
-    reading: str = ""  # what floats were taken for, if not the decimals that they are printed as
-
-
 # ---- integers that do not wrap around ------------------------------------------------------------
 
 
@@ -60,12 +54,7 @@ def largest(values: IntArray) -> int:
     return max(-int(values.min()), int(values.max())) if values.size else 0
 
 
-def roomy(values: IntArray) -> IntArray:
-    """`values`, as Python integers where they reach `SAFE`."""
-    return with_room(values, 1)
-
-
-def with_room(values: IntArray, factor: int) -> IntArray:
+def with_room(values: IntArray, factor: int = 1) -> IntArray:
     """`values`, as Python integers where sums of `factor` times as much could overflow."""
     fits = values.dtype == object or max(largest(values), 1) * factor < SAFE
     return values if fits else values.astype(object)
@@ -73,22 +62,16 @@ def with_room(values: IntArray, factor: int) -> IntArray:
 
 def exact_sum(values: IntArray) -> int:
     """The sum as a Python integer, whatever its size."""
-    if values.dtype == object:
-        return sum(map(int, values))
-    if largest(values) * values.size < 2**63:
-        return int(values.sum())
-    return (int((values >> HALF).sum()) << HALF) + int((values & (2**HALF - 1)).sum())
+    if values.dtype == object or largest(values) * values.size >= 2**63:
+        return sum(map(int, values.tolist()))
+    return int(values.sum())
 
 
 def exact_dot(a: IntArray, b: IntArray) -> int:
     """The scalar product as a Python integer, whatever its size."""
-    if a.dtype != object and b.dtype != object:
-        size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
-        if size < 2**62:
-            return int(a @ b)
-        if size < 2.0 ** (60 + HALF) and largest(b) * b.size < 2 ** (62 - HALF):
-            return (int((a >> HALF) @ b) << HALF) + int((a & (2**HALF - 1)) @ b)
-    return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
+    if a.dtype == object or b.dtype == object or abs(a.astype(float)) @ abs(b) >= 2**62:
+        return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
+    return int(a @ b)
 
 
 def digits_or_size(number: int) -> str:
@@ -98,14 +81,12 @@ def digits_or_size(number: int) -> str:
 
 def unscaled(number: int, scale: int) -> float:
     """``number / scale``: an integer for scale 1, else the nearest float, if there is one."""
-    if scale == 1:
-        return number
     try:
-        return float(Fraction(number, scale))
+        return number if scale == 1 else float(Fraction(number, scale))
     except OverflowError:
-        size = len(str(abs(number) // scale)) - 1
+        size = digits_or_size(abs(number) // scale)
         raise ValueError(
-            f"a score or mean of about 1e{size} is too large for a float; use whole numbers and "
+            f"a score or mean of {size} is too large for a float; use whole numbers and "
             "statistic='sum', or divide all scores by a power of ten"
         ) from None
 
@@ -129,21 +110,13 @@ def is_missing(value: Any) -> bool:
 
 def plain_array(values: Any, name: str, what: str = "an array", remedy: str = "") -> NDArray[Any]:
     """What NumPy makes of values, as Python objects where it would change some, or an error."""
-    listed = isinstance(values, list | tuple)
-    kinds = set(map(type, values)) if listed else {type(values)}
-    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
-        for i, part in enumerate(values) if listed else [(None, values)]:
-            for bad in np.argwhere(np.ma.getmaskarray(part))[:1].tolist():
-                where = tuple(bad) if i is None else (i, *bad)
-                raise ScoreError(name, where, "is masked", "remove the pair or fill in its score")
+    if isinstance(values, np.ma.MaskedArray):
+        for where in np.argwhere(np.ma.getmaskarray(values))[:1]:
+            raise ScoreError(name, where, "is masked", "remove the pair or fill in its score")
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} must be {what}, but its rows differ in length{remedy}") from None
-    except Exception as error:  # polars has columns of 128 bits, and says so in errors of its own
-        if isinstance(error, MemoryError) or not hasattr(values, "to_list"):
-            raise
-        array = np.array(values.to_list(), dtype=object)
     kind = "" if hasattr(values, "dtype") else array.dtype.kind
     # Texts may have been numbers, and some floats integers that no float can hold.
     if kind in ("S", "U") or (kind == "f" and np.abs(array).max(initial=0.0) >= WIDE):
@@ -154,23 +127,11 @@ def plain_array(values: Any, name: str, what: str = "an array", remedy: str = ""
 def as_integers(values: Any, name: str) -> IntArray:
     """Integers in which nothing was rounded or wrapped around: int64 below 2**60, else objects."""
     (array,), scale, *_ = in_common_units([values], [name])
-    for i in np.flatnonzero(array % scale)[:1].tolist() if scale > 1 else ():
+    for i in np.flatnonzero(array % scale)[:1] if scale > 1 else ():
         problem = f"= {unscaled(int(array[i]), scale)} is not a whole number"
-        remedy = "count correct items instead of averaging them"
-        raise ScoreError(name, (i,), problem, f"multiply decimals by a power of ten, or {remedy}")
-    return roomy(array)
-
-
-def as_counts(values: IntArray, name: str) -> IntArray:
-    """The same numbers as integers, none of them negative or rounded, as `as_integers` has them."""
-    try:
-        counts = as_integers(values.ravel(), name).reshape(values.shape)
-    except ScoreError as error:
-        raise error.at(tuple(map(int, np.unravel_index(error.index[0], values.shape)))) from None
-    for index in np.argwhere(counts < 0)[:1].tolist():
-        problem = f"= {values[tuple(index)]} is below 0"
-        raise ScoreError(name, tuple(index), problem, "counts are whole numbers from 0 on")
-    return counts
+        remedy = "multiply decimals by a power of ten, or count correct items instead of averaging"
+        raise ScoreError(name, (i,), problem, remedy)
+    return with_room(array)
 
 
 def _column(values: Any, name: str) -> NDArray[Any]:
@@ -179,7 +140,6 @@ def _column(values: Any, name: str) -> NDArray[Any]:
         raise TypeError(
             f"{name} must be a one-dimensional sequence of numbers, not {type(values).__name__}"
         )
-    values = values if hasattr(values, "__len__") else list(values)
     array = plain_array(values, name, "one-dimensional")
     if array.ndim != 1:
         hint = "; pass one column for each system" if array.ndim == 2 else ""
@@ -191,13 +151,13 @@ def _column(values: Any, name: str) -> NDArray[Any]:
         objects = np.empty(len(array), dtype=object)
         objects[:] = list(array)
         return objects
-    for i in np.flatnonzero(~np.isfinite(array))[:1].tolist():
-        _number(list(values)[i], name, (i,))
+    for i in np.flatnonzero(~np.isfinite(array))[:1]:
+        _number(list(values)[i], name, i)
     whole = np.all((np.abs(array) < WIDE) & (np.floor(array) == array))
     return array.astype(np.int64) if whole else array
 
 
-def _number(value: Any, name: str, index: tuple[int, ...]) -> int | Fraction | float:
+def _number(value: Any, name: str, index: int) -> int | Fraction | float:
     """A score as it is written, or the float that stands for it."""
     ticks = isinstance(value, np.datetime64 | np.timedelta64)  # a timedelta64 is an np.integer
     if isinstance(value, int | np.integer) and not ticks:
@@ -213,7 +173,7 @@ def _number(value: Any, name: str, index: tuple[int, ...]) -> int | Fraction | f
     if is_missing(value):
         problem, remedy = "is missing", "remove the pair from both systems, or score it"
     shown = repr(str(value)) if isinstance(value, str) else value
-    raise ScoreError(name, index, f"= {shown} {problem}", remedy)
+    raise ScoreError(name, (index,), f"= {shown} {problem}", remedy)
 
 
 @lru_cache(maxsize=4096)  # the same few scores come again and again
@@ -235,53 +195,47 @@ def _number_of(text: str) -> int | Fraction | float | None:
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
     """Columns as integers with one number to divide them by; floats are read as said above."""
     if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
-        return Exact(list(columns), 1)
+        return list(columns), 1, None, ""
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(array.dtype == np.int64 for array in arrays):
-        return Exact(arrays, 1)
+        return arrays, 1, None, ""
     for k in range(7 if all(array.dtype != object for array in arrays) else 0):
         if all(_have_places(x[:9], k) and _have_places(x, k) for x in arrays):
-            return Exact([_times(x, k).astype(np.int64) for x in arrays], 10**k)
+            return [np.rint(x * POWERS[k]).astype(np.int64) for x in arrays], 10**k, None, ""
     return _as_fractions(arrays, labels)
-
-
-def _times(x: NDArray[Any], k: int) -> NDArray[Any]:
-    scaled: Floats = x.astype(np.float64) * POWERS[k]
-    return np.rint(scaled)
 
 
 def _have_places(x: NDArray[Any], k: int) -> bool:
     """Whether all of these are short decimals of at most k places."""
-    scaled, most = _times(x, k), POWERS[SHORT_SINGLE if x.dtype == np.float32 else SHORT]
+    scaled, most = np.rint(x * POWERS[k]), POWERS[SHORT_SINGLE if x.dtype == np.float32 else SHORT]
     return bool(np.all((np.abs(scaled) < most) & ((scaled / POWERS[k]).astype(x.dtype) == x)))
 
 
 def _as_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Exact:
     """Columns of anything; floats are read together, whatever their columns."""
-    ends = np.cumsum([array.size for array in arrays]).tolist()
-    x, single, exact = np.zeros(ends[-1]), np.zeros(ends[-1], dtype=bool), {}
-    for array, label, end in zip(arrays, labels, ends, strict=True):
-        start, odd = end - array.size, np.arange(array.size)
+    sizes, exact = [array.size for array in arrays], {}
+    x, single = np.zeros(sum(sizes)), np.repeat([a.dtype == np.float32 for a in arrays], sizes)
+    starts = np.cumsum(sizes) - sizes
+    for array, label, start in zip(arrays, labels, starts.tolist(), strict=True):
+        odd = np.arange(array.size)
         if array.dtype != object:
-            x[start:end], single[start:end] = array, array.dtype == np.float32
-            odd = np.flatnonzero(np.abs(x[start:end]) >= WIDE)
-        for i, value in zip((start + odd).tolist(), array[odd].tolist(), strict=True):
-            number = _number(value, label, (i - start,))
-            x[i] = number if isinstance(number, float) else 0.0
+            x[start : start + array.size] = array
+            odd = np.flatnonzero(np.abs(array) >= WIDE)
+        for i, value in zip(odd.tolist(), array[odd].tolist(), strict=True):
+            number = _number(value, label, i)
+            x[start + i] = number if isinstance(number, float) else 0.0
             if not isinstance(number, float):
-                exact[i] = number.as_integer_ratio()
+                exact[start + i] = number.as_integer_ratio()
     numbers, own, off, reading = _read(x, single)
     scale = lcm(own, *(q for _, q in exact.values()))
     if exact:
         numbers = numbers.astype(object) * (scale // own)
         numbers[[*exact]] = [p * (scale // q) for p, q in exact.values()]
-    columns = np.split(numbers, ends[:-1])
-    return Exact(
-        [x.astype(np.int64) if largest(x) < SAFE else x for x in columns],
-        scale,
-        np.split(off, ends[:-1]) if off.any() else None,
-        reading.format(scale=scale),
-    )
+    columns = [
+        x.astype(np.int64) if largest(x) < SAFE else x for x in np.split(numbers, starts[1:])
+    ]
+    tolerance = np.split(off, starts[1:]) if off.any() else None
+    return columns, scale, tolerance, reading.format(scale=scale)
 
 
 def _read(x: Floats, single: NDArray[np.bool_]) -> tuple[IntArray, int, Floats, str]:
@@ -304,12 +258,11 @@ def _read(x: Floats, single: NDArray[np.bool_]) -> tuple[IntArray, int, Floats, 
         off = np.where(whole, 0.0, off + _rounding(x, single, top))
         said = f"{(~whole).sum()} of {x.size} scores are floating-point numbers"
         return numbers, scale, off, f"{said}, off by up to {off.max():.1e}"
-    said = f"scores are fractions with denominators up to {q[rest].max()}" if rest.any() else ""
-    shared = np.gcd(p, q)
-    p, q = p // shared, q // shared
-    scale = lcm(*set(q.tolist()))
-    if said and scale <= 10**6:
-        said = "scores are multiples of 1/{scale}"
+    p, q = p // np.gcd(p, q), q // np.gcd(p, q)
+    scale, said = lcm(*set(q.tolist())), ""
+    if rest.any():
+        said = f"scores are fractions with denominators up to {q[rest].max()}"
+        said = "scores are multiples of 1/{scale}" if scale <= 10**6 else said
     if scale >= SAFE or np.any(np.abs(p) * (scale / q) >= SAFE):
         p, q = p.astype(object), q.astype(object)
     return p * (scale // q), scale, np.zeros(x.size), said

@@ -1,4 +1,4 @@
-"""The test of a metric of predictions: exact for those that have a name, sampled for functions."""
+"""The test of any metric of predictions, which can only be sampled."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from permtest._checks import check_count
 from permtest._parallel import RNG, as_generator, progress
-from permtest.exact import MAX_SAMPLES, exact_perm_test
-from permtest.integers import is_missing, is_unordered, plain_array
+from permtest.exact import MAX_SAMPLES
+from permtest.integers import is_unordered
 from permtest.question import NUMBERS, TIE, function_name
 from permtest.result import PermutationTestResult, Samples
 from permtest.scores import check_aligned, check_names, cluster_numbers, names_of
-from permtest.statistics import Alternative, Statistic, check_alternative, score_labels
+from permtest.statistics import Alternative, check_alternative
 
 Metric = Callable[[Any, Any], Any]
 
@@ -26,54 +26,51 @@ def metric_test(
     gold: Any,
     a: Any,
     b: Any,
-    metric: str | Statistic | Metric,
+    metric: Metric,
     *,
     K: int = 2_000,
     rng: RNG = None,
-    pos_label: Any = None,
     alternative: Alternative = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
 ) -> PermutationTestResult:
-    """Paired-permutation test of any metric of two systems' predictions.
+    """Paired-permutation test of any metric of two systems' predictions, by random labellings.
+
+    For accuracy, F1 and other measures that permtest knows, `permtest.statistics.score_labels`
+    makes scores of predicted labels, of which `exact_perm_test` finds p exactly.
 
     Parameters
     ----------
     gold : array_like of shape (N,)
         What is right for each item: labels or numbers.
-    a, b : array_like of shape (N,)
-        What the two systems predict; for a callable also of shape (N, C), such as probabilities.
-    metric : str, Statistic or callable
-        A statistic that labels have, such as "accuracy", "f1" or "macro_f1": its test is exact.
-        Or a function ``metric(gold, predictions)`` that returns a number, as those of
-        scikit-learn: its test is sampled.
+    a, b : array_like of shape (N,) or (N, C)
+        What the two systems predict: labels, numbers, or several of them, such as probabilities.
+    metric : callable
+        A function ``metric(gold, predictions)`` that returns a number, as those of scikit-learn.
     K : int, default 2000
-        Number of random labellings of a callable, from 1 to 10**8.
+        Number of random labellings, from 1 to 10**8.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes samples reproducible.
-    pos_label : label, optional
-        The label that "f1" and its like are of, as in `statistics.score_labels`.
     alternative, names, clusters
         As in `exact_perm_test`. "greater": the metric of `a` is greater, which for a loss is worse.
 
     Returns
     -------
     PermutationTestResult
-        Of a name what `exact_perm_test` returns. Of a callable what `monte_carlo` returns:
-        `statistic` is the difference of the two `scores`, `pvalue` is (C + 1) / (K + 1) for C
-        labellings at least as extreme as what was observed, and `pvalue_interval` gives an
-        interval for the exact p. Whether higher is better is not known of a callable.
+        As of `monte_carlo`: `statistic` is the difference of the two `scores`, `pvalue` is
+        (C + 1) / (K + 1) for C labellings at least as extreme as what was observed, and
+        `pvalue_interval` gives an interval for the exact p. Whether higher is better is not known.
 
     Raises
     ------
     TypeError, ValueError
-        If columns differ in length or something in them is missing, if `K` is out of range, or if
-        a callable returns no finite number for a labelling.
+        If columns differ in length, if `K` is out of range, or if the metric returns no finite
+        number for a labelling.
 
     Notes
     -----
     Under the null hypothesis the systems' predictions for an item, or for a whole cluster, can be
-    swapped; only those matter whose predictions differ. A callable is called twice for each
+    swapped; only those matter whose predictions differ. The metric is called twice for each
     labelling, each time with arrays of its own; two differences of what it returns tie if they are
     within 1e-12 times the larger of the two observed scores, since functions round.
 
@@ -82,96 +79,42 @@ def metric_test(
     >>> from permtest import metric_test
     >>> gold = [1, 0, 1, 1, 0, 0, 1, 0]
     >>> a, b = [1, 0, 1, 1, 0, 0, 1, 1], [1, 1, 0, 1, 1, 0, 0, 0]
-    >>> metric_test(gold, a, b, "f1").fraction()
-    Fraction(1, 4)
     >>> def error_rate(gold, said):
     ...     return (gold != said).mean()
     >>> r = metric_test(gold, a, b, error_rate, K=500, rng=0)
     >>> r.scores, r.higher
     ((0.125, 0.5), 'b')
+    >>> from permtest import exact_perm_test
+    >>> from permtest.statistics import score_labels
     >>> low, high = r.pvalue_interval(0.99)
-    >>> low < metric_test(gold, a, b, "accuracy").pvalue < high
+    >>> low < exact_perm_test(score_labels(gold, {"a": a, "b": b})).pvalue < high
     True
     """
     check_alternative(alternative)
+    if not callable(metric):
+        raise TypeError(f"metric={metric!r} must be a function of right answers and predictions")
     for label, other in (("a", a), ("b", b), ("clusters", clusters)):
         check_aligned(gold, other, ("gold", label))
     names = check_names(names or names_of(a, b, ("a", "b")))
-    right, first, second = map(_column, (gold, a, b), ("gold", "a", "b"))
-    if first.shape != second.shape or len(first) != len(right):
-        raise ValueError(
-            f"gold has shape {right.shape}, a {first.shape} and b {second.shape}; give one "
-            "prediction of each system for each item, in the same order"
-        )
-    if isinstance(metric, str | Statistic):
-        if any(column.ndim > 1 for column in (right, first, second)):
-            raise ValueError(f"metric={metric!r} needs a label for each item; pass a function")
-        predictions = dict(zip(names, (first.tolist(), second.tolist()), strict=True))
-        scores = score_labels(right.tolist(), predictions, metric, pos_label).clustered(clusters)
-        return exact_perm_test(scores, statistic=metric, alternative=alternative, rng=rng)
-    if not callable(metric):
-        raise TypeError(f"metric={metric!r} must be the name of a statistic, or a function")
-    if pos_label is not None:
-        raise ValueError("pos_label is for metrics with a name; pass it to your function itself")
-    called, n = function_name(metric, "metric"), len(right)
-    entries = None if clusters is None else n
+    right, both = _predictions(gold, a, b)
+    n, called, rng = len(right), function_name(metric, "metric"), as_generator(rng)
     units = cluster_numbers(range(n) if clusters is None else clusters, n)
-    value, size = partial(_value, metric, called, right), check_count(K, "K", most=MAX_SAMPLES)
-    known: dict[str, Any] = {"metric": called, "names": names, "n_entries": entries}
-    rng = as_generator(rng)
-    return _sampled(value, (first, second), units, size, rng, alternative, **known)
-
-
-def _column(values: Any, name: str) -> NDArray[Any]:
-    """Labels or numbers as an array, none of them missing."""
-    if is_unordered(values) or getattr(values, "ndim", 1) == 0:
-        raise TypeError(f"{name} must be a sequence of labels, not {type(values).__name__}")
-    array = plain_array(values, name, "a sequence of labels or numbers")
-    listed = array.dtype == object
-    missing = np.frompyfunc(is_missing, 1, 1)(array).astype(bool) if listed else array != array
-    for place in np.argwhere(missing)[:1]:
-        raise ValueError(f"{name}[{place[0]}] is missing; fill it in, or leave the item out")
-    # Functions such as those of scikit-learn do not take numbers for numbers among objects.
-    return np.array(array.tolist()) if listed and len({type(x) for x in array.flat}) == 1 else array
-
-
-def _sampled(
-    value: Callable[[Any, int], float],
-    columns: tuple[NDArray[Any], NDArray[Any]],
-    units: NDArray[np.intp],
-    size: int,
-    rng: np.random.Generator,
-    alternative: Alternative,
-    **known: Any,
-) -> PermutationTestResult:
-    """The p-value from random labellings of the units on which predictions differ."""
-    # Of texts and numbers neither become the other.
-    mixed = len({column.dtype.kind in "SUT" for column in columns}) > 1
-    first, second = (x.astype(object if mixed else np.result_type(*columns)) for x in columns)
-    differ = np.asarray(first != second)
-    rows = np.flatnonzero(differ.any(axis=tuple(range(1, differ.ndim))))
+    rows = np.flatnonzero((both[0] != both[1]).reshape(n, -1).any(axis=1))
     informative, unit = np.unique(units[rows], return_inverse=True)
-
-    def both(labelling: int) -> tuple[float, float]:
-        x, y = first.copy(), second.copy()
-        if labelling:
-            moved = rows[rng.integers(0, 2, informative.size, dtype=bool)[unit]]
-            x[moved], y[moved] = second[moved], first[moved]
-        return value(x, labelling), value(y, labelling)
-
-    observed = both(0)
-    every = progress(map(both, range(1, size + 1)), total=size, what="random labellings")
-    gaps, counts = np.unique(
-        np.fromiter((x - y for x, y in every), float, size), return_counts=True
-    )
-    sign = -1 if alternative == "less" else 1
-    turned, least = sign * gaps, sign * (observed[0] - observed[1])
-    if alternative == "two-sided":
-        turned, least = np.abs(gaps), abs(least)
-    samples = Samples(gaps, counts, turned >= least - TIE * max(map(abs, observed)))
+    size = check_count(K, "K", most=MAX_SAMPLES)
+    value = partial(_scores, metric, called, right, both)
+    observed = value(rows[:0])
+    coins = (rng.integers(0, 2, informative.size, dtype=bool)[unit] for _ in range(size))
+    drawn = (value(rows[heads]) for heads in coins)
+    every = progress(drawn, total=size, what="random labellings")
+    differences = np.fromiter((u - v for u, v in every), float, size)
+    values, counts = np.unique(differences, return_counts=True)
+    turn: Any = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    statistic, slack = observed[0] - observed[1], TIE * max(map(abs, observed))
+    samples = Samples(values, counts, turn(values) >= turn(statistic) - slack)
     p = (samples.n_extreme + 1) / (size + 1)
     return PermutationTestResult(
-        statistic=observed[0] - observed[1],
+        statistic=statistic,
         pvalue=p,
         log10_pvalue=log10(p),
         alternative=alternative,
@@ -180,26 +123,50 @@ def _sampled(
         method="monte_carlo",
         method_reason="any function of all predictions can only be sampled",
         error_bound=None,
+        metric=called,
+        names=names,
         totals=None,
         n_samples=size,
         n_extreme=samples.n_extreme,
+        n_entries=None if clusters is None else n,
         scores=observed,
         rank=0,
-        **known,
         _question=None,
         _samples=samples,
     )
 
 
-def _value(metric: Metric, called: str, gold: Any, said: Any, labelling: int) -> float:
-    """The metric as a finite number."""
-    value = metric(gold.copy(), said)
-    is_number = isinstance(value, NUMBERS) or getattr(value, "ndim", None) == 0
-    found = float(value) if is_number else nan
-    if not isfinite(found):
-        which = "predictions swapped at random" if labelling else "the observed predictions"
+def _predictions(gold: Any, a: Any, b: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What is right, and the predictions of both systems together, as arrays of their kind."""
+    columns = []
+    for values, name in ((gold, "gold"), (a, "a"), (b, "b")):
+        if is_unordered(values) or getattr(values, "ndim", 1) == 0:
+            raise TypeError(f"{name} must be a sequence of labels, not {type(values).__name__}")
+        # A list, since functions such as those of scikit-learn take no numbers among objects.
+        columns.append(np.array(np.asarray(values).tolist()))
+    right, first, second = columns
+    if first.shape != second.shape or len(first) != len(right):
         raise ValueError(
-            f"{called} returned {value!r} for labelling {labelling} ({which}); make it return a "
-            "finite number for any mix of both systems' predictions"
+            f"gold has shape {right.shape}, a {first.shape} and b {second.shape}; give one "
+            "prediction of each system for each item, in the same order"
         )
-    return found
+    return right, np.array([first, second], dtype=np.result_type(first, second))
+
+
+def _scores(
+    metric: Metric, called: str, right: NDArray[Any], both: NDArray[Any], moved: NDArray[np.intp]
+) -> tuple[float, float]:
+    """The metric of both systems, with the predictions for some items swapped, as floats."""
+    swapped, found = both.copy(), []
+    swapped[:, moved] = both[::-1, moved]
+    for said in swapped:
+        value = metric(right.copy(), said)
+        is_number = isinstance(value, NUMBERS) or getattr(value, "ndim", None) == 0
+        found.append(float(value) if is_number else nan)
+        if not isfinite(found[-1]):
+            which = "predictions swapped at random" if moved.size else "the observed predictions"
+            raise ValueError(
+                f"{called} returned {value!r} for {which}; make it return a finite number for any "
+                "mix of both systems' predictions"
+            )
+    return found[0], found[1]

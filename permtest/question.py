@@ -59,7 +59,6 @@ from permtest.statistics import (
     MeanOfRatios,
     Statistic,
     check_alternative,
-    check_scores,
     lookup,
     measured,
 )
@@ -466,10 +465,10 @@ class SeveralSums(Question):
     @cached_property
     def staircase(self) -> Staircase | None:
         """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
-        measure, both = self.measure, self.both_sums
-        if measure is None or len(both) != 2 or self.rank != 2:
+        both = self.both_sums
+        if self.measure is None or len(both) != 2 or self.rank != 2:
             return None
-        return Staircase(self.lattice, (both[0], both[1]), measure.whole, self.least, False)
+        return Staircase(self.lattice, (both[0], both[1]), True, self.least, False)
 
     @cached_property
     def thresholds(self) -> tuple[int, int] | None:
@@ -527,7 +526,7 @@ def ask(
         raise TypeError(f"h={h!r} must be a function of the sum")
     if g is None:
         data = _scores(u, v, entry, names).clustered(clusters)
-        if entry.measures:
+        if entry.columns:
             return _ask_of_measure(data, entry, alternative)
         return _ask_of_scores(data, entry, how)
     if isinstance(u, Scores) and clusters is None:
@@ -549,17 +548,15 @@ def _scores(u: Any, v: Any, entry: Statistic, names: tuple[str, str] | None) -> 
     if isinstance(u, Scores):
         if v is not None:
             raise TypeError("u is Scores, which hold both systems; leave v out")
-        if u.n_systems != 2:
+        if len(u.systems) != 2:
             raise ValueError(
-                f"u has {u.n_systems} systems; choose two with u.pair(i, j), or use compare_many"
+                f"u has {len(u.systems)} systems; choose two with u.pair(i, j), or use compare_many"
             )
         return u if names is None else replace(u, systems=check_names(names))
-    if not entry.measures:
+    if not entry.columns:
         return Scores.of(u, v, names)
-    if v is None:
-        raise TypeError("v is missing: pass the counts of both systems, u and v")
     called = check_names(names or ("u", "v"))
-    return entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
+    return Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=("u", "v"))
 
 
 def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
@@ -571,7 +568,7 @@ def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
 
 def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
     """Refuse what cannot be combined."""
-    if entry.measures:
+    if entry.columns:
         raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
     if g is not None and entry.name != "sum":
         raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
@@ -600,7 +597,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
     scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
     u, v = tally.total_u, tally.total_v
     totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
-    check_scores(entry, data, tally.low if data.clusters is None else None)
     upper = data.higher_is_better
     return SumQuestion(
         law=law,
@@ -626,8 +622,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
 def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> SeveralSums:
     measure, addends = measured(entry, data)
     (first, second), n_entries = _by_cluster(data.clusters, *addends)
-    if len(measure.rows) > 2:
-        measure, first, second = measure.as_one_ratio(first, second)
+    measure, first, second = measure.as_one_ratio(first, second)
     return _several(
         first,
         second,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from permtest import _text
 from permtest._checks import TooHard
 from permtest._text import Shown, counted, number, p_value, plain
+from permtest.integers import unscaled
 from permtest.methods import Solution, exact_fraction, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import (
@@ -29,9 +30,8 @@ from permtest.statistics import STATISTICS
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
 
-#: A notebook draws a distribution of no more cells, or of points where each value of a measure is
-#: computed, or a user's function called: more would take seconds, and nobody asked for them.
-MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
+#: Values of a measure that are computed to find the smallest p: more would take seconds.
+MOST_CALLS = 25_000
 
 #: A p above this is not called small; with so many units that differ some p is below it.
 ALPHA, FEW = 0.05, 12
@@ -324,7 +324,7 @@ class PermutationTestResult(Shown):
         if data is not None and len(data) > 1:
             for name, scores in zip(self.names, data.arrays, strict=True):
                 if scores.min() == scores.max():
-                    score = number(data.in_scores(int(scores[0])))
+                    score = number(unscaled(int(scores[0]), data.scale))
                     found.append(f"{name} scores {score} on every item.")
         return tuple(found)
 
@@ -534,26 +534,7 @@ class PermutationTestResult(Shown):
         shown |= {"N": self.pairs_text()}
         shown |= {"reading": self.reading} if self.reading else {}
         notes = _text.said(" ".join(self.notes))
-        return _text.together(_text.facts(shown), self.picture(), notes)
-
-    def picture(self) -> str:
-        """The null distribution in bars, as HTML, where that takes a moment only."""
-        several, calls = not isinstance(self._question, SumQuestion), self.scores is None
-        most = MOST_CALLS if calls else MOST_POINTS
-        if self.n_cells > (most if several else MOST_CELLS):
-            return _text.said("The null distribution is too long to draw here.")
-        try:
-            law, mark = self.null_distribution, float(self.observed_sum)
-            values, mirrored = self.null_values, self.mirrored_sum
-            return _text.bars(
-                (values, law.pmf, self.extreme),
-                (mark,) if mirrored is None else (mark, float(mirrored)),
-                self.rank == 1,
-                f"Null distribution; observed {mark:.10g}, p = {self.pvalue_text()}",
-            )
-        except (ArithmeticError, MemoryError, TypeError, ValueError):
-            # h may not be made for floats, or for sums that are less likely than p is accurate.
-            return _text.said("The null distribution cannot be drawn here.")
+        return _text.together(_text.facts(shown), notes)
 
 
 def _joint_law(question: Question | None, samples: Samples | None, name: str) -> JointDistribution:

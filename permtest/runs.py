@@ -480,7 +480,7 @@ def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
     if not isinstance(a, Scores):
         first, second = check_names(names or ("a", "b"))
         return Scores.of_runs({first: a, second: b})
-    if a.runs is None or a.clusters is not None or a.n_systems != 2:
+    if a.runs is None or a.clusters is not None or len(a.systems) != 2:
         raise ValueError(
             "exact_runs_test needs scores of two systems with their runs, and without clusters; "
             "make them with Scores.of_runs, or name the column that tells runs of an item apart "

@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 from permtest._checks import ScoreError
 from permtest.integers import (
     IntArray,
-    as_counts,
+    as_integers,
     exact_sum,
     in_common_units,
     is_missing,
     is_unordered,
     plain_array,
-    roomy,
-    unscaled,
     with_room,
 )
+
+#: The counts of an item, all three, or right and wrong ones.
+COUNTS, TWO_COUNTS = ("tp", "fp", "fn"), ("tp", "incorrect")
 
 
 class Runs(NamedTuple):
@@ -53,11 +54,6 @@ class Runs(NamedTuple):
     def totals(self) -> IntArray:
         """The sum of the scores of each item."""
         return self.sums(with_room(self.scores, int(self.sizes.max(initial=1))))
-
-    def place(self, run: int) -> tuple[int, int]:
-        """To which item a run belongs, and which of its runs it is."""
-        item = int(np.searchsorted(np.cumsum(self.sizes), run, side="right"))
-        return item, run - int(self.sizes[:item].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +78,8 @@ class Scores:
         What the items are called; None where they have an order only.
     clusters : tuple of N labels, or None
         What each item belongs to, such as its document. Tests swap whole clusters then.
-    tolerance : ndarray of shape (S, N), or None
-        By how much each score may be off, in scores; None if none is.
+    tolerance : tuple of S float, or None
+        By how much the sum of each system's scores may be off; None if none is.
     reading : str
         What floats were taken for, where that is not the decimals that they are printed as.
     score : str
@@ -113,7 +109,7 @@ class Scores:
     columns: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = field(default=None, repr=False)
     clusters: tuple[Any, ...] | None = field(default=None, repr=False)
-    tolerance: NDArray[np.float64] | None = field(default=None, repr=False)
+    tolerance: tuple[float, ...] | None = field(default=None, repr=False)
     reading: str = field(default="", repr=False)
     score: str = ""
     higher_is_better: bool | None = None
@@ -141,8 +137,8 @@ class Scores:
             polars column. A float stands for the decimal that it is printed as, if that is short,
             else for the first fraction with a denominator up to 20 000 within four units in the
             last place, such as 1234/3000 for a mean of three. What is left is a floating-point
-            number, and `tolerance` says by how much it may be off. `Decimal`, `Fraction` and texts
-            that are numbers are taken as they are.
+            number, and `tolerance` says by how much sums may be off. `Decimal`, `Fraction` and
+            texts that are numbers are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else the `labels`.
         labels : tuple of two str
@@ -162,142 +158,78 @@ class Scores:
             If a value is missing or infinite, if the lengths differ, or if two pandas columns
             carry different indexes.
         """
-        if v is None:
-            a, b = labels
-            raise TypeError(
-                f"{b} is missing: pass the scores of both systems, {a} and {b}, such as two "
-                "columns frame['a'] and frame['b']"
-            )
         names = check_names(names or names_of(u, v, labels))
-        return cls._of_arrays([u, v], labels, systems=names, **fields)
+        return cls.of_columns(dict(zip(names, (u, v), strict=True)), labels=labels, **fields)
 
     @classmethod
-    def of_columns(cls, columns: Mapping[str, Any], **fields: Any) -> Scores:
-        """Validate a column of scores for each of two or more systems, as `of` does.
-
-        Parameters
-        ----------
-        columns : mapping of str to array_like of shape (N,)
-        **fields
-            Other fields.
-
-        Returns
-        -------
-        Scores
-        """
-        labels = [f"scores[{name!r}]" for name in columns]
-        return cls._of_arrays(list(columns.values()), labels, systems=tuple(columns), **fields)
+    def of_columns(
+        cls, columns: Mapping[str, Any], *, labels: Sequence[str] = (), **fields: Any
+    ) -> Scores:
+        """Validate a column of scores for each of two or more systems, by name, as `of` does."""
+        labels, arrays = labels or _labels(columns), list(columns.values())
+        for label, other in zip(labels, arrays, strict=True):
+            check_aligned(arrays[0], other, (labels[0], label))
+        found, scale, off, reading = in_common_units(arrays, labels)
+        for label, column in zip(labels, found, strict=True):
+            check_length(found[0], column, (labels[0], label))
+        sums = None if off is None else tuple(float(x.sum()) for x in off)
+        how = {"scale": scale, "tolerance": sums, "reading": reading}
+        return cls(found, tuple(columns), **how | fields)
 
     @classmethod
     def of_counts(
-        cls,
-        tables: Mapping[str, Any],
-        layouts: Sequence[tuple[str, ...]],
-        *,
-        classes: bool = False,
-        labels: Sequence[str] = (),
-        **fields: Any,
+        cls, tables: Mapping[str, Any], *, labels: Sequence[str] = (), **fields: Any
     ) -> Scores:
-        """Validate a table of counts for each of two or more systems.
+        """Validate a table of counts for each of two or more systems, by name.
 
-        Parameters
-        ----------
-        tables : mapping of str to array_like of shape (N, c), or (N, classes, c)
-            Whole numbers, none below 0. A data frame, or a mapping of names to columns, must have
-            all columns of one of the layouts; others in it are left alone.
-        layouts : sequence of tuple of str
-            The sets of columns that will do.
-        classes : bool, default False
-            Whether there are counts for each of several classes.
-        labels : sequence of str, optional
-            How error messages call the tables.
-        **fields
-            Other fields.
-
-        Returns
-        -------
-        Scores
-
-        Raises
-        ------
-        TypeError, ValueError
-            If something is not a whole number, negative or missing, if the shapes differ, or if
-            columns are missing.
+        Tables have the shape (N, c), or (N, classes, c): whole numbers, none below 0, in three
+        columns tp, fp and fn, or in two tp and incorrect. In a data frame, or a mapping of names
+        to columns, they go by these names, and others are left alone. Higher measures are better,
+        unless `higher_is_better` says something else. Errors are those of `of`.
         """
-        labels = labels or [f"scores[{name!r}]" for name in tables]
-        head, found = next(iter(tables.values())), []
+        labels, head, found = labels or _labels(tables), next(iter(tables.values())), []
         for label, values in zip(labels, tables.values(), strict=True):
             check_aligned(head, values, (labels[0], label))
-            table = _table(values, layouts, label)
-            if table.ndim != 2 + classes or table.shape[-1] not in map(len, layouts):
-                lead = "N, classes" if classes else "N"
-                sets = " or ".join(f"{len(c)} ({', '.join(c)})" for c in layouts)
+            found.append(_counts(_table(values, label), label))
+            if found[0].shape != found[-1].shape:
                 raise ValueError(
-                    f"{label} has shape {table.shape}, but this statistic needs counts of shape "
-                    f"({lead}, columns), with columns {sets}"
+                    f"{labels[0]} has shape {found[0].shape} and {label} {found[-1].shape}; count "
+                    "all systems on the same items, in the same columns"
                 )
-            found.append(as_counts(table, label))
-            if found[0].shape != table.shape:
-                raise ValueError(
-                    f"{labels[0]} has shape {found[0].shape} and {label} {table.shape}; a paired "
-                    "test needs the counts of all systems on the same items, in the same columns"
-                )
-        chosen = next(c for c in layouts if len(c) == found[0].shape[-1])
-        return cls(found, tuple(tables), columns=tuple(chosen), **fields)
+        columns = COUNTS if found[0].shape[-1] == len(COUNTS) else TWO_COUNTS
+        return cls(found, tuple(tables), columns=columns, **{"higher_is_better": True} | fields)
 
     @classmethod
     def of_runs(cls, runs: Mapping[str, Any], **fields: Any) -> Scores:
-        """Validate repeated runs of each of two or more systems; scores are their means.
+        """Validate repeated runs of each of two or more systems, by name; scores are their means.
 
-        Parameters
-        ----------
-        runs : mapping of str to array_like of shape (N, K), to list of N sequences, or to Runs
-            The scores of the runs of each item; items may have different numbers of them.
-        **fields
-            Other fields.
-
-        Returns
-        -------
-        Scores
-            With `runs`, all of one scale.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `of`, or if an item has no runs, or systems have different numbers of items.
+        The runs of a system are an array of shape (N, K), a list of N sequences, as items may have
+        different numbers of runs, or `Runs`. All get one scale. Errors are those of `of`; no item
+        may be without runs, and no score a floating-point number that stands for no fraction.
         """
-        runs_of = {name: _runs(values, name) for name, values in runs.items()}
-        given, head = list(runs_of.values()), next(iter(runs))
-        for name, one in runs_of.items():
-            check_length(given[0].sizes, one.sizes, (head, name))
+        given, head = {name: _runs(values, name) for name, values in runs.items()}, next(iter(runs))
+        for name, one in given.items():
+            check_length(given[head].sizes, one.sizes, (head, name))
         try:
-            exact = in_common_units([one.scores for one in given], list(runs))
+            found, scale, off, reading = in_common_units(
+                [one.scores for one in given.values()], list(runs)
+            )
         except ScoreError as error:
-            raise error.at(runs_of[error.argument].place(error.index[0])) from None
-        if exact.tolerance is not None:
+            sizes = given[error.argument].sizes
+            item = np.repeat(np.arange(sizes.size), sizes)[error.index[0]]
+            raise error.at((item, error.index[0] - sizes[:item].sum())) from None
+        if off is not None:
             raise ValueError(
                 "scores of runs are floating-point numbers whose rounding can decide ties; round "
                 "them to some decimals first"
             )
-        both = zip(given, exact.columns, strict=True)
-        found = tuple(one._replace(scores=x, scale=exact.scale) for one, x in both)
-        most, means = lcm(*{size for one in found for size in one.sizes.tolist()}), []
-        for one in found:
+        both = zip(given.values(), found, strict=True)
+        known = tuple(one._replace(scores=x, scale=scale) for one, x in both)
+        most, means = lcm(*{size for one in known for size in one.sizes.tolist()}), []
+        for one in known:
             factors = most // one.sizes
             means.append(with_room(one.totals, int(factors.max(initial=1))) * factors)
-        scale, reading = exact.scale * most, exact.reading
-        return cls(means, tuple(runs), scale, runs=found, reading=reading, **fields)
-
-    @classmethod
-    def _of_arrays(cls, arrays: list[Any], labels: Sequence[str], **fields: Any) -> Scores:
-        for label, other in zip(labels[1:], arrays[1:], strict=True):
-            check_aligned(arrays[0], other, (labels[0], label))
-        exact = in_common_units(arrays, labels)
-        for label, column in zip(labels[1:], exact.columns[1:], strict=True):
-            check_length(exact.columns[0], column, (labels[0], label))
-        off = None if exact.tolerance is None else np.stack(exact.tolerance)
-        how: dict[str, Any] = {"scale": exact.scale, "tolerance": off, "reading": exact.reading}
-        return cls(exact.columns, **how | fields)
+        return cls(means, tuple(runs), scale * most, runs=known, reading=reading, **fields)
 
     def __post_init__(self) -> None:
         names, arrays = self.systems, tuple(self.arrays)
@@ -315,17 +247,11 @@ class Scores:
         return len(self.arrays[0])
 
     def __str__(self) -> str:
-        number = len(set(self.clusters or ()))
-        inside = f" in {number} clusters" * (number > 0)
+        inside = f" in {len(set(self.clusters))} clusters" if self.clusters else ""
         by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
-        names = " against ".join(self.systems[:2]) if self.n_systems == 2 else ""
-        names = names or f"{self.n_systems} systems"
+        two = len(self.systems) == 2
+        names = " against ".join(self.systems) if two else f"{len(self.systems)} systems"
         return f"{names}, {len(self)} items{inside} paired by {by}"
-
-    @property
-    def n_systems(self) -> int:
-        """S, the number of systems."""
-        return len(self.systems)
 
     @cached_property
     def values(self) -> IntArray:
@@ -362,66 +288,43 @@ class Scores:
         whole = self.scale * max(len(self), 1)
         return tuple(Fraction(exact_sum(x), whole) for x in self.arrays)
 
-    def in_scores(self, total: int) -> float:
-        """A sum of the integers as a sum of scores: divided by `scale`."""
-        return unscaled(total, self.scale)
-
     def differences(self) -> IntArray:
         """Scores of the first system less those of the second, times `scale`."""
-        return roomy(self.u) - roomy(self.v)
+        return with_room(self.u) - with_room(self.v)
 
     @property
     def sum_tolerance(self) -> int:
         """By how much a sum of differences may be off, relative to another, times `scale`."""
-        if self.tolerance is None:
-            return 0
-        return ceil(2 * Fraction(float(self.tolerance.sum()) * (1 + 1e-12)) * self.scale)
+        return ceil(2 * Fraction(sum(self.tolerance or ()) * (1 + 1e-12)) * self.scale)
 
     # ---- others made of them ---------------------------------------------------------------------
 
     def pair(self, i: int, j: int) -> Scores:
         """Two of the systems."""
-        pick = i, j
-        return replace(
-            self,
-            arrays=[self.arrays[k] for k in pick],
-            systems=tuple(self.systems[k] for k in pick),
-            tolerance=None if self.tolerance is None else self.tolerance[[i, j]],
-            runs=None if self.runs is None else tuple(self.runs[k] for k in pick),
-        )
+        some: dict[str, Any] = {}
+        for name in ("arrays", "systems", "tolerance", "runs"):
+            every = getattr(self, name)
+            some[name] = None if every is None else (every[i], every[j])
+        return replace(self, **some)
 
     def clustered(self, clusters: Any) -> Scores:
         """The same with clusters, one label for each item; unchanged where they are None."""
         if clusters is None:
             return self
         cluster_numbers(clusters, len(self))
-        labels = clusters.tolist() if hasattr(clusters, "tolist") else clusters
-        return replace(self, clusters=tuple(labels))
+        return replace(self, clusters=tuple(getattr(clusters, "tolist", lambda: clusters)()))
 
     @cached_property
     def units(self) -> Scores:
-        """What tests swap as a whole: sums of clusters, in the order in which they first occur."""
+        """What tests swap: the sums of clusters, as they first occur; the items if there are none.
+
+        Clusters are called by their labels.
+        """
         if self.clusters is None:
             return self
         labels = cluster_numbers(self.clusters, len(self))
-        off = self.tolerance
-        return replace(
-            self,
-            arrays=[add_up(x, labels) for x in self.arrays],
-            tolerance=None if off is None else np.stack([add_up(x, labels) for x in off]),
-            ids=tuple(map(str, dict.fromkeys(self.clusters))),
-            clusters=None,
-            runs=None,
-        )
-
-    def by_cluster(self) -> Scores:
-        """One item for each cluster: the sums of its items, called by its label.
-
-        Raises ValueError if there are no clusters.
-        """
-        if self.clusters is None:
-            raise ValueError("these scores have no clusters; read them with clusters=, or set them")
-        return self.units
+        arrays, ids = [add_up(x, labels) for x in self.arrays], dict.fromkeys(self.clusters)
+        return replace(self, arrays=arrays, ids=tuple(map(str, ids)), clusters=None, runs=None)
 
 
 # ---- clusters ------------------------------------------------------------------------------------
@@ -431,8 +334,8 @@ def check_unclustered(scores: Any) -> None:
     """Refuse clusters where a test takes items by themselves."""
     if isinstance(scores, Scores) and scores.clusters is not None:
         raise ValueError(
-            "these scores have clusters, but this test treats items separately; test "
-            "scores.by_cluster(), the sums of whole clusters"
+            "these scores have clusters, but this test treats items separately; test scores.units, "
+            "the sums of whole clusters"
         )
 
 
@@ -456,8 +359,7 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
 
 def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
     """Sums over the items of each cluster, as wide integers where int64 could overflow."""
-    if scores.dtype.kind != "f":
-        scores = with_room(scores, max(len(scores), 1))
+    scores = with_room(scores, max(len(scores), 1))
     totals = np.zeros((int(labels.max(initial=-1)) + 1, *scores.shape[1:]), dtype=scores.dtype)
     np.add.at(totals, labels, scores)
     return totals
@@ -466,35 +368,48 @@ def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
 # ---- arguments -----------------------------------------------------------------------------------
 
 
-def _table(values: Any, layouts: Sequence[tuple[str, ...]], name: str) -> NDArray[Any]:
+def _labels(systems: Mapping[str, Any]) -> list[str]:
+    """How errors name what is passed for each of some systems."""
+    return [f"scores[{name!r}]" for name in systems]
+
+
+def _table(values: Any, name: str) -> NDArray[Any]:
     """An array of counts; the columns of a frame or a mapping are chosen by their names."""
-    labels = list(values.keys()) if hasattr(values, "keys") else getattr(values, "columns", None)
-    if labels is None:
-        if is_unordered(values):
-            raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
-        return plain_array(values if hasattr(values, "__len__") else list(values), name, "a table")
-    wanted = next((some for some in layouts if set(some) <= set(labels)), None)
-    if wanted is None:
-        sets = " or ".join(f"({', '.join(c)})" for c in layouts)
+    columns = list(values) if hasattr(values, "keys") else getattr(values, "columns", None)
+    if columns is not None:
+        wanted = next((some for some in (COUNTS, TWO_COUNTS) if {*some} <= {*columns}), None)
+        if wanted is None:
+            raise ValueError(
+                f"{name} has the columns {[*columns]}, but counts are tp, fp, fn, or tp, "
+                f"incorrect; rename them, or pass {name}.to_numpy() with columns in this order"
+            )
+        return np.stack([as_integers(values[x], f"{name}[{x!r}]") for x in wanted], axis=-1)
+    if is_unordered(values):
+        raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
+    return plain_array(values, name, "a table")
+
+
+def _counts(table: NDArray[Any], name: str) -> IntArray:
+    """Counts of items, or of several classes of each, as integers from 0 on."""
+    if table.ndim not in (2, 3) or table.shape[-1] not in (len(COUNTS), len(TWO_COUNTS)):
         raise ValueError(
-            f"{name} has the columns {list(labels)}, but this statistic needs {sets}; rename them, "
-            f"or pass {name}.to_numpy() with columns in this order"
+            f"{name} has shape {table.shape}, but counts have shape (N, columns), or of several "
+            "classes (N, classes, columns), with columns tp, fp, fn, or tp, incorrect"
         )
-    chosen = [plain_array(values[c], f"{name}[{c!r}]") for c in wanted]
-    for c, column in zip(wanted, chosen, strict=True):
-        check_length(chosen[0], column, (f"{name}[{wanted[0]!r}]", f"{name}[{c!r}]"))
-    if len({column.dtype.kind for column in chosen}) > 1:  # no number becomes one of another kind
-        chosen = [column.astype(object) for column in chosen]
-    return np.stack(chosen, axis=-1)
+    try:
+        counts = as_integers(table.ravel(), name).reshape(table.shape)
+    except ScoreError as error:
+        raise error.at(np.unravel_index(error.index[0], table.shape)) from None
+    for index in map(tuple, np.argwhere(counts < 0)[:1].tolist()):
+        problem = f"= {counts[index]} is below 0"
+        raise ScoreError(name, index, problem, "counts are whole numbers from 0 on")
+    return counts
 
 
 def _runs(values: Any, name: str) -> Runs:
     """The runs of one system, with their scores as they are given."""
     if isinstance(values, Runs):
         return values
-    if is_unordered(values):
-        kind = type(values).__name__
-        raise TypeError(f"{name} must be an array of (items, runs), or a list of runs, not {kind}")
     scores: Any = []
     if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
         table = plain_array(values, name, "a table of runs")

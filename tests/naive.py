@@ -145,9 +145,6 @@ MEASURES: dict[str, Callable[..., Fraction]] = {
     "f2": f_score(Fraction(2)),
     "f0.5": f_score(Fraction(1, 2)),
     "jaccard": lambda tp, fp, fn, *_: ratio(tp, tp + fp + fn),
-    "specificity": lambda tp, fp, fn, tn: ratio(tn, tn + fp),
-    "balanced_accuracy": lambda tp, fp, fn, tn: (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2,
-    "wer": lambda errors, length: ratio(errors, length),
 }
 
 Row = Sequence[int]

@@ -53,9 +53,6 @@ RESULTS = [
     study.recommend(NEW, OLD, **NAMED),
 ]
 
-PAGES = {"white": 1.0, "VS Code's dark": 0.0130, "JupyterLab's dark": 0.0056}  # luminances
-LEAST = 3.0  # contrast of what is no text (WCAG 2.2, 1.4.11)
-
 
 def read(result):
     return ElementTree.fromstring(f"<body>{result._repr_html_()}</body>")
@@ -69,16 +66,6 @@ def classes():
     shown = {x for x in found if "_repr_html_" in vars(x) or Shown in x.__bases__}
     shown = {x for x in shown if x.__module__.startswith("permtest") and not isabstract(x)}
     return {x for x in shown if not x.__subclasses__()}
-
-
-def luminance(colour):
-    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(x, y):
-    return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 
 
 def test_there_is_an_example_of_each_class():
@@ -98,25 +85,15 @@ class TestResult:
         assert any(name in text for name in NAMES) == (type(result).__name__ not in NAMELESS)
         assert "&lt;" not in text, "escaped once"
 
-    def test_colours_can_be_seen_on_any_page(self, result):
-        html = result._repr_html_()
-        assert "background" not in html
-        assert not re.search(r"[\s;'\"]color\s*:", html)
-        colours = set(re.findall(r"(?:fill|stroke)=['\"]([^'\"]+)", html))
-        for colour in colours - {"currentColor", "none"}:
-            for page in PAGES.values():
-                assert contrast(luminance(colour), page) >= LEAST
+    def test_it_has_the_colours_of_the_page(self, result):
+        assert not re.search(r"background|fill|stroke|[\s;'\"]color\s*:", result._repr_html_())
 
-    def test_tables_and_pictures_can_be_heard(self, result):
+    def test_tables_can_be_heard(self, result):
         body = read(result)
         assert {cell.get("scope") for cell in body.iter("th")} <= {"row", "col"}
-        for picture in body.iter("svg"):
-            assert picture.get("role") == "img"
-            assert picture.get("aria-label")
 
-    def test_wide_tables_scroll_and_pictures_shrink(self, result):
+    def test_wide_tables_scroll(self, result):
         body = read(result)
         scrolling = [x for x in body.iter("div") if "overflow-x:auto" in x.get("style", "")]
         inside = {id(table) for part in scrolling for table in part.iter("table")}
         assert {id(table) for table in body.iter("table")} <= inside
-        assert all("max-width:100%" in picture.get("style") for picture in body.iter("svg"))

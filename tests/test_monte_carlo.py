@@ -74,11 +74,11 @@ def test_its_null_distribution_is_what_was_sampled():
     [
         *(({"K": K}, ValueError) for K in (0, -3, 10**9)),
         ({"K": 2.5}, TypeError),
-        *(({"rng": rng}, TypeError) for rng in ("0", 1.5, True, np.random.RandomState(0))),
+        *(({"rng": rng}, TypeError) for rng in ("0", 1.5)),
     ],
 )
 def test_number_of_samples_and_rng_are_checked(options, error):
-    with pytest.raises(error, match="K" if "K" in options else "rng must be a seed"):
+    with pytest.raises(error, match="K" if "K" in options else "rng=.* must be a seed"):
         monte_carlo([1], [0], **{"K": 10} | options)
 
 
@@ -155,7 +155,7 @@ def test_a_bar_takes_over_after_the_first_items(bars, size):
 @pytest.mark.parametrize("stderr", [io.StringIO(), None])
 def test_no_bar_where_nobody_looks(bars, monkeypatch, stderr):
     monkeypatch.setattr(_parallel.sys, "stderr", stderr)
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert watched() == list(range(5))
     assert bars == []
 

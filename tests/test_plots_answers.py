@@ -95,8 +95,8 @@ def test_both_densities_are_drawn_between_their_quantiles(name):
 LENGTHS = RNG.integers(5, 20, 80)
 SHARES = np.linspace(0.4, 0.9, 6)[:, None]
 SEVERAL = {f"system {i}": x.astype(int) for i, x in enumerate(RNG.random((6, 120)) < SHARES)}
-ERRORS = {x: np.stack([RNG.binomial(LENGTHS, 0.2), LENGTHS], axis=1) for x in "abcd"}
-BOARDS = {"several": pt.compare_many(SEVERAL), "errors": pt.compare_many(ERRORS, statistic="wer")}
+SPANS = {x: np.stack([RNG.binomial(LENGTHS, 0.8), LENGTHS], axis=1) for x in "abcd"}
+BOARDS = {"several": pt.compare_many(SEVERAL), "spans": pt.compare_many(SPANS, statistic="f1")}
 
 
 @pytest.mark.parametrize("name", BOARDS)

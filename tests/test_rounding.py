@@ -24,7 +24,6 @@ def test_measurements_get_a_bracket_and_say_so():
     assert low < sampled[1]
     with pytest.raises(MemoryError, match="cells"):
         _ = result.null_distribution
-    assert "too long to draw" in result._repr_html_()
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -32,7 +31,7 @@ def test_both_ends_of_p_where_rounding_decides_ties(alternative):
     """Sums may be off by 0.4 in all, on a lattice of fifths: three cells further out, two in."""
     tenths, scale = [4, 6, -4, 5, 2], {"two-sided": abs, "greater": int, "less": lambda s: -s}
     u = [x / 10 for x in tenths]
-    scores = pt.Scores.of(u, [0] * 5, tolerance=np.full((2, 5), 0.02))
+    scores = pt.Scores.of(u, [0] * 5, tolerance=(0.1, 0.1))
     result = pt.exact_perm_test(scores, alternative=alternative)
     sums = [scale[alternative](s) for s in naive.labellings(tenths, [0] * 5)]
     observed = 2 if alternative == "two-sided" else 1  # extreme, however ties break

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from permtest import Scores, exact_perm_test
 from permtest.integers import as_integers
 from permtest.question import local_effects
+from permtest.scores import check_unclustered
 from permtest.statistics import score_labels
 
 
@@ -33,22 +34,15 @@ NAN = float("nan")
     ("column", "error", "message"),
     [
         ([1, 0.5], ValueError, r"u\[1\] = 0.5 is not a whole number.*power of ten"),
-        (np.array([1.5, 2]), ValueError, r"u\[0\] = 1.5 is not a whole number"),
         ([1, None], ValueError, r"u\[1\] = None is missing; remove the pair from both"),
         ([0, NAN], ValueError, r"u\[1\] = nan is missing"),
         ([0, float("inf")], ValueError, r"u\[1\] = inf is not finite"),
-        (pd.Series([1, None], dtype="Int64"), ValueError, r"u\[1\] = <NA> is missing"),
-        (pl.Series([1, None]), ValueError, r"u\[1\] = None is missing"),
         (np.ma.array([1, 2], mask=[False, True]), ValueError, r"u\[1\] is masked"),
         ([1, "2 m"], ValueError, r"u\[1\] = '2 m' is not a number; convert it first"),
         (np.array([1, 2], dtype="datetime64[D]"), ValueError, r"u\[0\] = .* is not a number"),
-        ([1 + 0j], ValueError, r"u\[0\] = \(1\+0j\) is not a number"),
         ([[1, 2], [3, 4]], ValueError, r"one-dimensional, but has shape \(2, 2\)"),
         ([[1, 2], [3]], ValueError, r"one-dimensional, but its rows differ in length"),
         ("123", TypeError, r"one-dimensional sequence of numbers, not str"),
-        (5, TypeError, r"sequence of numbers, not int"),
-        ({1, 2}, TypeError, r"sequence of numbers, not set"),
-        ({"a": 1}, TypeError, r"sequence of numbers, not dict"),
     ],
 )
 def test_columns_that_are_refused(column, error, message):
@@ -59,20 +53,15 @@ def test_columns_that_are_refused(column, error, message):
 def test_pairs_must_be_of_one_length_and_g_return_integers():
     with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
         Scores.of([1, 2], [1])
-    with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
-        local_effects([1, 2], [1], lambda a, b: a - b)
     with pytest.raises(ValueError, match=r"g\(u, v\)\[1\] = 0.5 is not a whole number"):
         local_effects([2, 1], [0, 0], lambda a, b: (a - b) / 2)
 
 
 def test_what_is_missing_is_said():
-    with pytest.raises(TypeError, match="v is missing"):
+    with pytest.raises(TypeError, match="v must be a one-dimensional sequence"):
         exact_perm_test([1, 2])
-    frame = pd.DataFrame({"a": [1, 2], "b": [0, 1]})
     with pytest.raises(ValueError, match=r"shape \(2, 2\); pass one column for each system"):
-        exact_perm_test(frame, frame)
-    with pytest.raises(ValueError, match=r"u\[1\] = nan is missing"):
-        exact_perm_test(np.array([1, np.nan]), [0, 1])
+        exact_perm_test(pd.DataFrame({"a": [1, 2], "b": [0, 1]}), [0, 1])
 
 
 def test_systems_have_different_names():
@@ -130,7 +119,7 @@ def test_g_is_called_with_numbers_that_cannot_wrap_around():
 def test_scores_bring_their_clusters(rows):
     u, v, labels = zip(*rows, strict=True)
     scores = Scores.of(u, v, clusters=labels)
-    whole = scores.by_cluster()
+    whole = scores.units
     expected = exact_perm_test(u, v, clusters=labels).fraction()
     assert exact_perm_test(scores).fraction() == expected
     assert exact_perm_test(whole).fraction() == expected
@@ -145,8 +134,8 @@ def test_clusters_that_are_given_go_before_those_of_the_scores():
     assert exact_perm_test(scores).n == 2
     with pytest.raises(ValueError, match="ids has 1 entries for 2 items"):
         Scores.of([1, 2], [3, 4], ids=("a",))
-    with pytest.raises(ValueError, match="no clusters"):
-        Scores.of([1, 2], [3, 4]).by_cluster()
+    with pytest.raises(ValueError, match=r"test scores.units"):
+        check_unclustered(scores)
 
 
 # ---- runs and labels ---------------------------------------------------------------------------
@@ -157,11 +146,11 @@ def test_scores_of_runs_are_their_means():
     means = [[x / scores.scale for x in column.tolist()] for column in scores.arrays]
     assert means == [[0.75, pytest.approx(2 / 3)], [0, 0.25]]
     a, _ = scores.runs
-    assert (a.totals.tolist(), a.scale, a.place(3)) == ([15, 20], 10, (1, 1))
+    assert (a.totals.tolist(), a.scale) == ([15, 20], 10)
     assert exact_perm_test(scores).swapped == "items"
     for runs, message in (
         ({"a": [[1], []], "b": [[1], [1]]}, r"a\[1\] is no list of runs, or has none"),
-        ({"a": [[1], [None]], "b": [[1], [1]]}, r"a\[1, 0\] = None is missing"),
+        ({"a": [[1, 2], [3, None]], "b": [[1], [1]]}, r"a\[1, 1\] = None is missing"),
         ({"a": [[1]], "b": [[1], [1]]}, "a has 1 entries and b has 2"),
         ({"a": [[0.1234567890123456]], "b": [[1]]}, "round them"),
     ):
@@ -173,7 +162,7 @@ def test_scores_of_runs_are_their_means():
     ("statistic", "expected"),
     [
         ("accuracy", [[1, 0, 1, 1], [0, 1, 1, 0]]),
-        ("f1", [[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]]]),
+        ("f1", [[[1, 0, 0], [0, 1, 0], [0, 0, 0], [1, 0, 0]]]),
         ("macro_f1", [[[[0, 0, 0], [1, 0, 0]], [[0, 0, 1], [0, 1, 0]]]]),
     ],
 )
@@ -191,9 +180,9 @@ def test_labels_that_cannot_be_scored():
         score_labels(["1", "0"], both)
     with pytest.raises(ValueError, match="name it with pos_label"):
         score_labels(["yes", "no"], both, "f1")
-    assert score_labels(["yes", "no"], both, "f1", "yes").u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1]]
-    with pytest.raises(ValueError, match="right or wrong"):
-        score_labels(["yes", "no"], both, "wer")
+    assert score_labels(["yes", "no"], both, "f1", "yes").u.tolist() == [[1, 0, 0], [0, 0, 0]]
+    with pytest.raises(ValueError, match="pos_label is for measures of one label"):
+        score_labels(["yes", "no"], both, "accuracy", "yes")
     with pytest.raises(ValueError, match="gold has 1 labels and a has 2"):
         score_labels(["yes"], both)
 

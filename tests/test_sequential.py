@@ -55,7 +55,7 @@ def test_clusters_words_and_edges():
     assert "Evidence that new scores higher than old" in str(up)
     assert f"at most 0.05 for the first time after {up.first_below()} items" in str(up)
     with pytest.raises(ValueError, match="one score"):
-        e_process(Scores.of_counts({"x": [[1, 2]], "y": [[1, 1]]}, [("tp", "incorrect")]))
+        e_process(Scores.of_counts({"x": [[1, 2]], "y": [[1, 1]]}))
 
 
 def test_the_price_of_looking_is_power():

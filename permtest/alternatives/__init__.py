@@ -29,7 +29,7 @@ from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
-from permtest.statistics import Alternative, Statistic, check_alternative, check_scores, lookup
+from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
 __all__ = [
     "AlternativeResult",
@@ -266,12 +266,11 @@ def compare_all(
     entry, of_pair = lookup(statistic), None
     if not entry.columns:
         scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
-        check_scores(entry, scores)
         of_pair = registry.correlation(scores), registry.inflation(scores)
     elif delta:
         raise ValueError(f"delta is for single scores, not for {entry.name!r}")
     else:
-        scores = registry.counts_of(u, v, names, entry)
+        scores = registry.counts_of(u, v, names)
     chosen = _chosen(applicable(scores, entry, delta), tests)
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_option, count
+from permtest._checks import check_count, check_option
 from permtest.alternatives import registry
 from permtest.alternatives.means import t_pvalue, t_quantile
 from permtest.alternatives.registry import AlternativeResult, by_sides, makes
@@ -69,8 +69,8 @@ def mcnemar(
     (0.04138946533203125, 0.026604)
     """
     check_option("method", method, get_args(McNemarMethod))
-    b, c = count(b, "b"), count(c, "c")
-    size = b + c if n is None else count(n, "n")
+    b, c = check_count(b, "b", 0), check_count(c, "c", 0)
+    size = b + c if n is None else check_count(n, "n", 0)
     if size < b + c:
         raise ValueError(f"n={size} is less than b + c = {b + c}")
     root = float(corrected_root(b - c, float(method == "chi2-corrected"), alternative))
@@ -160,7 +160,9 @@ def two_proportion_z(
     >>> round(alt.two_proportion_z(85, 100, 75, 100).pvalue, 6)
     0.0771
     """
-    x1, n1, x2, n2 = (count(v, s) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2")))
+    x1, n1, x2, n2 = (
+        check_count(v, s, 0) for v, s in ((x1, "x1"), (n1, "n1"), (x2, "x2"), (n2, "n2"))
+    )
     for x, n, i in ((x1, n1, 1), (x2, n2, 2)):
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
@@ -204,7 +206,7 @@ def chi_squared(
     rows = np.asarray(table, dtype=object)
     if rows.shape != (2, 2):
         raise ValueError(f"table has shape {rows.shape}, but must be (2, 2), a row for each system")
-    x1, y1, x2, y2 = (count(x, f"table[{i}, {j}]") for (i, j), x in np.ndenumerate(rows))
+    x1, y1, x2, y2 = (check_count(x, f"table[{i}, {j}]", 0) for (i, j), x in np.ndenumerate(rows))
     n1, n2 = x1 + y1, x2 + y2
     if n1 == 0 or n2 == 0:
         raise ValueError(f"system {1 + (n1 > 0)} has no items, so it has no proportion")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from permtest.alternatives import registry
 from permtest.alternatives.registry import AlternativeResult, as_floats, by_sides, makes
-from permtest.integers import exact_sum, in_common_units, roomy
+from permtest.integers import exact_sum, in_common_units, with_room
 from permtest.scores import Scores
 from permtest.statistics import Alternative
 
@@ -107,7 +107,7 @@ def independent_t(
         (scores, scale, *_), names = in_common_units((a, b), ("a", "b")), ("a", "b")
     registry.check_size(scale, *scores)
     # Less the first score, as scores may be large and their differences small.
-    both = roomy(np.concatenate(scores))
+    both = with_room(np.concatenate(scores))
     x, y = np.split(as_floats(both - int(both[0]), scale), [len(scores[0])])
     gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
     if error == 0:

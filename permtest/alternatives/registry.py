@@ -24,7 +24,7 @@ from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import count_values
 from permtest.scores import Scores, check_names, check_unclustered
-from permtest.statistics import Statistic, check_alternative
+from permtest.statistics import check_alternative
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Floats: TypeAlias = NDArray[np.float64]
@@ -182,21 +182,23 @@ def less(scores: Scores, delta: Fraction) -> Scores:
     return replace(scores, arrays=[u, v], scale=scores.scale * delta.denominator)
 
 
-def counts_of(u: Any, v: Any, names: Names, entry: Statistic) -> Scores:
+def counts_of(u: Any, v: Any, names: Names) -> Scores:
     """Both systems' counts of each item, for a measure of them."""
     if isinstance(u, Scores) and v is None:
         scores = _pair(u, names)
     else:
         called = check_names(names or ("u", "v"))
-        scores = entry.counts(dict(zip(called, (u, v), strict=True)), ("u", "v"))
+        scores = Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=("u", "v"))
     check_unclustered(scores)
     return scores
 
 
 def _pair(scores: Scores, names: Names) -> Scores:
     """Scores of two systems, by other names if they are given."""
-    if scores.n_systems != 2:
-        raise ValueError(f"there are {scores.n_systems} systems; choose two with scores.pair(i, j)")
+    if len(scores.systems) != 2:
+        raise ValueError(
+            f"there are {len(scores.systems)} systems; choose two with scores.pair(i, j)"
+        )
     return replace(scores, systems=check_names(names or scores.names))
 
 

@@ -24,7 +24,7 @@ from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_s
 from permtest.integers import exact_sum, largest
 from permtest.null.distribution import count_values
 from permtest.question import TIE
-from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
+from permtest.statistics import Alternative, Statistic, lookup, measured
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -202,7 +202,7 @@ def paired_bootstrap(
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
     shift = float(registry.as_threshold(delta))
     if entry.columns:
-        scores = registry.counts_of(u, v, None, entry)
+        scores = registry.counts_of(u, v, None)
         measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
         rows = np.concatenate(both, axis=1).astype(np.float64)
@@ -211,7 +211,6 @@ def paired_bootstrap(
     else:
         scores, _ = registry.scores_of(u, v, None, labels=("u", "v"))
         registry.check_size(scores.scale, scores.u, scores.v)
-        check_scores(entry, scores)
         d, parts = scores.differences(), len(scores) if entry.name == "mean" else 1
         steps, counts = count_values(d)
         floats, scale = _floats(steps, scores.scale)

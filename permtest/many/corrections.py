@@ -34,7 +34,7 @@ import numpy as np
 
 from permtest._jit import Floats, Ints, compiled_or
 from permtest._parallel import in_parallel, progress, seeds, stream
-from permtest.integers import IntArray, roomy
+from permtest.integers import IntArray, with_room
 from permtest.interval import score_ends
 from permtest.question import TIE
 
@@ -130,7 +130,7 @@ def _whole_numbers(scores: IntArray) -> tuple[Ints, float]:
 
     They are so small that floats add them up without error, in any order.
     """
-    gaps = roomy(scores)
+    gaps = with_room(scores)
     gaps = gaps - gaps[:1]
     gaps = gaps[:, gaps.any(axis=0)]
     gaps = gaps // max(int(np.gcd.reduce(gaps, axis=None)), 1)  # the unit does not matter

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.integers import IntArray, exact_dot, exact_sum, roomy
+from permtest.integers import IntArray, exact_dot, exact_sum, with_room
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -414,7 +414,6 @@ class Tally(NamedTuple):
 
     total_u: int
     total_v: int
-    low: int
 
 
 def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Tally]:
@@ -424,18 +423,17 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Ta
         facts, starts = np.zeros((1, 6), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
         count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
-        total_u, total_v, low, unit, top, _ = facts[0].tolist()
+        total_u, total_v, _, unit, top, _ = facts[0].tolist()
         if unit > 0:
             k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
             step, half = 2 * unit if k else 1, np.full(k, 0.5)
             law = TwoPointSum(u.size, -top * unit, step, widths[:k], counts[:k], half, half)
-            return law, Tally(total_u, total_v, low)
-    u, v = roomy(u), roomy(v)
+            return law, Tally(total_u, total_v)
+    u, v = with_room(u), with_room(v)
     widths, counts = count_values(np.abs(u - v))
-    low = min(int(u.min()), int(v.min())) if u.size else 0
     # An entry of difference d goes from -d to d.
     law = from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts))
-    return law, Tally(exact_sum(u), exact_sum(v), low)
+    return law, Tally(exact_sum(u), exact_sum(v))
 
 
 def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:

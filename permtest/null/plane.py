@@ -112,7 +112,7 @@ class Staircase:
             except Unreached:
                 return IMPOSSIBLE
             except TooHard as error:
-                reason = error.problem
+                reason = str(error)
                 continue
             # Also false if the bound is no number.
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):

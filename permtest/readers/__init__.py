@@ -404,7 +404,7 @@ def _values(table: Table, said: Said) -> tuple[str, ...]:
 
 def _counts(table: Table, start: str, entry: Statistic) -> tuple[str, ...]:
     """The columns of the counts of a system, or those whose names begin with what it is called."""
-    layouts, columns = [x.columns for x in entry.measures], tuple(start.split(","))
+    layouts, columns = entry.layouts, tuple(start.split(","))
     if len(columns) in map(len, layouts):
         return tuple(table.column(x, "a") for x in columns)
     for layout in layouts:
@@ -502,10 +502,10 @@ def _made(
         values = {x: (y[0] == y["gold"]).to_numpy() for x, y in lines.items()}
     elif entry is not None:
         counted = [x for x in firsts[0] if isinstance(x, int)]
-        layout = next(x.columns for x in entry.measures if len(x.columns) == len(counted))
+        layout = next(x for x in entry.layouts if len(x) == len(counted))
         columns = {x: y[counted].T.to_numpy() for x, y in lines.items()}
         tables = {x: dict(zip(layout, y, strict=True)) for x, y in columns.items()}
-        return entry.counts(tables, **how)
+        return Scores.of_counts(tables, **how)
     if "run" not in said:
         return Scores.of_columns(values, **how)
     sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in lines.items()}

@@ -13,7 +13,7 @@ from permtest._checks import check_count, check_finite, check_level, check_optio
 from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, counted, number
 from permtest.alternatives import registry
-from permtest.integers import IntArray, roomy, with_room
+from permtest.integers import IntArray, with_room
 from permtest.interval import skewness
 from permtest.scores import Scores
 
@@ -49,7 +49,7 @@ def deviation(column: IntArray, scale: int) -> float:
     """The standard deviation (n - 1) of integers over a scale; NaN of a single one."""
     if column.size < 2:
         return nan
-    return float(registry.as_floats(roomy(column) - int(column[0]), scale).std(ddof=1))
+    return float(registry.as_floats(with_room(column) - int(column[0]), scale).std(ddof=1))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def describe(
     scores = registry.scores_of(a, b, names)[0]
     d, scale = scores.differences(), scores.scale
     sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
-    w, p = registry.shapiro(registry.as_floats(roomy(d) - int(d[0]), scale))
+    w, p = registry.shapiro(registry.as_floats(with_room(d) - int(d[0]), scale))
     first, second, gap = (_summary(x, scale) for x in (scores.u, scores.v, d))
     ties = int(np.sum(d == 0)), int(sizes[sizes > 1].sum())
     facts = scores.names, len(scores), first, second, gap, alpha, w, p

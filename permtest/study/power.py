@@ -24,7 +24,7 @@ from permtest._text import Shown, interval, number
 from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
-from permtest.integers import roomy
+from permtest.integers import with_room
 from permtest.null.rows import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
@@ -532,7 +532,7 @@ class Resampling:
     @classmethod
     def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> Resampling:
         """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
-        distinct, counts = np.unique(roomy(u) - roomy(v), return_counts=True)
+        distinct, counts = np.unique(with_room(u) - with_room(v), return_counts=True)
         total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
         mean = Fraction(total, scale * u.size)
         shift = Fraction(0) if delta is None else (delta - mean) * scale

@@ -84,7 +84,7 @@ def test_p_is_never_zero_and_decimals_are_no_floats():
 
 
 THREE = Scores.of_columns({"a": [1, 2], "b": [2, 1], "c": [1, 1]})
-COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]}, [("tp", "fp", "fn")])
+COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]}, [("tp", "fp", "f
         (lambda: alt.wilcoxon([1, 2], [1, 3], delta=math.nan), "delta=nan must be finite"),
         (lambda: alt.wilcoxon([1, 2], [1, 3], delta="x"), "delta='x' must be a number"),
         (lambda: alt.paired_t([1, 2], [1, 3], alternative="better"), "alternative='better'"),
-        (lambda: alt.paired_t([1, 2]), "b is missing"),
+        (lambda: alt.paired_t([1, 2]), "b must be a one-dimensional sequence"),
         (lambda: alt.paired_t(COUNTS), r"have counts \(tp, fp, fn\)"),
         (lambda: alt.paired_t(THREE), r"there are 3 systems; choose two with scores.pair\(i, j\)"),
         (lambda: alt.sign([1], [0]).confidence_interval(95), "confidence_level must lie in"),

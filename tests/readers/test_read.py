@@ -144,8 +144,8 @@ def test_gold_in_a_column_a_file_or_a_column_of_a_file(tmp_path):
     with pytest.raises(ReadError, match="which column of the file is right"):
         read(a, b, gold=str(gold), prediction="said")
     counts = read(a, b, gold=f"{gold}:label", prediction="said", statistic="f1", pos_label="cat")
-    assert counts.columns == ("tp", "fp", "fn", "tn")
-    assert counts.u.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    assert counts.columns == ("tp", "fp", "fn")
+    assert counts.u.tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
 
 
 def test_a_missing_prediction_is_wrong_where_that_is_said():

@@ -22,9 +22,7 @@ SCORES = Scores.of(NEW, OLD, ("new", "old"))
 CLUSTERED = replace(SCORES, clusters=tuple("aabbccddeeff"))
 RNG = np.random.default_rng(5)
 BITS = Scores.of(RNG.integers(0, 2, 80), RNG.integers(0, 2, 80), ("new", "old"))
-SPANS = Scores.of_counts(
-    {name: RNG.integers(0, 4, (40, 3)) for name in ("new", "old")}, [("tp", "fp", "fn")]
-)
+SPANS = Scores.of_counts({name: RNG.integers(0, 4, (40, 3)) for name in ("new", "old")})
 QUICK = {"test": {"K": 99}, "power": {"sizes": 2, "experiments": 20}}
 HOSTILE = "=<script>alert(1)</script>", "a|b_* \u202e$x$ `q`\n# [t](javascript:alert(1)) \ud800"
 IDS = ("<img src=x onerror=alert(1)>", "@a|b_*`$", "two\nlines", "+\u202ertl", "-" + "x" * 10_000)
@@ -67,7 +65,7 @@ def test_the_exact_test_is_made_once(monkeypatch):
 
 
 def test_clusters_are_the_units():
-    c, sums = report(CLUSTERED).comparison, CLUSTERED.by_cluster()
+    c, sums = report(CLUSTERED).comparison, CLUSTERED.units
     assert c.test.pvalue == exact_perm_test(sums).pvalue
     assert c.interval == exact_perm_test(CLUSTERED).confidence_interval()
     assert c.answers["paired_t"].estimate == pytest.approx(c.difference)
@@ -254,7 +252,7 @@ def test_without_the_extra(missing, monkeypatch):
 @pytest.mark.parametrize(
     ("scores", "how", "message"),
     [
-        ([1, 2], {}, "v is missing"),
+        ([1, 2], {}, "v must be a one-dimensional sequence of numbers, not NoneType"),
         (SPANS, {}, "'mean' takes one score"),
         (SCORES, {"statistic": "f1"}, "statistic='f1' needs"),
         (SCORES, {"alternative": "more"}, "alternative='more' is not kn"),
