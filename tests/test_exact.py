@@ -232,7 +232,6 @@ def test_the_bound_keeps_the_contract_at_the_papers_size(method):
         ({"statistic": "chrf"}, "statistic='chrf' is not known; choose one of 'sum'"),
         ({"h": abs, "alternative": "less"}, "cannot be combined"),
         ({"g": max, "statistic": "accuracy"}, "cannot be combined"),
-        ({"method": "monte_carlo"}, "call monte_carlo to sample"),
         ({"names": ("a",)}, r"names=\('a',\) must be two strings"),
         ({"names": "ab"}, "names='ab' must be two strings"),
         ({"names": ("a", "a")}, "that differ"),
