@@ -79,42 +79,37 @@ class Question:
     #: The null law of the sum, or of several sums, whose lattice is laid out as a line.
     law: TwoPointSum
     lattice: LatticeSum | None = None
-    #: The observed values of the sums: those of the first system, or their difference.
+    #: The observed sums: those of the first system, or their difference, times `scale`.
     observed_sums: tuple[int, ...]
     #: What the sums are made into: a measure, whose difference is compared, or a user's function,
-    #: of which more is more extreme. Without both the sum itself is compared.
+    #: of which more is more extreme. Without both the sum itself is compared, or a mean.
     measure: MeanOfRatios | None = None
     h: Callable[..., Any] | None = None
+    scale: int = 1
+    divisor: int = 1
     #: "two-sided", "greater" or "less"; "greater" where `h` is given.
     alternative: str = "two-sided"
     #: The sums of both systems together, which no swap changes, where they have a measure.
     both_sums: tuple[int, ...] = ()
-    #: By what a sum has to be divided to be one of scores, and after that to be a mean.
-    scale: int = 1
-    divisor: int = 1
     #: By how much the distance of any sum from the observed one may be off, because scores were
     #: rounded, times `scale`; by how many cells `thresholds` are moved outward for that reason.
     tolerance: int = 0
     moved_by: int = 0
-    #: The scores, each entry by itself; None where a user's g takes entries.
+    #: The scores, each entry by itself; None of counts, and where a user's g takes entries.
     data: Scores | None = None
-    #: Name of the statistic, what sentences call it, and what the systems are called.
+    #: What a result says, in words of its own: names, both numbers whose difference is tested, ...
     metric: str
     title: str = ""
     names: tuple[str, str] = ("u", "v")
-    #: The two numbers whose difference is `statistic`, if it is one: totals, means or measures.
     scores: tuple[float, float] | None = None
-    #: Sums of both systems' scores; None of counts, predictions and a user's g.
     totals: tuple[float, float] | None = None
-    #: How many entries there were before they were added up by cluster.
-    n_entries: int | None = None
-    #: What the scores are called; and whether higher is better, None if nobody said so.
     score: str = ""
     higher_is_better: bool | None = None
-    #: Whether scores are means over repeated runs of an item.
-    has_runs: bool = False
-    #: What floats were taken for, where that is not the decimals that they are printed as.
     reading: str = ""
+    #: How many entries there were before they were added up by cluster; whether each is the mean
+    #: over repeated runs of an item.
+    n_entries: int | None = None
+    has_runs: bool = False
 
     @property
     def swapped(self) -> str:
@@ -203,7 +198,8 @@ class Question:
     ) -> NDArray[np.bool_]:
         """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
         if sums is None and self._direction:
-            lower, upper = self._beyond
+            assert self.thresholds is not None
+            lower, upper = self.thresholds
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
         parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
         every = progress(parts, total=len(parts), what="the statistic of all sums")
@@ -254,18 +250,26 @@ class Question:
     @cached_property
     def thresholds(self) -> tuple[int, int] | None:
         """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
-        if self._direction:
-            return self._beyond
+        top, out, turn = self.law.top, self.moved_by, self._direction
+        if turn:
+            # Two-sided means as far from the centre of the null law, about which every sum of
+            # effects is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's
+            # h(x) = |x|.
+            t = self._cell(self.observed_sums)
+            assert t is not None, "what was observed has a cell"
+            if self.alternative == "two-sided":
+                return min(t, top - t) - out, max(t, top - t) + out
+            upper = (self.alternative == "greater") == (turn > 0)
+            return (-1, t + out) if upper else (t - out, top + 1)
         if self.rank > 1:
             return None
         possible = np.flatnonzero(attainable(self.law))
         inner = np.flatnonzero(~self.extreme[possible])
         if not inner.size:
-            return self.law.top, self.law.top + 1
-        first, last = inner[0], inner[-1]
-        if last - first >= inner.size:
+            return top, top + 1
+        if inner[-1] - inner[0] >= inner.size:
             return None
-        return int(possible[first]) - 1, int(possible[last]) + 1
+        return int(possible[inner[0]]) - 1, int(possible[inner[-1]]) + 1
 
     @cached_property
     def _direction(self) -> int:
@@ -277,21 +281,6 @@ class Question:
         ends = self.lattice.sums(np.array([0], dtype=object))[0].tolist()
         turn = set(turns.tolist()) - {0}
         return int(turn.pop()) if len(turn) == 1 and self.exact(ends) else 0
-
-    @cached_property
-    def _beyond(self) -> tuple[int, int]:
-        """`thresholds` where t rises or falls from cell to cell, and changes sign at the centre.
-
-        Two-sided means as far from the centre of the null law, about which every sum of effects is
-        symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's h(x) = |x|.
-        """
-        top, out = self.law.top, self.moved_by
-        t = self._cell(self.observed_sums)
-        assert t is not None, "what was observed has a cell"
-        if self.alternative == "two-sided":
-            return min(t, top - t) - out, max(t, top - t) + out
-        upper = (self.alternative == "greater") == (self._direction > 0)
-        return (-1, t + out) if upper else (t - out, top + 1)
 
     @cached_property
     def staircase(self) -> Staircase | None:
@@ -501,7 +490,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
         tolerance=tolerance,
         reading=data.reading,
         higher_is_better=entry.higher_is_better if upper is None else upper,
-        n_entries=None if data.clusters is None else len(data),
         **_about(data),
         **how,
     )
@@ -509,8 +497,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
 
 def _ask_of_measure(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
     """The question about the difference of a measure of counts."""
-    measure, addends = measured(entry, data)
-    (first, second), n_entries = _by_cluster(data.clusters, *addends)
+    measure, (first, second) = measured(entry, data.units)
     if len(measure.rows) > 2:
         measure, first, second = measure.as_one_ratio(first, second)
     lattice, sums = LatticeSum.of(first, second), tuple(map(exact_sum, first.T))
@@ -525,7 +512,6 @@ def _ask_of_measure(data: Scores, entry: Statistic, how: dict[str, Any]) -> Ques
         title=entry.title,
         scores=(float(measure.exact(sums)), float(measure.exact(others))),
         higher_is_better=entry.higher_is_better,
-        n_entries=n_entries,
         **_about(data),
         **how,
     )
@@ -533,7 +519,8 @@ def _ask_of_measure(data: Scores, entry: Statistic, how: dict[str, Any]) -> Ques
 
 def _about(data: Scores) -> dict[str, Any]:
     """What the scores say of themselves."""
-    return {"names": data.names, "score": data.score, "has_runs": data.runs is not None}
+    n_entries, runs = None if data.clusters is None else len(data), data.runs is not None
+    return {"names": data.names, "score": data.score, "n_entries": n_entries, "has_runs": runs}
 
 
 def _ask_of_entries(
@@ -552,8 +539,11 @@ def _ask_of_entries(
         clusters = u.clusters
     labels = ["g"] if callable(g) else [f"g[{i}]" for i in range(len(functions))]
     each = [local_effects(u, v, f, label) for f, label in zip(functions, labels, strict=True)]
-    columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
-    (stay, swap), n_entries = _by_cluster(clusters, *columns)
+    stay, swap = (np.stack(some, axis=1) for some in zip(*each, strict=True))
+    n_entries = None if clusters is None else len(stay)
+    if clusters is not None:
+        numbers = cluster_numbers(clusters, len(stay))
+        stay, swap = add_up(stay, numbers), add_up(swap, numbers)
     lattice = None if callable(g) else LatticeSum.of(stay, swap)
     lows = np.minimum(stay, swap)[:, 0]
     return Question(
@@ -588,16 +578,6 @@ def _entries(values: Any, name: str) -> list[Any]:
     if getattr(values, "ndim", 1) > 1 and values.dtype.kind in "biu":
         return list(values.astype(object if values.dtype == np.uint64 else np.int64))
     return [x.item() if isinstance(x, np.generic) else x for x in values]
-
-
-def _by_cluster(
-    clusters: Any, stay: IntArray, swap: IntArray
-) -> tuple[tuple[IntArray, IntArray], int | None]:
-    """The effects of whole clusters, and how many entries they have; entries without clusters."""
-    if clusters is None:
-        return (stay, swap), None
-    numbers = cluster_numbers(clusters, len(stay))
-    return (add_up(stay, numbers), add_up(swap, numbers)), len(stay)
 
 
 def _called(h: Callable[..., Any] | None, metric: str) -> str:
