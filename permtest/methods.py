@@ -70,7 +70,8 @@ class Solution(NamedTuple):
 
 def solve(question: Question, method: str = "auto") -> Solution:
     """The probability of the extreme cells; "auto" takes the first method of `plan` that can."""
-    check_method(method)
+    if method != "auto":
+        check_method(method)
     if question.tolerance:
         return _solve_rounded(question, method)
     if method != "auto":
@@ -100,7 +101,8 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
         reason = "few pairs differ, and dynamic programming counts their labellings"
         yield "dp", f"{reason} without rounding", _dp
     if question.thresholds is not None:
-        for name, tail in attempts(law, _furthest(question)):
+        lower, upper = question.thresholds
+        for name, tail in attempts(law, min(upper, law.top - lower)):
             yield name, OF_TAILS[name], partial(_by_tails, tail=tail)
         yield "bracket", "sums have too many possible values for an exact p", _bracket
         return
@@ -128,19 +130,14 @@ def _at_most(question: Question) -> float:
         return 1.0
 
 
-def _furthest(question: Question) -> int:
-    """The smaller of the thresholds of both tails, as upper ones."""
-    assert question.thresholds is not None, "there are tails"
-    lower, upper = question.thresholds
-    return min(upper, question.law.top - lower)
-
-
 def _solve_rounded(question: Question, method: str) -> Solution:
     """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
+    assert question.thresholds is not None, "it is a sum without h"
+    law, (lower, upper) = question.law, question.thresholds
     name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
     if method == "auto":
         reason = "rounding may decide ties, and there are too many labellings to check each"
-        if is_countable(question.law, _furthest(question)):
+        if is_countable(law, min(upper, law.top - lower)):
             name, solver = "enumeration", partial(_by_tails, tail=tail_counted)
     if solver is not _bracket:
         outer, inner = _around(question)

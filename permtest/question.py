@@ -151,7 +151,7 @@ class Question:
     def statistic(self) -> Any:
         """t(u, v): the sum, a mean, the difference of the two measures, or h."""
         if self.h is None and self.measure is None:
-            return unscaled(self.observed, self.scale * self.divisor)
+            return unscaled(self.observed_sums[0], self.scale * self.divisor)
         value = self.exact(self.observed_sums)
         return value if self.measure is None else float(value)
 
@@ -422,6 +422,8 @@ def ask(
     if g is not None:
         return _ask_of_entries(u, v, g, names, clusters, how)
     data = _scores(u, v, entry, names).clustered(clusters)
+    how |= {"names": data.names, "score": data.score, "has_runs": data.runs is not None}
+    how["n_entries"] = None if data.clusters is None else len(data)
     return _ask_of_measure(data, entry, how) if entry.columns else _ask_of_scores(data, entry, how)
 
 
@@ -482,7 +484,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
         law=law,
         observed_sums=(u - v,),
         data=data,
-        metric=_called(h, entry.name),
+        metric=entry.name if h is None else f"{function_name(h, 'h')}({entry.name})",
         totals=totals,
         scores=scores,
         scale=scale,
@@ -490,7 +492,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
         tolerance=tolerance,
         reading=data.reading,
         higher_is_better=entry.higher_is_better if upper is None else upper,
-        **_about(data),
         **how,
     )
 
@@ -512,15 +513,8 @@ def _ask_of_measure(data: Scores, entry: Statistic, how: dict[str, Any]) -> Ques
         title=entry.title,
         scores=(float(measure.exact(sums)), float(measure.exact(others))),
         higher_is_better=entry.higher_is_better,
-        **_about(data),
         **how,
     )
-
-
-def _about(data: Scores) -> dict[str, Any]:
-    """What the scores say of themselves."""
-    n_entries, runs = None if data.clusters is None else len(data), data.runs is not None
-    return {"names": data.names, "score": data.score, "n_entries": n_entries, "has_runs": runs}
 
 
 def _ask_of_entries(
@@ -545,12 +539,17 @@ def _ask_of_entries(
         numbers = cluster_numbers(clusters, len(stay))
         stay, swap = add_up(stay, numbers), add_up(swap, numbers)
     lattice = None if callable(g) else LatticeSum.of(stay, swap)
-    lows = np.minimum(stay, swap)[:, 0]
+    if lattice is not None:
+        law, metric = lattice.line, function_name(h, "h")
+    else:
+        law = group(stay[:, 0], swap[:, 0], exact_sum(np.minimum(stay, swap)[:, 0]))
+        metric = function_name(g, "g")
+        metric = metric if h is None else f"{function_name(h, 'h')}({metric})"
     return Question(
-        law=group(stay[:, 0], swap[:, 0], exact_sum(lows)) if lattice is None else lattice.line,
+        law=law,
         lattice=lattice,
         observed_sums=tuple(map(exact_sum, stay.T)),
-        metric=_called(h, function_name(g, "g")) if callable(g) else function_name(h, "h"),
+        metric=metric,
         names=check_names(names or ("u", "v")),
         n_entries=n_entries,
         **how,
@@ -578,11 +577,6 @@ def _entries(values: Any, name: str) -> list[Any]:
     if getattr(values, "ndim", 1) > 1 and values.dtype.kind in "biu":
         return list(values.astype(object if values.dtype == np.uint64 else np.int64))
     return [x.item() if isinstance(x, np.generic) else x for x in values]
-
-
-def _called(h: Callable[..., Any] | None, metric: str) -> str:
-    """The name of what is compared: of a sum, or of h of it."""
-    return metric if h is None else f"{function_name(h, 'h')}({metric})"
 
 
 def function_name(function: Callable[..., Any], default: str) -> str:
