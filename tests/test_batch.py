@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import permtest as pt
-from permtest import _jit, batch, exact_perm_test
+from permtest import batch, exact_perm_test
 from permtest.batch import BatchResult
-from permtest.null import distribution
 from tests import naive
 from tests.strategies import alternatives
 
@@ -287,25 +286,3 @@ def test_masked_scores_and_frames_of_other_items():
         with pytest.raises(ValueError, match=message):
             exact_perm_test(u, v, axis=1)
     assert exact_perm_test([[1, 2]], np.ma.array([[0, 0]]), axis=1).pvalue.tolist() == [0.5]
-
-
-@given(
-    st.integers(0, 9),
-    st.sampled_from([1, 3, 1000, 1023, 1024, 10**9, 2**59, 2**60, 2**62]),
-    st.sampled_from([1, 2, 7]),
-    st.integers(0, 2**32),
-)
-def test_differences_are_counted_alike_with_and_without_numba(n, most, unit, seed):
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(-most, most + 1, (4, n)) * (unit if most < 2**50 else 1)
-    first, second = rng.integers(0, 4, (2, 6))
-    found = []
-    for count in (vars(distribution.count_rows)["compiled"](), distribution._count_rows):
-        facts, starts = np.zeros((6, 6), dtype=np.int64), np.zeros(7, dtype=np.int64)
-        widths, counts = np.zeros((2, 6 * max(n, 1)), dtype=np.int64)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_jit, "_loaded", [False])
-            count((rows, rows, first, second), facts, (starts, widths, counts))
-        end = starts[-1]
-        found.append([x.tolist() for x in (facts, starts, widths[:end], counts[:end])])
-    assert found[0] == found[1]

@@ -303,11 +303,6 @@ def test_what_is_no_list_of_functions_of_sums_is_refused(test, options, error, m
         test([1], [2], **options)
 
 
-def test_options_of_scores_do_not_go_with_a_list():
-    with pytest.raises(ValueError, match="g and axis cannot be combined"):
-        pt.exact_perm_test([1], [2], [first], abs, axis=0)
-
-
 def test_a_list_of_g_has_all_options_of_entries():
     def gap(x, y):
         return abs(x - y)
