@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import ScoreError
+from permtest._checks import ScoreError, check_option
 from permtest._jit import Ints
 from permtest._parallel import in_parallel, progress
 from permtest._text import Shown, counted
 from permtest.integers import plain_array, unscaled, with_room
-from permtest.methods import check_method
+from permtest.methods import METHODS
 from permtest.null.rows import Laws, compile_kernels
 from permtest.question import ask
 from permtest.result import PermutationTestResult, answer
@@ -90,7 +90,7 @@ def exact_perm_test_batch(
     **others: Any,
 ) -> BatchResult:
     """Test the pairs along `axis`, in blocks of some thousand scores; no `others` can be given."""
-    check_method(method)
+    check_option("method", method, ("auto", *METHODS))
     given = [name for name, value in others.items() if value is not None]
     given += ["Scores"] * (isinstance(u, Scores) or isinstance(v, Scores))
     given += [f"method={method!r}"] * (method not in ("auto", "tilted"))

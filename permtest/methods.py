@@ -71,7 +71,7 @@ class Solution(NamedTuple):
 def solve(question: Question, method: str = "auto") -> Solution:
     """The probability of the extreme cells; "auto" takes the first method of `plan` that can."""
     if method != "auto":
-        check_method(method)
+        check_option("method", method, ("auto", *METHODS))
     if question.tolerance:
         return _solve_rounded(question, method)
     if method != "auto":
@@ -86,17 +86,16 @@ def solve(question: Question, method: str = "auto") -> Solution:
     raise last
 
 
-def check_method(method: str) -> None:
-    """Raise ValueError unless `method` is "auto" or one of `METHODS`."""
-    check_option("method", method, ("auto", *METHODS))
-
-
 def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
     """The table that "auto" reads: the name of a method, why it is right there, and how."""
     law, n = question.law, question.law.n_informative
     few = law.top.bit_length() > n and can_halve(law, QUICK)
     if few and (n <= MAX_ENTRIES or (question.h is None and question.thresholds is not None)):
-        yield "enumeration", "there are few labellings, and each was counted", _listed
+        yield (
+            "enumeration",
+            "there are few labellings, and each was counted",
+            METHODS["enumeration"],
+        )
     if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
         reason = "few pairs differ, and dynamic programming counts their labellings"
         yield "dp", f"{reason} without rounding", _dp
@@ -307,12 +306,8 @@ def _count(question: Question, listed: bool = False) -> int:
     return sum(counts[t] for t in np.flatnonzero(question.extreme))
 
 
-def _counted(question: Question) -> Probability:
-    return Probability.of_ratio(_count(question), question.law.n_informative)
-
-
-def _listed(question: Question) -> Probability:
-    return Probability.of_ratio(_count(question, listed=True), question.law.n_informative)
+def _counted(question: Question, *, listed: bool = False) -> Probability:
+    return Probability.of_ratio(_count(question, listed), question.law.n_informative)
 
 
 def _bracket(question: Question) -> Probability:
@@ -350,7 +345,7 @@ METHODS: dict[str, Solver] = {
     # Joint laws of several sums, to about 1e-16 of 1; O(A U).
     "cf": _box,
     # Few pairs: labellings are counted, by halves where there are two tails; O(2^(N'/2)).
-    "enumeration": _listed,
+    "enumeration": partial(_counted, listed=True),
     # The exact fraction, from O(N' A) operations on integers of N' bits.
     "integer": _counted,
     # Two bounds on tails that no lattice can hold, in milliseconds.

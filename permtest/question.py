@@ -25,14 +25,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_finite
 from permtest._parallel import progress
 from permtest._text import counted
-from permtest.integers import (
-    IntArray,
-    as_integers,
-    exact_dot,
-    exact_sum,
-    is_unordered,
-    unscaled,
-)
+from permtest.integers import IntArray, as_integers, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null.distribution import (
     TwoPointSum,
     add_counts,
