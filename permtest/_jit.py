@@ -8,9 +8,9 @@ compiled at once. Without Numba all of it runs, and tests compare the results of
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable
 from importlib.util import find_spec
+from math import inf
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -54,22 +54,21 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
         if not NUMBA or vars(config).get("DISABLE_JIT"):
             return np.errstate(all="ignore")(function)
         _loaded[0] = True
-        linked = _with_compiled_callees(function)
+        names = function.__globals__
+        for name in function.__code__.co_names:
+            if hasattr(names.get(name), "compiled"):  # a kernel that this one calls
+                names[name] = names[name].compiled()
         try:
-            return njit(cache=True, nogil=True)(linked)
+            return njit(cache=True, nogil=True)(function)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
-            return njit(nogil=True)(linked)
+            return njit(nogil=True)(function)
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        result: R
         try:
-            result = compiled()(*args, **kwargs)
-        except SystemError as error:  # a signal came while Numba turned results into arrays
-            cause: BaseException | None = error
-            while isinstance(cause, SystemError):  # one from each call that it went through
-                cause = cause.__cause__
-            if isinstance(cause, KeyboardInterrupt):
+            result: R = compiled()(*args, **kwargs)
+        except SystemError as error:
+            if _was_interrupted(error):
                 raise KeyboardInterrupt from None
             raise
         return result
@@ -78,21 +77,15 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _with_compiled_callees(function: Any) -> Any:
-    """The function as Numba sees it, for which the kernels that it calls are compiled ones."""
-    names = dict(function.__globals__)
-    for name in function.__code__.co_names:
-        callee: Any = names.get(name)
-        if hasattr(callee, "compiled"):
-            assert callee.__module__ == function.__module__, f"{name} is in another file"
-            names[name] = callee.compiled()
-    linked = types.FunctionType(function.__code__, names, function.__name__)
-    linked.__module__, linked.__qualname__ = function.__module__, function.__qualname__
-    return linked
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether a signal came while Numba turned results into arrays, in a call or one within it."""
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)
 
 
 def compiled_or(
-    plain: Callable[P, R], steps: Callable[..., float] | None = None
+    plain: Callable[P, R], steps: Callable[..., float] = lambda *_, **__: inf
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba.
 
@@ -102,10 +95,6 @@ def compiled_or(
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         kernel = jit(function)
-        if not NUMBA:
-            return plain
-        if steps is None:
-            return kernel
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:

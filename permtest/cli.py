@@ -292,7 +292,7 @@ def _lines(result: Any, scores: Any, level: float) -> list[str]:
 def _gate(result: Any, scores: Any, args: argparse.Namespace) -> dict[str, Any]:
     """What --fail-if decides: whether A is shown to be worse, or better, at the level alpha."""
     from permtest.interval import against
-    from permtest.question import ask_of_scores
+    from permtest.question import ask
 
     known = result.higher_is_better if hasattr(result, "better") else None
     if known is None:
@@ -304,7 +304,7 @@ def _gate(result: Any, scores: Any, args: argparse.Namespace) -> dict[str, Any]:
     if args.margin is not None:  # one-sided, at half of the level
         bound = Fraction(str(args.margin))
         below = worse == known
-        test = against(ask_of_scores(scores), *((-inf, -bound) if below else (bound, inf)))
+        test = against(ask(scores), *((-inf, -bound) if below else (bound, inf)))
         shown, level, beyond = True, level / 2, f" by more than {args.margin:g} an item"
     low, high = test.pvalue_interval()
     if shown and low <= level < high:

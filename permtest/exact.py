@@ -8,9 +8,6 @@ from math import ceil
 from numbers import Rational
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from permtest._checks import TooHard, check_count, check_finite, check_level
 from permtest._parallel import RNG, as_generator
 from permtest.batch import exact_perm_test_batch
@@ -77,8 +74,7 @@ def exact_perm_test(
         for the observed sums, so larger values must be more extreme; for a two-sided test return
         an absolute value. Integers and fractions are compared as they are; a float ties with the
         observed one if they differ by at most 1e-12 of that one or of the median of ``abs(h)``,
-        the larger of the two. Of several sums, `h` is called for all that can occur together,
-        except those less likely than rounding noise. Default: as `alternative` says.
+        the larger of the two. Default: as `alternative` says.
     statistic : str or Statistic, default "sum"
         One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy", "uas",
         "las". Of counts, for which `u` and `v` are tables of shape (N, 3) with columns tp, fp, fn
@@ -92,18 +88,15 @@ def exact_perm_test(
         "greater": `u` scores higher. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
     method : {"auto", "tilted", "dp", "fft", "cf", "enumeration", "integer", "bracket"}
-        How to compute p. All give the same p within their bounds. "tilted" computes the tail
-        alone, from the characteristic function of the tilted law; "dp" (Alg. 3) and "fft"
-        (Alg. 4) convolve; "cf" inverts the characteristic function of several sums;
-        "enumeration" lists all labellings (at most 42 differing pairs, 24 with `h`); "integer"
-        counts them with integer arithmetic; "bracket" gives two bounds that contain
-        p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto", the
-        default, takes "enumeration" where there are fewer labellings than values of the sum, "dp"
-        where so few pairs differ that it rounds nothing, else "tilted", and others only where that
-        would take long, "bracket" last; the result says which, and why. With several
-        sums that form no ratio, "auto" enumerates or uses "dp", accurate relative to p, if that
-        takes seconds at most, or else "cf", in the box that holds all but 1e-17 of the mass. The
-        accuracy of "cf" is absolute, so a small p has a larger `error_bound`, up to 1e-6.
+        How to compute p. All give the same p within their bounds, and the result says which was
+        taken, and why. "tilted" computes the tail alone, from the characteristic function of the
+        tilted law; "dp" (Alg. 3) and "fft" (Alg. 4) convolve; "cf" inverts the characteristic
+        function of several sums; "enumeration" lists all labellings (at most 42 differing pairs, 24
+        with `h`); "integer" counts them with integer arithmetic; "bracket" gives two bounds that
+        contain p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto" takes what is
+        quickest among those that are accurate relative to p, and where none is quick the bounds, or
+        of several sums that form no ratio "cf": its accuracy is absolute, so that a small p has a
+        larger `error_bound`, up to 1e-6.
     names : tuple of two str, optional
         What the systems are called. Default: names of the columns, if they have any.
     clusters : array_like of shape (N,), optional
@@ -121,9 +114,8 @@ def exact_perm_test(
     Returns
     -------
     PermutationTestResult
-        `statistic`, `pvalue`, `log10_pvalue`, `null_distribution`, `error_bound`, ...; for counts
-        and for a list of g also `sums`, `parts` and `rank`. With `axis` a `BatchResult`, which has
-        these as arrays, without the distribution.
+        Its `null_distribution` and `confidence_interval` are computed when asked for. With `axis` a
+        `BatchResult`, which has arrays.
 
     Raises
     ------
@@ -131,15 +123,10 @@ def exact_perm_test(
         If the scores are not numbers of equal number, an option is unknown or does not go with
         others, or `g` or `h` returns something else than it should; the message says for which
         entry or sums.
-    MemoryError
-        If a method that needs the whole null distribution is asked for, or an `h` that needs it
-        is given, and it would not fit; the message names its size. `monte_carlo` takes the same `g`
-        and `h`, and has a sampled p in a second.
-    ArithmeticError
-        If ``method="fft"`` is asked for a p that is smaller than its noise, which can
-        happen only where `h` singles out something else than tails; or ``"tilted"`` where it
-        would take minutes; or if p is too small for the absolute accuracy of "cf", and the joint
-        law of the sums is too large for other methods.
+    MemoryError, ArithmeticError
+        If a `method` that is asked for, or an `h`, needs the whole null distribution, and that
+        would not fit in memory; or if it would take minutes, or p is lost in its noise. The message
+        says what can be done instead.
 
     Notes
     -----
@@ -149,8 +136,8 @@ def exact_perm_test(
 
     Several sums that depend on each other cost nothing: the lattice has as many dimensions as the
     differences of stay and swap effects have rank, which is two for the four sums of F1 (Eq. 16).
-    Equal differences are counted once, and "cf" keeps only a window of some 18 standard deviations.
-    It takes time O(C log C) for a window of C cells, and C calls of `h`.
+    Then "cf" takes O(C log C) for the C cells of a window of some 18 standard deviations, all but
+    1e-17 of the mass, and C calls of `h`.
 
     Source: Zmigrod, Vieira and Cotterell (2022), Eq. 2, 3, 7, Alg. 2 and App. B.
 
@@ -292,16 +279,9 @@ def monte_carlo(
 
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:
-    """The sampled p of any question, and why it is sampled."""
+    """(C + 1) / (K + 1) of any question, and why it is sampled."""
     drawn = sample_cells(question.law, check_count(K, "K", most=MAX_SAMPLES), as_generator(rng))
-    return from_samples(question, *drawn, reason)
-
-
-def from_samples(
-    question: Question, cells: NDArray[Any], counts: NDArray[np.int64], reason: str
-) -> PermutationTestResult:
-    """(C + 1) / (K + 1) from distinct cells and how often each was drawn."""
-    samples = Samples(cells, counts, question.is_extreme(cells))
+    samples = Samples(*drawn, question.is_extreme(drawn[0]))
     p = Probability.of((samples.n_extreme + 1) / (samples.size + 1), 0.0)
     return answer(question, solution=Solution(p, "monte_carlo", reason), samples=samples)
 

@@ -46,7 +46,7 @@ from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
 from permtest.null.tail import tail_dp, tail_tilted
-from permtest.question import Differences, SumQuestion, ask_of_scores
+from permtest.question import Differences, Question, ask
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
 Margin: TypeAlias = "int | float | Decimal | Fraction"
@@ -133,7 +133,7 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
         return pair
 
 
-def interval_of(question: SumQuestion, confidence_level: float) -> ConfidenceInterval:
+def interval_of(question: Question, confidence_level: float) -> ConfidenceInterval:
     """The interval for the mean difference per pair that fits the scores."""
     check_level(confidence_level, "confidence_level")
     alpha = 1 - Fraction(str(confidence_level))
@@ -201,8 +201,8 @@ class MarginTestResult(Shown):
     method: str
     error_bound: float | None
     warning: str | None
-    _question: SumQuestion = field(repr=False, compare=False)
-    _shifted: tuple[SumQuestion, ...] = field(repr=False, compare=False)
+    _question: Question = field(repr=False, compare=False)
+    _shifted: tuple[Question, ...] = field(repr=False, compare=False)
 
     def confidence_interval(self, confidence_level: float | None = None) -> ConfidenceInterval:
         """The interval for the mean difference per pair: one-sided, or two-sided for equivalence.
@@ -299,7 +299,7 @@ def noninferiority_test(
     (0.0, Fraction(3, 32))
     """
     bound = _as_margin(margin)
-    question = ask_of_scores(u, v, names=names, clusters=clusters)
+    question = ask(u, v, names=names, clusters=clusters)
     known = question.higher_is_better if higher_is_better is None else higher_is_better
     return against(question, *((-inf, bound) if known is False else (-bound, inf)))
 
@@ -344,12 +344,10 @@ def equivalence_test(
     (0.03125, (0.03125, 0.03125), (-0.5, 0.5))
     """
     high = _as_margin(margin)
-    return against(ask_of_scores(u, v, names=names, clusters=clusters), -high, high)
+    return against(ask(u, v, names=names, clusters=clusters), -high, high)
 
 
-def against(
-    question: SumQuestion, low: Fraction | float, high: Fraction | float
-) -> MarginTestResult:
+def against(question: Question, low: Fraction | float, high: Fraction | float) -> MarginTestResult:
     """Test that the mean difference lies between two margins, one of which may be infinite."""
     sides = {"greater": low, "less": high}
     margins = {side: x for side, x in sides.items() if isinstance(x, Fraction)}
@@ -464,7 +462,7 @@ class _Lattice:
     top: Fraction
 
 
-def _lattice(question: SumQuestion, sign: int) -> _Lattice:
+def _lattice(question: Question, sign: int) -> _Lattice:
     """The differences, or for the sign -1 the negative ones."""
     values, sizes, counts = question.differences
     common = int(np.gcd.reduce(sizes)) if sizes.size else 1

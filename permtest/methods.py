@@ -1,13 +1,12 @@
 """From a question to p: the table of methods, and the choice among them.
 
-`METHODS` says what computes p, what it can do and what it costs. "auto" goes through `_plan`, which
-lists methods in the order in which they pay, each with the reason that a result gives for it.
+`METHODS` says what computes p, what it can do and what it costs. "auto" goes through `plan`, which
+has methods in the order in which they pay, each with the reason that a result gives for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from permtest._checks import TooHard, check_level
+from permtest._checks import TooHard, check_level, check_option
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, log_cells
 from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
@@ -38,7 +37,7 @@ from permtest.null.tail import (
     tail_fft,
     tail_tilted,
 )
-from permtest.question import Question, SeveralSums
+from permtest.question import Question
 
 #: Cell updates that take less time than what happens around them.
 BRIEF = 2 * 10**5
@@ -50,6 +49,13 @@ ROUGH = 1e-6
 INVISIBLE, RARE = 1e-12, 1e-5
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
+
+#: Why, of what is tried for tails; `attempts` has the order.
+OF_TAILS = {
+    "tilted": "only the tail was computed, by tilting",
+    "dp": "dynamic programming is quicker than tilting here",
+    "enumeration": "sums have many possible values, but few labellings had to be counted",
+}
 
 Solver: TypeAlias = Callable[[Question], Probability]
 
@@ -63,15 +69,15 @@ class Solution(NamedTuple):
 
 
 def solve(question: Question, method: str = "auto") -> Solution:
-    """The probability of the extreme cells; "auto" takes the first method of `_plan` that can."""
+    """The probability of the extreme cells; "auto" takes the first method of `plan` that can."""
     if method != "auto":
-        check_method(method)
-    if question.tolerance and question.thresholds is not None:
+        check_option("method", method, ("auto", *METHODS))
+    if question.tolerance:
         return _solve_rounded(question, method)
     if method != "auto":
         return Solution(METHODS[method](question), method, "asked for")
     last: Exception | None = None
-    for name, solver, reason in _plan(question):
+    for name, reason, solver in plan(question):
         try:
             return Solution(solver(question), name, reason)
         except (TooHard, MemoryError) as error:
@@ -80,80 +86,80 @@ def solve(question: Question, method: str = "auto") -> Solution:
     raise last
 
 
-def check_method(method: str) -> None:
-    """Raise ValueError unless `method` is "auto" or one of `METHODS`."""
-    if method != "auto" and method not in METHODS:
-        known = ", ".join(map(repr, ("auto", *METHODS)))
-        raise ValueError(
-            f"method={method!r} is not known; choose one of {known}, or call monte_carlo to sample"
-        )
-
-
-def _plan(question: Question) -> Iterator[tuple[str, Solver, str]]:
-    """What "auto" tries, in this order: the name of a method, how, and why it is right there."""
+def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
+    """The table that "auto" reads: the name of a method, why it is right there, and how."""
     law, n = question.law, question.law.n_informative
     few = law.top.bit_length() > n and can_halve(law, QUICK)
     if few and (n <= MAX_ENTRIES or (question.h is None and question.thresholds is not None)):
-        yield "enumeration", _listed, "there are few labellings, and each was counted"
+        yield (
+            "enumeration",
+            "there are few labellings, and each was counted",
+            METHODS["enumeration"],
+        )
     if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
         reason = "few pairs differ, and dynamic programming counts their labellings"
-        yield "dp", _dp, f"{reason} without rounding"
+        yield "dp", f"{reason} without rounding", _dp
     if question.thresholds is not None:
-        reasons = {
-            "tilted": "only the tail was computed, by tilting",
-            "dp": "dynamic programming is quicker than tilting here",
-            "enumeration": "sums have many possible values, but few labellings had to be counted",
-        }
         lower, upper = question.thresholds
         for name, tail in attempts(law, min(upper, law.top - lower)):
-            yield name, partial(_by_tails, tail=tail), reasons[name]
-        yield "bracket", _bracket, "sums have too many possible values for an exact p"
-    elif question.lattice is not None:
-        yield from _plan_of_several(question)
-    else:
-        yield "tilted", _tilted, "the probabilities of all sums that h calls extreme were added"
-        yield "fft", _fft, "accuracy relative to each probability would take too long"
-
-
-def _plan_of_several(question: Question) -> Iterator[tuple[str, Solver, str]]:
-    """The same for sums that do not lie on one line."""
-    law, ratio, bound = question.law, question.staircase is not None, 1.0
-    if ratio:
-        yield "tilted", _tilted, "only the tail of the ratio was computed, by tilting both sums"
+            yield name, OF_TAILS[name], partial(_by_tails, tail=tail)
+        yield "bracket", "sums have too many possible values for an exact p", _bracket
+        return
+    if question.lattice is None:
+        yield "tilted", "the probabilities of all sums that h calls extreme were added", _tilted
+        yield "fft", "accuracy relative to each probability would take too long", _fft
+        return
+    if question.staircase is not None:
+        yield "tilted", "only the tail of the ratio was computed, by tilting both sums", _tilted
     if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
-        yield "dp", _dp, "all joint values of the sums fit in memory"
-    if ratio:
-        with suppress(TooHard):
-            bound = _bracket(question).value
+        yield "dp", "all joint values of the sums fit in memory", _dp
+    bound = _at_most(question)
     if bound > INVISIBLE:
-        yield "cf", _box, "all joint values but those of negligible probability fit in memory"
+        yield "cf", "all joint values but those of negligible probability fit in memory", _box
     if bound < RARE:
-        yield "bracket", _bracket, "the exact p would take too long, and is too small to be sampled"
+        reason = "the exact p would take too long, and is too small to be sampled"
+        yield "bracket", reason, _bracket
+
+
+def _at_most(question: Question) -> float:
+    """A bound of p of several sums: below 1 of some ratios."""
+    try:
+        return 1.0 if question.staircase is None else _bracket(question).value
+    except TooHard:
+        return 1.0
 
 
 def _solve_rounded(question: Question, method: str) -> Solution:
     """`solve` where scores may be off: exact if that can change no tie, else a bracket."""
+    assert question.thresholds is not None, "it is a sum without h"
+    law, (lower, upper) = question.law, question.thresholds
     name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
     if method == "auto":
-        assert question.thresholds is not None
-        lower, upper = question.thresholds
         reason = "rounding may decide ties, and there are too many labellings to check each"
-        if is_countable(question.law, min(upper, question.law.top - lower)):
+        if is_countable(law, min(upper, law.top - lower)):
             name, solver = "enumeration", partial(_by_tails, tail=tail_counted)
-    if solver is _bracket:
-        return Solution(_bracket(question), "bracket", reason)
-    outer, inner = question.around()
-    try:
-        far, near = _with_observed(question, solver(outer)), solver(inner)
-    except TooHard:
-        if method != "auto":
-            raise
-        return Solution(_bracket(question), "bracket", reason)
-    off, apart = near.error_bound + far.error_bound, max(near.log - far.log, 0.0)
-    if apart <= off:
-        return Solution(near._replace(error_bound=off + apart), name, "no tie depends on rounding")
-    reason = "rounding decides whether some labellings tie"
-    return Solution(_between(far, near), "bracket", reason)
+    if solver is not _bracket:
+        outer, inner = _around(question)
+        try:
+            far, near = _with_observed(question, solver(outer)), solver(inner)
+        except TooHard:
+            if method != "auto":
+                raise
+        else:
+            off, apart = near.error_bound + far.error_bound, max(near.log - far.log, 0.0)
+            if apart <= off:
+                p = near._replace(error_bound=off + apart)
+                return Solution(p, name, "no tie depends on rounding")
+            reason = "rounding decides whether some labellings tie"
+            return Solution(_between(far, near), "bracket", reason)
+    return Solution(_bracket(question), "bracket", reason)
+
+
+def _around(question: Question) -> tuple[Question, Question]:
+    """The same question with thresholds as far out, and in, as the tolerance may move them."""
+    far, near = -(-question.tolerance // question.law.unit), question.tolerance // question.law.unit
+    outer, inner = (replace(question, moved_by=by, tolerance=0) for by in (far, -near))
+    return outer, inner
 
 
 def _with_observed(question: Question, far: Probability) -> Probability:
@@ -162,6 +168,18 @@ def _with_observed(question: Question, far: Probability) -> Probability:
         return far
     sides = question.alternative == "two-sided"
     return far.plus(CERTAIN.halved(question.law.n_informative - sides))
+
+
+def exact_fraction(question: Question) -> Fraction:
+    """p as a fraction, in integers; ValueError if rounding can decide ties."""
+    if question.tolerance:
+        if solve(question).method == "bracket":
+            raise ValueError(
+                "scores are floating-point numbers whose rounding can decide ties, so that p is "
+                "known between two bounds only; pass Fraction(x) of exact ones"
+            )
+        question = replace(question, tolerance=0)
+    return Fraction(_count(question), 2**question.law.n_informative)
 
 
 def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
@@ -183,38 +201,6 @@ def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, f
 # ---- the methods -------------------------------------------------------------------------------
 
 
-def count_extreme(question: Question, listed: bool = False) -> int:
-    """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
-    law, n = question.law, question.law.n_informative
-    if question.h is None and can_halve(law) and question.thresholds is not None:
-        lower, upper = question.thresholds
-        if upper - lower <= 1:
-            return int(2**n)
-        return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
-    if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
-        widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
-        sums, repeats = np.unique(enumerate_swaps(0 * widths, widths), return_counts=True)
-        return int(repeats[question.is_extreme(sums)].sum())
-    counts = count_labellings(law)
-    return sum(counts[t] for t in np.flatnonzero(question.extreme))
-
-
-def exact_fraction(question: Question) -> Fraction:
-    """p as a fraction, in integers; ValueError if rounding can decide ties."""
-    if question.tolerance:
-        if solve(question).method == "bracket":
-            raise ValueError(
-                "scores are floating-point numbers whose rounding can decide ties, so that p is "
-                "known between two bounds only; pass Fraction(x) of exact ones"
-            )
-        question = replace(question, tolerance=0)
-    return Fraction(count_extreme(question), 2**question.law.n_informative)
-
-
-def _counted(question: Question, *, listed: bool = False) -> Probability:
-    return Probability.of_ratio(count_extreme(question, listed), question.law.n_informative)
-
-
 def _by_tails(question: Question, tail: Tail) -> Probability:
     """P(T <= lower or T >= upper), both as upper tails."""
     assert question.thresholds is not None, "what needs tails is asked for where there are some"
@@ -229,13 +215,10 @@ def _by_tails(question: Question, tail: Tail) -> Probability:
     return below.plus(below if upper == law.top - lower else tail(law, upper))
 
 
-def _by_tails_or(cells: Solver, tail: Tail, question: Question) -> Probability:
-    """From tails, or from `cells` where there are none."""
-    return cells(question) if question.thresholds is None else _by_tails(question, tail)
-
-
-def _tilted_cells(question: Question) -> Probability:
-    """From the law of a ratio of two sums next to its tail, or the logarithms of all cells."""
+def _tilted(question: Question) -> Probability:
+    """From tails of one sum or of a ratio of two, or from the logarithms of all cells."""
+    if question.thresholds is not None:
+        return _by_tails(question, tail_tilted)
     if question.staircase is not None:
         p = question.staircase.tail()
         return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
@@ -259,15 +242,19 @@ def _from_logs(question: Question) -> Probability:
     return Probability.of_log(log_p, error + EPS * (264 - 5 * log_p))
 
 
-def _dp_cells(question: Question) -> Probability:
+def _dp(question: Question) -> Probability:
     """From all cells, or their logarithms where those are too small for floats."""
-    law, extreme = question.law, question.extreme
-    p = float(np.sum(dp_cells(law)[extreme]))
-    return Probability.of(p, dp_rounding(law)) if p > UNDERFLOW else _from_logs(question)
+    if question.thresholds is not None:
+        return _by_tails(question, tail_dp)
+    p = float(np.sum(dp_cells(question.law)[question.extreme]))
+    rounding = dp_rounding(question.law)
+    return Probability.of(p, rounding) if p > UNDERFLOW else _from_logs(question)
 
 
-def _fft_cells(question: Question) -> Probability:
-    """From all cells, accurate absolutely."""
+def _fft(question: Question) -> Probability:
+    """From all cells, accurate absolutely where there are no tails."""
+    if question.thresholds is not None:
+        return _by_tails(question, tail_fft)
     found = fft_cells(question.law)
     p, noise = found.probability(question.extreme)
     if p <= 2 * noise:
@@ -280,11 +267,11 @@ def _fft_cells(question: Question) -> Probability:
 
 def _box(question: Question) -> Probability:
     """From the joint law of several sums in a box, accurate absolutely."""
-    if not isinstance(question, SeveralSums):
+    lattice = question.lattice
+    if lattice is None:
         raise ArithmeticError(
             "method='cf' is for the joint law of several sums; method='fft' transforms that of one"
         )
-    lattice = question.lattice
     if lattice.rank == 0:
         return CERTAIN
     box = box_law(lattice)
@@ -303,6 +290,26 @@ def _box(question: Question) -> Probability:
     return Probability.of(p, rest / (p - rest) + EPS * 64)
 
 
+def _count(question: Question, listed: bool = False) -> int:
+    """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
+    law, n = question.law, question.law.n_informative
+    if question.h is None and can_halve(law) and question.thresholds is not None:
+        lower, upper = question.thresholds
+        if upper - lower <= 1:
+            return int(2**n)
+        return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
+    if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
+        widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
+        sums, repeats = np.unique(enumerate_swaps(0 * widths, widths), return_counts=True)
+        return int(repeats[question.is_extreme(sums)].sum())
+    counts = count_labellings(law)
+    return sum(counts[t] for t in np.flatnonzero(question.extreme))
+
+
+def _counted(question: Question, *, listed: bool = False) -> Probability:
+    return Probability.of_ratio(_count(question, listed), question.law.n_informative)
+
+
 def _bracket(question: Question) -> Probability:
     """The upper bound; its `error_bound` reaches down to the lower one."""
     if question.staircase is not None:
@@ -312,7 +319,7 @@ def _bracket(question: Question) -> Probability:
         return _between(low, high)
     if question.thresholds is None:
         raise ArithmeticError("method='bracket' is for tails; method='auto' has p for any h")
-    outer, inner = question.around()
+    outer, inner = _around(question)
     far, near = outer.moved_by, inner.moved_by
     bracket = cache(partial(tail_bracket, question.law, slack=far))
     low = _by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
@@ -328,12 +335,6 @@ def _between(low: Probability, high: Probability) -> Probability:
     return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
 
 
-_listed = partial(_counted, listed=True)
-_tilted = partial(_by_tails_or, _tilted_cells, tail_tilted)
-_dp = partial(_by_tails_or, _dp_cells, tail_dp)
-_fft = partial(_by_tails_or, _fft_cells, tail_fft)
-
-
 METHODS: dict[str, Solver] = {
     # Tails of one sum and ratios of two, relative to p; O(U) of U distinct differences as a rule.
     "tilted": _tilted,
@@ -344,7 +345,7 @@ METHODS: dict[str, Solver] = {
     # Joint laws of several sums, to about 1e-16 of 1; O(A U).
     "cf": _box,
     # Few pairs: labellings are counted, by halves where there are two tails; O(2^(N'/2)).
-    "enumeration": _listed,
+    "enumeration": partial(_counted, listed=True),
     # The exact fraction, from O(N' A) operations on integers of N' bits.
     "integer": _counted,
     # Two bounds on tails that no lattice can hold, in milliseconds.

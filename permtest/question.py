@@ -6,19 +6,16 @@ each, so that X has the law of a sum of two-point variables, on a lattice that i
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
 as what was observed (Eq. 2). `ask` makes the question, and `methods.solve` answers it.
 
-There are two kinds of question: t of one sum, a difference of scores above all; and t of several
-sums, which is a difference of measures such as F1, or a user's function.
+t is one sum, the difference of a measure such as F1 between two systems, or a user's function.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import inf
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -28,14 +25,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_finite
 from permtest._parallel import progress
 from permtest._text import counted
-from permtest.integers import (
-    IntArray,
-    as_integers,
-    exact_dot,
-    exact_sum,
-    is_unordered,
-    unscaled,
-)
+from permtest.integers import IntArray, as_integers, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null.distribution import (
     TwoPointSum,
     add_counts,
@@ -71,45 +61,47 @@ TIE = 1e-12
 #: Differences of a measure that are this near, relative to its largest value, are compared exactly.
 NEAR = 1e-12
 #: Points whose sums are held at a time.
-AT_ONCE = 2**15
+AT_ONCE = 2**14
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Question(ABC):
-    """Two systems and a statistic, reduced to what any test of them needs."""
+class Question:
+    """Two systems and a statistic t of their sums, reduced to what any test of them needs."""
 
-    #: The null law of the sums, laid out on a line of cells.
+    #: The null law of the sum, or of several sums, whose lattice is laid out as a line.
     law: TwoPointSum
-    #: The lattice of several sums, whose line `law` is; None of one sum.
     lattice: LatticeSum | None = None
+    #: The observed sums: those of the first system, or their difference, times `scale`.
+    observed_sums: tuple[int, ...]
+    #: What the sums are made into: a measure, whose difference is compared, or a user's function,
+    #: of which more is more extreme. Without both the sum itself is compared, or a mean.
+    measure: MeanOfRatios | None = None
+    h: Callable[..., Any] | None = None
+    scale: int = 1
+    divisor: int = 1
     #: "two-sided", "greater" or "less"; "greater" where `h` is given.
     alternative: str = "two-sided"
-    #: Name of the statistic, and what sentences call it.
+    #: The sums of both systems together, which no swap changes, where they have a measure.
+    both_sums: tuple[int, ...] = ()
+    #: By how much the distance of any sum from the observed one may be off, because scores were
+    #: rounded, times `scale`; by how many cells `thresholds` are moved outward for that reason.
+    tolerance: int = 0
+    moved_by: int = 0
+    #: The scores, each entry by itself; None of counts, and where a user's g takes entries.
+    data: Scores | None = None
+    #: What a result says, in words of its own: names, both numbers whose difference is tested, ...
     metric: str
     title: str = ""
-    #: What the systems are called.
     names: tuple[str, str] = ("u", "v")
-    #: The two numbers whose difference is `statistic`, if it is one: totals, means or measures.
     scores: tuple[float, float] | None = None
-    #: Sums of both systems' scores; None of counts, predictions and a user's g.
     totals: tuple[float, float] | None = None
-    #: A user's function of the sums, whose value is compared; None where the difference of two
-    #: systems is, as `alternative` says.
-    h: Callable[..., Any] | None = None
-    #: How many entries there were before they were added up by cluster.
-    n_entries: int | None = None
-    #: What the scores are called; and whether higher is better, None if nobody said so.
     score: str = ""
     higher_is_better: bool | None = None
-    #: Whether scores are means over repeated runs of an item.
-    has_runs: bool = False
-    #: What floats were taken for, where that is not the decimals that they are printed as.
     reading: str = ""
-    #: By how much the distance of any sum from the observed one may be off, because scores were
-    #: rounded, times `scale`; 0 of several sums.
-    tolerance: int = 0
-    #: By how many cells the `thresholds` are moved outward, where ties are in doubt.
-    moved_by: int = 0
+    #: How many entries there were before they were added up by cluster; whether each is the mean
+    #: over repeated runs of an item.
+    n_entries: int | None = None
+    has_runs: bool = False
 
     @property
     def swapped(self) -> str:
@@ -122,135 +114,203 @@ class Question(ABC):
         return 1 if self.lattice is None else self.lattice.rank
 
     @property
-    def staircase(self) -> Staircase | None:
-        """The extreme points of a ratio of two sums."""
-        return None
-
-    @cached_property
-    def thresholds(self) -> tuple[int, int] | None:
-        """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
-        if self.rank > 1:
-            return None
-        possible = np.flatnonzero(attainable(self.law))
-        flags = self.extreme[possible]
-        if flags.all():
-            return self.law.top, self.law.top + 1
-        inner = np.flatnonzero(~flags)
-        first, last = inner[0], inner[-1]
-        if flags[first:last].any():
-            return None
-        return int(possible[first]) - 1, int(possible[last]) + 1
-
-    @cached_property
-    def extreme(self) -> NDArray[np.bool_]:
-        """Which cells of the law are extreme, of those that are attainable."""
-        possible = np.flatnonzero(attainable(self.law))
-        extreme = np.zeros(self.law.top + 1, dtype=bool)
-        extreme[possible] = self.is_extreme(possible)
-        return extreme
+    def observed(self) -> int:
+        """The observed value of the first sum, or the only one, times `scale`."""
+        return self.observed_sums[0]
 
     @property
-    @abstractmethod
-    def statistic(self) -> Any:
-        """t(u, v): the sum, a mean, a difference of measures, or h."""
-
-    @abstractmethod
-    def is_extreme(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any array of cells, each of them attainable."""
-
-    @abstractmethod
-    def observing(self, observed: Any) -> Question:
-        """The same question, had something else been observed; ValueError if nothing can be so."""
-
-    def around(self) -> tuple[Question, Question]:
-        """The same question with thresholds as far out, and in, as the tolerance may move them."""
-        far, near = -(-self.tolerance // self.law.unit), self.tolerance // self.law.unit
-        return replace(self, moved_by=far, tolerance=0), replace(self, moved_by=-near, tolerance=0)
-
-
-# ---- one sum -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SumQuestion(Question):
-    """t is a sum, or h of it."""
-
-    #: The observed value of the sum, times `scale`.
-    observed: int
-    #: The scores, each entry by itself, and the statistic; None where a user's g takes entries.
-    data: Scores | None = None
-    entry: Statistic
-    #: By what integers have to be divided to be scores.
-    scale: int = 1
-    #: The statistic is a sum divided by this: the number of entries if it is a mean.
-    divisor: int = 1
+    def parts(self) -> tuple[str, ...]:
+        """What several sums are; the g by number, as in the paper."""
+        if self.measure is not None:
+            return self.measure.parts
+        return tuple(f"g_{k + 1}" for k in range(len(self.observed_sums)))
 
     @property
-    def statistic(self) -> Any:
-        """t(u, v): h of the observed sum, the sum itself, or a mean."""
-        if self.h is not None:
-            return self._value(self.observed)
-        return unscaled(self.observed, self.scale * self.divisor)
+    def other_sums(self) -> tuple[int, ...] | None:
+        """The observed sums of the second system, where systems are compared by a measure."""
+        return self._others(self.observed_sums) if self.measure is not None else None
+
+    def _others(self, sums: Iterable[int]) -> tuple[int, ...]:
+        return tuple(t - x for t, x in zip(self.both_sums, sums, strict=True))
 
     def in_scores(self, total: int) -> float:
         """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
         return unscaled(total, self.scale)
 
-    @cached_property
-    def thresholds(self) -> tuple[int, int] | None:
-        """As in `Question`; without `h` no cell has to be looked at."""
-        if self.h is not None:
-            return super().thresholds
-        # Two-sided means as far from the centre of the null law, about which every sum of effects
-        # is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's h(x) = |x|.
-        top, t, out = self.law.top, self.law.cell(self.observed), self.moved_by
-        if self.alternative == "greater":
-            return -1, t + out
-        if self.alternative == "less":
-            return t - out, top + 1
-        return min(t, top - t) - out, max(t, top - t) + out
+    # ---- the statistic -------------------------------------------------------------------------
 
     @cached_property
-    def extreme(self) -> NDArray[np.bool_]:
-        """As in `Question`; without `h` cells that cannot be attained are told apart too."""
-        if self.h is not None:
-            return super().extreme
-        self.law.check_size("the null distribution")
-        return self.is_extreme(np.arange(self.law.top + 1))
+    def statistic(self) -> Any:
+        """t(u, v): the sum, a mean, the difference of the two measures, or h."""
+        if self.h is None and self.measure is None:
+            return unscaled(self.observed_sums[0], self.scale * self.divisor)
+        value = self.exact(self.observed_sums)
+        return value if self.measure is None else float(value)
 
-    def is_extreme(self, cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any array of cells, each of them attainable."""
-        if self.h is None:
+    @cached_property
+    def least(self) -> Any:
+        """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
+        return self.directed(self.exact(self.observed_sums))
+
+    def directed(self, values: Any) -> Any:
+        """t, -t for "less", or its magnitude for "two-sided"."""
+        if self.alternative == "two-sided":
+            return abs(values)
+        return -values if self.alternative == "less" else values
+
+    def exact(self, sums: Sequence[int]) -> Any:
+        """t of some sums: h of them, or the difference of the measures as a fraction."""
+        if self.measure is not None:
+            return self.measure.exact(sums) - self.measure.exact(self._others(sums))
+        assert self.h is not None, "one sum is compared by thresholds"
+        arguments = sums if self.scale == 1 else [Fraction(x, self.scale) for x in sums]
+        value = self.h(*arguments)
+        if not isinstance(value, NUMBERS) or value != value:
+            called, every = ", ".join(map(str, arguments)), "all sums that can occur"
+            raise ValueError(f"h({called}) = {value!r}, but h must return a number for {every}")
+        return value
+
+    def values(self, sums: IntArray) -> NDArray[np.float64]:
+        """t for sums of shape (M, m), up to rounding."""
+        if self.measure is None:
+            return np.array([float(self.exact(x)) for x in sums.tolist()])
+        mine, theirs = self._measures(sums)
+        return np.asarray(mine - theirs)
+
+    def _measures(self, sums: IntArray) -> NDArray[np.float64]:
+        """The measure of both systems, up to rounding, if these are the sums of the first."""
+        assert self.measure is not None
+        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
+        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
+
+    # ---- what is extreme -----------------------------------------------------------------------
+
+    def is_extreme(
+        self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
+    ) -> NDArray[np.bool_]:
+        """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
+        if sums is None and self._direction:
             assert self.thresholds is not None
             lower, upper = self.thresholds
             return np.asarray((cells <= lower) | (cells >= upper), dtype=bool)
-        law = self.law
-        every = (self._value(law.offset + law.unit * cell) for cell in cells.tolist())
-        values = progress(every, total=len(cells), what="h of every sum")
-        return at_least(values, self.statistic)
+        parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
+        every = progress(parts, total=len(parts), what="the statistic of all sums")
+        return self.sums_are_extreme(map(sums or self._sums, every))
 
-    def _value(self, total: int) -> Any:
-        """h of one sum, which must be a number."""
-        argument = total if self.scale == 1 else Fraction(total, self.scale)
-        every = "every value that the sum can take"
-        return _number_of(self.h, (argument,), f"h({argument})", every)
+    def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
+        """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
+        if self.measure is not None:
+            return np.concatenate([self._measures_are_extreme(part) for part in parts])
+        # All together, because ties are relative to the median of all values.
+        return at_least((self.exact(x) for part in parts for x in part.tolist()), self.statistic)
 
-    def observing(self, observed: Any) -> SumQuestion:
-        """The same question, had another sum of scores been observed, which must be possible."""
-        law, rounded = self.law, check_finite(observed, "observed")
-        if rounded == self.in_scores(self.observed):
+    def _measures_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
+        """Floats decide where the gap is wide, exact numbers where it is not."""
+        measures, least = self._measures(sums), float(self.least)
+        values = self.directed(measures[0] - measures[1])
+        extreme = np.asarray(values > least, dtype=bool)
+        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
+        for i in np.flatnonzero(np.abs(values - least) <= band):
+            extreme[i] = self.directed(self.exact(sums[i].tolist())) >= self.least
+        return extreme
+
+    def _sums(self, cells: NDArray[Any]) -> IntArray:
+        """The sums in some cells, of shape (M, m)."""
+        if self.lattice is not None:
+            return self.lattice.sums(cells)
+        return np.asarray(self.law.offset + self.law.unit * cells.astype(object))[:, None]
+
+    def _cell(self, sums: Sequence[int]) -> int | None:
+        """The cell with these sums; None if there is none."""
+        if self.lattice is not None:
+            fits = len(sums) == len(self.observed_sums)
+            return self.lattice.cell(list(sums)) if fits else None
+        cell, rest = divmod(sums[0] - self.law.offset, self.law.unit)
+        return cell if rest == 0 and 0 <= cell <= self.law.top else None
+
+    @cached_property
+    def extreme(self) -> NDArray[np.bool_]:
+        """Which cells of the law are extreme; of a user's h only those that are attainable."""
+        self.law.check_size("the null distribution")
+        cells = np.arange(self.law.top + 1)
+        if self._direction:
+            return self.is_extreme(cells)
+        possible, extreme = attainable(self.law), np.zeros(cells.size, dtype=bool)
+        extreme[possible] = self.is_extreme(cells[possible])
+        return extreme
+
+    @cached_property
+    def thresholds(self) -> tuple[int, int] | None:
+        """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
+        top, out, turn = self.law.top, self.moved_by, self._direction
+        if turn:
+            # Two-sided means as far from the centre of the null law, about which every sum of
+            # effects is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's
+            # h(x) = |x|.
+            t = self._cell(self.observed_sums)
+            assert t is not None, "what was observed has a cell"
+            if self.alternative == "two-sided":
+                return min(t, top - t) - out, max(t, top - t) + out
+            upper = (self.alternative == "greater") == (turn > 0)
+            return (-1, t + out) if upper else (t - out, top + 1)
+        if self.rank > 1:
+            return None
+        possible = np.flatnonzero(attainable(self.law))
+        inner = np.flatnonzero(~self.extreme[possible])
+        if not inner.size:
+            return top, top + 1
+        if inner[-1] - inner[0] >= inner.size:
+            return None
+        return int(possible[inner[0]]) - 1, int(possible[inner[-1]]) + 1
+
+    @cached_property
+    def _direction(self) -> int:
+        """1 if t rises from each cell to the next, -1 if it falls, 0 if that is not known."""
+        if self.lattice is None or self.measure is None or self.rank != 1:
+            return int(self.lattice is None and self.h is None)
+        # The sums are hits and misses in turn. One ratio at least varies, if t is not always 0.
+        turns = np.sign(self.lattice.basis[0]) * np.resize([1, -1], len(self.both_sums))
+        ends = self.lattice.sums(np.array([0], dtype=object))[0].tolist()
+        turn = set(turns.tolist()) - {0}
+        return int(turn.pop()) if len(turn) == 1 and self.exact(ends) else 0
+
+    @cached_property
+    def staircase(self) -> Staircase | None:
+        """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
+        if self.lattice is None or self.measure is None or self.rank != 2:
+            return None
+        if len(self.both_sums) > 2:
+            return None
+        hits, misses = self.both_sums
+        return Staircase(self.lattice, (hits, misses), True, self.least, False)
+
+    # ---- other questions -----------------------------------------------------------------------
+
+    def observing(self, observed: Any) -> Question:
+        """The same question, had other sums been observed, which must be possible.
+
+        Of one sum a number of scores; of several ones as many integers.
+        """
+        if self.lattice is not None:
+            sums = tuple(map(int, observed))
+        elif check_finite(observed, "observed") == self.in_scores(self.observed):
             return self
-        wanted = Fraction(str(observed)) * self.scale
-        cell = round((wanted - law.offset) / law.unit)
-        total = law.offset + law.unit * cell
-        # A float may have fewer digits than the sum that it stands for.
-        same = total == wanted or self.in_scores(total) == rounded
-        if not (same and 0 <= cell <= law.top and attainable(law)[cell]):
+        else:
+            sums = (round(Fraction(str(observed)) * self.scale),)
+        cell = self._cell(sums)
+        if self.lattice is None and cell is not None:  # a float may have fewer digits than the sum
+            there = self.in_scores(sums[0]) == observed and attainable(self.law)[cell]
+            cell = cell if there else None
+        if cell is None:
             raise ValueError(
-                f"observed={observed!r} is a sum that no labelling has; choose one that swaps can "
-                f"make, from {self.in_scores(law.offset)} on in steps of {self.in_scores(law.unit)}"
+                f"observed={observed!r}: these are sums that no labelling has; choose some from "
+                "null_distribution.support"
             )
-        return replace(self, observed=total, totals=None, scores=None)
+        scores = None
+        if self.measure is not None:
+            first, second = map(self.measure.exact, (sums, self._others(sums)))
+            scores = float(first), float(second)
+        return replace(self, observed_sums=sums, totals=None, scores=scores)
 
     @cached_property
     def wins(self) -> tuple[int, int, int] | None:
@@ -261,8 +321,7 @@ class SumQuestion(Question):
         data, alone = self.data, self.n_entries in (None, self.law.n)
         if data is None or self.h is not None or not alone or not data.is_binary:
             return None
-        u, v = data.u, data.v
-        return int(np.sum(u > v)), int(np.sum(u < v)), len(u)
+        return int(np.sum(data.u > data.v)), int(np.sum(data.u < data.v)), len(data)
 
     @cached_property
     def differences(self) -> Differences:
@@ -279,7 +338,7 @@ class SumQuestion(Question):
             raise ValueError("the scores were changed after the test; test them again")
         return found
 
-    def shifted(self, shift: Fraction) -> SumQuestion:
+    def shifted(self, shift: Fraction) -> Question:
         """The test of the null that differences are symmetric about `shift`, in scores."""
         d = self.differences
         a, b = (shift * self.scale).as_integer_ratio()
@@ -288,7 +347,7 @@ class SumQuestion(Question):
         return replace(
             self,
             law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), d.counts), offset),
-            observed=exact_dot(moved, d.counts),
+            observed_sums=(exact_dot(moved, d.counts),),
             scale=self.scale * b,
             tolerance=self.tolerance * b,
             totals=None,
@@ -306,14 +365,11 @@ class Differences(NamedTuple):
     @classmethod
     def of(cls, values: IntArray, sizes: NDArray[np.int64]) -> Differences:
         """Of all units, sorted by size, then by value."""
-        parts = []
+        parts = [cls(values[:0], sizes[:0], sizes[:0])]
         for size in np.unique(sizes).tolist():
             distinct, counts = count_values(values[sizes == size])
-            parts.append((distinct, np.full(distinct.size, size), counts))
-        if not parts:
-            return cls(values, sizes, sizes)
-        found = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
-        return cls(found[0], found[1], found[2])
+            parts.append(cls(distinct, np.full(distinct.size, size), counts))
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     @property
     def n(self) -> int:
@@ -321,181 +377,16 @@ class Differences(NamedTuple):
         return int(self.counts.sum())
 
 
-def _number_of(h: Any, sums: Sequence[Any], called: str, every: str) -> Any:
-    """What h returns, which must be a number."""
-    value = h(*sums)
-    if not isinstance(value, NUMBERS) or value != value:
-        raise ValueError(f"{called} = {value!r}, but h must return a number for {every}")
-    return value
-
-
 def at_least(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
     """Which values of h are at least `least`, a float of which ties with what is off by `TIE`."""
-
-    def compared(value: Any) -> tuple[bool, float]:
-        try:
-            rounded = float(value)
-        except OverflowError:  # an integer that is larger than any float
-            rounded = inf if value > 0 else -inf
-        return bool(value >= least), rounded
-
-    found = np.fromiter(map(compared, values), [("exactly", bool), ("rounded", float)])
-    exactly: NDArray[np.bool_] = found["exactly"]
-    if not (isinstance(least, float | np.floating) and abs(float(least)) < inf):
-        return exactly
+    if not isinstance(least, float | np.floating) or np.isinf(least):
+        return np.fromiter((bool(value >= least) for value in values), bool)
+    found = np.fromiter(map(float, values), float)
     # Relative to the median of |h| too, as a difference that ought to be 0 seldom is; not to the
     # largest, as h may grow exponentially.
-    sizes = np.abs(found["rounded"])
-    sizes = sizes[sizes < inf]
+    sizes = np.abs(found[np.isfinite(found)])
     slack = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
-    return np.asarray(exactly | (found["rounded"] >= float(least) - slack))
-
-
-# ---- several sums (App. B) ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SeveralSums(Question):
-    """t is a function of m sums; cells of the line stand for points of a lattice.
-
-    It is the difference of a measure of two systems, whose first one has the sums, or a user's h,
-    which is called with m Python integers (Eq. 12).
-    """
-
-    lattice: LatticeSum
-    #: The observed values of the sums.
-    observed_sums: tuple[int, ...]
-    #: What is compared, and the sums of both systems together, which no swap changes.
-    measure: MeanOfRatios | None = None
-    both_sums: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.measure is not None:
-            both = self.observed_sums, self._others(self.observed_sums)
-            object.__setattr__(self, "scores", tuple(float(self.measure.exact(x)) for x in both))
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What the sums are; the g by number, as in the paper."""
-        if self.measure is not None:
-            return self.measure.parts
-        return tuple(f"g_{k + 1}" for k in range(len(self.observed_sums)))
-
-    @property
-    def other_sums(self) -> tuple[int, ...] | None:
-        """The observed sums of the second system, where systems are compared by a measure."""
-        return self._others(self.observed_sums) if self.measure is not None else None
-
-    def _others(self, sums: Iterable[int]) -> tuple[int, ...]:
-        return tuple(t - x for t, x in zip(self.both_sums, sums, strict=True))
-
-    @cached_property
-    def statistic(self) -> Any:
-        """The difference of the two measures, or h of the observed sums."""
-        value = self.exact(self.observed_sums)
-        return value if self.measure is None else float(value)
-
-    @cached_property
-    def least(self) -> Fraction:
-        """The value from which on t, -t ("less") or its magnitude ("two-sided") is extreme."""
-        least: Fraction = self.directed(self.exact(self.observed_sums))
-        return least
-
-    def directed(self, values: Any) -> Any:
-        """t, -t for "less", or its magnitude for "two-sided"."""
-        if self.alternative == "two-sided":
-            return abs(values)
-        return -values if self.alternative == "less" else values
-
-    def exact(self, sums: Sequence[int]) -> Any:
-        """t of m sums: h of them, or the difference of the measures as a fraction."""
-        if self.measure is not None:
-            return self.measure.exact(sums) - self.measure.exact(self._others(sums))
-        every = "all values that the sums can take together"
-        return _number_of(self.h, sums, f"h{tuple(sums)}", every)
-
-    def values(self, sums: IntArray) -> NDArray[np.float64]:
-        """t for sums of shape (M, m), up to rounding."""
-        if self.measure is None:
-            return np.array([float(self.exact(x)) for x in sums.tolist()])
-        mine, theirs = self._rounded(sums)
-        return np.asarray(mine - theirs)
-
-    def _rounded(self, sums: IntArray) -> NDArray[np.float64]:
-        """The measure of both systems, up to rounding, if these are the sums of the first."""
-        assert self.measure is not None
-        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
-        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
-
-    def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
-        """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
-        if self.measure is not None:
-            return np.concatenate([self._measures_are_extreme(part) for part in parts])
-        # All together, because ties are relative to the median of all values.
-        return at_least((self.exact(x) for part in parts for x in part.tolist()), self.statistic)
-
-    def _measures_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
-        """Floats decide where the gap is wide, exact numbers where it is not."""
-        measures, least = self._rounded(sums), float(self.least)
-        values = self.directed(measures[0] - measures[1])
-        extreme = np.asarray(values > least, dtype=bool)
-        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
-        for i in np.flatnonzero(np.abs(values - least) <= band):
-            extreme[i] = self.directed(self.exact(sums[i].tolist())) >= self.least
-        return extreme
-
-    def is_extreme(
-        self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
-    ) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
-        parts = np.array_split(cells, max(1, -(-cells.size // AT_ONCE)))
-        every = progress(parts, total=len(parts), what="the statistic of all sums")
-        return self.sums_are_extreme(map(sums or self.lattice.sums, every))
-
-    def observing(self, observed: Sequence[int]) -> SeveralSums:
-        """The same question, had other sums been observed, which must be possible."""
-        wanted = [int(x) for x in observed]
-        if len(wanted) != len(self.observed_sums) or self.lattice.cell(wanted) is None:
-            raise ValueError(
-                f"observed={wanted} are sums that no labelling has; the lattice of possible ones "
-                f"contains {self.observed_sums} and goes in steps of {self.lattice.basis.tolist()}"
-            )
-        return replace(self, observed_sums=tuple(wanted))
-
-    @cached_property
-    def staircase(self) -> Staircase | None:
-        """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
-        both = self.both_sums
-        if self.measure is None or len(both) != 2 or self.rank != 2:
-            return None
-        return Staircase(self.lattice, (both[0], both[1]), True, self.least, False)
-
-    @cached_property
-    def thresholds(self) -> tuple[int, int] | None:
-        """Found by bisection where a ratio grows, or falls, along the line of its two sums."""
-        top, less = self.law.top, self.alternative == "less"
-        if self.measure is None or self.rank != 1:
-            return super().thresholds
-        if self.alternative == "two-sided" and self.least == 0:
-            return top, top + 1
-        # The sums are hits and misses in turn.
-        steps = enumerate(self.lattice.basis[0].tolist())
-        along = {(x > 0) == (i % 2 == 0) for i, x in steps if x}
-        if len(along) != 1:
-            return super().thresholds
-        rising = (along == {True}) != less  # whether t, or -t for "less", rises with the cells
-        first, end = 0, top + 1
-        while first < end:
-            middle = (first + end) // 2
-            cell = np.array([middle if rising else top - middle], dtype=object)
-            value = self.exact(self.lattice.sums(cell)[0].tolist())
-            if (-value if less else value) >= self.least:
-                end = middle
-            else:
-                first = middle + 1
-        if self.alternative == "two-sided":
-            return top - first, first
-        return (-1, first) if rising else (top - first, top + 1)
+    return np.asarray(found >= float(least) - slack)
 
 
 # ---- asking ------------------------------------------------------------------------------------
@@ -511,7 +402,7 @@ def ask(
     alternative: str = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
-) -> SumQuestion | SeveralSums:
+) -> Question:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     check_alternative(alternative)
     entry = lookup(statistic)
@@ -520,27 +411,27 @@ def ask(
     if clusters is not None:
         check_aligned(u, clusters, ("u", "clusters"))
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
-    if g is not None and not callable(g):
-        return _ask_of_sums(u, v, _functions(g), h, names, clusters)
+    if g is not None:
+        return _ask_of_entries(u, v, g, names, clusters, how)
+    data = _scores(u, v, entry, names).clustered(clusters)
+    how |= {"names": data.names, "score": data.score, "has_runs": data.runs is not None}
+    how["n_entries"] = None if data.clusters is None else len(data)
+    return _ask_of_measure(data, entry, how) if entry.columns else _ask_of_scores(data, entry, how)
+
+
+def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
+    """Refuse what cannot be combined."""
     if not (h is None or callable(h)):
-        raise TypeError(f"h={h!r} must be a function of the sum")
-    if g is None:
-        data = _scores(u, v, entry, names).clustered(clusters)
-        if entry.columns:
-            return _ask_of_measure(data, entry, alternative)
-        return _ask_of_scores(data, entry, how)
-    if isinstance(u, Scores) and clusters is None:
-        clusters = u.clusters
-    effects, n_entries = _by_cluster(clusters, *local_effects(u, v, g))
-    return SumQuestion(
-        law=group(*effects, exact_sum(np.minimum(*effects))),
-        observed=exact_sum(effects[0]),
-        metric=_called(h, function_name(g, "g")),
-        names=check_names(names or ("u", "v")),
-        entry=entry,
-        n_entries=n_entries,
-        **how,
-    )
+        raise TypeError(f"h={h!r} must be a function of the sum, or of all sums if g is a list")
+    if entry.columns:
+        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
+    if g is not None and entry.name != "sum":
+        raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
+    if h is not None and alternative != "two-sided":
+        raise ValueError(
+            f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
+            "h(S) is at least as large as observed; put the direction into h"
+        )
 
 
 def _scores(u: Any, v: Any, entry: Statistic, names: tuple[str, str] | None) -> Scores:
@@ -559,34 +450,14 @@ def _scores(u: Any, v: Any, entry: Statistic, names: tuple[str, str] | None) -> 
     return Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=("u", "v"))
 
 
-def ask_of_scores(u: Any, v: Any = None, **how: Any) -> SumQuestion:
-    """`ask` for single scores alone."""
-    question = ask(u, v, **how)
-    assert isinstance(question, SumQuestion), "it has counts"
-    return question
-
-
-def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
-    """Refuse what cannot be combined."""
-    if entry.columns:
-        raise ValueError(f"statistic={entry.name!r} brings a g and an h of its own; leave them out")
-    if g is not None and entry.name != "sum":
-        raise ValueError(f"statistic={entry.name!r} and g cannot be combined: a statistic is a g")
-    if h is not None and alternative != "two-sided":
-        raise ValueError(
-            f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
-            "h(S) is at least as large as observed; put the direction into h"
-        )
-
-
-def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQuestion:
+def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
     """The question about a difference of sums or means, or about h of it."""
     if data.columns:
         raise ValueError(
             f"statistic={entry.name!r} takes one score for each entry, but there are "
             f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
-    units, h = data.units, how["h"]
+    units, h, scale = data.units, how["h"], data.scale
     tolerance = units.sum_tolerance
     if h is not None and tolerance:
         raise ValueError(
@@ -594,57 +465,83 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> SumQu
             "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
     law, tally = group_differences(units.u, units.v)
-    scale, divisor = data.scale, max(len(data), 1) if entry.name == "mean" else 1
+    divisor = max(len(data), 1) if entry.name == "mean" else 1
     u, v = tally.total_u, tally.total_v
     totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
     upper = data.higher_is_better
-    return SumQuestion(
+    return Question(
         law=law,
-        observed=u - v,
-        metric=entry.name if h is None else _called(h, entry.name),
-        names=data.names,
+        observed_sums=(u - v,),
         data=data,
-        entry=entry,
+        metric=entry.name if h is None else f"{function_name(h, 'h')}({entry.name})",
         totals=totals,
         scores=scores,
-        score=data.score,
-        higher_is_better=entry.higher_is_better if upper is None else upper,
         scale=scale,
+        divisor=divisor,
         tolerance=tolerance,
         reading=data.reading,
-        n_entries=None if data.clusters is None else len(data),
-        has_runs=data.runs is not None,
-        divisor=divisor,
+        higher_is_better=entry.higher_is_better if upper is None else upper,
         **how,
     )
 
 
-def _ask_of_measure(data: Scores, entry: Statistic, alternative: str) -> SeveralSums:
-    measure, addends = measured(entry, data)
-    (first, second), n_entries = _by_cluster(data.clusters, *addends)
+def _ask_of_measure(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
+    """The question about the difference of a measure of counts."""
+    measure, (first, second) = measured(entry, data.units)
     measure, first, second = measure.as_one_ratio(first, second)
-    return _several(
-        first,
-        second,
-        alternative=alternative,
+    lattice, sums = LatticeSum.of(first, second), tuple(map(exact_sum, first.T))
+    others = tuple(map(exact_sum, second.T))
+    return Question(
+        law=lattice.line,
+        lattice=lattice,
+        observed_sums=sums,
+        measure=measure,
+        both_sums=tuple(x + y for x, y in zip(sums, others, strict=True)),
         metric=entry.name,
         title=entry.title,
-        names=data.names,
-        score=data.score,
+        scores=(float(measure.exact(sums)), float(measure.exact(others))),
         higher_is_better=entry.higher_is_better,
-        n_entries=n_entries,
-        has_runs=data.runs is not None,
-        measure=measure,
-        both_sums=tuple(
-            exact_sum(x) + exact_sum(y) for x, y in zip(first.T, second.T, strict=True)
-        ),
+        **how,
     )
 
 
-def _several(stay: IntArray, swap: IntArray, **known: Any) -> SeveralSums:
-    """The question about sums of the columns of what entries add if they stay, or are swapped."""
-    lattice, sums = LatticeSum.of(stay, swap), tuple(map(exact_sum, stay.T))
-    return SeveralSums(law=lattice.line, lattice=lattice, observed_sums=sums, **known)
+def _ask_of_entries(
+    u: Any, v: Any, g: Any, names: tuple[str, str] | None, clusters: Any, how: dict[str, Any]
+) -> Question:
+    """Call the user's g, or every one of a list, on every entry both ways (Alg. 5, lines 2-4)."""
+    functions, h = [g] if callable(g) else [] if is_unordered(g) else list(g), how["h"]
+    if not functions or not all(map(callable, functions)):
+        raise TypeError(f"g={g!r} must be a function of two entries, or a list of such functions")
+    if h is None and not callable(g):
+        raise TypeError(
+            f"h=None is no function, and a list of g has no other statistic; pass an h of "
+            f"{counted(len(functions), 'sums')}, as in Algorithm 5"
+        )
+    if isinstance(u, Scores) and clusters is None:
+        clusters = u.clusters
+    labels = ["g"] if callable(g) else [f"g[{i}]" for i in range(len(functions))]
+    each = [local_effects(u, v, f, label) for f, label in zip(functions, labels, strict=True)]
+    stay, swap = (np.stack(some, axis=1) for some in zip(*each, strict=True))
+    n_entries = None if clusters is None else len(stay)
+    if clusters is not None:
+        numbers = cluster_numbers(clusters, len(stay))
+        stay, swap = add_up(stay, numbers), add_up(swap, numbers)
+    lattice = None if callable(g) else LatticeSum.of(stay, swap)
+    if lattice is not None:
+        law, metric = lattice.line, function_name(h, "h")
+    else:
+        law = group(stay[:, 0], swap[:, 0], exact_sum(np.minimum(stay, swap)[:, 0]))
+        metric = function_name(g, "g")
+        metric = metric if h is None else f"{function_name(h, 'h')}({metric})"
+    return Question(
+        law=law,
+        lattice=lattice,
+        observed_sums=tuple(map(exact_sum, stay.T)),
+        metric=metric,
+        names=check_names(names or ("u", "v")),
+        n_entries=n_entries,
+        **how,
+    )
 
 
 def local_effects(
@@ -667,58 +564,7 @@ def _entries(values: Any, name: str) -> list[Any]:
         raise TypeError(f"{name} must be a list or an array of entries for g, not {kind}")
     if getattr(values, "ndim", 1) > 1 and values.dtype.kind in "biu":
         return list(values.astype(object if values.dtype == np.uint64 else np.int64))
-    dates = np.datetime64 | np.timedelta64  # stay what they are
-    return [
-        x.item() if isinstance(x, np.generic) and not isinstance(x, dates) else x for x in values
-    ]
-
-
-def _functions(g: Any) -> list[Callable[[Any, Any], Any]]:
-    """The functions of a list, every one of which must be one."""
-    functions = [] if is_unordered(g) else list(g)
-    if not functions or not all(map(callable, functions)):
-        raise TypeError(f"g={g!r} must be a function of two entries, or a list of such functions")
-    return functions
-
-
-def _ask_of_sums(
-    u: Any, v: Any, g: list[Any], h: Any, names: tuple[str, str] | None, clusters: Any
-) -> SeveralSums:
-    """Call the user's g on every entry both ways (Alg. 5, lines 2-4)."""
-    if not callable(h):
-        raise TypeError(
-            f"h={h!r} is no function, and a list of g has no other statistic; pass an h of "
-            f"{counted(len(g), 'sums')}, as in Algorithm 5"
-        )
-    if isinstance(u, Scores) and clusters is None:
-        clusters = u.clusters
-    each = [local_effects(u, v, function, f"g[{i}]") for i, function in enumerate(g)]
-    columns = (np.stack(some, axis=1) for some in zip(*each, strict=True))
-    (stay, swap), n_entries = _by_cluster(clusters, *columns)
-    return _several(
-        stay,
-        swap,
-        alternative="greater",
-        metric=function_name(h, "h"),
-        names=check_names(names or ("u", "v")),
-        n_entries=n_entries,
-        h=h,
-    )
-
-
-def _by_cluster(
-    clusters: Any, stay: IntArray, swap: IntArray
-) -> tuple[tuple[IntArray, IntArray], int | None]:
-    """The effects of whole clusters, and how many entries they have; entries without clusters."""
-    if clusters is None:
-        return (stay, swap), None
-    numbers = cluster_numbers(clusters, len(stay))
-    return (add_up(stay, numbers), add_up(swap, numbers)), len(stay)
-
-
-def _called(h: Callable[..., Any] | None, metric: str) -> str:
-    """The name of what is compared: of a sum, or of h of it."""
-    return metric if h is None else f"{function_name(h, 'h')}({metric})"
+    return [x.item() if isinstance(x, np.generic) else x for x in values]
 
 
 def function_name(function: Callable[..., Any], default: str) -> str:

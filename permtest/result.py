@@ -24,7 +24,7 @@ from permtest.null.distribution import (
 )
 from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
-from permtest.question import Question, SeveralSums, SumQuestion
+from permtest.question import Question
 from permtest.statistics import STATISTICS
 
 if TYPE_CHECKING:  # what only their methods need, which import it
@@ -209,7 +209,7 @@ class PermutationTestResult(Shown):
         Raises MemoryError if it would not fit.
         """
         question, samples = self._question, self._samples
-        if not isinstance(question, SumQuestion):
+        if question is None or question.lattice is not None:
             return _joint_law(question, samples, self.metric)
         law, scale = question.law, question.scale
         if samples is not None:
@@ -227,18 +227,19 @@ class PermutationTestResult(Shown):
     def extreme(self) -> NDArray[np.bool_]:
         """Which points of ``null_distribution.support`` are at least as extreme as observed."""
         question = self._question
-        if isinstance(question, SumQuestion):
+        if question is not None and question.lattice is None:
             return question.extreme
         if self._samples is not None:
             return self._samples.extreme
-        assert isinstance(question, SeveralSums)
+        assert question is not None
+        assert question.lattice is not None
         return np.asarray(question.sums_are_extreme([self.null_distribution.support]))
 
     @cached_property
     def null_values(self) -> NDArray[np.float64]:
         """What a picture of the null distribution has on its axis, for each point of the law."""
         points = self.null_distribution.support
-        if isinstance(self._question, SeveralSums):
+        if self._question is not None and self._question.lattice is not None:
             return np.asarray(self._question.values(points))
         return np.asarray(points, dtype=np.float64).reshape(len(points))
 
@@ -246,7 +247,7 @@ class PermutationTestResult(Shown):
     def observed_sum(self) -> Any:
         """Where the picture of the null distribution is marked: the sum, or the statistic."""
         question = self._question
-        if isinstance(question, SumQuestion):
+        if question is not None and question.lattice is None:
             return question.in_scores(question.observed)
         return self.statistic
 
@@ -257,7 +258,7 @@ class PermutationTestResult(Shown):
         if self.alternative != "two-sided":
             return None
         mirrored = -observed
-        if isinstance(question, SumQuestion):
+        if question is not None and question.lattice is None:
             law = question.law
             total = 2 * law.offset + law.unit * law.top - question.observed
             mirrored = question.in_scores(total)
@@ -267,7 +268,7 @@ class PermutationTestResult(Shown):
     def n_cells(self) -> int:
         """How many points `null_distribution` has at most, or would have."""
         question = self._question
-        if self._samples is not None and not isinstance(question, SumQuestion):
+        if self._samples is not None and (question is None or question.lattice is not None):
             return int(self._samples.counts.size)
         assert question is not None
         if question.lattice is None:
@@ -277,7 +278,7 @@ class PermutationTestResult(Shown):
     @property
     def unit(self) -> str:
         """What axes call the sum: the name of the measure, of the score, or of what is counted."""
-        if not isinstance(self._question, SumQuestion):
+        if self._question is None or self._question.lattice is not None:
             return self._title
         entry = STATISTICS.get(self.metric)
         counts = entry.unit if entry is not None else ""
@@ -298,10 +299,10 @@ class PermutationTestResult(Shown):
         are looked at; None where there are too many of them, and of a function `h`.
         """
         question = self._question
-        if isinstance(question, SumQuestion) and question.h is None:
+        if question is not None and question.lattice is None and question.h is None:
             sides = 2 if self.alternative == "two-sided" and self.n_informative else 1
             return max(ldexp(sides, -self.n_informative), SMALLEST)
-        if not isinstance(question, SeveralSums) or question.h is not None:
+        if question is None or question.lattice is None or question.h is not None:
             return None
         if self._samples is not None or self.n_cells > MOST_CALLS:
             return None
@@ -403,7 +404,7 @@ class PermutationTestResult(Shown):
         from permtest.interval import interval_of
 
         self._refuse_samples("confidence_interval")
-        if not isinstance(self._question, SumQuestion):
+        if self._question is None or self._question.lattice is not None:
             raise ValueError(f"confidence_interval is for tests of one sum, not for {self.metric}")
         return interval_of(self._question, confidence_level)
 
@@ -542,11 +543,12 @@ def _joint_law(question: Question | None, samples: Samples | None, name: str) ->
     if samples is not None:
         points: NDArray[Any] = samples.points[:, None]
         parts: tuple[str, ...] = (name,)
-        if isinstance(question, SeveralSums):
+        if question is not None and question.lattice is not None:
             points, parts = question.lattice.sums(samples.points), question.parts
         shares = samples.counts / samples.size
         return JointDistribution(points, shares, parts, float(0.5 / samples.size**0.5))
-    assert isinstance(question, SeveralSums)
+    assert question is not None
+    assert question.lattice is not None
     law, lattice = question.law, question.lattice
     if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE:
         cells = dp_cells(law)
@@ -569,7 +571,7 @@ def answer(
     p, method, reason = solution or solve(question, method)
     same = ("statistic", "alternative", "metric", "names", "totals", "n_entries", "scores")
     known = {x: getattr(question, x) for x in (*same, "score", "higher_is_better", "reading")}
-    if isinstance(question, SeveralSums):
+    if question is not None and question.lattice is not None:
         known |= {"parts": question.parts, "sums": question.observed_sums}
         known |= {"other_sums": question.other_sums, "rank": question.rank}
     if samples is not None:

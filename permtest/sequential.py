@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from permtest._checks import check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.null.distribution import SMALLEST
-from permtest.question import ask_of_scores
+from permtest.question import ask
 from permtest.statistics import Alternative
 
 Floats = NDArray[np.float64]
@@ -140,7 +140,7 @@ def e_process(
     >>> found.values.round(2).tolist()
     [1.0, 1.0, 1.0, 1.23, 1.46, 2.15]
     """
-    question = ask_of_scores(u, v, alternative=alternative, names=names, clusters=clusters)
+    question = ask(u, v, alternative=alternative, names=names, clusters=clusters)
     assert question.data is not None
     gaps = question.data.units.differences().tolist()
     d = np.array([x / question.scale for x in gaps], dtype=np.float64)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from permtest import Scores, equivalence_test, exact_perm_test, interval, noninferiority_test
 from permtest.interval import against
-from permtest.question import ask_of_scores
+from permtest.question import ask
 from tests import naive
 from tests.strategies import alternatives, graded_pairs
 
@@ -303,7 +303,7 @@ def test_p_of_shares_against_a_margin():
 
 @given(columns=graded_pairs(max_size=9), low=margins, high=margins)
 def test_margins_are_brute_force_on_shifted_differences(columns, low, high):
-    d, result = differences(*columns), against(ask_of_scores(*columns), -low, high)
+    d, result = differences(*columns), against(ask(*columns), -low, high)
     lower, upper = naive.shifted_pvalue(d, -low, "greater"), naive.shifted_pvalue(d, high, "less")
     assert noninferiority_test(*columns, low).fraction() == lower
     worse = noninferiority_test(*columns, high, higher_is_better=False)

@@ -22,7 +22,7 @@ from traitlets import Enum, Int, List, Unicode
 from permtest.exact import exact_perm_test
 from permtest.null.convolution import convolve_dp
 from permtest.null.distribution import pmf
-from permtest.plots import plot_null, roles, sheet
+from permtest.plots import roles, sheet
 
 HERE = Path(__file__).parent
 COLOURS, DPI = 32, 100  # of a still

@@ -14,7 +14,7 @@ from permtest.null.distribution import EPS, attainable
 from permtest.null.tail import tilt_to
 from permtest.plots import roles, sheet
 from permtest.plots.null import draw_law, marks, name_of_sum
-from permtest.question import ask_of_scores
+from permtest.question import ask
 from permtest.result import PermutationTestResult, answer
 from permtest.widgets.frame import Explorer, Names, choice
 
@@ -53,7 +53,7 @@ class TailExplorer(Explorer):
     def __init__(
         self, u: Any, v: Any = None, *, statistic: str = "sum", names: Names = None
     ) -> None:
-        question = ask_of_scores(u, v, statistic=statistic, names=names)
+        question = ask(u, v, statistic=statistic, names=names)
         self._steps = steps = question.law
         if steps.top >= LARGEST:
             raise ValueError(f"the sum has {steps.top + 1:,} cells, too many to draw at each step")
@@ -78,7 +78,7 @@ class TailExplorer(Explorer):
         logs = logs - np.logaddexp.reduce(logs)
         self.tau = tau / float(null.step)  # for a sum that is larger by one unit
         self.tilted = replace(null, pmf=np.exp(logs), log_cells=logs)
-        alt = "Null distribution of {} minus {}, and the same tilted to its tail".format(*result.names)
+        alt = f"Null distribution of {result.names[0]} minus {result.names[1]}, also tilted"
         lead = counted(self.lead.value, result.unit)
         start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
         if not null.std():
