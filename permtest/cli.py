@@ -72,7 +72,6 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--lower-is-better": (None, "the other direction", WAY | {"action": "store_false"}),
     "--alternative": ("SIDE", "%(choices)s", {"choices": SIDES, "default": "two-sided"}),
     "--null": ("WHAT", "with --run: %(choices)s", {"choices": ("items", "runs", "systems")}),
-    "--paired-runs": (None, "runs of both systems with one label are pairs", {}),
     "--seed": ("SEED", "of random numbers, where p is sampled", {"type": SEED, "default": 0}),
     "--alpha": ("P", "level; intervals have 1 - P", {"type": LEVEL, "default": 0.05}),
     "--fail-if": ("HOW", "exit with 1: %(choices)s", {"choices": ("worse", "not-better")}),
@@ -200,17 +199,13 @@ def compare(args: argparse.Namespace) -> int:
     """
     if args.margin is not None and args.fail_if is None:
         raise ValueError("--margin needs --fail-if")
-    if args.paired_runs and args.null != "systems":
-        raise ValueError("--paired-runs needs --null systems")
     scores, statistic = _read(args)
     how: dict[str, Any] = {"alternative": args.alternative}
     if args.null or (args.metric or "").startswith(RUNS):
         from permtest.runs import exact_runs_test
 
         metric = args.metric if (args.metric or "").startswith(RUNS) else "mean"
-        result: Any = exact_runs_test(
-            scores, null=args.null or "items", paired_runs=args.paired_runs, statistic=metric, **how
-        )
+        result: Any = exact_runs_test(scores, null=args.null or "items", statistic=metric, **how)
     else:
         from permtest.exact import exact_perm_test
 
@@ -464,7 +459,7 @@ def app(args: argparse.Namespace) -> None:
 
 INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "--out --force --json"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
-    compare: f"{INPUT} --alternative --null --paired-runs --seed --alpha --fail-if --margin --json",
+    compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --margin --json",
     leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed " + OUTPUT,
     report: f"{INPUT} --alternative= --alpha= --config {OUTPUT}",
     plan: f"pilot --a --b {COLUMNS} --delta --sigma --shares --power --alpha --alternative --json",
