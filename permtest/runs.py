@@ -269,8 +269,8 @@ def exact_runs_test(
     if null == "items":
         test = exact_perm_test(data, alternative=alternative)
     else:
-        dealt = _whole(data) if null == "systems" else (first, second)
-        test = _Deal(_tables(*dealt, value), alternative, total, data.scale)
+        mine, theirs = _whole(data) if null == "systems" else (first, second)
+        test = _Deal(_tables(mine, theirs, value), alternative, total, data.scale)
     known = test.facts() if isinstance(test, _Deal) else {x: getattr(test, x) for x in FACTS}
     return RunsTestResult(
         statistic=unscaled(total, data.scale),
