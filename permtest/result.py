@@ -134,8 +134,6 @@ class PermutationTestResult(Shown):
     >>> low, high = result.confidence_interval(0.8)
     >>> low, high
     (0.5, 2.0)
-    >>> result.at(5).pvalue
-    0.375
     >>> a, b = [[3, 1, 0], [2, 0, 1], [4, 0, 0]], [[2, 1, 1], [2, 1, 1], [3, 1, 1]]
     >>> result = exact_perm_test(a, b, statistic="f1")
     >>> result.parts, result.sums, result.other_sums
@@ -243,25 +241,16 @@ class PermutationTestResult(Shown):
         return np.asarray(points, dtype=np.float64).reshape(len(points))
 
     @property
-    def observed_sum(self) -> Any:
-        """Where the picture of the null distribution is marked: the sum, or the statistic."""
-        question = self._question
+    def marks(self) -> tuple[Any, ...]:
+        """What was observed and, two-sided, its mirror image if that is another value."""
+        question, observed = self._question, self.statistic
+        mirrored = -observed if self.alternative == "two-sided" else observed
         if isinstance(question, SumQuestion):
-            return question.in_scores(question.observed)
-        return self.statistic
-
-    @property
-    def mirrored_sum(self) -> Any:
-        """Where the other tail of a two-sided test begins; None where that is the same value."""
-        question, observed = self._question, self.observed_sum
-        if self.alternative != "two-sided":
-            return None
-        mirrored = -observed
-        if isinstance(question, SumQuestion):
-            law = question.law
-            total = 2 * law.offset + law.unit * law.top - question.observed
-            mirrored = question.in_scores(total)
-        return mirrored if mirrored != observed else None
+            law, total = question.law, question.observed
+            observed = mirrored = question.in_scores(total)
+            if self.alternative == "two-sided":
+                mirrored = question.in_scores(2 * law.offset + law.unit * law.top - total)
+        return (observed, mirrored)[: 1 + bool(mirrored != observed)]
 
     @property
     def n_cells(self) -> int:
@@ -307,7 +296,8 @@ class PermutationTestResult(Shown):
             return None
         values, points = question.directed(self.null_values), self.null_distribution.support
         best = points[values >= values.max() - 1e-9 * abs(values).max()].tolist()
-        return self.at(max(best, key=lambda sums: question.directed(question.exact(sums)))).pvalue
+        most = max(best, key=lambda sums: question.directed(question.exact(sums)))
+        return answer(question.observing(most)).pvalue
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -327,42 +317,6 @@ class PermutationTestResult(Shown):
                     score = number(data.in_scores(int(scores[0])))
                     found.append(f"{name} scores {score} on every item.")
         return tuple(found)
-
-    def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
-        """The same test, had another sum been observed.
-
-        The null distribution depends on the sizes of the differences alone. So any sum that some
-        labelling has could have been the observed one; this is its p-value.
-
-        Parameters
-        ----------
-        observed : int or float, or sequence of m int
-            The sum of g; some labelling must have it. Of several sums those of the first system, in
-            the order of `parts`, on the lattice of possible ones.
-        method : str, default "auto"
-            As in `exact_perm_test`.
-
-        Returns
-        -------
-        PermutationTestResult
-            Without `totals`, unless it is the sum that was observed.
-
-        Raises
-        ------
-        ValueError
-            If no labelling has that sum, or p was sampled.
-        MemoryError
-            If the lattice is too long to tell whether some labelling has it.
-
-        Examples
-        --------
-        >>> from permtest import exact_perm_test
-        >>> exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).at(-5).fraction()
-        Fraction(3, 8)
-        """
-        self._refuse_samples("at")
-        assert self._question is not None
-        return answer(self._question.observing(observed), method)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for the mean difference per pair.
@@ -453,18 +407,16 @@ class PermutationTestResult(Shown):
 
     def sentence(self) -> str:
         """What ``print(result)`` shows, without the notes."""
-        found, test = f"{self.effect_text()} over {self.pairs_text()}:", self.test_text()
+        found, (low, high) = f"{self._effect()} over {self._pairs()}:", self.pvalue_interval()
+        p, test = self.pvalue_text(), self.test_text()
         if self.method == "bracket":
-            return f"{found} p lies {self.bracket_text()} ({test})."
+            return f"{found} p lies between {number(low)} and {number(high)} ({test})."
         if self.n_samples is None:
-            return f"{found} p = {self.pvalue_text()} (exact {test})."
-        low, high = self.pvalue_interval()
-        return (
-            f"{found} p is about {self.pvalue_text()} ({test}, by {self.n_samples} random "
-            f"labellings; 95% interval {_text.interval(low, high, 3)})."
-        )
+            return f"{found} p = {p} (exact {test})."
+        sure = f"95% interval {_text.interval(low, high, 3)}"
+        return f"{found} p is about {p} ({test}, by {self.n_samples} random labellings; {sure})."
 
-    def effect_text(self) -> str:
+    def _effect(self) -> str:
         """Which system scores higher by how much; the bare statistic if it is no difference."""
         (a, b), several, title = self.names, bool(self.parts) or self._question is None, self._title
         if self.difference is None or self.scores is None:
@@ -482,7 +434,7 @@ class PermutationTestResult(Shown):
             )
         return f"{a} scores {gap} {'more' if more else 'less'} than {b}{what} {both}"
 
-    def pairs_text(self) -> str:
+    def _pairs(self) -> str:
         """How many pairs, clusters or items there are, and how many of them differ."""
         text, some = counted(self.n, self.swapped), self.n_informative
         if self.n_entries is not None:
@@ -493,27 +445,18 @@ class PermutationTestResult(Shown):
         which = "all" if some == self.n else some or "none"
         return f"{text}, {which} of which differ{'s' * (some == 1)}" if self.n else text
 
-    def sides_text(self) -> str:
-        """How many sides the test has."""
-        if self._question is not None and self._question.h is not None:
-            return "upper-tailed"
-        return "two-sided" if self.alternative == "two-sided" else "one-sided"
-
     def test_text(self) -> str:
-        """The test, and what a one-sided one is for."""
-        test = f"{self.sides_text()} paired-permutation test"
-        if self.sides_text() != "one-sided":
-            return test
-        return f"{test} that {self.names[0]} scores {ONE_SIDED[self.alternative]}"
+        """The test, and what a one-sided one is for; upper-tailed is that of a function `h`."""
+        test = "paired-permutation test"
+        if self._question is not None and self._question.h is not None:
+            return f"upper-tailed {test}"
+        if self.alternative == "two-sided":
+            return f"two-sided {test}"
+        return f"one-sided {test} that {self.names[0]} scores {ONE_SIDED[self.alternative]}"
 
     def pvalue_text(self, digits: int = 3) -> str:
         """p with so many significant digits; more where p would look like the 1 that it is not."""
         return p_value(self.pvalue, self.log10_pvalue, digits)
-
-    def bracket_text(self) -> str:
-        """Both bounds of method "bracket"."""
-        low, high = self.pvalue_interval()
-        return f"between {number(low)} and {number(high)}"
 
     def rows(self) -> list[dict[str, Any]]:
         """All fields, the 95% `pvalue_interval` and more properties, as plain values: one row."""
@@ -522,34 +465,20 @@ class PermutationTestResult(Shown):
         return [super().rows()[0] | plain(more | {"pvalue_interval": self.pvalue_interval()})]
 
     def _repr_html_(self) -> str:
-        if self.n_samples is not None:
-            low, high = self.pvalue_interval()
-            p = f"\N{ALMOST EQUAL TO} {self.pvalue_text()}, 95% interval "
-            p, how = p + _text.interval(low, high, 3), f"{self.n_samples:,} random labellings"
-        elif self.method == "bracket":
-            p, how = self.bracket_text(), "exact bounds"
-        else:
-            p, how = self.pvalue_text(), f"exact, by {self.method}"
-        shown = {"effect": self.effect_text(), "p": f"{p} ({self.test_text()}; {how})"}
-        shown |= {"N": self.pairs_text()}
-        shown |= {"reading": self.reading} if self.reading else {}
-        notes = _text.said(" ".join(self.notes))
-        return _text.together(_text.facts(shown), self.picture(), notes)
+        below = " ".join(filter(None, [self.reading and f"Read as: {self.reading}.", *self.notes]))
+        return _text.together(_text.said(self.sentence()), self._picture(), _text.said(below))
 
-    def picture(self) -> str:
+    def _picture(self) -> str:
         """The null distribution in bars, as HTML, where that takes a moment only."""
         several, calls = not isinstance(self._question, SumQuestion), self.scores is None
         most = MOST_CALLS if calls else MOST_POINTS
         if self.n_cells > (most if several else MOST_CELLS):
             return _text.said("The null distribution is too long to draw here.")
         try:
-            law, mark = self.null_distribution, float(self.observed_sum)
-            values, mirrored = self.null_values, self.mirrored_sum
+            marks, law = tuple(map(float, self.marks)), self.null_distribution
+            label = f"Null distribution; observed {marks[0]:.10g}, p = {self.pvalue_text()}"
             return _text.bars(
-                (values, law.pmf, self.extreme),
-                (mark,) if mirrored is None else (mark, float(mirrored)),
-                self.rank == 1,
-                f"Null distribution; observed {mark:.10g}, p = {self.pvalue_text()}",
+                (self.null_values, law.pmf, self.extreme), marks, self.rank == 1, label
             )
         except (ArithmeticError, MemoryError, TypeError, ValueError):
             # h may not be made for floats, or for sums that are less likely than p is accurate.
