@@ -10,10 +10,11 @@ So p rises with delta, in steps, and only at means of subsets (Hartigan's typica
 fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
 of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
 step at which p exceeds the level. Cornish and Fisher's expansion says about where that is, and each
-p that was had says it better. Where p is had quickly, the simplest
-fraction near by is tried: it is the end if p is at most alpha just before it and above alpha at it.
-Else two p-values on either side, for which bounds do, prove it; they are taken at fractions that
-are anything but simple, where sums do not pile up. The upper end is the lower one for -d.
+p that was had says it better. Where p is had quickly, the simplest fraction near by is tried: it is
+the end if p is at most alpha just before it and above alpha at it. Else bounds of p on either side
+prove it. Where these are wide, as for many equal differences and a giant, all differences are
+rounded down to coarser steps: the end then moves down by less than a step, which is reported. The
+upper end is the lower one for -d.
 
 No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
 For these the interval has the differences of shares that Tango's score test (1998) does not reject.
@@ -32,7 +33,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, copysign, erfc, floor, gcd, inf, log, log1p, nextafter, pi, sqrt
+from math import ceil, copysign, floor, gcd, inf, nextafter, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
@@ -54,22 +55,22 @@ Margin: TypeAlias = "int | float | Decimal | Fraction"
 
 #: Labellings of so many pairs are counted, in some milliseconds; of so many ends are always exact.
 MAX_COUNTED, MAX_EXACT = 36, 30
-#: Dynamic programming may update so many cells, and the tilted tail look at so many widths if pairs
-#: are so many, and none is wider than that: some milliseconds each.
-UPDATES, WORK, MANY, LONGEST = 4 * 10**6, 4 * 10**6, 60, 60_000
-#: An end that is not exact is found to a standard error over so many; then fractions are tried on
-#: which sums have steps up to this length.
-SHARPNESS, LONG = 8000, 4000
+#: Else an end is known to a standard error over the first number, or for fewer than so many pairs,
+#: of which p has wide bounds, over the second.
+SHARP, BLUNT, MANY = 8000, 1000, 60
+#: Dynamic programming may update so many cells, and of so many pairs the tilted tail look at so
+#: many widths: some milliseconds.
+UPDATES, WORK, TILTED = 4 * 10**6, 4 * 10**6, 150
+#: Beyond this width of a shifted law p has bounds; beyond the second on coarse lattices.
+LONG, LONGEST = 4000, 60_000
 #: Bounds are not made narrower than this, relative to p; so many shifts are looked at.
 NARROWEST, MOST = 5e-5, 300
-#: Where bounds of p are further apart than this, differences are rounded: at first so that a
-#: standard error has so many cells, then coarser, but not below the least number.
-WIDE, CELLS, FEWEST = 1.02, 1000, 10
+#: Where bounds turn out wider than this, a standard error is given so many steps, then fewer, but
+#: not fewer than the last.
+WIDE, STEPS, FEWEST = 1.02, 1000, 10
 
 #: Ends of score intervals are rounded outward, by the width of the range halved so often.
 HALVINGS = 60
-#: Beyond this z a normal tail is below what a float64 can hold, and only its logarithm is known.
-FAR = 37.0
 
 #: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
 #: thumb), unless skewness is within so many of its standard errors in normal samples.
@@ -288,11 +289,9 @@ def noninferiority_test(
     Scores of 0 and 1, without clusters: Tango's score test (1998) of the difference of shares. It
     is approximate: from 20 items on, and for margins up to 0.2, a test at level 0.05 rejects a true
     null in 7.5% of samples at most, mostly in 3 to 5% (``python -m benchmarks.calibration``). Other
-    scores: the exact test, which assumes a shift, that differences are symmetric about a value that
-    is the same for all pairs. Then a test at level alpha rejects a true null with probability alpha
-    at most. The result has a `warning` where differences look skewed, or are mostly 0. In clusters
-    every pair is shifted. Cost: as `exact_perm_test`, times a few where the denominator of `margin`
-    is large.
+    scores: the exact test of shifted differences, whose assumptions and `warning` are those of
+    `PermutationTestResult.confidence_interval`; its level holds at any N. Cost: as
+    `exact_perm_test`, times a few where the denominator of `margin` is large.
 
     Examples
     --------
@@ -417,13 +416,10 @@ def _score_pvalue(b: int, c: int, n: int, margin: Fraction, alternative: str) ->
             f"margin = {float(abs(margin)):g} is out of range: shares of right answers differ by "
             "less than 1; give a margin between 0 and 1, such as 0.05"
         )
+    from scipy.special import log_ndtr
+
     z = score_statistic(b, c, n, float(margin)) * (1 if alternative == "greater" else -1)
-    if z < FAR:
-        return Probability.of(erfc(z / sqrt(2)) / 2, 0.0)
-    # The first terms of Mills' ratio, whose error is below 1e-12 here.
-    log_p = -z * z / 2 - log(z * sqrt(2 * pi))
-    log_p += log1p(-(z**-2) + 3 * z**-4 - 15 * z**-6 + 105 * z**-8)
-    return Probability.of_log(log_p, 0.0)
+    return Probability.of_log(float(log_ndtr(-z)), 0.0)
 
 
 def score_ends(
@@ -458,7 +454,7 @@ def _lower_end(differences: Differences, scale: int, alpha: Fraction) -> tuple[f
         return -inf, 0.0
     lowest = _extreme(differences, min)
     if lowest == _extreme(differences, max):
-        return _as_float(lowest / scale), 0.0
+        return float(lowest / scale), 0.0
     # In whole steps above the lowest mean of a unit.
     a, b = lowest.as_integer_ratio()
     moved = b * differences.values.astype(object) - a * differences.sizes.astype(object)
@@ -466,9 +462,9 @@ def _lower_end(differences: Differences, scale: int, alpha: Fraction) -> tuple[f
     found = _search(differences._replace(values=as_integers(moved // step, "d")), alpha)
     low, high = ((lowest + Fraction(step, b) * x) / scale for x in found)
     if low == high:
-        return _as_float(high), 0.0
-    end = nextafter(_as_float(low), -inf)
-    return end, inf if end == -inf else nextafter(_as_float(high - Fraction(end)), inf)
+        return float(high), 0.0
+    end = nextafter(float(low), -inf)
+    return end, nextafter(float(high - Fraction(end)), inf)
 
 
 def _search(d: Differences, alpha: Fraction, coarse: bool = False) -> tuple[Fraction, Fraction]:
@@ -478,7 +474,7 @@ def _search(d: Differences, alpha: Fraction, coarse: bool = False) -> tuple[Frac
     n, size, z = d.n, int(d.sizes @ d.counts), _quantile(alpha)
     near, error = _expected(d, z)
     low, high, reach, slow = Fraction(-1), _extreme(d, max), error / 50, 0
-    tolerance = max(error / (1000 if MAX_COUNTED < n < MANY else 8000), Fraction(coarse))
+    tolerance = max(error / (BLUNT if MAX_COUNTED < n < MANY else SHARP), Fraction(coarse))
     most = 0 if coarse else LONGEST if tolerance * n < 1 else LONG
     for _ in range(MOST):
         ends, gap, shift = (low, high), high - low, simplest(low, high)
@@ -504,7 +500,7 @@ def _search(d: Differences, alpha: Fraction, coarse: bool = False) -> tuple[Frac
         if p[0] <= alpha < p[1]:
             tolerance *= 2
             if p[1] > WIDE * p[0] and error > FEWEST:
-                return _coarsely(d, alpha, max(ceil(error / CELLS), 2 + 6 * coarse), low, high)
+                return _coarsely(d, alpha, max(ceil(error / STEPS), 2 + 6 * coarse), low, high)
         slow = slow % 2 + 1 if 2 * (high - low) > gap else 0
         expected = shift + Fraction(z - _quantile((before[0] + before[1]) / 2)) * error
         reach, near = max(abs(expected - near), tolerance * 2 / 5), min(max(expected, low), high)
@@ -588,7 +584,7 @@ def _tail(law: TwoPointSum, t0: int, most: int) -> _Bounds:
         law, t0 = shorten(law, t0) or (law, t0)
     if law.dp_operations(max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
         p = tail_dp(law, t0)
-    elif law.n >= 150 and law.widths[-1] <= (most or LONG):
+    elif law.n >= TILTED and law.widths[-1] <= (most or LONG):
         p = tail_tilted(law, t0, work=WORK)
     else:
         raise TooHard("the lattice of the sums is long")
@@ -611,13 +607,6 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     if low == whole:
         return whole + Fraction(1, floor(1 / (high - whole)) + 1)
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
-
-
-def _as_float(x: Fraction) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return inf if x > 0 else -inf
 
 
 # ---- whether every pair may be shifted alike ----------------------------------------------------

@@ -29,9 +29,8 @@ from permtest.statistics import STATISTICS
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
 
-#: A notebook draws a distribution of no more cells, or of points where each value of a measure is
-#: computed, or a user's function called: more would take seconds, and nobody asked for them.
-MOST_CELLS, MOST_POINTS, MOST_CALLS = 4_000_000, 200_000, 25_000
+#: Values of a measure that are computed to find the smallest p; more would take seconds.
+MOST_VALUES = 25_000
 
 #: A p above this is not called small; with so many units that differ some p is below it.
 ALPHA, FEW = 0.05, 12
@@ -70,7 +69,7 @@ class PermutationTestResult(Shown):
     """What a paired-permutation test found.
 
     Made by `exact_perm_test`, `monte_carlo` and `metric_test`. ``print(result)`` gives a sentence
-    to paste; a notebook shows a small table and a picture.
+    to paste, and `permtest.plots.plot_null` a picture.
 
     Parameters
     ----------
@@ -292,7 +291,7 @@ class PermutationTestResult(Shown):
             return max(ldexp(sides, -self.n_informative), SMALLEST)
         if not isinstance(question, SeveralSums) or question.h is not None:
             return None
-        if self._samples is not None or self.n_cells > MOST_CALLS:
+        if self._samples is not None or self.n_cells > MOST_VALUES:
             return None
         values, points = question.directed(self.null_values), self.null_distribution.support
         best = points[values >= values.max() - 1e-9 * abs(values).max()].tolist()
@@ -463,26 +462,6 @@ class PermutationTestResult(Shown):
         names = ("higher", "better", "difference", "notes", "smallest_pvalue")
         more = {name: getattr(self, name) for name in names}
         return [super().rows()[0] | plain(more | {"pvalue_interval": self.pvalue_interval()})]
-
-    def _repr_html_(self) -> str:
-        below = " ".join(filter(None, [self.reading and f"Read as: {self.reading}.", *self.notes]))
-        return _text.together(_text.said(self.sentence()), self._picture(), _text.said(below))
-
-    def _picture(self) -> str:
-        """The null distribution in bars, as HTML, where that takes a moment only."""
-        several, calls = not isinstance(self._question, SumQuestion), self.scores is None
-        most = MOST_CALLS if calls else MOST_POINTS
-        if self.n_cells > (most if several else MOST_CELLS):
-            return _text.said("The null distribution is too long to draw here.")
-        try:
-            marks, law = tuple(map(float, self.marks)), self.null_distribution
-            label = f"Null distribution; observed {marks[0]:.10g}, p = {self.pvalue_text()}"
-            return _text.bars(
-                (self.null_values, law.pmf, self.extreme), marks, self.rank == 1, label
-            )
-        except (ArithmeticError, MemoryError, TypeError, ValueError):
-            # h may not be made for floats, or for sums that are less likely than p is accurate.
-            return _text.said("The null distribution cannot be drawn here.")
 
 
 def _joint_law(question: Question | None, samples: Samples | None, name: str) -> JointDistribution:

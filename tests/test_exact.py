@@ -165,7 +165,6 @@ def test_a_lattice_that_would_not_fit_is_refused_with_its_size_and_p_works():
     assert high >= first
     assert 0 < high - low < 0.01 * high
     assert "p lies between" in str(result)
-    assert "too long to draw" in result._repr_html_()
     for refused in (
         lambda: exact_perm_test(u, v, method="dp"),
         lambda: exact_perm_test(u, v, h=abs),
