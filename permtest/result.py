@@ -357,7 +357,10 @@ class PermutationTestResult(Shown):
 
         self._refuse_samples("confidence_interval")
         if not isinstance(self._question, SumQuestion):
-            raise ValueError(f"confidence_interval is for tests of one sum, not for {self.metric}")
+            raise ValueError(
+                "confidence_interval is for tests of one sum, in which pairs, clusters or items are "
+                f"swapped, not for this one of {self.metric}"
+            )
         return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:

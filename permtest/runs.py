@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from math import comb, lcm, log
 from operator import neg, pos
 from typing import Any, Literal, TypeAlias
@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_option
-from permtest._text import Shown, counted, number, p_value, plain
+from permtest._text import counted, number, p_value
 from permtest.exact import exact_perm_test
 from permtest.integers import as_integers, exact_sum, unscaled
-from permtest.methods import interval_of_p
 from permtest.null.distribution import EPS, UNDERFLOW, LatticeDistribution, Probability
 from permtest.null.many_point import ManyPointSum
 from permtest.result import ALPHA, PermutationTestResult
@@ -57,29 +56,22 @@ Table: TypeAlias = tuple[list[int], list[int], int]
 
 
 @dataclass(frozen=True)
-class RunsTestResult(Shown):
+class RunsTestResult(PermutationTestResult):
     """What an exact test of repeated runs found. Made by `exact_runs_test`.
+
+    A `PermutationTestResult` in which `n` counts items, `metric` is "mean", "pass@3", "pass^3" and
+    so on, and `scores` are the means over items; an interval there is where items are swapped.
 
     Parameters
     ----------
     statistic : int or float
-        The sum over items of the difference of what both systems score on the item: of their mean
-        runs, or of their pass@k or pass^k.
-    pvalue, log10_pvalue, alternative, names, method, method_reason, error_bound
-        As in `PermutationTestResult`; the method is "tilted" for "runs", and "enumeration" for
-        "systems".
+        The sum over items of the difference of what both systems score on the item.
+    n_informative : int
+        Number of what can change the sum at all: items, or all whole runs together.
     null : {"items", "runs", "systems"}
         What is exchangeable under the null hypothesis.
-    n, n_informative : int
-        Number of items, and of what can change the sum at all: items, or all whole runs together.
     n_runs : tuple of two int
         How many runs there are of either system, over all items.
-    smallest_pvalue : float
-        The p of the most extreme labelling: no data with these scores could have a smaller one.
-    metric : str
-        "mean", "pass@3", "pass^3" and so on.
-    scores : tuple of two float
-        The means over items of what both systems score.
 
     Examples
     --------
@@ -93,22 +85,9 @@ class RunsTestResult(Shown):
     [Fraction(22, 125), Fraction(1, 10)]
     """
 
-    statistic: int | float
-    pvalue: float
-    log10_pvalue: float
-    null: Null
-    alternative: Alternative
-    n: int
-    n_informative: int
-    n_runs: tuple[int, int]
-    method: str
-    method_reason: str
-    error_bound: float | None
-    smallest_pvalue: float
-    metric: str
-    names: tuple[str, str]
-    scores: tuple[float, float]
-    _test: PermutationTestResult | _Deal = field(repr=False, compare=False)
+    null: Null = field(kw_only=True)
+    n_runs: tuple[int, int] = field(kw_only=True)
+    _test: PermutationTestResult | _Deal = field(kw_only=True, repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -116,52 +95,58 @@ class RunsTestResult(Shown):
         return float(self.statistic) / max(self.n, 1)
 
     @property
-    def higher(self) -> str | None:
-        """The name of the system that scores higher; None on a tie."""
-        return self.names[self.statistic < 0] if self.statistic else None
+    def swapped(self) -> str:
+        """What is counted: "items"."""
+        return "items"
 
     @property
     def about(self) -> str:
         """Whom the answer is about: which items, and which runs or systems."""
         return ABOUT[self.null]
 
-    @property
+    @cached_property
     def null_distribution(self) -> LatticeDistribution:
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
         return self._test.null_distribution
+
+    @cached_property
+    def smallest_pvalue(self) -> float | None:
+        """The p of the most extreme labelling: no data with these scores could have a smaller."""
+        return self._test.smallest_pvalue
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; MemoryError if its integers would not fit."""
         return self._test.fraction()
 
-    def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """An interval for the exact p, as of `PermutationTestResult`."""
-        return interval_of_p(self, confidence_level)
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That p cannot be small, and whom the answer is about."""
+        least, found = self.smallest_pvalue or 0.0, [f"The answer is about {self.about}."]
+        if least > ALPHA and self.n_informative > 0:
+            found.insert(0, f"p cannot be below {p_value(least)} here.")
+        return tuple(found)
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
+        """What ``print(result)`` shows, without the notes."""
         (a, b), gap, mean = self.names, number(abs(self.difference), 4), self.metric == "mean"
         more, way = ("more", "higher") if self.statistic > 0 else ("less", "lower")
         found = f"{self.metric} of {a} is {gap} {way} than that of {b}"
         found = f"{a} scores {gap} {more} than {b} on average" if mean else found
         if not self.statistic:
             found = f"{a} and {b} score the same {'on average' if mean else self.metric}"
-        x, y = (number(score, 4) for score in self.scores)
+        x, y = (number(score, 4) for score in self.scores or ())
         each = self.n if self.null == "systems" else 1
         runs = " and ".join(counted(size // each, "runs") for size in self.n_runs)
         size = f"{counted(self.n, 'items')}, {runs}" + " over all items" * (self.null == "systems")
-        p = p_value(self.pvalue, self.log10_pvalue)
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
-        least = f"p cannot be below {p_value(self.smallest_pvalue)} here. "
-        least *= self.smallest_pvalue > ALPHA and self.n_informative > 0
         return (
-            f"{found} ({x} against {y}) over {size}: p = {p} (exact {sides} test of whether "
-            f"{NULLS[self.null]}). {least}The answer is about {self.about}."
+            f"{found} ({x} against {y}) over {size}: p = {self.pvalue_text()} (exact {sides} test "
+            f"of whether {NULLS[self.null]})."
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """All fields, `about`, the `difference` and more properties, as plain values: one row."""
-        more = {name: getattr(self, name) for name in ("about", "difference", "higher")}
-        return [super().rows()[0] | more | {"pvalue_interval": plain(self.pvalue_interval())}]
+        """As of `PermutationTestResult`, and `about`."""
+        return [super().rows()[0] | {"about": self.about}]
 
 
 def exact_runs_test(
@@ -271,16 +256,19 @@ def exact_runs_test(
     else:
         mine, theirs = _whole(data) if null == "systems" else (first, second)
         test = _Deal(_tables(mine, theirs, value), alternative, total, data.scale)
-    known = test.facts() if isinstance(test, _Deal) else {x: getattr(test, x) for x in FACTS}
+    known = test.found() if isinstance(test, _Deal) else {x: getattr(test, x) for x in FOUND}
     return RunsTestResult(
         statistic=unscaled(total, data.scale),
-        null=null,
         alternative=alternative,
         n=len(data),
-        n_runs=(int(first.sizes.sum()), int(second.sizes.sum())),
         metric=statistic,
         names=data.names,
+        totals=None,
         scores=(float(data.means[0]), float(data.means[1])),
+        score=data.score,
+        higher_is_better=data.higher_is_better,
+        null=null,
+        n_runs=(int(first.sizes.sum()), int(second.sizes.sum())),
         _test=test,
         **known,
     )
@@ -409,10 +397,10 @@ def _ways(pool: Sequence[int], n: int) -> dict[int, int]:
     return {total: ways for (_, total), ways in chosen.items()}
 
 
-#: What a result of repeated runs has from the test of items.
-FACTS = (
-    *("pvalue", "log10_pvalue", "error_bound", "method", "method_reason"),
-    *("n_informative", "smallest_pvalue"),
+#: What a result of repeated runs has from the test of its items.
+FOUND = (
+    *("pvalue", "log10_pvalue", "error_bound", "method", "method_reason", "n_informative"),
+    "_question",
 )
 
 
@@ -430,18 +418,23 @@ class _Deal:
         """The law of the sum."""
         return ManyPointSum.of(self.tables).distribution(self.scale)
 
-    def facts(self) -> dict[str, Any]:
-        """p and how it was found; and the smallest p that another deal would have had."""
+    @property
+    def smallest_pvalue(self) -> float:
+        """p, had the sum been as extreme as any deal makes it."""
         ends = (sum(end(values) * n for values, _, n in self.tables) for end in (min, max))
-        least = replace(self, observed=max(ends, key=EXTREMITY[self.alternative]))
+        most = max(ends, key=EXTREMITY[self.alternative])
+        return replace(self, observed=most).probability().value
+
+    def found(self) -> dict[str, Any]:
+        """p and how it was found."""
         p, method = self.probability(), "tilted"
         reason = "only the tail was computed, by tilting the law of each item's runs"
         if self._is_one():
             method = "enumeration"
             reason = f"each of the {sum(self.tables[0][1]):,} ways to deal the runs was counted"
         informative = sum(n for values, _, n in self.tables if len(values) > 1)
-        found = p.value, p.log10, p.error_bound, method, reason, informative
-        return dict(zip(FACTS, (*found, least.probability().value), strict=True))
+        found = p.value, p.log10, p.error_bound, method, reason, informative, None
+        return dict(zip(FOUND, found, strict=True))
 
     def probability(self) -> Probability:
         """p, accurate relative to itself."""
