@@ -72,7 +72,6 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--lower-is-better": (None, "the other direction", WAY | {"action": "store_false"}),
     "--alternative": ("SIDE", "%(choices)s", {"choices": SIDES, "default": "two-sided"}),
     "--null": ("WHAT", "with --run: %(choices)s", {"choices": ("items", "runs", "systems")}),
-    "--paired-runs": (None, "runs of both systems with one label are pairs", {}),
     "--seed": ("SEED", "of random numbers, where p is sampled", {"type": SEED, "default": 0}),
     "--alpha": ("P", "level; intervals have 1 - P", {"type": LEVEL, "default": 0.05}),
     "--fail-if": ("HOW", "exit with 1: %(choices)s", {"choices": ("worse", "not-better")}),
@@ -200,17 +199,13 @@ def compare(args: argparse.Namespace) -> int:
     """
     if args.margin is not None and args.fail_if is None:
         raise ValueError("--margin needs --fail-if")
-    if args.paired_runs and args.null != "systems":
-        raise ValueError("--paired-runs needs --null systems")
     scores, statistic = _read(args)
     how: dict[str, Any] = {"alternative": args.alternative}
     if args.null or (args.metric or "").startswith(RUNS):
         from permtest.runs import exact_runs_test
 
         metric = args.metric if (args.metric or "").startswith(RUNS) else "mean"
-        result: Any = exact_runs_test(
-            scores, null=args.null or "items", paired_runs=args.paired_runs, statistic=metric, **how
-        )
+        result: Any = exact_runs_test(scores, null=args.null or "items", statistic=metric, **how)
     else:
         from permtest.exact import exact_perm_test
 
@@ -231,16 +226,14 @@ def _interval(result: Any, level: float) -> tuple[Any, str | None]:
     """The interval of the difference of means, or why there is none."""
     try:
         return list(result.confidence_interval(level)), None
-    except AttributeError:
-        return None, "leave --null out, and items are swapped"
     except (ValueError, MemoryError, ArithmeticError) as error:
         return None, str(error)
 
 
 def _difference(result: Any) -> Any:
     """The difference of means, or of measures."""
-    single = getattr(result, "totals", None) is not None and result.metric != "mean"
-    size = getattr(result, "n_entries", None) or result.n or 1
+    single = result.totals is not None and result.metric != "mean"
+    size = result.n_entries or result.n or 1
     return result.difference / size if single else result.difference
 
 
@@ -248,8 +241,7 @@ def _facts(result: Any, scores: Any, level: float, args: argparse.Namespace) -> 
     """What a script may want to know."""
     ends, reason = _interval(result, level)
     facts = {"score": scores.score, "higher_is_better": scores.higher_is_better, "notes": []}
-    facts |= result.to_dict() | {"higher": result.higher, "difference": _difference(result)}
-    facts |= {"smallest_pvalue": result.smallest_pvalue, "n_informative": result.n_informative}
+    facts |= result.to_dict() | {"difference": _difference(result)}
     facts |= {"confidence_interval": ends, "confidence_interval_reason": reason}
     facts |= {"confidence_level": level, "paired_by": scores.source["paired_by"]}
     facts["notes"] = [*facts["notes"], *_left_out(scores.source)]
@@ -264,19 +256,15 @@ def _left_out(source: Mapping[str, Any]) -> list[str]:
 
 def _lines(result: Any, scores: Any, level: float) -> list[str]:
     """The answer in at most eight lines; first what keeps it from being one."""
-    notes = list(getattr(result, "notes", ()))
-    about = [x for x in notes if x.startswith("The answer is about")]
-    lines = [
-        *(x for x in notes if x not in about),
-        result.sentence() if hasattr(result, "sentence") else str(result),
-    ]
+    about = [x for x in result.notes if x.startswith("The answer is about")]
+    lines = [*(x for x in result.notes if x not in about), result.sentence()]
     quick = scores.is_binary or len(scores) <= QUICK
     ends = _interval(result, level)[0] if quick and not scores.columns else None
     if (gap := _difference(result)) is not None:
         kind = "measures" if scores.columns else "means"
         text = f"difference of {kind}: {number(float(gap))}"
         lines.append(f"{text}, {100 * level:.6g}% interval {interval(*ends)}" if ends else text)
-    text = f"{counted(result.n, getattr(result, 'swapped', 'items'))}, {result.n_informative} of "
+    text = f"{counted(result.n, result.swapped)}, {result.n_informative} of "
     text += "which differ" if result.n_informative != 1 else "which differs"
     least = result.smallest_pvalue
     lines.append(
@@ -294,7 +282,7 @@ def _gate(result: Any, scores: Any, args: argparse.Namespace) -> dict[str, Any]:
     from permtest.interval import against
     from permtest.question import ask
 
-    known = result.higher_is_better if hasattr(result, "better") else None
+    known = result.higher_is_better
     if known is None:
         problem = "needs to know the direction: add --higher-is-better or --lower-is-better"
         raise ValueError(f"--fail-if {args.fail_if} {problem}")
@@ -464,7 +452,7 @@ def app(args: argparse.Namespace) -> None:
 
 INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "--out --force --json"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
-    compare: f"{INPUT} --alternative --null --paired-runs --seed --alpha --fail-if --margin --json",
+    compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --margin --json",
     leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed " + OUTPUT,
     report: f"{INPUT} --alternative= --alpha= --config {OUTPUT}",
     plan: f"pilot --a --b {COLUMNS} --delta --sigma --shares --power --alpha --alternative --json",

@@ -10,10 +10,11 @@ So p rises with delta, in steps, and only at means of subsets (Hartigan's typica
 fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
 of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
 step at which p exceeds the level. Cornish and Fisher's expansion says about where that is, and each
-p that was had says it better. Where p is had quickly, the simplest
-fraction near by is tried: it is the end if p is at most alpha just before it and above alpha at it.
-Else two p-values on either side, for which bounds do, prove it; they are taken at fractions that
-are anything but simple, where sums do not pile up. The upper end is the lower one for -d.
+p that was had says it better. Where p is had quickly, the simplest fraction near by is tried: it is
+the end if p is at most alpha just before it and above alpha at it. Else bounds of p on either side
+prove it. Where these are wide, as for many equal differences and a giant, all differences are
+rounded down to coarser steps: the end then moves down by less than a step, which is reported. The
+upper end is the lower one for -d.
 
 No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
 For these the interval has the differences of shares that Tango's score test (1998) does not reject.
@@ -28,10 +29,11 @@ where q, the likeliest share of items that go to the second alone, is the larger
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import copysign, erfc, floor, gcd, inf, log, log1p, nextafter, pi, sqrt
+from math import ceil, copysign, floor, gcd, inf, nextafter, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,12 +42,12 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard, check_above_zero, check_level
 from permtest._text import Shown, counted, number, p_value
-from permtest.integers import IntArray, exact_dot, unscaled
+from permtest.integers import as_integers, exact_dot, unscaled, with_room
 from permtest.methods import exact_fraction, interval_of_p, solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
-from permtest.null.tail import tail_dp, tail_tilted
+from permtest.null.tail import shorten, tail_dp, tail_tilted
 from permtest.question import Differences, Question, ask
 
 #: A margin as people write it; a float stands for the decimal that it is printed as.
@@ -53,20 +55,22 @@ Margin: TypeAlias = "int | float | Decimal | Fraction"
 
 #: Labellings of so many pairs are counted, in some milliseconds; of so many ends are always exact.
 MAX_COUNTED, MAX_EXACT = 36, 30
-#: Dynamic programming may update so many cells, and the tilted tail look at so many widths if pairs
-#: are so many: some milliseconds each.
-UPDATES, WORK, MANY = 4 * 10**6, 4 * 10**6, 150
-#: Beyond this largest width of a shifted law p has bounds; beyond the second on coarse lattices.
+#: Else an end is known to a standard error over the first number, or for fewer than so many pairs,
+#: of which p has wide bounds, over the second.
+SHARP, BLUNT, MANY = 8000, 1000, 60
+#: Dynamic programming may update so many cells, and of so many pairs the tilted tail look at so
+#: many widths: some milliseconds.
+UPDATES, WORK, TILTED = 4 * 10**6, 4 * 10**6, 150
+#: Beyond this width of a shifted law p has bounds; beyond the second on coarse lattices.
 LONG, LONGEST = 4000, 60_000
-#: An end that is not exact is found to about so many standard errors.
-TOLERANCE = Fraction(1, 8000)
 #: Bounds are not made narrower than this, relative to p; so many shifts are looked at.
 NARROWEST, MOST = 5e-5, 300
+#: Where bounds turn out wider than this, a standard error is given so many steps, then fewer, but
+#: not fewer than the last.
+WIDE, STEPS, FEWEST = 1.02, 1000, 10
 
 #: Ends of score intervals are rounded outward, by the width of the range halved so often.
 HALVINGS = 60
-#: Beyond this z a normal tail is below what a float64 can hold, and only its logarithm is known.
-FAR = 37.0
 
 #: A mean of skewed differences needs so many pairs times the squared skewness (Cochran's rule of
 #: thumb), unless skewness is within so many of its standard errors in normal samples.
@@ -142,10 +146,11 @@ def interval_of(question: Question, confidence_level: float) -> ConfidenceInterv
     if question.wins is not None:
         ends = score_ends(*question.wins, float(alpha), question.alternative)
         return ConfidenceInterval(*ends, confidence_level, method="score")
+    found, scale = question.differences, question.scale
     below, above = (
         (-inf, 0.0)
         if question.alternative == other
-        else _lower_end(_lattice(question, sign), alpha)
+        else _lower_end(found._replace(values=sign * found.values), scale, alpha)
         for sign, other in ((1, "less"), (-1, "greater"))
     )
     warning = shift_warning(question.differences, question.swapped)
@@ -284,11 +289,9 @@ def noninferiority_test(
     Scores of 0 and 1, without clusters: Tango's score test (1998) of the difference of shares. It
     is approximate: from 20 items on, and for margins up to 0.2, a test at level 0.05 rejects a true
     null in 7.5% of samples at most, mostly in 3 to 5% (``python -m benchmarks.calibration``). Other
-    scores: the exact test, which assumes a shift, that differences are symmetric about a value that
-    is the same for all pairs. Then a test at level alpha rejects a true null with probability alpha
-    at most. The result has a `warning` where differences look skewed, or are mostly 0. In clusters
-    every pair is shifted. Cost: as `exact_perm_test`, times a few where the denominator of `margin`
-    is large.
+    scores: the exact test of shifted differences, whose assumptions and `warning` are those of
+    `PermutationTestResult.confidence_interval`; its level holds at any N. Cost: as
+    `exact_perm_test`, times a few where the denominator of `margin` is large.
 
     Examples
     --------
@@ -411,13 +414,10 @@ def _score_pvalue(b: int, c: int, n: int, margin: Fraction, alternative: str) ->
             f"margin = {float(abs(margin)):g} is out of range: shares of right answers differ by "
             "less than 1; give a margin between 0 and 1, such as 0.05"
         )
+    from scipy.special import log_ndtr
+
     z = score_statistic(b, c, n, float(margin)) * (1 if alternative == "greater" else -1)
-    if z < FAR:
-        return Probability.of(erfc(z / sqrt(2)) / 2, 0.0)
-    # The first terms of Mills' ratio, whose error is below 1e-12 here.
-    log_p = -z * z / 2 - log(z * sqrt(2 * pi))
-    log_p += log1p(-(z**-2) + 3 * z**-4 - 15 * z**-6 + 105 * z**-8)
-    return Probability.of_log(log_p, 0.0)
+    return Probability.of_log(float(log_ndtr(-z)), 0.0)
 
 
 def score_ends(
@@ -443,67 +443,149 @@ def _quantile(p: Fraction | float) -> float:
     return NORMAL.inv_cdf(min(max(float(p), UNDERFLOW), 1 - 2**-53))
 
 
-# ---- shifts of every pair: the differences, and p for any shift ---------------------------------
+# ---- shifts of every pair ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Lattice:
-    """Differences as ``origin * sizes + unit * steps``; each step is a whole number from 0 on.
-
-    Sizes are those of clusters, and 1 of pairs; `top` is the largest step for each pair in it.
-    """
-
-    n: int
-    origin: Fraction
-    unit: Fraction
-    steps: IntArray
-    sizes: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    top: Fraction
-
-
-def _lattice(question: Question, sign: int) -> _Lattice:
-    """The differences, or for the sign -1 the negative ones."""
-    values, sizes, counts = question.differences
-    common = int(np.gcd.reduce(sizes)) if sizes.size else 1
-    sizes, scale = sizes // common, Fraction(1, question.scale * common)
-    rows = [(sign * int(d), size) for d, size in zip(values, sizes.tolist(), strict=True)]
-    first = min((Fraction(d, size) for d, size in rows), default=Fraction(0))
-    a, b = first.as_integer_ratio()
-    above = [b * d - a * size for d, size in rows]
-    unit = gcd(*above) or 1
-    steps = [d // unit for d in above]
-    top = max((Fraction(d, size) for d, (_, size) in zip(steps, rows, strict=True)), default=0)
-    kind = np.int64 if max(steps, default=0) < 2**61 else object
-    found = np.array(steps, dtype=kind), sizes, counts
-    return _Lattice(
-        int(counts.sum()), first * scale, Fraction(unit, b) * scale, *found, Fraction(top)
-    )
+def _lower_end(differences: Differences, scale: int, alpha: Fraction) -> tuple[float, float]:
+    """The smallest shift with p > alpha, or a number below it, and by how much it may be."""
+    if not differences.n or Fraction(1, 2**differences.n) > alpha:
+        return -inf, 0.0
+    lowest = _extreme(differences, min)
+    if lowest == _extreme(differences, max):
+        return float(lowest / scale), 0.0
+    # In whole steps above the lowest mean of a unit.
+    a, b = lowest.as_integer_ratio()
+    moved = b * differences.values.astype(object) - a * differences.sizes.astype(object)
+    step = gcd(*moved.tolist()) or 1
+    found = _search(differences._replace(values=as_integers(moved // step, "d")), alpha)
+    low, high = ((lowest + Fraction(step, b) * x) / scale for x in found)
+    if low == high:
+        return float(high), 0.0
+    end = nextafter(float(low), -inf)
+    return end, nextafter(float(high - Fraction(end)), inf)
 
 
-def _law(d: _Lattice, shift: Fraction) -> tuple[TwoPointSum, int]:
+def _search(d: Differences, alpha: Fraction, coarse: bool = False) -> tuple[Fraction, Fraction]:
+    """Between which shifts p comes to exceed alpha; twice the same one where that is the end."""
+    # The end is expected within `reach` of `near`, where p rises by a normal quantile in `error`;
+    # `slow` is how often in a row the bracket has not been halved. p is 2^-n below all differences.
+    n, size, z = d.n, int(d.sizes @ d.counts), _quantile(alpha)
+    near, error = _expected(d, z)
+    low, high, reach, slow = Fraction(-1), _extreme(d, max), error / 50, 0
+    tolerance = max(error / (BLUNT if MAX_COUNTED < n < MANY else SHARP), Fraction(coarse))
+    most = 0 if coarse else LONGEST if tolerance * n < 1 else LONG
+    for _ in range(MOST):
+        ends, gap, shift = (low, high), high - low, simplest(low, high)
+        if shift.denominator > size:
+            return high, high
+        found = n > MAX_EXACT and gap <= tolerance
+        if found and (coarse or shift.denominator * int(d.values.max()) > LONG):
+            break
+        if not found:
+            ends = _window(low, high, near, reach, slow == 2)
+            shift = simplest(*ends)
+        try:
+            p, before = _tails(d, shift, alpha, most)
+        except TooHard:
+            if found:
+                break
+            shift, p = _bounded(d, ends, near, error, z)
+            before = p
+        # Before the step ties are not reached; the empty subset always counts.
+        if before[1] + Fraction(1, 2 ** min(n, 1000)) <= alpha < p[0]:
+            return shift, shift
+        low, high = (shift if p[1] <= alpha else low), (shift if p[0] > alpha else high)
+        if p[0] <= alpha < p[1]:
+            tolerance *= 2
+            if p[1] > WIDE * p[0] and error > FEWEST:
+                return _coarsely(d, alpha, max(ceil(error / STEPS), 2 + 6 * coarse), low, high)
+        slow = slow % 2 + 1 if 2 * (high - low) > gap else 0
+        expected = shift + Fraction(z - _quantile((before[0] + before[1]) / 2)) * error
+        reach, near = max(abs(expected - near), tolerance * 2 / 5), min(max(expected, low), high)
+    return low, high
+
+
+def _window(
+    low: Fraction, high: Fraction, near: Fraction, reach: Fraction, slow: bool
+) -> tuple[Fraction, Fraction]:
+    """Where to look next: a little beyond the expected end, or about the middle of the bracket."""
+    below, above = near - reach <= low, high <= near + reach  # what is known already
+    if slow or (below and above):
+        return low + (high - low) / 4, high - (high - low) / 4
+    if below or (high - near > near - low and not above):
+        return near + reach / 4, near + reach
+    return near - reach, near - reach / 4
+
+
+def _bounded(
+    d: Differences, ends: _Bounds, near: Fraction, error: Fraction, z: float
+) -> tuple[Fraction, _Bounds]:
+    """A shift between two others at which few sums pile up, and bounds of p there."""
+    odd = floor(8 / (ends[1] - ends[0])) | 1
+    shift = Fraction(floor((ends[0] + ends[1]) / 2 * odd), odd)
+    hazard = NORMAL.pdf(z) / NORMAL.cdf(-abs(z))
+    width = min(max(1.3 * float(abs(shift - near) / error) * hazard, NARROWEST), 1e-2)
+    below, above = tail_bracket(*_law(d, shift), width=width)
+    return shift, (_rounded(below, -1), _rounded(above, 1))
+
+
+def _coarsely(
+    d: Differences, alpha: Fraction, cell: int, low: Fraction, high: Fraction
+) -> tuple[Fraction, Fraction]:
+    """`_search` where differences are rounded down to multiples of `cell`, which moves the end."""
+    first, last = _search(d._replace(values=d.values // cell), alpha, coarse=True)
+    return max(low, cell * first), min(high, cell * (last + 1))
+
+
+def _expected(d: Differences, z: float) -> tuple[Fraction, Fraction]:
+    """About where p has this normal quantile, and in what length the quantile rises by one."""
+    longest, size = int(max(d.values)) or 1, int(d.sizes @ d.counts)
+    shares = np.array([x / longest for x in d.values.tolist()])
+    x = shares - float(shares @ d.counts) / size * d.sizes
+    spread = float(x**2 @ d.counts) / d.n
+    # Cornish and Fisher's expansion; the normal approximation has the variance at the end.
+    moved = z + (3 * z - z**3) / 12 * float(x**4 @ d.counts) / max(d.n * spread, 1e-300) ** 2
+    error = sqrt(spread / max(d.n - moved**2, 1.0)) * d.n / size
+    mean = float(shares @ d.counts) / size
+    near = min(max(Fraction(mean + moved * error) * longest, Fraction(0)), _extreme(d, max))
+    return near, Fraction(error) * longest
+
+
+def _extreme(d: Differences, end: Callable[[Iterable[Any]], Any]) -> Fraction:
+    """The lowest or the highest mean of a unit."""
+    sizes = np.unique(d.sizes).tolist()
+    return Fraction(end(Fraction(end(d.values[d.sizes == s].tolist()), s) for s in sizes))
+
+
+def _law(d: Differences, shift: Fraction) -> tuple[TwoPointSum, int]:
     """A law and the cell from which on its tail is p; that beyond is p just below the shift."""
     a, b = shift.as_integer_ratio()
-    fits = max(b * int(max(d.steps)), abs(a) * int(d.sizes.max())) < 2**62
-    kind = np.int64 if fits else object
-    moved = b * d.steps.astype(kind) - a * d.sizes.astype(kind)
-    law = from_widths(d.n, *add_counts(np.abs(moved), d.counts))
-    ahead = moved > 0
+    moved = b * with_room(d.values, 2 * b) - a * with_room(d.sizes, 2 * abs(a))
+    law, ahead = from_widths(d.n, *add_counts(np.abs(moved), d.counts)), moved > 0
     # Swapped pairs sum to <= 0: as many behind the shift swap, and ahead of it stay, as that.
     return law, exact_dot(moved[ahead], d.counts[ahead]) // law.unit
 
 
-def _tail(law: TwoPointSum, t0: int) -> _Bounds:
+def _tails(d: Differences, shift: Fraction, alpha: Fraction, most: int) -> tuple[_Bounds, _Bounds]:
+    """Bounds of p at a shift, and before it where p is above alpha there; or TooHard."""
+    law, t0 = _law(d, shift)
+    p = _tail(law, t0, most)
+    return p, _tail(law, t0 + 1, most) if p[0] > alpha else p
+
+
+def _tail(law: TwoPointSum, t0: int, most: int) -> _Bounds:
     """A lower and an upper bound of P(T >= t0); TooHard unless that is quick."""
     if law.n <= MAX_COUNTED:
         share = Fraction(count_tail(law, t0), 2**law.n_informative)
         return share, share
+    if not most:
+        law, t0 = shorten(law, t0) or (law, t0)
     if law.dp_operations(max(min(law.top - t0 + 1, t0), 1)) <= UPDATES:
         p = tail_dp(law, t0)
-    elif law.n >= MANY:
+    elif law.n >= TILTED and law.widths[-1] <= (most or LONG):
         p = tail_tilted(law, t0, work=WORK)
     else:
-        raise TooHard("the lattice of the sums is long for so few pairs")
+        raise TooHard("the lattice of the sums is long")
     return _rounded(p, -1), _rounded(p, 1)
 
 
@@ -512,116 +594,6 @@ def _rounded(p: Probability, sign: int) -> Fraction:
     if p.value <= UNDERFLOW:
         return Fraction(UNDERFLOW) if sign > 0 else Fraction(0)
     return Fraction(p.value) * (1 + sign * (2 * Fraction(p.error_bound) + Fraction(1, 10**14)))
-
-
-def _expected(d: _Lattice, z: float) -> tuple[Fraction, Fraction]:
-    """About where p has this normal quantile, and in what length the quantile rises by one."""
-    shares = np.array([int(s) / d.top for s in d.steps], dtype=np.float64)
-    size = int(d.sizes @ d.counts)
-    mean = float(shares @ d.counts) / size
-    x = shares - mean * d.sizes
-    spread = float(x**2 @ d.counts) / d.n
-    # Cornish and Fisher's expansion; the normal approximation has the variance at the end.
-    z += (3 * z - z**3) / 12 * float(x**4 @ d.counts) / max(d.n * spread, 1e-300) ** 2
-    error = sqrt(spread / max(d.n - z * z, 1.0)) * d.n / size
-    return d.top * Fraction(min(max(mean + z * error, 0.0), 1.0)), d.top * Fraction(error)
-
-
-# ---- shifts of every pair: the search -----------------------------------------------------------
-
-
-def _lower_end(d: _Lattice, alpha: Fraction) -> tuple[float, float]:
-    """The smallest shift with p > alpha, or a number below it, and by how much it may be."""
-    if d.n == 0 or Fraction(1, 2**d.n) > alpha:
-        return -inf, 0.0
-    low, high = _search(d, alpha) if d.top else (d.top, d.top)
-    if low == high:
-        return _as_float(d.origin + d.unit * high), 0.0
-    end = nextafter(_as_float(d.origin + d.unit * low), -inf)
-    if end == -inf:
-        return end, inf
-    return end, nextafter(_as_float(d.origin + d.unit * high - Fraction(end)), inf)
-
-
-def _search(d: _Lattice, alpha: Fraction) -> tuple[Fraction, Fraction]:
-    """Between which shifts p comes to exceed alpha; twice the same one where that is the end."""
-    # The end is expected within `reach` of `near`, where p rises by a normal quantile in each
-    # `error`. Shifts whose denominator is `hard` or more have no other p than bounds, which for few
-    # pairs are wide, or slow. `slow` is how often in a row the bracket has not been halved.
-    n, longest, z = d.n, int(max(d.steps)), _quantile(alpha)
-    near, error = _expected(d, z)
-    loose = tolerance = error * TOLERANCE * Fraction(2 ** min(max(13.3 - n / 5, 0.0), 6.0))
-    # Bounds take long where a lattice has few steps in a standard error.
-    hard: float = (LONGEST if loose * n < 0.7 else LONG) // longest + 1
-    if n <= MAX_COUNTED:
-        hard, tolerance = inf, error * TOLERANCE / (1 if n > MAX_EXACT else 10**4)
-    low, high, reach, slow = Fraction(-1), d.top, error / 50, 0  # p is 2^-N below all differences
-    for _ in range(MOST):
-        if simplest(low, high).denominator > d.sizes @ d.counts:
-            return high, high
-        gap, found = high - low, n > MAX_EXACT and high - low <= tolerance
-        first, last, slow = _window((low, high), near, reach, found, slow)
-        shift = simplest(first, last)
-        if found and shift.denominator >= min(hard, LONG // longest + 1):
-            break
-        if shift.denominator >= hard:
-            shift, p = _bounded(d, (low, high), near, error, tolerance * 2 / 5, z)
-            before = p
-        else:
-            try:
-                p, before = _tails(d, shift, alpha)
-            except TooHard:
-                hard, tolerance, slow = shift.denominator, max(tolerance, loose), slow + 1
-                continue
-            # Before the step ties are not reached; the empty subset always counts.
-            if before[1] + Fraction(1, 2 ** min(n, 1000)) <= alpha < p[0]:
-                return shift, shift
-        low, high = (shift if p[1] <= alpha else low), (shift if p[0] > alpha else high)
-        tolerance *= 2 if p[0] <= alpha < p[1] else 1
-        slow = slow + 1 if 2 * (high - low) > gap else 0
-        expected = shift + Fraction(z - _quantile((before[0] + before[1]) / 2)) * error
-        reach = max(abs(expected - near), tolerance * 2 / 5)
-        near = min(max(expected, low), high)
-    return low, high
-
-
-def _window(
-    ends: _Bounds, near: Fraction, reach: Fraction, found: bool, slow: int
-) -> tuple[Fraction, Fraction, int]:
-    """Where to look next: about the expected end, or beyond it from an end of the bracket."""
-    (low, high), first, last = ends, near - reach, near + reach
-    if found:
-        return max(first, low), min(last, high), slow
-    if slow >= 4 or (first <= low and high <= last):
-        return low + (high - low) / 4, high - (high - low) / 4, 0
-    if first <= low:
-        return near + reach / 4, last, slow
-    return first, (near - reach / 4 if high <= last else last), slow
-
-
-def _tails(d: _Lattice, shift: Fraction, alpha: Fraction) -> tuple[_Bounds, _Bounds]:
-    """Bounds of p at a shift, and before it, where p steps over alpha there or earlier."""
-    law, t0 = _law(d, shift)
-    p = _tail(law, t0)
-    return p, _tail(law, t0 + 1) if p[0] > alpha else p
-
-
-def _bounded(
-    d: _Lattice, ends: _Bounds, near: Fraction, error: Fraction, reach: Fraction, z: float
-) -> tuple[Fraction, _Bounds]:
-    """A shift that lies a little beyond the expected end, and bounds of p there."""
-    low, high = ends
-    if near - low > high - near:
-        first, last = near - reach, near - reach * 7 / 8
-    else:
-        first, last = near + reach * 7 / 8, near + reach
-    if not low < first < last < high:
-        first, last = low + (high - low) / 3, high - (high - low) / 3
-    shift = generic(first, last) if max(d.steps) < 2**30 else simplest(first, last)
-    away, hazard = float(abs(shift - near) / error), NORMAL.pdf(z) / NORMAL.cdf(-abs(z))
-    width = min(max(1.3 * away * hazard, NARROWEST), 1e-2)
-    below, above = tail_bracket(*_law(d, shift), width=width)
-    return shift, (_rounded(below, -1), _rounded(above, 1))
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
@@ -633,20 +605,6 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     if low == whole:
         return whole + Fraction(1, floor(1 / (high - whole)) + 1)
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
-
-
-def generic(low: Fraction, high: Fraction) -> Fraction:
-    """A fraction inside, at about the golden section, with multiples far from whole numbers."""
-    first = simplest(low, high)
-    (a, b), (p, q) = first.as_integer_ratio(), simplest(first, high).as_integer_ratio()
-    return Fraction(610 * a + 987 * p, 610 * b + 987 * q)
-
-
-def _as_float(x: Fraction) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return inf if x > 0 else -inf
 
 
 # ---- whether every pair may be shifted alike ----------------------------------------------------

@@ -30,8 +30,8 @@ from permtest.statistics import STATISTICS
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
 
-#: Values of a measure that are computed to find the smallest p: more would take seconds.
-MOST_CALLS = 25_000
+#: Values of a measure that are computed to find the smallest p; more would take seconds.
+MOST_VALUES = 25_000
 
 #: A p above this is not called small; with so many units that differ some p is below it.
 ALPHA, FEW = 0.05, 12
@@ -70,7 +70,7 @@ class PermutationTestResult(Shown):
     """What a paired-permutation test found.
 
     Made by `exact_perm_test`, `monte_carlo` and `metric_test`. ``print(result)`` gives a sentence
-    to paste; a notebook shows a small table and a picture.
+    to paste, and `permtest.plots.plot_null` a picture.
 
     Parameters
     ----------
@@ -134,8 +134,6 @@ class PermutationTestResult(Shown):
     >>> low, high = result.confidence_interval(0.8)
     >>> low, high
     (0.5, 2.0)
-    >>> result.at(5).pvalue
-    0.375
     >>> a, b = [[3, 1, 0], [2, 0, 1], [4, 0, 0]], [[2, 1, 1], [2, 1, 1], [3, 1, 1]]
     >>> result = exact_perm_test(a, b, statistic="f1")
     >>> result.parts, result.sums, result.other_sums
@@ -244,25 +242,16 @@ class PermutationTestResult(Shown):
         return np.asarray(points, dtype=np.float64).reshape(len(points))
 
     @property
-    def observed_sum(self) -> Any:
-        """Where the picture of the null distribution is marked: the sum, or the statistic."""
-        question = self._question
+    def marks(self) -> tuple[Any, ...]:
+        """What was observed and, two-sided, its mirror image if that is another value."""
+        question, observed = self._question, self.statistic
+        mirrored = -observed if self.alternative == "two-sided" else observed
         if question is not None and question.lattice is None:
-            return question.in_scores(question.observed)
-        return self.statistic
-
-    @property
-    def mirrored_sum(self) -> Any:
-        """Where the other tail of a two-sided test begins; None where that is the same value."""
-        question, observed = self._question, self.observed_sum
-        if self.alternative != "two-sided":
-            return None
-        mirrored = -observed
-        if question is not None and question.lattice is None:
-            law = question.law
-            total = 2 * law.offset + law.unit * law.top - question.observed
-            mirrored = question.in_scores(total)
-        return mirrored if mirrored != observed else None
+            law, total = question.law, question.observed
+            observed = mirrored = question.in_scores(total)
+            if self.alternative == "two-sided":
+                mirrored = question.in_scores(2 * law.offset + law.unit * law.top - total)
+        return (observed, mirrored)[: 1 + bool(mirrored != observed)]
 
     @property
     def n_cells(self) -> int:
@@ -304,11 +293,12 @@ class PermutationTestResult(Shown):
             return max(ldexp(sides, -self.n_informative), SMALLEST)
         if question is None or question.lattice is None or question.h is not None:
             return None
-        if self._samples is not None or self.n_cells > MOST_CALLS:
+        if self._samples is not None or self.n_cells > MOST_VALUES:
             return None
         values, points = question.directed(self.null_values), self.null_distribution.support
         best = points[values >= values.max() - 1e-9 * abs(values).max()].tolist()
-        return self.at(max(best, key=lambda sums: question.directed(question.exact(sums)))).pvalue
+        most = max(best, key=lambda sums: question.directed(question.exact(sums)))
+        return answer(question.observing(most)).pvalue
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -328,42 +318,6 @@ class PermutationTestResult(Shown):
                     score = number(unscaled(int(scores[0]), data.scale))
                     found.append(f"{name} scores {score} on every item.")
         return tuple(found)
-
-    def at(self, observed: Any, *, method: str = "auto") -> PermutationTestResult:
-        """The same test, had another sum been observed.
-
-        The null distribution depends on the sizes of the differences alone. So any sum that some
-        labelling has could have been the observed one; this is its p-value.
-
-        Parameters
-        ----------
-        observed : int or float, or sequence of m int
-            The sum of g; some labelling must have it. Of several sums those of the first system, in
-            the order of `parts`, on the lattice of possible ones.
-        method : str, default "auto"
-            As in `exact_perm_test`.
-
-        Returns
-        -------
-        PermutationTestResult
-            Without `totals`, unless it is the sum that was observed.
-
-        Raises
-        ------
-        ValueError
-            If no labelling has that sum, or p was sampled.
-        MemoryError
-            If the lattice is too long to tell whether some labelling has it.
-
-        Examples
-        --------
-        >>> from permtest import exact_perm_test
-        >>> exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).at(-5).fraction()
-        Fraction(3, 8)
-        """
-        self._refuse_samples("at")
-        assert self._question is not None
-        return answer(self._question.observing(observed), method)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for the mean difference per pair.
@@ -405,7 +359,10 @@ class PermutationTestResult(Shown):
 
         self._refuse_samples("confidence_interval")
         if self._question is None or self._question.lattice is not None:
-            raise ValueError(f"confidence_interval is for tests of one sum, not for {self.metric}")
+            raise ValueError(
+                "confidence_interval is for tests of one sum, in which pairs, clusters or items "
+                f"are swapped, not for this one of {self.metric}"
+            )
         return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:
@@ -454,18 +411,16 @@ class PermutationTestResult(Shown):
 
     def sentence(self) -> str:
         """What ``print(result)`` shows, without the notes."""
-        found, test = f"{self.effect_text()} over {self.pairs_text()}:", self.test_text()
+        found, (low, high) = f"{self._effect()} over {self._pairs()}:", self.pvalue_interval()
+        p, test = self.pvalue_text(), self.test_text()
         if self.method == "bracket":
-            return f"{found} p lies {self.bracket_text()} ({test})."
+            return f"{found} p lies between {number(low)} and {number(high)} ({test})."
         if self.n_samples is None:
-            return f"{found} p = {self.pvalue_text()} (exact {test})."
-        low, high = self.pvalue_interval()
-        return (
-            f"{found} p is about {self.pvalue_text()} ({test}, by {self.n_samples} random "
-            f"labellings; 95% interval {_text.interval(low, high, 3)})."
-        )
+            return f"{found} p = {p} (exact {test})."
+        sure = f"95% interval {_text.interval(low, high, 3)}"
+        return f"{found} p is about {p} ({test}, by {self.n_samples} random labellings; {sure})."
 
-    def effect_text(self) -> str:
+    def _effect(self) -> str:
         """Which system scores higher by how much; the bare statistic if it is no difference."""
         (a, b), several, title = self.names, bool(self.parts) or self._question is None, self._title
         if self.difference is None or self.scores is None:
@@ -483,7 +438,7 @@ class PermutationTestResult(Shown):
             )
         return f"{a} scores {gap} {'more' if more else 'less'} than {b}{what} {both}"
 
-    def pairs_text(self) -> str:
+    def _pairs(self) -> str:
         """How many pairs, clusters or items there are, and how many of them differ."""
         text, some = counted(self.n, self.swapped), self.n_informative
         if self.n_entries is not None:
@@ -494,48 +449,24 @@ class PermutationTestResult(Shown):
         which = "all" if some == self.n else some or "none"
         return f"{text}, {which} of which differ{'s' * (some == 1)}" if self.n else text
 
-    def sides_text(self) -> str:
-        """How many sides the test has."""
-        if self._question is not None and self._question.h is not None:
-            return "upper-tailed"
-        return "two-sided" if self.alternative == "two-sided" else "one-sided"
-
     def test_text(self) -> str:
-        """The test, and what a one-sided one is for."""
-        test = f"{self.sides_text()} paired-permutation test"
-        if self.sides_text() != "one-sided":
-            return test
-        return f"{test} that {self.names[0]} scores {ONE_SIDED[self.alternative]}"
+        """The test, and what a one-sided one is for; upper-tailed is that of a function `h`."""
+        test = "paired-permutation test"
+        if self._question is not None and self._question.h is not None:
+            return f"upper-tailed {test}"
+        if self.alternative == "two-sided":
+            return f"two-sided {test}"
+        return f"one-sided {test} that {self.names[0]} scores {ONE_SIDED[self.alternative]}"
 
     def pvalue_text(self, digits: int = 3) -> str:
         """p with so many significant digits; more where p would look like the 1 that it is not."""
         return p_value(self.pvalue, self.log10_pvalue, digits)
-
-    def bracket_text(self) -> str:
-        """Both bounds of method "bracket"."""
-        low, high = self.pvalue_interval()
-        return f"between {number(low)} and {number(high)}"
 
     def rows(self) -> list[dict[str, Any]]:
         """All fields, the 95% `pvalue_interval` and more properties, as plain values: one row."""
         names = ("higher", "better", "difference", "notes", "smallest_pvalue")
         more = {name: getattr(self, name) for name in names}
         return [super().rows()[0] | plain(more | {"pvalue_interval": self.pvalue_interval()})]
-
-    def _repr_html_(self) -> str:
-        if self.n_samples is not None:
-            low, high = self.pvalue_interval()
-            p = f"\N{ALMOST EQUAL TO} {self.pvalue_text()}, 95% interval "
-            p, how = p + _text.interval(low, high, 3), f"{self.n_samples:,} random labellings"
-        elif self.method == "bracket":
-            p, how = self.bracket_text(), "exact bounds"
-        else:
-            p, how = self.pvalue_text(), f"exact, by {self.method}"
-        shown = {"effect": self.effect_text(), "p": f"{p} ({self.test_text()}; {how})"}
-        shown |= {"N": self.pairs_text()}
-        shown |= {"reading": self.reading} if self.reading else {}
-        notes = _text.said(" ".join(self.notes))
-        return _text.together(_text.facts(shown), notes)
 
 
 def _joint_law(question: Question | None, samples: Samples | None, name: str) -> JointDistribution:

@@ -317,18 +317,13 @@ def smallest_runs_pvalue(a, b, alternative="two-sided"):
     return sum(p for x, p in law.items() if h(x) == max(map(h, law)))
 
 
-def whole_runs_pvalues(a, b, alternative="two-sided", paired=False):
+def whole_runs_pvalues(a, b, alternative="two-sided"):
     """p of the labelling that was seen and of the most extreme one, whole columns being dealt."""
     first, second = (
         [sum(map(Fraction, run)) for run in zip(*rows, strict=True)] for rows in (a, b)
     )
-    pooled, k = [*first, *second], len(first)
-    if paired:
-        chosen = product(*((r, r + k) for r in range(k)))
-    else:
-        chosen = combinations(range(len(pooled)), k)
-    values = []
-    for mine in chosen:
+    pooled, k, values = [*first, *second], len(first), []
+    for mine in combinations(range(len(pooled)), k):
         theirs = [x for i, x in enumerate(pooled) if i not in mine]
         values.append(sum(pooled[i] for i in mine) / k - sum(theirs) / len(theirs))
     h = h_of(alternative)

@@ -111,7 +111,7 @@ def test_json_of_counts_and_of_runs(command_line, tmp_path):
         assert set(CONTRACT) <= found.keys()
         scores = pt.read("r.csv", system="system", score="score", run="seed")
         assert found["pvalue"] == pt.exact_runs_test(scores, null=null).pvalue
-    assert "p = " in command_line(*said, "--null", "systems", "--paired-runs")[1]
+    assert "p = " in command_line(*said, "--null", "systems")[1]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,6 @@ def test_json_of_counts_and_of_runs(command_line, tmp_path):
             "by more than 0.1 an item",
         ),
         (["--margin", "2"], 2, "--margin needs --fail-if"),
-        (["--paired-runs"], 2, "--paired-runs needs --null systems"),
         (["--gold", "id", "--pos-label", "x", "--metric", "f1"], 2, "permtest compare: "),
         (["--metric", "f7x"], 2, "'f7x' is not known"),
         (["--alpha", "2"], 2, "2 is not a number between 0 and 1"),

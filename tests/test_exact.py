@@ -14,6 +14,7 @@ from permtest import exact_perm_test, perm_test_acc, question
 from permtest.methods import METHODS as SOLVERS
 from permtest.methods import solve
 from permtest.null.distribution import Probability
+from permtest.result import answer
 from tests import known, naive
 from tests.strategies import alternatives, pairs
 
@@ -109,9 +110,9 @@ def test_known_answers_at_size(case, method):
     """From 60 to 2 500 differing pairs, p down to 3e-648."""
     differences, *answers = case
     d = np.repeat(list(differences), list(differences.values()))
-    for alternative, answer in zip(["two-sided", "greater", "less"], answers, strict=True):
+    for alternative, exact in zip(["two-sided", "greater", "less"], answers, strict=True):
         result = exact_perm_test(d, np.zeros_like(d), alternative=alternative, method=method)
-        expected = Decimal(answer)
+        expected = Decimal(exact)
         if expected > Decimal("1e-300"):
             assert close(result, Fraction(expected))
         else:
@@ -192,7 +193,8 @@ def test_the_bound_of_one_sum_by_fft_covers_its_error(lead):
     """A single sum, of probability 3e-2 to 6e-13, where other sums hide it in their noise."""
     u = [1] * 140 + [2] * 100
     result = exact_perm_test(u, [0] * 240, h=lambda s: -abs(s - lead), method="dp")
-    exact, found = result.at(lead).fraction(), result.at(lead, method="fft")
+    question = result._question.observing(lead)
+    exact, found = answer(question).fraction(), answer(question, "fft")
     assert abs(Fraction(found.pvalue) / exact - 1) <= found.error_bound < 1e-14 / exact
 
 
@@ -272,14 +274,14 @@ def test_the_observed_sum_is_one_that_can_be_observed():
     rng = np.random.default_rng(2)
     for n in (5, 30, 100):
         result = pt.exact_perm_test(rng.random(n), rng.random(n))
-        assert result.at(result.statistic) == result
+        assert answer(result._question.observing(result.statistic)) == result
     thirds = pt.exact_perm_test(rng.integers(0, 4, 30) / 3, rng.integers(0, 4, 30) / 3)
-    assert thirds.at(thirds.statistic) == thirds
+    assert answer(thirds._question.observing(thirds.statistic)) == thirds
     with pytest.raises(ValueError, match="method='foo' is not known"):
-        thirds.at(thirds.statistic, method="foo")
+        answer(thirds._question, method="foo")
     for bad in (float("inf"), float("nan"), 10**9, thirds.statistic + 0.1):
         with pytest.raises(ValueError, match="observed="):
-            thirds.at(bad)
+            thirds._question.observing(bad)
 
 
 def test_scores_that_change_after_the_test_are_noticed():

@@ -52,7 +52,7 @@ def test_all_mass_in_view_is_drawn_and_p_of_it_is_hatched(name, scale):
     ax = plot_null(result, ax=Figure(), scale=scale)
     ax.figure.draw_without_rendering()
     (left, right), values = ax.get_xlim(), result.null_values
-    assert left < float(result.observed_sum) < right
+    assert left < result.marks[0] < right
     mass = [np.nansum(columns(ax, gid)[1]) for gid in ("body", "rejected")]
     seen = (values >= left) & (values <= right)
     for found, which in zip(mass, (~result.extreme, result.extreme), strict=True):

@@ -66,7 +66,8 @@ def test_the_map_has_the_prerequisites_of_every_notebook():
         before[end] |= {start} | before[start]
     for number in LESSONS:
         text = re.split("^## (?:Three questions|What it means)", prose(number), flags=re.M)[0]
-        used = set(re.findall(r"\b(\d\d)\b", " ".join(re.findall(r"[Nn]otebooks? [\d, and]+", text))))
+        cited = " ".join(re.findall(r"[Nn]otebooks? [\d, and]+", text))
+        used = set(re.findall(r"\b(\d\d)\b", cited))
         assert {x for x in used if "00" < x < number} <= before[number], number
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import permtest as pt
+from permtest.result import answer
 from permtest.statistics import score_labels
 from tests import naive
 from tests.strategies import alternatives, count_tables
@@ -464,11 +465,11 @@ def test_the_values_of_a_users_function_are_those_of_the_sums():
 
 def test_other_observed_sums():
     result = pt.exact_perm_test(*sentences(200, 0.05, seed=4), statistic="f1")
-    other = result.at(result.other_sums)
+    other = answer(result._question.observing(result.other_sums))
     assert (other.pvalue, other.statistic) == (result.pvalue, -result.statistic)
     centre = [(a + b) // 2 for a, b in zip(result.sums, result.other_sums, strict=True)]
     for sums in ((centre[0] + 1 - centre[0] % 2, centre[1]), (1,)):  # hits count double
         with pytest.raises(ValueError, match="sums that no labelling has"):
-            result.at(sums)
+            result._question.observing(sums)
     with pytest.raises(ValueError, match="tests of one sum"):
         result.confidence_interval()

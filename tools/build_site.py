@@ -40,8 +40,7 @@ MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
 #: What tests return and nobody imports.
 RESULTS = (
     *("batch.BatchResult", "null.distribution.JointDistribution", "runs.RunsTestResult"),
-    *("interval.ConfidenceInterval", "interval.MarginTestResult"),
-    *("runs.NoiseSplit", "runs.RunsPlan", "sequential.EProcess"),
+    "sequential.EProcess",
 )
 OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leaves to them
 #: Where the published site loads Python from: the release that the tests serve themselves.

@@ -67,7 +67,7 @@ def plot_null(
         parts = {"body": body, "rejected": np.nan_to_num(body) + rejected}
         shown = draw_law(ax, result, parts, edges, SMALLEST if scale == "log" else 0.0)
         rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}
-        for value, (gid, rule) in zip(marks(result), rules.items(), strict=False):
+        for value, (gid, rule) in zip(result.marks, rules.items(), strict=False):
             label = f"{gid} {sheet.signed(value, 4)}"
             shown.append(ax.axvline(value, gid=gid, label=label, **rule.line()))
         sheet.ticks(ax.xaxis, min(8, sheet.letters(ax) // 7))
@@ -83,12 +83,6 @@ def plot_null(
     return ax
 
 
-def marks(result: PermutationTestResult) -> tuple[float, ...]:
-    """The observed value and, for a two-sided test, its mirror image if that is another one."""
-    mirrored = result.mirrored_sum
-    return (float(result.observed_sum), *([] if mirrored is None else [float(mirrored)]))
-
-
 def view(result: PermutationTestResult, unseen: float = UNSEEN["linear"]) -> tuple[float, float]:
     """Limits within which all can be seen but so much mass at either end."""
     values, pmf, _ = _cells(result)
@@ -96,7 +90,7 @@ def view(result: PermutationTestResult, unseen: float = UNSEEN["linear"]) -> tup
         x[np.searchsorted(y.cumsum(), unseen)]
         for x, y in ((values, pmf), (values[::-1], pmf[::-1]))
     ]
-    low, high = (float(end(*ends, *marks(result))) for end in (min, max))
+    low, high = (float(end(*ends, *result.marks)) for end in (min, max))
     margin = max(0.06 * (high - low), 0.7 * _step(values)) or max(1.0, 0.5 * abs(high))
     return low - margin, high + margin
 
@@ -125,8 +119,8 @@ def _columns(result: PermutationTestResult, limits: tuple[float, float]) -> tupl
     if most > BARS and dense:
         width *= np.ceil(most / COLUMNS)
     elif most > BARS:
-        start = max(marks(result)) + (1e-9 if result.alternative == "less" else -1e-9) * length
-        apart, width = start - min(marks(result)) - 1e-9 * length, length / BINS
+        start = max(result.marks) + (1e-9 if result.alternative == "less" else -1e-9) * length
+        apart, width = start - min(result.marks) - 1e-9 * length, length / BINS
         width = apart / max(round(apart / width), 1) if apart > width / 2 else width
     first, last = np.floor((limits[0] - start) / width), np.ceil((limits[1] - start) / width)
     edges = start + width * np.arange(first, last + 1)
@@ -175,4 +169,4 @@ def name_of_sum(result: PermutationTestResult) -> str:
 
 def _has_tails(result: PermutationTestResult) -> bool:
     """Whether values are extreme on the far side of a mark, which a function h need not say."""
-    return result.sides_text() != "upper-tailed"
+    return not result.test_text().startswith("upper-tailed")

@@ -13,7 +13,7 @@ from permtest.null.convolution import fft_cells
 from permtest.null.distribution import EPS, attainable
 from permtest.null.tail import tilt_to
 from permtest.plots import roles, sheet
-from permtest.plots.null import draw_law, marks, name_of_sum
+from permtest.plots.null import draw_law, name_of_sum
 from permtest.question import ask
 from permtest.result import PermutationTestResult, answer
 from permtest.widgets.frame import Explorer, Names, choice
@@ -57,21 +57,21 @@ class TailExplorer(Explorer):
         self._steps = steps = question.law
         if steps.top >= LARGEST:
             raise ValueError(f"the sum has {steps.top + 1:,} cells, too many to draw at each step")
-        self._first = answer(question)
-        self._null = null = self._first.null_distribution
+        self._question, first = question, answer(question)
+        self._null = null = first.null_distribution
         self._noise = max(fft_cells(steps).noise, EPS)  # where nothing is transformed, it has none
-        first, possible = max(marks(self._first)), np.flatnonzero(attainable(steps))
+        lead, possible = max(first.marks), np.flatnonzero(attainable(steps))
         upper = possible[2 * possible >= steps.top]
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
-        values = sorted({*map(null.value, thinned), first})
+        values = sorted({*map(null.value, thinned), lead})
         options = {sheet.number(value): value for value in values}
-        controls = {"lead": choice("Lead", options, first, "SelectionSlider")}
+        controls = {"lead": choice("Lead", options, lead, "SelectionSlider")}
         self._open([(0.125, 0.5, 0.855, 0.32), (0.125, 0.2, 0.855, 0.25)], controls, "lead")
 
     def _compute(self) -> tuple[str, str]:
-        self.result, null, top = self._first.at(self.lead.value), self._null, self._steps.top
-        result = self.result
-        observed = int(np.searchsorted(null.support, result.observed_sum))
+        self.result = result = answer(self._question.observing(self.lead.value))
+        null, top = self._null, self._steps.top
+        observed = int(np.searchsorted(null.support, result.marks[0]))
         cell = max(observed, top - observed)
         tau = tilt_to(self._steps, min(cell, top - 1))  # at the very end it would be infinite
         logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
@@ -83,7 +83,7 @@ class TailExplorer(Explorer):
         start = f"A lead of {lead}, for either system, has p = {result.pvalue_text()}"
         if not null.std():
             return alt, f"{start}: no swap changes anything."
-        away = abs(result.observed_sum - null.mean()) / null.std()
+        away = abs(result.marks[0] - null.mean()) / null.std()
         sight = (
             "can still resolve the cells" if null.pmf[observed] > self._noise else "sees only noise"
         )

@@ -13,8 +13,9 @@ from matplotlib.patches import Patch
 
 from permtest.exact import exact_perm_test
 from permtest.plots import plot_null, roles, sheet
-from permtest.plots.null import marks, view
-from permtest.result import PermutationTestResult
+from permtest.plots.null import view
+from permtest.question import ask
+from permtest.result import PermutationTestResult, answer
 from permtest.statistics import lookup
 from permtest.widgets.frame import Explorer, Names, choice, slider
 
@@ -145,7 +146,7 @@ class StaircaseExplorer(Explorer):
         titles = {lookup(name).title: name for name in MEASURES}
         self.statistic = choice("Measure", titles, "f1")
         self.hits, self.misses = (slider("", 0, 0, 100, label="16em") for _ in range(2))
-        self._test = partial(exact_perm_test, u, v, names=names)
+        self._ask = partial(ask, u, v, names=names)
         self._start()
         controls = {
             "statistic": self.statistic,
@@ -167,9 +168,9 @@ class StaircaseExplorer(Explorer):
     def _start(self) -> None:
         """Both sliders at what was observed; what stays as it is while the point is moved."""
         sides: Any = TAILS.values()
-        test = partial(self._test, statistic=self.statistic.value)
-        self._tests: dict[str, Any] = {side: test(alternative=side) for side in sides}
-        base: PermutationTestResult = self._tests["two-sided"]
+        ask_of = partial(self._ask, statistic=self.statistic.value)
+        self._questions: dict[str, Any] = {side: ask_of(alternative=side) for side in sides}
+        self._base = base = answer(self._questions["two-sided"])
         # Hits are counted with a weight, as in "2 tp".
         weight, hits = re.findall(r"^(\d*) ?(.+)", base.parts[0])[0]
         self._weights, null = (int(weight or 1), 1), base.null_distribution
@@ -187,8 +188,9 @@ class StaircaseExplorer(Explorer):
             bar.min, bar.max, bar.value = low[k], high[k], both[0, k]
 
     def _compute(self) -> tuple[str, str]:
-        base, point = self._tests[self.tails.value], (self.hits.value, self.misses.value)
-        self.result = result = base.at(tuple(np.multiply(point, self._weights).tolist()))
+        base, point = self._base, (self.hits.value, self.misses.value)
+        question = self._questions[self.tails.value]
+        self.result = result = answer(question.observing(np.multiply(point, self._weights)))
         counts = " and ".join(f"{x:,} {name}" for x, name in zip(point, self._sums, strict=True))
         text = f"With {counts} of {result.names[0]}, {result}"
         text += " This is the observed value." * (result.sums == base.sums)
@@ -223,7 +225,7 @@ class StaircaseExplorer(Explorer):
         shown: list[Any] = [Patch(label="null distribution", **roles.NULL.area(ax))]
         shown.append(Patch(label=words, **roles.TAIL.area(ax, facecolor=roles.TAIL.rgba(0.5))))
         ink, sums = roles.ink(), (result.sums, result.other_sums)
-        looks = [("observed", "o", ink), ("mirrored", "D", "w")][: len(marks(result))]
+        looks = [("observed", "o", ink), ("mirrored", "D", "w")][: len(result.marks)]
         for place, (gid, mark, face) in zip(sums, looks, strict=False):
             at = np.floor_divide(place, self._weights)
             dot: dict[str, Any] = {"marker": mark, "mfc": face, "mec": ink, "ms": 10, "gid": gid}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest import alternatives as alt
+from permtest.result import answer
 from permtest.study import minimum_detectable_effect, power_t, sample_size
 from permtest.widgets import PosteriorExplorer, PowerExplorer, TailExplorer, frame
 from permtest.widgets.explore_systems import MEASURES, StaircaseExplorer, TwoSystemsExplorer
@@ -39,7 +40,7 @@ def test_every_two_systems_are_tested(tails):
     both = [np.nansum(part(e, gid).get_data()[0]) for gid in ("body", "rejected")]
     assert both[1] == pytest.approx(expected.pvalue)
     assert sum(both) == pytest.approx(1)
-    assert part(e, "observed").get_xdata() == [expected.observed_sum] * 2
+    assert part(e, "observed").get_xdata() == [expected.marks[0]] * 2
 
 
 @pytest.mark.parametrize("side", ["two-sided", "greater"])
@@ -53,7 +54,8 @@ def test_the_staircase_is_the_test_at_the_point_that_is_chosen(measure, side):
     e.hits.value -= 4
     e.misses.value += 2
     weight = base.sums[0] // int(COUNTS[0][:, 0].sum())
-    assert e.result == base.at((weight * e.hits.value, e.misses.value)) != base
+    question = base._question.observing((weight * e.hits.value, e.misses.value))
+    assert e.result == answer(question) != base
     assert str(e.result) in unescape(e.sentence.value)
     assert "observed" not in e.sentence.value
     assert ("move together" in e.sentence.value) == (e.result.rank == 1)
