@@ -20,7 +20,7 @@ from permtest._parallel import in_parallel, progress
 from permtest._text import Shown, counted
 from permtest.integers import plain_array, unscaled
 from permtest.methods import check_method
-from permtest.null.rows import Laws, compile_kernels
+from permtest.null.tail import Laws, compile_kernels
 from permtest.question import ask_of_scores
 from permtest.result import PermutationTestResult, answer
 from permtest.scores import Scores, check_names

@@ -1,4 +1,4 @@
-"""Upper tail probabilities of T, accurate relative to themselves.
+"""Upper tail probabilities of T, accurate relative to themselves: of one law, and of many at once.
 
 A tail is a sum of cells. What can go wrong is the size of those cells: an FFT is accurate to
 1e-16 absolutely, and a float64 holds nothing below 5e-324. Exponential tilting (Keich 2005) moves
@@ -9,6 +9,9 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
 where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entries have, as in
 `TwoPointSum`. So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the
 sum over frequencies that gives the former is in `tail_kernels`.
+
+Many tests are solved together: of few entries the labellings beyond the threshold are counted, by
+Alg. 3 in integers; of more the tail is summed under a tilt, in one call of the kernel for all tests.
 """
 
 from __future__ import annotations
@@ -17,23 +20,28 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
 from itertools import combinations
-from math import inf
-from typing import TypeAlias
+from math import inf, log
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import TooHard
-from permtest._jit import NUMBA, worth_compiling
+from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, jit, worth_compiling
 from permtest.null.bracket import log_count, peaks
-from permtest.null.convolution import dp_cells, dp_rounding, fft_cells, norm
+from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, norm
 from permtest.null.distribution import (
     CERTAIN,
+    EPS,
     IMPOSSIBLE,
     MAX_CELLS,
+    SMALLEST,
+    TABLE,
     UNDERFLOW,
     Probability,
     TwoPointSum,
     add_counts,
+    count_rows,
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
@@ -45,6 +53,7 @@ from permtest.null.tail_kernels import (
     tail_sum,
     tilt_of,
     tilt_towards,
+    upper_tails,
 )
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
@@ -265,3 +274,166 @@ def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
         new = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts))
         return new, -(-threshold // new.unit)
     return None
+
+
+# ---- many laws at once -------------------------------------------------------------------------
+
+#: What a tail takes in NumPy, in additions.
+STEPS = 10**6
+
+#: Up to so many differing pairs, numbers of labellings are counted, and p is not rounded at all.
+BITS = ROUNDLESS
+
+
+class Tails(NamedTuple):
+    """The p-values of many tests.
+
+    `values` has the rows p, its decimal logarithm and its error bound; `counted` says where p is a
+    number of labellings, `hard` where it has still to be found in another way.
+    """
+
+    values: Floats
+    counted: NDArray[np.bool_]
+    hard: NDArray[np.bool_]
+
+
+class Laws(NamedTuple):
+    """What the kernel counted, with one element for each test, in its own units.
+
+    Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`. A `unit` of 0 marks a test
+    that the kernel cannot count.
+    """
+
+    starts: Ints
+    widths: Ints
+    counts: Ints
+    lead: Ints
+    low: Ints
+    unit: Ints
+    top: Ints
+    n_informative: Ints
+
+    @classmethod
+    def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
+        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
+        size = first.size
+        facts, starts = np.zeros((size, 6), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
+        count_rows((u, v, first, second), facts, (starts, widths, counts))
+        total_u, total_v, *rest = facts.T.copy()
+        return cls(starts, widths, counts, total_u - total_v, *rest)
+
+    @classmethod
+    def of_counts(cls, values: Ints, times: Ints) -> Laws:
+        """Of tests in which ``values[k]`` occurs ``times[i, k]`` times; values are distinct."""
+        sizes, where = np.unique(np.abs(values), return_inverse=True)
+        folded = np.zeros((len(times), sizes.size), dtype=np.int64)
+        for column, k in zip(times.T, where.ravel().tolist(), strict=True):
+            folded[:, k] += column if sizes[k] else 0
+        rows, columns = folded.nonzero()
+        unit = np.maximum(np.gcd.reduce(np.where(folded > 0, sizes, 0), axis=1, initial=0), 1)
+        starts = np.searchsorted(rows, np.arange(len(times) + 1))
+        widths, lead, top = sizes[columns] // unit[rows], times @ values, (folded @ sizes) // unit
+        facts = (lead, np.zeros_like(lead), unit, top, folded.sum(axis=1))
+        return cls(starts, widths, folded[rows, columns], *facts)
+
+    @classmethod
+    def unknown(cls, size: int) -> Laws:
+        """Of so many tests whose scores no kernel can count."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((5, size), np.int64))
+
+    def solve(self, alternative: str, *, count: bool = True) -> Tails:
+        """The p-value of each; labellings of few entries are counted, unless `count` is False."""
+        t0 = np.where(self.unit > 0, self._threshold(alternative), 0)
+        few = (self.unit > 0) & (self.n_informative <= BITS) & count
+        solve = self._compiled if worth_compiling(STEPS * t0.size) else self._in_numpy
+        (p, log_p, bound), hard = solve(t0, few)
+        if alternative == "two-sided":
+            p, log_p = np.where(t0 > 0, (2 * p, log_p + log(2.0)), (p, log_p))
+        tiny = p <= UNDERFLOW
+        bound += np.where(tiny, 4 * EPS * (1 + np.abs(log_p)), 0.0)
+        log10_p = np.where(tiny, log_p / log(10.0), np.log10(p))
+        values = np.stack([np.maximum(p, SMALLEST), log10_p, bound])
+        return Tails(values, few, hard | (self.unit == 0))
+
+    def _threshold(self, alternative: str) -> Ints:
+        """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1."""
+        t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
+        if alternative == "greater":
+            return t
+        if alternative == "less":
+            return self.top - t
+        upper = np.maximum(t, self.top - t)
+        return np.where(2 * upper - self.top <= 1, 0, upper)  # tails that meet are everything
+
+    def _compiled(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+        """P(T >= t0), its logarithm and error bound, by the kernels; and where that is too hard."""
+        some, below = t0 > 0, 2 * t0 <= self.top
+        beyond = np.where(below, self.top - t0 + 1, t0)  # of the shorter tail
+        tails, hits = np.ones((t0.size, 5)), np.ones_like(t0)
+        upper_tails(*self[:3], self.top, np.where(some & ~few, beyond, 0), LOOKS, tails)
+        count_at_most(*self[:3], np.where(some & few, self.top - beyond, -1), hits)
+        (high, low, factor, bound, left), half = tails.T, np.exp(tails[:, 0] / 2)
+        whole = few | (beyond >= self.top)  # at the top there is one labelling
+        logs = np.log(hits) - self.n_informative * log(2.0)
+        log_p = np.where(whole, logs, np.minimum(high + (low + np.log(factor)), 0.0))
+        p = np.minimum(half * (1 + low) * factor * half, 1.0)
+        p = np.where(whole, np.ldexp(hits.astype(np.float64), -self.n_informative), p)
+        bound = np.where(whole, 0.0, bound + 4 * EPS)
+        rest = np.maximum(1 - p, EPS)
+        others = np.stack([rest, np.log(rest), np.where(few, 0.0, bound * p / rest + EPS)])
+        found = np.where(below, others, np.stack([p, log_p, bound]))
+        found[:, ~some] = [[1.0], [0.0], [0.0]]
+        return found, left <= 0
+
+    def _in_numpy(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+        """The same, one test after the other."""
+        law, cells = from_widths(0, *np.zeros((2, 0), dtype=np.int64)), None
+        found, hard = np.zeros((3, t0.size)), np.zeros(t0.size, dtype=bool)
+        found[0] = 1.0
+        for i in np.flatnonzero(t0 > 0).tolist():
+            part, n = slice(self.starts[i], self.starts[i + 1]), int(self.n_informative[i])
+            widths, counts = self.widths[part], self.counts[part]
+            if not (np.array_equal(law.widths, widths) and np.array_equal(law.counts, counts)):
+                law, cells = from_widths(n, widths, counts), None
+            elif cells is None and law.dp_operations() <= UPDATES:
+                cells = dp_cells(law)  # neighbours may share a law, as ranks without ties do
+            p = 0.0 if cells is None else float(np.sum(cells[t0[i] :]))
+            if p > UNDERFLOW:
+                found[:, i] = Probability.of(p, dp_rounding(law))
+                continue
+            tail = tail_dp if few[i] else next(attempts(law, int(t0[i])))[1]
+            try:
+                found[:, i] = tail(law, int(t0[i]))
+            except TooHard:
+                hard[i] = True
+        return found, hard
+
+
+def compile_kernels(rows: Ints | None = None) -> None:
+    """Call the kernels once, before several threads do; `rows` are like the scores, but none."""
+    compile_from_now_on()
+    rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
+    Laws.of(rows, rows, none, none).solve("greater")
+
+
+@jit
+def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+    """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
+
+    Entries of greater width must stay; ``hits[r]`` stays as it is where ``most[r]`` is negative.
+    """
+    cells = np.zeros(np.max(np.append(most, 0)) + 1, dtype=np.int64)
+    for r in np.flatnonzero(most >= 0):
+        cells[: most[r] + 1] = 0
+        cells[0] = 1
+        reach = 0
+        for k in range(starts[r], starts[r + 1]):
+            if widths[k] > most[r]:
+                break
+            for _ in range(counts[k]):
+                reach = min(reach + widths[k], most[r])
+                for t in range(reach, widths[k] - 1, -1):
+                    cells[t] += cells[t - widths[k]]
+        hits[r] = cells[: reach + 1].sum()

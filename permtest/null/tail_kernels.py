@@ -94,36 +94,28 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess; the left side is concave, so that Newton's method
     rises to the root. Any tau > 0 gives the right tail; this one puts the mass where it begins.
     """
-    variance = 0.0
-    for k in range(widths.size):
-        variance += 0.25 * counts[k] * widths[k] * float(widths[k])
-    least = 1.0 / np.sqrt(variance)
+    most = 0.5 * counts * widths
+    variance = 0.5 * np.sum(most * widths)
     tau = excess / variance
     for _ in range(200):
-        gap, slope = excess, 0.0
-        for k in range(widths.size):
-            w = float(widths[k])
-            beta = np.tanh(0.5 * tau * w)
-            gap -= 0.5 * counts[k] * w * beta
-            slope += 0.25 * counts[k] * w * w * (1.0 - beta * beta)
+        beta = np.tanh(0.5 * tau * widths)
+        gap = excess - np.sum(most * beta)
+        slope = 0.5 * np.sum(most * widths * (1.0 - beta * beta))
         if gap <= 1e-3 * np.sqrt(slope) or slope <= 0.0:
             break
         tau += gap / slope
-    return float(max(tau, least))
+    return float(max(tau, 1.0 / np.sqrt(variance)))
 
 
 @jit
 def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
     """The tilt with beta_k = tanh(tau w_k / 2), tau >= 0."""
-    tilt = np.empty((3, widths.size))
-    for k in range(widths.size):
-        odds = np.exp(-tau * widths[k])
-        likely = 1.0 / (1.0 + odds)
-        if likely > LIKELY:
-            tilt[0, k], tilt[1, k] = 1.0, -2.0 * odds * likely
-        else:
-            tilt[0, k], tilt[1, k] = 0.0, np.tanh(0.5 * tau * widths[k])
-        tilt[2, k] = 4.0 * odds * likely * likely
+    tilt, odds = np.empty((3, widths.size)), np.exp(-tau * widths)
+    likely = 1.0 / (1.0 + odds)
+    near = likely > LIKELY
+    tilt[0] = np.where(near, 1.0, 0.0)
+    tilt[1] = np.where(near, -2.0 * odds * likely, np.tanh(0.5 * tau * widths))
+    tilt[2] = 4.0 * odds * likely * likely
     return tilt
 
 
@@ -166,12 +158,10 @@ _reach = jit(reach)
 @jit
 def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
     """How many points and cells of the tail leave out no more than OUTSIDE; the tilted variance."""
-    (widths, counts, tilt), variance, fair = law, 0.0, 0.0
-    for k in range(widths.size):
-        square = 0.25 * counts[k] * widths[k] * float(widths[k])
-        fair += square
-        variance += square * tilt[2, k]
-    x = _reach(OUTSIDE, variance, fair, float(widths[-1]))
+    widths, counts, tilt = law
+    squares = 0.25 * counts * widths * widths
+    variance = np.sum(squares * tilt[2])
+    x = _reach(OUTSIDE, variance, np.sum(squares), float(widths[-1]))
     above = min(np.ceil(max(x + shift, 0.0)) + 1.0, beyond + 1.0)
     below = np.ceil(max(x - shift, 0.0)) + 1.0
     if above + below > top:
