@@ -435,7 +435,7 @@ def test_rows_of_a_plane_that_are_left_out():
     )
     logs = np.log(tails + 1e-300) + scale
     nearest = int(np.abs(rows - law.region.origin[1]).argmin())
-    bounds = law._bounds(rows, starts, nearest, -1e9)
+    bounds = law._bounds(rows, starts, nearest)
     assert np.all(logs[tails > 0] <= bounds[tails > 0] + 1e-9)
     others = np.delete(np.arange(rows.size), nearest)
     assert np.median(bounds[others] - logs[others]) < 60
