@@ -90,10 +90,9 @@ class Probability(NamedTuple):
         """The probability of either of two events that exclude each other."""
         if other.value == 0:
             return self
-        doubled = self.value == other.value  # which rounds nothing
+        value, doubled = min(self.value + other.value, 1.0), self.value == other.value
         bound = max(self.error_bound, other.error_bound) + (0.0 if doubled else EPS)
-        if max(self.value, other.value) > UNDERFLOW:
-            value = min(self.value + other.value, 1.0)
+        if value > 2 * UNDERFLOW:
             return Probability(value, log(value), bound)
         high, low = max(self.log, other.log), min(self.log, other.log)
         return Probability.of_log(high + log1p(exp(low - high)), bound)

@@ -41,7 +41,6 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints
-from permtest.integers import exact_dot
 from permtest.null.distribution import EPS, IMPOSSIBLE, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
@@ -106,8 +105,6 @@ class Staircase:
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
             return replace(self, least=-self.least, strict=not self.strict).tail().complement()
-        if not self._possible():
-            return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
         for way in _ways(self._tilted):
             try:
@@ -147,13 +144,6 @@ class Staircase:
         if below:
             return Fraction(a, below)
         return inf if a else Fraction(0)  # inf where no labelling can be: it has to grow with a
-
-    def _possible(self) -> bool:
-        """Whether the event could happen if the most hits came with the fewest misses."""
-        hits, misses = (self.lattice.steps @ self.lattice.basis).T
-        gained = np.maximum(hits, 0), np.minimum(misses, 0)
-        more, less = (exact_dot(x, self.lattice.counts) for x in gained)
-        return self.reached(self.lattice.origin[0] + more, self.lattice.origin[1] + less)
 
 
 class _Region(NamedTuple):
@@ -707,14 +697,12 @@ def _circle(m: int) -> NDArray[np.complex128]:
 
 def _odd_length(n: int) -> int:
     """The next odd number that is a product of 3, 5 and 7, so that a transform is quick."""
-    while True:
-        n, rest = n | 1, n | 1
-        for factor in (3, 5, 7):
-            while rest % factor == 0:
-                rest //= factor
-        if rest == 1:
-            return n
-        n += 2
+    return int(_lengths()[np.searchsorted(_lengths(), n)])
+
+
+@cache
+def _lengths() -> Ints:
+    return np.unique([3**a * 5**b * 7**c for a in range(16) for b in range(11) for c in range(9)])
 
 
 def _ways(law: _Tilted) -> Iterator[Callable[[], Probability]]:

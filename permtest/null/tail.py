@@ -10,8 +10,8 @@ where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entrie
 `TwoPointSum`. So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the
 sum over frequencies that gives the former is in `tail_kernels`.
 
-Many tests are solved together: of few entries the labellings beyond the threshold are counted, by
-Alg. 3 in integers; of more the tail is summed under a tilt, in one call of the kernel for all tests.
+Many tests are solved together, in one call of a kernel: of few entries the labellings beyond the
+threshold are counted, by Alg. 3 in integers; of more the tail is summed under a tilt.
 """
 
 from __future__ import annotations
@@ -46,15 +46,7 @@ from permtest.null.distribution import (
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.many_point import ManyPointSum
-from permtest.null.tail_kernels import (
-    TiltedLaw,
-    find_tilt,
-    log_scale,
-    tail_sum,
-    tilt_of,
-    tilt_towards,
-    upper_tails,
-)
+from permtest.null.tail_kernels import find_tilt, tail_sum, tilt_towards, upper_tails
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -114,22 +106,15 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     with a bound: O(U) for U widths that are small for their number. Raises TooHard if more than
     `work` widths would be looked at. After Pagano and Tritchler (1983) and Keich (2005).
     """
-    if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
-        raise _too_hard(law)
-    steps = 21 * law.deviation * law.widths.size
-    if not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
+    room = float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation)
+    fits, steps = law.top < 2**53 and room <= 2**62, 21 * law.deviation * law.widths.size
+    if fits and not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
             return ManyPointSum.of_coins(law.widths, law.counts).tail(t0)
-    if NUMBA:
-        return _sum_tail(law, t0, work)
-    raise _too_hard(law)
-
-
-def _sum_tail(law: TwoPointSum, t0: int, work: int) -> Probability:
-    """P(T >= t0) by the kernel; TooHard if that takes more `work`."""
+    if not (fits and NUMBA):
+        raise _too_hard(law)
     tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    ranges, rest = np.array([[1, window.m // 2]]), 0.0
-    n = law.n_informative
+    ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
     if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
     factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
@@ -155,9 +140,11 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     tail = float(np.sum(dp_cells(rest, size)))
     if tail > UNDERFLOW:
         return Probability.of(tail, dp_rounding(rest)).halved(stuck)
-    tau = tilt_to(rest, t0)
-    tail = float(dp_cells(rest.tilted(-tau), size)[::-1] @ np.exp(-tau * np.arange(size)))
-    return _untilted(rest, t0, tau, tail, 8 * dp_rounding(rest)).halved(stuck)
+    _, window = tilt_towards(rest.widths, rest.counts, rest.top, t0)
+    cells = dp_cells(rest.tilted(-window.tau), size)[::-1]
+    tail = float(cells @ np.exp(-window.tau * np.arange(size)))
+    high, low, error = window.scale
+    return Probability.of_product(high, low, tail, 8 * dp_rounding(rest) + error).halved(stuck)
 
 
 def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
@@ -210,23 +197,20 @@ def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by FFT convolution (Alg. 4): tilt, convolve, add up the tail, undo the tilt."""
     law.check_size("the null distribution")
-    tau = tilt_to(law, t0)
-    found, undo = fft_cells(law.tilted(tau)), np.exp(-tau * np.arange(law.top - t0 + 1))
-    tail = float(np.sum(found.cells[t0:] * undo))
-    return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
+    _, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    undo, found = (
+        np.exp(-window.tau * np.arange(law.top - t0 + 1)),
+        fft_cells(law.tilted(window.tau)),
+    )
+    tail, (high, low, error) = float(np.sum(found.cells[t0:] * undo)), window.scale
+    error += found.relative + found.noise * norm(undo) / tail
+    return Probability.of_product(high, low, tail, error)
 
 
 def tilt_to(law: TwoPointSum, t0: int) -> float:
     """tau >= 0 with tilted mean t0, about; any tau would be exact, this one puts the mass there."""
     excess = t0 - law.top / 2
     return find_tilt(law.widths, law.counts, excess) if excess > 0 else 0.0
-
-
-def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) -> Probability:
-    """exp(K(tau) - tau t0) times what a tilted law has for the tail."""
-    tilted = TiltedLaw(law.widths, law.counts, tilt_of(tau, law.widths))
-    high, low, rounding, _ = log_scale(tau, 2 * t0 - law.top, tilted)
-    return Probability.of_product(high, low, tail, error + rounding)
 
 
 def _too_hard(law: TwoPointSum) -> TooHard:
@@ -389,20 +373,11 @@ class Laws(NamedTuple):
 
     def _in_numpy(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
         """The same, one test after the other."""
-        law, cells = from_widths(0, *np.zeros((2, 0), dtype=np.int64)), None
         found, hard = np.zeros((3, t0.size)), np.zeros(t0.size, dtype=bool)
         found[0] = 1.0
         for i in np.flatnonzero(t0 > 0).tolist():
-            part, n = slice(self.starts[i], self.starts[i + 1]), int(self.n_informative[i])
-            widths, counts = self.widths[part], self.counts[part]
-            if not (np.array_equal(law.widths, widths) and np.array_equal(law.counts, counts)):
-                law, cells = from_widths(n, widths, counts), None
-            elif cells is None and law.dp_operations() <= UPDATES:
-                cells = dp_cells(law)  # neighbours may share a law, as ranks without ties do
-            p = 0.0 if cells is None else float(np.sum(cells[t0[i] :]))
-            if p > UNDERFLOW:
-                found[:, i] = Probability.of(p, dp_rounding(law))
-                continue
+            part = slice(self.starts[i], self.starts[i + 1])
+            law = from_widths(int(self.n_informative[i]), self.widths[part], self.counts[part])
             tail = tail_dp if few[i] else next(attempts(law, int(t0[i])))[1]
             try:
                 found[:, i] = tail(law, int(t0[i]))

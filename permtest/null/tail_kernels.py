@@ -22,8 +22,6 @@ from permtest.null.distribution import EPS
 OUTSIDE = 50.0
 #: Points of the characteristic function below exp(-SMALL) / sd are left out, with a bound.
 SMALL = 45.0
-#: Up to so many equal entries are multiplied one by one.
-FEW = 4
 #: What one width costs in `phi`, in units of what it costs in `log_bound`.
 DEAR = 8
 #: What a search for the points that matter keeps a record of: a bound on the rest, and its looks.
@@ -187,11 +185,10 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
 
     |phi|^2 = prod_k (1 - spread_k sin^2(w_k theta / 2))^c_k, and over an interval the sine is
     smallest at an end unless it passes through 0; x (1 - x) (1 + x (1 - x)) <= sin(pi x) / pi.
-    Few equal entries are multiplied, many come in by the first terms of the logarithm. Stops
-    where the bound exceeds `cut`.
+    Stops where the bound exceeds `cut`.
     """
     widths, counts, tilt = law
-    total, product, step, looked = 0.0, 1.0, 1.0 / m, 0
+    product, step, looked = 1.0, 1.0 / m, 0
     enough = np.exp(-2.0 * cut)
     for k in range(widths.size):
         looked = k + 1
@@ -206,15 +203,10 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
         x -= ROUNDING * (1.0 + widths[k])
         if x > 0.0:
             x *= np.pi * (1.0 + x)
-            x *= tilt[2, k] * x
-            if counts[k] > FEW:
-                total += 0.5 * counts[k] * x * (1.0 + 0.5 * x)
-            else:
-                for _ in range(counts[k]):
-                    product *= 1.0 - x
-            if total > cut or product < enough:
+            product *= (1.0 - tilt[2, k] * x * x) ** counts[k]
+            if product < enough:
                 break
-    return total - 0.5 * np.log(product), looked
+    return -0.5 * np.log(product), looked
 
 
 @jit
