@@ -23,7 +23,7 @@ from permtest._parallel import in_parallel, progress
 from permtest._text import Shown, counted
 from permtest.integers import plain_array, unscaled, with_room
 from permtest.methods import METHODS
-from permtest.null.rows import Laws, compile_kernels
+from permtest.null.tail import Laws, compile_kernels
 from permtest.question import ask
 from permtest.result import PermutationTestResult, answer
 from permtest.scores import Scores, check_aligned, check_names

@@ -96,12 +96,12 @@ def test_tilted_laws_are_the_single_ones(n, widest, share, alternative, seed):
 
 @settings(max_examples=60)
 @given(
-    n=st.integers(40, 62),
+    n=st.integers(40, 52),
     widest=st.sampled_from([1, 30]),
     seed=st.integers(0, 2**32),
     alternative=st.sampled_from(["greater", "less"]),
 )
-def test_labellings_are_counted_up_to_the_limit_of_int64(n, widest, seed, alternative):
+def test_labellings_are_counted_where_a_float_holds_their_share(n, widest, seed, alternative):
     rng = np.random.default_rng(seed)
     u, h = rng.integers(1, widest + 1, (3, n)), naive.h_of(alternative)
     u[0] *= rng.choice([-1, 1], n)
@@ -148,7 +148,7 @@ def test_sums_that_no_float_holds_stay_as_they_are():
 
 @pytest.mark.parametrize("method", ["auto", "tilted"])
 def test_too_much_work_for_the_kernel_is_left_to_the_solvers(monkeypatch, method):
-    monkeypatch.setattr("permtest.null.rows.LOOKS", 1)
+    monkeypatch.setattr("permtest.null.tail.LOOKS", 1)
     rng = np.random.default_rng(3)
     u, v = rng.integers(0, 30, (2, 4, 80))
     many = exact_perm_test(u, v, axis=1, method=method)

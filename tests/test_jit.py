@@ -8,8 +8,8 @@ import pytest
 import permtest as pt
 from permtest import _jit
 from permtest._jit import compiled_or, jit
-from permtest.null import bracket, convolution, rows, sampling, tail
-from permtest.null.distribution import count_values, group_differences
+from permtest.null import bracket, convolution, sampling, tail
+from permtest.null.distribution import group_differences
 from tests.robustness.processes import check, run
 
 #: Surroundings in which properties are tried with few examples.
@@ -84,15 +84,11 @@ def arguments(name, rng):
     """Arguments for a kernel in whose place NumPy works; the last is what it writes to."""
     n, blocks = int(rng.integers(1, 30)), int(rng.integers(1, 4))
     widths, counts = rng.integers(1, 10**6, n), rng.integers(1, 200, n)
-    if name == "count_at_most":
-        widths, counts = count_values(rng.integers(1, 99, n))
-        most = np.array([int(widths @ counts) // 2])
-        return np.array([0, widths.size]), widths, counts, most, np.zeros(1, dtype=np.int64)
     if name == "add_steps":
-        widths, shares, table = widths % 99, rng.random(n), np.zeros(200 + int(rng.integers(999)))
+        share, table = rng.random(), np.zeros(200 + int(rng.integers(999)))
         table[99] = 1.0
-        law = widths, counts % 5, shares, 1 - shares
-        return law, 1, 99, table, np.zeros_like(table)
+        group = int(widths[0] % 99), int(counts[0] % 9), share, 1 - share
+        return group, 1, table.size - 99, table, np.zeros_like(table)
     if name == "sample_sums":
         states = rng.integers(0, 2**64 - 1, (blocks, 4, sampling.LANES), dtype=np.uint64)
         return states, widths, counts, np.zeros(blocks * sampling.BLOCK - 77, dtype=np.int64)
@@ -108,7 +104,6 @@ def arguments(name, rng):
     ("module", "name", "off"),
     [
         (sampling, "sample_sums", 0.0),
-        (rows, "count_at_most", 0.0),
         (convolution, "add_steps", 1e-15),
         (bracket, "phis", 1e-10),
         (bracket, "cosines", 1e-5),

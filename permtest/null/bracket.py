@@ -10,7 +10,6 @@ widths does not matter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, factorial, floor, inf, log, log1p, pi, sqrt
 from typing import Any, NamedTuple, TypeAlias
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints, compiled_or, jit
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability, TwoPointSum
-from permtest.null.enumeration import QUICK, can_halve, count_tails
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
 Complex: TypeAlias = NDArray[np.complex128]
@@ -29,8 +27,6 @@ Singles: TypeAlias = NDArray[np.float32]
 
 #: How narrow a bracket is made, relative to p, where nothing else is asked for.
 WIDTH = 1e-5
-#: What may become of that, at most, by the entries that are left out because they are so small.
-DUST = 0.1
 #: Rounding errors that one tilt serves, relative to a standard deviation.
 NEXT_TO_NOTHING = 0.01
 #: Logarithm of the tilted mass that the lower bound may lose to its period.
@@ -82,33 +78,10 @@ def tail_bracket(
         rest, stuck = law.only(free), int(law.counts[~free].sum())
         low, high = tail_bracket(rest, t0 - law.top + rest.top, width=width, slack=slack)
         return low.halved(stuck), high.halved(stuck)
-    tilted = _Tilted.of(law, t0)
-    # Entries that can hardly make a difference count as an uncertainty about T.
-    kept = np.cumsum(tilted.widths * tilted.counts) > DUST * width / tilted.rate
-    giants, low, high = law.only(kept), IMPOSSIBLE, CERTAIN
-    dusty = giants.top < law.top and t0 + slack < giants.top
-    if dusty:
-        dust = law.top - giants.top
-        low, high = _without_dust(giants, t0 - dust // 2, width, slack + dust - dust // 2)
-    # A second try only where that was quick, or where what was left out made a difference.
-    enough = (2 if can_halve(giants, QUICK) else 300) * width
-    if not dusty or high.log - low.log > enough:
-        whole = tilted.bounds(width, slack)
-        low, high = max(low, whole[0]), min(high, whole[1])
+    low, high = _Tilted(law, t0).bounds(width, slack)
     # The one labelling in which every entry moves is there.
     least = _bound(-law.n_informative * log(2.0) * (1 + 2 * EPS))
     return max(low, least), max(high, least)
-
-
-def _without_dust(
-    law: TwoPointSum, t0: int, width: float, slack: int
-) -> tuple[Probability, Probability]:
-    """`tail_bracket` of the large widths, by counting labellings if they are few."""
-    if not can_halve(law, QUICK):
-        return _Tilted.of(law, t0).bounds(width, slack)
-    counts = count_tails(law, t0 + slack, t0 - slack)
-    low, high = (Probability.of_ratio(count, law.n_informative) for count in counts)
-    return low, high
 
 
 def log_count(law: TwoPointSum, t0: int) -> float:
@@ -116,7 +89,7 @@ def log_count(law: TwoPointSum, t0: int) -> float:
     above = max(t0, law.top - t0 + 1)
     if above >= law.top:
         return 0.0
-    return _Tilted.of(law, above).scale + law.n_informative * log(2.0)
+    return _Tilted(law, above).scale + law.n_informative * log(2.0)
 
 
 def _bound(log_value: float) -> Probability:
@@ -124,7 +97,6 @@ def _bound(log_value: float) -> Probability:
     return Probability(max(exp(log_value), SMALLEST), log_value, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
 class _Tilted:
     """The law tilted to its threshold, in units of the largest width.
 
@@ -133,33 +105,19 @@ class _Tilted:
     law, and `rate` about P(T = t) / P(T >= t), times a unit of length.
     """
 
-    largest: int
-    widths: Floats
-    counts: Ints
-    excess: float
-    tau: float
-    beta: Floats
-    spread: Floats
-    scale: float
-    shift: float
-    variance: float
-    rate: float
-
-    @classmethod
-    def of(cls, law: TwoPointSum, t0: int) -> _Tilted:
-        largest, counts = int(law.widths[-1]), law.counts
-        widths = (law.widths / largest).astype(np.float64)
+    def __init__(self, law: TwoPointSum, t0: int) -> None:
+        self.largest, self.counts = int(law.widths[-1]), law.counts
+        self.widths = (law.widths / self.largest).astype(np.float64)
         # Between t0 - 1 and t0 there is nothing.
-        excess = float(Fraction(2 * t0 - 1 - law.top, 2 * largest))
-        tau = find_tilt(widths, counts, excess)
-        tilted = TiltedLaw(widths, counts, tilt_of(tau, widths))
-        high, low, _, shift = log_scale(tau, 2 * excess, tilted)
-        base, more, spread = tilted.tilt
-        variance = max(float(counts @ (widths**2 * spread)) / 4, 1e-200)
-        rate = min(tau, excess / variance)
-        rate = (rate + sqrt(rate**2 + 4 / variance)) / 2  # Birnbaum 1942
-        law_and_tilt = (largest, widths, counts, excess, tau, base + more, spread)
-        return cls(*law_and_tilt, high + low, shift[0], variance, rate)
+        self.excess = float(Fraction(2 * t0 - 1 - law.top, 2 * self.largest))
+        self.tau = find_tilt(self.widths, self.counts, self.excess)
+        tilted = TiltedLaw(self.widths, self.counts, tilt_of(self.tau, self.widths))
+        high, low, _, (self.shift, _) = log_scale(self.tau, 2 * self.excess, tilted)
+        base, more, self.spread = tilted.tilt
+        self.scale, self.beta = high + low, base + more
+        self.variance = max(float(self.counts @ (self.widths**2 * self.spread)) / 4, 1e-200)
+        rate = min(self.tau, self.excess / self.variance)
+        self.rate = (rate + sqrt(rate**2 + 4 / self.variance)) / 2  # Birnbaum 1942
 
     def bounds(self, width: float, slack: int) -> tuple[Probability, Probability]:
         """The bracket, if T may be off by `slack`, in cells."""

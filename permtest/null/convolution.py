@@ -16,15 +16,14 @@ so that a few tilted laws, side by side, have the logarithms of all cells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil, hypot, log, log2
+from math import hypot, log, log2
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._checks import TooHard
-from permtest._jit import Floats, Ints, compiled_or
+from permtest._jit import Floats, compiled_or, worth_compiling
 from permtest._parallel import progress
 from permtest.null.distribution import (
     EPS,
@@ -37,14 +36,11 @@ from permtest.null.distribution import (
 )
 from permtest.null.tail_kernels import tilt_towards
 
-#: Widths, how many entries have each, and their probabilities to stay and to move.
-Groups: TypeAlias = tuple[Ints, Ints, Floats, Floats]
+#: A width, how many entries have it, and their probabilities to stay and to move.
+Group: TypeAlias = tuple[int, int, float, float]
 
 #: Up to so many informative entries all probabilities are exact in a float64.
 ROUNDLESS = 52
-
-#: Cell updates between two movements of a bar that shows progress.
-AT_ONCE = 2 * 10**8
 
 #: The mass that is spread. A power of two, so that dividing by it is exact; a large one keeps far
 #: cells out of the subnormal numbers, with which processors are slow.
@@ -100,31 +96,19 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
     """`MASS` times the probabilities of T on the first `size` cells."""
     if size > MAX_CELLS:
         law.check_size("the null distribution")
-    # Below the cells are as many zeros as entries may move by.
     widths = np.minimum(law.widths, size).astype(np.int64)
-    pad, n = int(widths.max(initial=0)), 1
-    table, spare = np.zeros(pad + size), np.zeros(pad + size)
-    table[pad] = MASS
-    parts = _parts(law, widths, law.dp_operations(size))
-    for part in progress(parts, total=len(parts), what="all sums"):
-        flipped, n = add_steps(part, n, pad, table, spare)
+    # NumPy takes some microseconds an entry, and a nanosecond a cell.
+    steps = float(law.n_informative) * (4_000 + size)
+    fold, n = add_steps if worth_compiling(steps) else _add_steps, 1
+    # Below the cells are as many zeros as entries may move by.
+    table, spare = np.zeros((2, int(widths.max(initial=0)) + size))
+    table[-size] = MASS
+    every = zip(*(x.tolist() for x in (widths, law.counts, law.stay, law.move)), strict=True)
+    for group in progress(every, total=widths.size, what="all sums"):
+        flipped, n = fold(group, n, size, table, spare)
         if flipped:
             table, spare = spare, table
-    return table[pad:]
-
-
-def _parts(law: TwoPointSum, widths: Ints, operations: float) -> Sequence[Groups]:
-    """Entries that are folded in together: all of them, or as many as take some tenths."""
-    pieces = ceil(operations / AT_ONCE)
-    columns = (widths, law.counts, law.stay, law.move)
-    if pieces <= 1:
-        return [columns]
-    most = ceil(law.n_informative / pieces)
-    return [
-        (width, np.array([min(most, int(counts[0]) - start)]), stay, move)
-        for width, counts, stay, move in zip(*(x[:, None] for x in columns), strict=True)
-        for start in range(0, int(counts[0]), most)
-    ]
+    return table[-size:]
 
 
 def dp_rounding(law: TwoPointSum) -> float:
@@ -137,39 +121,34 @@ def dp_rounding(law: TwoPointSum) -> float:
     return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
 
 
-def _add_steps(law: Groups, n: int, pad: int, table: Floats, spare: Floats) -> tuple[bool, int]:
+def _add_steps(group: Group, n: int, size: int, table: Floats, spare: Floats) -> tuple[bool, int]:
     """`add_steps` in NumPy."""
-    for w, count, s, m in zip(*(x.tolist() for x in law), strict=True):
-        for _ in range(count):
-            n = min(n + w, table.size - pad)
-            moved = np.multiply(table[pad - w : pad - w + n], m, out=spare[:n])
-            table[pad : pad + n] *= s
-            table[pad : pad + n] += moved
+    (w, count, stay, move), pad = group, table.size - size
+    for _ in range(count):
+        n = min(n + w, size)
+        moved = np.multiply(table[pad - w : pad - w + n], move, out=spare[:n])
+        table[pad : pad + n] *= stay
+        table[pad : pad + n] += moved
     return False, n
 
 
-# NumPy takes some microseconds an entry, and a nanosecond a cell.
-@compiled_or(_add_steps, lambda law, *rest: float(law[1].sum()) * (4_000 + rest[2].size))
-def add_steps(law: Groups, n: int, pad: int, table: Floats, spare: Floats) -> tuple[bool, int]:
-    """Fold ``counts[k]`` steps of length ``widths[k]`` into a law on n cells (Alg. 3, lines 4-8).
+@compiled_or(_add_steps)
+def add_steps(group: Group, n: int, size: int, table: Floats, spare: Floats) -> tuple[bool, int]:
+    """Fold entries of one width into a law on n of the last `size` cells (Alg. 3, lines 4-8).
 
-    `table` has `pad` zeros before them, no fewer than the longest step, and `spare` has zeros.
-    Returns whether the result is in `spare`, and how many cells it occupies; what moves beyond the
-    end is lost.
+    `table` has zeros before them, no fewer than the width, and `spare` has zeros. Returns whether
+    the result is in `spare`, and how many cells it occupies; what moves beyond the end is lost.
     """
-    (widths, counts, stay, move), flipped = law, False
-    for k in range(widths.size):
-        w, s, m = widths[k], stay[k], move[k]
-        for _ in range(counts[k]):
-            n = min(n + w, table.size - pad)
-            # A loop from 0 to the length of a slice is what the compiler vectorises.
-            stayed, moved = table[pad : pad + n], table[pad - w : pad - w + n]
-            both = spare[pad : pad + n]
-            for t in range(both.size):
-                both[t] = s * stayed[t] + m * moved[t]
-            table, spare = spare, table
-            flipped = not flipped
-    return flipped, n
+    (w, count, stay, move), pad = group, table.size - size
+    for _ in range(count):
+        n = min(n + w, size)
+        # A loop from 0 to the length of a slice is what the compiler vectorises.
+        stayed, moved = table[pad : pad + n], table[pad - w : pad - w + n]
+        both = spare[pad : pad + n]
+        for t in range(both.size):
+            both[t] = stay * stayed[t] + move * moved[t]
+        table, spare = spare, table
+    return count % 2 == 1, n
 
 
 #: Rounding noise is stated as so many times its standard deviation.

@@ -24,7 +24,7 @@ from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from permtest._checks import TooLarge
 from permtest._jit import Floats, Ints, compiled_or, jit
@@ -59,31 +59,27 @@ class Probability(NamedTuple):
     @classmethod
     def of_log(cls, log_value: float, error_bound: float) -> Probability:
         """From a logarithm with few roundings, which exp magnifies."""
-        if log_value == -inf:
-            return IMPOSSIBLE
-        log_value = min(log_value, 0.0)
-        value = max(exp(log_value), SMALLEST)
-        return cls(value, log_value, error_bound + EPS * (2 + 2 * abs(log_value)))
+        return cls.of_product(log_value, 0.0, 1.0, error_bound + 2 * EPS * abs(log_value))
 
     @classmethod
     def of_ratio(cls, count: int, exponent: int) -> Probability:
         """count / 2^exponent, rounded once."""
-        if count == 0:
-            return IMPOSSIBLE
         p = Fraction(count, 2**exponent)
-        if p > UNDERFLOW:
+        if p > UNDERFLOW or count == 0:
             return cls.of(float(p), EPS / 2)
         return cls.of_log(log(count) - exponent * log(2.0), EPS * exponent)
 
     @classmethod
     def of_product(cls, high: float, low: float, factor: float, error_bound: float) -> Probability:
         """exp(high + low) * factor, where `low` is what was rounded off a logarithm `high`."""
+        if high == -inf:
+            return IMPOSSIBLE
         log_value = min(high + (low + log(factor)), 0.0)
-        if log_value < log(UNDERFLOW):
-            return cls.of_log(log_value, error_bound)
         # Half of the exponent at a time: exp(high) alone could underflow.
         value = exp(high / 2) * (1 + low) * factor * exp(high / 2)
-        return cls(min(value, 1.0), log_value, error_bound + 4 * EPS)
+        if log_value < log(UNDERFLOW):  # all that is left is the logarithm, which exp magnifies
+            error_bound += 2 * EPS * abs(log_value)
+        return cls(min(max(value, SMALLEST), 1.0), log_value, error_bound + 4 * EPS)
 
     @property
     def log10(self) -> float:
@@ -94,10 +90,9 @@ class Probability(NamedTuple):
         """The probability of either of two events that exclude each other."""
         if other.value == 0:
             return self
-        doubled = self.value == other.value  # which rounds nothing
+        value, doubled = min(self.value + other.value, 1.0), self.value == other.value
         bound = max(self.error_bound, other.error_bound) + (0.0 if doubled else EPS)
-        if max(self.value, other.value) > UNDERFLOW:
-            value = min(self.value + other.value, 1.0)
+        if value > 2 * UNDERFLOW:
             return Probability(value, log(value), bound)
         high, low = max(self.log, other.log), min(self.log, other.log)
         return Probability.of_log(high + log1p(exp(low - high)), bound)
@@ -189,11 +184,6 @@ class LatticeDistribution:
         values = self.offset + self.unit * cells
         return values if self.scale == 1 else np.asarray(values / self.scale, dtype=np.float64)
 
-    def value(self, cell: int) -> float:
-        """The value in a cell, 0 being the lowest; an integer unless there are decimals."""
-        total = self.offset + self.unit * cell
-        return total if self.scale == 1 else total / self.scale
-
     @property
     def step(self) -> float:
         """The distance between neighbouring values; an integer unless there are decimals."""
@@ -207,17 +197,6 @@ class LatticeDistribution:
         cell, rest = divmod(Fraction(str(z)) * self.scale - self.offset, self.unit)
         return float(self.pmf[int(cell)]) if rest == 0 and 0 <= cell < self.pmf.size else 0.0
 
-    def cdf(self, x: ArrayLike) -> Any:
-        """P(S <= x), summed from the left so that small values stay accurate.
-
-        x is a number or an array of any shape; where it is NaN, so is the result.
-        """
-        return self._at(self._below, x)
-
-    def sf(self, x: ArrayLike) -> Any:
-        """P(S > x), the survival function as SciPy defines it (strictly greater)."""
-        return self._at(self._above, x)
-
     def mean(self) -> float:
         """The expectation, measured from the middle, where a symmetric law has it exactly."""
         middle = (self.pmf.size - 1) / 2
@@ -228,22 +207,6 @@ class LatticeDistribution:
         """The standard deviation."""
         cells = np.arange(self.pmf.size)
         return self.step * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
-
-    @cached_property
-    def _below(self) -> Floats:
-        """P(S < cell i) for i = 0..M, summed from the left so that small values stay accurate."""
-        return np.minimum(np.concatenate(([0.0], np.cumsum(self.pmf))), 1.0)
-
-    @cached_property
-    def _above(self) -> Floats:
-        """P(S >= cell i) for i = 0..M, summed from the right."""
-        return np.minimum(np.concatenate((np.cumsum(self.pmf[::-1])[::-1], [0.0])), 1.0)
-
-    def _at(self, table: Floats, x: ArrayLike) -> Any:
-        values = np.asarray(x)
-        found = table[np.searchsorted(self.support, values, side="right")]
-        found = np.where(values != values, np.nan, found)
-        return float(found) if np.ndim(found) == 0 else found
 
 
 def pmf(stay: int, swap: int) -> LatticeDistribution:
@@ -491,20 +454,14 @@ def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
     for n, f in enumerate(pmfs):
         if not isinstance(f, LatticeDistribution):
             raise TypeError(f"pmfs[{n}] = {f!r} is not the law of an entry; make one with pmf()")
-        cells = np.flatnonzero(f.pmf)
-        if not 1 <= cells.size <= 2:
+        cells = np.flatnonzero(f.pmf).tolist()
+        if not (1 <= len(cells) <= 2 and np.all((f.pmf >= 0) & (f.pmf <= 1))):
             raise ValueError(
-                f"pmfs[{n}] has {cells.size} values with positive probability; the law of one "
-                "entry has one or two (stay, swap)"
+                f"pmfs[{n}] has {len(cells)} values with positive probability; the law of one "
+                "entry has one or two (stay, swap), of probabilities up to 1"
             )
-        low, high = int(cells[0]), int(cells[-1])
-        stay, move = float(f.pmf[low]), float(f.pmf[high])
-        if not (0 < stay <= 1 and 0 < move <= 1):
-            raise ValueError(
-                f"pmfs[{n}] has the probabilities {stay} and {move}; they lie in (0, 1]"
-            )
-        offset += f.offset + f.unit * low
-        seen[f.unit * (high - low), stay, move] += 1
+        offset += f.offset + f.unit * cells[0]
+        seen[f.unit * (cells[-1] - cells[0]), *f.pmf[[cells[0], cells[-1]]].tolist()] += 1
     laws = sorted(law for law in seen if law[0] > 0)
     counts = np.array([seen[law] for law in laws], dtype=np.int64)
     widths, stays, moves = np.array(laws, dtype=object).reshape(-1, 3).T
@@ -560,9 +517,7 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
 
 
 @jit
-def count_differences(
-    u: Ints, v: Ints, tables: Ints, block: Ints
-) -> tuple[bool, int, int, int, int]:
+def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[bool, int, int, int, int]:
     """Count |u_i - v_i|; whether all fit the tables, both sums, the smallest and the largest score.
 
     Each row of `tables` counts every fourth entry, so that equal neighbours do not wait for each
@@ -572,28 +527,17 @@ def count_differences(
     low, high = np.int64(0), np.int64(0)
     if u.size > 0:
         low = high = u[0]
-    for start in range(0, u.size, block.size):
-        a, b = u[start : start + block.size], v[start : start + block.size]
-        widest = np.int64(0)
-        for i in range(a.size):
-            x, y = a[i], b[i]
-            total_u += x
-            total_v += y
-            low, high = min(low, min(x, y)), max(high, max(x, y))
-            d = abs(x - y)
-            block[i] = d
-            widest = max(widest, d)
-        if widest >= tables.shape[1] or low < -(2**60) or high > 2**60:
+    for i in range(u.size):
+        x, y = u[i], v[i]
+        total_u += x
+        total_v += y
+        low, high = min(low, min(x, y)), max(high, max(x, y))
+        d = abs(x - y)
+        if not 0 <= d < TABLE:
             return False, 0, 0, 0, 0
-        whole = a.size - a.size % 4
-        for i in range(0, whole, 4):
-            tables[0, block[i]] += 1
-            tables[1, block[i + 1]] += 1
-            tables[2, block[i + 2]] += 1
-            tables[3, block[i + 3]] += 1
-        for i in range(whole, a.size):
-            tables[0, block[i]] += 1
-    return True, int(total_u), int(total_v), int(low), int(high)
+        tables[i & 3, d] += 1
+    fits = low >= -(2**60) and high <= 2**60  # or else differences may have wrapped around
+    return fits, int(total_u), int(total_v), int(low), int(high)
 
 
 # NumPy takes some 40 microseconds a test, and 10 ns an entry.
@@ -608,12 +552,11 @@ def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws
     divisor (0: it does not fit), the sum of the divided differences, and how many are not 0.
     """
     (u, v, first, second), (starts, widths, counts) = tests, laws
-    tables, block = np.zeros((4, TABLE), dtype=np.int64), np.empty(2048, dtype=np.int64)
-    end = np.int64(0)
+    tables, end = np.zeros((4, TABLE), dtype=np.int64), np.int64(0)
     for r in range(first.size):
         begin = starts[r] = end
         a, b = u[first[r]], v[second[r]]
-        fits, total_u, total_v, low, high = count_differences(a, b, tables, block)
+        fits, total_u, total_v, low, high = count_differences(a, b, tables)
         if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
             facts[r] = 0
             tables[:] = 0

@@ -85,38 +85,28 @@ def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
 
 
 def count_tail(law: TwoPointSum, t0: int) -> int:
-    """How many labellings have T >= t0, in integers; see `count_tails`."""
-    return count_tails(law, t0, t0)[0]
+    """How many labellings have T >= t0, in integers.
 
-
-def count_tails(law: TwoPointSum, far: int, near: int) -> tuple[int, int]:
-    """How many labellings have T >= far, and how many T >= near, in integers; near <= far.
-
-    Those are the ones that lack top - t0 at most; halves are combined for both thresholds.
-    O(2^(N'/2)) for N' informative entries, far less near the end. TooHard if a half has more than
-    `MAX_SUMS` sums.
+    Those are the ones that lack top - t0 at most; halves of the entries are combined. O(2^(N'/2))
+    for N' informative entries, far less near the end. TooHard if a half has more than `MAX_SUMS`
+    sums.
     """
-    every, top = 2**law.n_informative, law.top
-    if 2 * near <= top < 2 * far:
-        return count_tail(law, far), count_tail(law, near)
-    if 2 * far <= top:  # the others are fewer
-        below, most = count_tails(law, top - near + 1, top - far + 1)
-        return every - most, every - below
-    if near > top:
-        return 0, 0
-    chosen = law.widths <= top - near
+    if 2 * t0 <= law.top:  # the others are fewer
+        return int(2**law.n_informative) - count_tail(law, law.top - t0 + 1)
+    if t0 > law.top:
+        return 0
+    lacking = law.top - t0
+    chosen = law.widths <= lacking
     widths = np.repeat(law.widths[chosen], law.counts[chosen].astype(np.intp))
     halves = widths[::2], widths[1::2]
-    if top - near < 2**62:
-        first, second = (subset_sums(w.astype(np.int64), top - near) for w in halves)
+    if lacking < 2**62:
+        first, second = (subset_sums(w.astype(np.int64), lacking) for w in halves)
     elif widths.size <= MAX_HALVED_HUGE:
         first, second = (np.sort(enumerate_swaps(0 * w, w).astype(object)) for w in halves)
     else:
         first = second = widths[:0]
     if first.size and second.size:
-        many = count_pairs(first, second, top - near)
-        few = many if far == near else count_pairs(first, second, max(top - far, -1))
-        return few, many
+        return count_pairs(first, second, lacking)
     raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 

@@ -173,8 +173,7 @@ class ManyPointSum:
         logs = self._log_shares[at_top]
         total = logs @ self.counts
         error = float(abs(logs) @ self.counts) * 2 * LONG_EPS + 4 * LONG_EPS * self.counts.sum()
-        high = float(total)
-        return Probability.of_product(min(high, 0.0), float(total - high), 1.0, error)
+        return Probability.of_product(float(total), float(total - float(total)), 1.0, error)
 
     def tail_fraction(self, t0: int) -> Fraction:
         """P(T >= t0) as a fraction: tables are polynomials, packed into integers (MemoryError)."""
@@ -289,12 +288,9 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
     rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
-    high = min(float(exponent), 0.0)
     error += rough / (factor - rough) + 16 * EPS
-    # The exponent may be slightly above 0 next to the mean; the factor takes what is over.
-    low = float(exponent - LONG(high))
-    factor *= float(np.exp(low)) if high == 0.0 else 1.0
-    return Probability.of_product(high, 0.0 if high == 0.0 else low, factor, error)
+    high = float(exponent)
+    return Probability.of_product(high, float(exponent - LONG(high)), factor, error)
 
 
 def _exponent(
@@ -330,12 +326,7 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
     for number in order.tolist():
         part = slice(*parts[number])
         size = part.stop - part.start
-        if size == 2:  # |phi|^2 = 1 - 4 q (1 - q) sin^2(theta step / 2)
-            q, step = shares[part], int(law.steps[part].max())
-            sine = np.sin((step * alive % m) * (np.pi / m))
-            modulus = np.sqrt(np.maximum(1 - 4 * q[0] * q[1] * sine**2, 0.0))
-            work += alive.size
-        elif alive.size * size <= 4 * m or alive.size <= FEW:
+        if alive.size * size <= 4 * m or alive.size <= FEW:
             angle = (law.steps[part] % m * alive[:, None]) % m * (2 * np.pi / m)
             modulus = np.abs(np.exp(1j * angle) @ shares[part])
             work += alive.size * size
@@ -408,9 +399,7 @@ def _log_phi(
     down = -2 * np.sin(x / 2) ** 2
     real = law._sum(shares * down)
     wide = ~np.logical_and.reduceat(near | (np.abs(x) < 2), law.starts, axis=1)
-    first_order = np.where(np.repeat(wide, law.sizes, axis=1), 0.0, x)
-    sines = np.where(near, series + (x - first_order), np.sin(x) - first_order)
-    imaginary = law._sum(shares * sines)
+    imaginary = law._sum(shares * np.where(near, series, np.sin(x) - x))
     # Near 0 the square of the modulus has lost what the modulus has not.
     modulus = np.maximum(np.hypot(1 + real, imaginary), EPS)
     excess = 2 * real + real**2 + imaginary**2

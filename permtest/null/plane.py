@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from itertools import product
 from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, log, log1p, log2
 from typing import NamedTuple
 
@@ -40,7 +41,6 @@ from numpy.typing import NDArray
 
 from permtest._checks import TooHard
 from permtest._jit import Floats, Ints
-from permtest.integers import exact_dot
 from permtest.null.distribution import EPS, IMPOSSIBLE, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
@@ -50,7 +50,7 @@ from permtest.null.tail_kernels import reach
 #: do not matter, relative to that of t0.
 OUTSIDE = 42.0
 #: Weights beyond exp(STEEP) are too uneven, and cut off at exp(STEEPEST).
-STEEP, STEEPEST = 250.0, 600.0
+STEEP, STEEPEST = 590.0, 600.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
@@ -61,6 +61,8 @@ WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
 DEARER, CELLS = 4, 2.5e8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
+#: Rows are bounded by so many times the tilt too, in either sum.
+OTHERS = (0.0, 0.5, 1.0, 1.6, 3.0)
 #: Rows are bounded one by one up to so far from the middle, in blocks of more beyond.
 BLOCKS = 64
 #: Entries that are folded in together: their binomial coefficients are floats, squared as well.
@@ -103,8 +105,6 @@ class Staircase:
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
             return replace(self, least=-self.least, strict=not self.strict).tail().complement()
-        if not self._possible():
-            return IMPOSSIBLE
         reason = "one tilt is not accurate enough for this staircase"
         for way in _ways(self._tilted):
             try:
@@ -144,13 +144,6 @@ class Staircase:
         if below:
             return Fraction(a, below)
         return inf if a else Fraction(0)  # inf where no labelling can be: it has to grow with a
-
-    def _possible(self) -> bool:
-        """Whether the event could happen if the most hits came with the fewest misses."""
-        hits, misses = (self.lattice.steps @ self.lattice.basis).T
-        gained = np.maximum(hits, 0), np.minimum(misses, 0)
-        more, less = (exact_dot(x, self.lattice.counts) for x in gained)
-        return self.reached(self.lattice.origin[0] + more, self.lattice.origin[1] + less)
 
 
 class _Region(NamedTuple):
@@ -226,7 +219,7 @@ class _Tilted:
         nearest = there[np.abs(rows[there] - middle).argmin()]
         origin = np.array((starts[nearest], rows[nearest]))
         scale = self._log_scale(origin)
-        bounds = self._bounds(rows, starts, nearest, least + scale[0]) - scale[0]
+        bounds = self._bounds(rows, starts, nearest) - scale[0]
         matter = np.flatnonzero(bounds > least)
         first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
         rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
@@ -235,13 +228,13 @@ class _Tilted:
         heights[starts > self.ends[0, 1]] = -inf
         return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
-    def _bounds(self, rows: Ints, starts: Ints, nearest: int, enough: float) -> Floats:
+    def _bounds(self, rows: Ints, starts: Ints, nearest: np.intp) -> Floats:
         """Bounds on the log of the probability of the region in blocks that begin at these rows.
 
         All of a row has the same hits. Between two rows the boundary rises in both sums, so that a
         block of rows has no more misses than its ends and, starts being whole numbers, one step
         along a row. There a tilt leaves no more than the largest weight times its mass, or times 1
-        (Chernoff) for the best one for the outermost block, until that has a bound above `enough`.
+        (Chernoff), as others do.
         """
         frame, number = self.frame, np.arange(rows.size)
         after = np.minimum(number + 1, rows.size - 1)
@@ -264,14 +257,10 @@ class _Tilted:
         distances = np.maximum(rows - self.means[1], self.means[1] - rows[after])
         bounds = self.log_mass(1, distances) + float(np.abs(tilt - (x, y)) @ self.event.totals)
         bounds += self._cumulants(np.array((x, y)))[0] - x * low - y * misses
+        for a, b in product(OTHERS, OTHERS):  # any tilt has a bound without the mass
+            other = self._cumulants(np.array((a * x, b * y)))[0] - a * x * low - b * y * misses
+            bounds = np.minimum(bounds, other)
         bounds[nearest] = inf  # the row of t0 matters whatever its bound
-        for end in (0, -1):
-            while (k := np.flatnonzero(bounds > enough)[end]) != nearest:
-                value, x, y = self._best_tilt(np.array((low[k], misses[k])), np.array((x, y)))
-                bounds = np.minimum(bounds, value - x * low - y * misses)
-                bounds[nearest] = inf
-                if bounds[k] > enough:
-                    break
         return np.asarray(bounds)
 
     def bound(self) -> float:
@@ -360,18 +349,17 @@ class _Tilted:
                 ratios.append(np.where(ratio == ratio, ratio, 0.0))
             return np.asarray(ratios[0] - ratios[1])
 
-    def _cumulants(self, tilt: Floats) -> tuple[float, Floats, Floats]:
-        """K of a tilt in both sums, its gradient and its second derivatives.
+    def _cumulants(self, tilt: Floats) -> tuple[float, Floats]:
+        """K of a tilt in both sums, and its gradient, the tilted mean.
 
         K(x, y) = log E exp(x a + y i) is the sum over moves of log((1 + exp(push)) / 2).
         """
         push = self.sums @ tilt
         odds = np.exp(-np.abs(push))
-        share = self.counts / (1.0 + odds)
         logs = np.maximum(push, 0.0) + np.log1p(odds) - log(2.0)
+        shares = np.where(push > 0, 1.0, odds) / (1.0 + odds)
         value = float(self.frame[0] @ tilt + self.counts @ logs)
-        mean = self.frame[0] + (share * np.where(push > 0, 1.0, odds)) @ self.sums
-        return value, mean, (self.sums.T * (share * odds / (1.0 + odds))) @ self.sums
+        return value, self.frame[0] + (self.counts * shares) @ self.sums
 
     def _find_tilt(self) -> Floats:
         """The tilt towards the most likely point of the region, no less than one deviation.
@@ -403,27 +391,6 @@ class _Tilted:
             found, moved = high * slope, high * slope - found
             if np.abs(moved).sum() < 1e-3 * np.abs(found).sum():
                 break
-        return found
-
-    def _best_tilt(self, point: Floats, tilt: Floats) -> tuple[float, float, float]:
-        """K and the tilt x >= 0 >= y with about the smallest bound beyond a point (Newton)."""
-        best, found = inf, (0.0, *tilt.tolist())
-        longest, furthest = float(np.abs(self.sums).sum(axis=1).max()), 8.0
-        for _ in range(40):
-            value, mean, ((aa, ai), (_, ii)) = self._cumulants(tilt)
-            by_a, by_i = (mean - point).tolist()
-            if value - tilt @ point < best:
-                best, found = float(value - tilt @ point), (value, *tilt.tolist())
-            else:
-                furthest *= 0.5
-            aa, ii = aa * 1.0001 + 1e-9, ii * 1.0001 + 1e-9
-            size = aa * ii - ai * ai
-            step = np.array((ai * by_i - ii * by_a, ai * by_a - aa * by_i)) / size
-            step *= min(1.0, furthest / (np.abs(step).sum() * longest + 1e-9))
-            step = np.array((max(step[0], -tilt[0]), min(step[1], -tilt[1])))
-            if abs(step @ (by_a, by_i)) < 0.1:
-                break
-            tilt = tilt + step
         return found
 
 
@@ -730,14 +697,12 @@ def _circle(m: int) -> NDArray[np.complex128]:
 
 def _odd_length(n: int) -> int:
     """The next odd number that is a product of 3, 5 and 7, so that a transform is quick."""
-    while True:
-        n, rest = n | 1, n | 1
-        for factor in (3, 5, 7):
-            while rest % factor == 0:
-                rest //= factor
-        if rest == 1:
-            return n
-        n += 2
+    return int(_lengths()[np.searchsorted(_lengths(), n)])
+
+
+@cache
+def _lengths() -> Ints:
+    return np.unique([3**a * 5**b * 7**c for a in range(16) for b in range(11) for c in range(9)])
 
 
 def _ways(law: _Tilted) -> Iterator[Callable[[], Probability]]:

@@ -7,7 +7,6 @@ c_k random bits: it costs a few words of random bits, not N coin flips.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,8 +44,6 @@ BLOCKS_AT_ONCE = 512
 CHUNKS = 1024
 #: Bits of the digits of widths whose sums exceed int64.
 DIGIT = 31
-#: Words of the states of generators that are held at a time without Numba (1 MiB).
-STATES_AT_ONCE = 2**17
 
 
 def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn:
@@ -110,32 +107,21 @@ def _digits(law: TwoPointSum) -> Iterator[tuple[int, Ints]]:
 
 
 def _sample_sums(states: NDArray[np.uint64], widths: Ints, counts: Ints, sums: Ints) -> None:
-    """`sample_sums` in NumPy: states of some rows of all generators first, then words at once."""
-    ends = np.cumsum(counts)
-    n_words = -(-int(counts.sum()) // 64)
-    n_rows = -(-min(sums.size, BLOCK) // LANES)
-    drawn = np.zeros((n_rows, len(states), LANES), dtype=np.uint64)
-    at_once = max(1, min(n_rows, STATES_AT_ONCE // max(1, n_words * states.size)))
-    s = np.empty((at_once * n_words + 1, 4, len(states), LANES), dtype=np.uint64)
-    s[0] = states.transpose(1, 0, 2)
-    for row in range(0, n_rows, at_once):
-        total = drawn[row : row + at_once]
-        n = len(total) * n_words
-        for old, new in pairwise(s[: n + 1]):
-            np.bitwise_xor(old[2:], old[:2], out=new[2:])
-            np.bitwise_xor(old[:2], new[:1:-1], out=new[:2])
-            new[2] ^= old[1] << S17
-            new[3] = (new[3] << R45) | (new[3] >> L19)
-        a, a_d = s[:n, 0], s[:n, 0] + s[:n, 3]
-        words = (((a_d << R23) | (a_d >> L41)) + a).reshape(len(total), n_words, *total.shape[1:])
-        for width, start, end in zip(widths.astype(np.uint64), ends - counts, ends, strict=True):
-            first, last = start // 64, -(-end // 64)
-            mask = np.full((last - first, 1, 1), ALL_BITS)
-            mask[0] <<= np.uint64(start % 64)
-            mask[-1] &= ALL_BITS >> np.uint64(-end % 64)
-            ones = np.bitwise_count(words[:, first:last] & mask)
-            total += width * ones.sum(axis=1, dtype=np.uint64)
-        s[0] = s[n]
+    """`sample_sums` in NumPy: all generators take a step together."""
+    a, b, c, d = states.transpose(1, 0, 2).copy()
+    drawn = np.zeros((-(-min(sums.size, BLOCK) // LANES), *a.shape), dtype=np.uint64)
+    for total in drawn:
+        free = 0  # bits of the current words that no entry has taken yet
+        for width, left in zip(widths.astype(np.uint64), counts.tolist(), strict=True):
+            while left > 0:
+                if free == 0:
+                    words, free = (((a + d) << R23) | ((a + d) >> L41)) + a, 64
+                    c, d = c ^ a, d ^ b
+                    a, b, c, d = a ^ d, b ^ c, c ^ (b << S17), (d << R45) | (d >> L19)
+                take = min(left, free)
+                total += width * np.bitwise_count(words & (ALL_BITS >> np.uint64(64 - take)))
+                words = words >> np.uint64(take % 64)
+                free, left = free - take, left - take
     sums[:] = drawn.transpose(1, 0, 2).ravel()[: sums.size].view(np.int64)
 
 

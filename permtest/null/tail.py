@@ -1,4 +1,4 @@
-"""Upper tail probabilities of T, accurate relative to themselves.
+"""Upper tail probabilities of T, accurate relative to themselves: of one law, and of many at once.
 
 A tail is a sum of cells. What can go wrong is the size of those cells: an FFT is accurate to
 1e-16 absolutely, and a float64 holds nothing below 5e-324. Exponential tilting (Keich 2005) moves
@@ -9,6 +9,9 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
 where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entries have, as in
 `TwoPointSum`. So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the
 sum over frequencies that gives the former is in `tail_kernels`.
+
+Many tests are solved together, in one call of a kernel: of few entries the labellings beyond the
+threshold are counted, by Alg. 3 in integers; of more the tail is summed under a tilt.
 """
 
 from __future__ import annotations
@@ -17,35 +20,33 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
 from itertools import combinations
-from math import inf
-from typing import TypeAlias
+from math import inf, log
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permtest._checks import TooHard
-from permtest._jit import NUMBA, worth_compiling
+from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, jit, worth_compiling
 from permtest.null.bracket import log_count, peaks
-from permtest.null.convolution import dp_cells, dp_rounding, fft_cells, norm
+from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, norm
 from permtest.null.distribution import (
     CERTAIN,
+    EPS,
     IMPOSSIBLE,
     MAX_CELLS,
+    SMALLEST,
+    TABLE,
     UNDERFLOW,
     Probability,
     TwoPointSum,
     add_counts,
+    count_rows,
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.many_point import ManyPointSum
-from permtest.null.tail_kernels import (
-    TiltedLaw,
-    find_tilt,
-    log_scale,
-    tail_sum,
-    tilt_of,
-    tilt_towards,
-)
+from permtest.null.tail_kernels import find_tilt, tail_sum, tilt_towards, upper_tails
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -105,22 +106,15 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     with a bound: O(U) for U widths that are small for their number. Raises TooHard if more than
     `work` widths would be looked at. After Pagano and Tritchler (1983) and Keich (2005).
     """
-    if law.top >= 2**53 or float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation) > 2**62:
-        raise _too_hard(law)
-    steps = 21 * law.deviation * law.widths.size
-    if not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
+    room = float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation)
+    fits, steps = law.top < 2**53 and room <= 2**62, 21 * law.deviation * law.widths.size
+    if fits and not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
             return ManyPointSum.of_coins(law.widths, law.counts).tail(t0)
-    if NUMBA:
-        return _sum_tail(law, t0, work)
-    raise _too_hard(law)
-
-
-def _sum_tail(law: TwoPointSum, t0: int, work: int) -> Probability:
-    """P(T >= t0) by the kernel; TooHard if that takes more `work`."""
+    if not (fits and NUMBA):
+        raise _too_hard(law)
     tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    ranges, rest = np.array([[1, window.m // 2]]), 0.0
-    n = law.n_informative
+    ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
     if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
         ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
     factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
@@ -146,9 +140,11 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     tail = float(np.sum(dp_cells(rest, size)))
     if tail > UNDERFLOW:
         return Probability.of(tail, dp_rounding(rest)).halved(stuck)
-    tau = tilt_to(rest, t0)
-    tail = float(dp_cells(rest.tilted(-tau), size)[::-1] @ np.exp(-tau * np.arange(size)))
-    return _untilted(rest, t0, tau, tail, 8 * dp_rounding(rest)).halved(stuck)
+    _, window = tilt_towards(rest.widths, rest.counts, rest.top, t0)
+    cells = dp_cells(rest.tilted(-window.tau), size)[::-1]
+    tail = float(cells @ np.exp(-window.tau * np.arange(size)))
+    high, low, error = window.scale
+    return Probability.of_product(high, low, tail, 8 * dp_rounding(rest) + error).halved(stuck)
 
 
 def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
@@ -201,23 +197,20 @@ def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by FFT convolution (Alg. 4): tilt, convolve, add up the tail, undo the tilt."""
     law.check_size("the null distribution")
-    tau = tilt_to(law, t0)
-    found, undo = fft_cells(law.tilted(tau)), np.exp(-tau * np.arange(law.top - t0 + 1))
-    tail = float(np.sum(found.cells[t0:] * undo))
-    return _untilted(law, t0, tau, tail, found.relative + found.noise * norm(undo) / tail)
+    _, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    undo, found = (
+        np.exp(-window.tau * np.arange(law.top - t0 + 1)),
+        fft_cells(law.tilted(window.tau)),
+    )
+    tail, (high, low, error) = float(np.sum(found.cells[t0:] * undo)), window.scale
+    error += found.relative + found.noise * norm(undo) / tail
+    return Probability.of_product(high, low, tail, error)
 
 
 def tilt_to(law: TwoPointSum, t0: int) -> float:
     """tau >= 0 with tilted mean t0, about; any tau would be exact, this one puts the mass there."""
     excess = t0 - law.top / 2
     return find_tilt(law.widths, law.counts, excess) if excess > 0 else 0.0
-
-
-def _untilted(law: TwoPointSum, t0: int, tau: float, tail: float, error: float) -> Probability:
-    """exp(K(tau) - tau t0) times what a tilted law has for the tail."""
-    tilted = TiltedLaw(law.widths, law.counts, tilt_of(tau, law.widths))
-    high, low, rounding, _ = log_scale(tau, 2 * t0 - law.top, tilted)
-    return Probability.of_product(high, low, tail, error + rounding)
 
 
 def _too_hard(law: TwoPointSum) -> TooHard:
@@ -265,3 +258,157 @@ def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
         new = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts))
         return new, -(-threshold // new.unit)
     return None
+
+
+# ---- many laws at once -------------------------------------------------------------------------
+
+#: What a tail takes in NumPy, in additions.
+STEPS = 10**6
+
+#: Up to so many differing pairs, numbers of labellings are counted, and p is not rounded at all.
+BITS = ROUNDLESS
+
+
+class Tails(NamedTuple):
+    """The p-values of many tests.
+
+    `values` has the rows p, its decimal logarithm and its error bound; `counted` says where p is a
+    number of labellings, `hard` where it has still to be found in another way.
+    """
+
+    values: Floats
+    counted: NDArray[np.bool_]
+    hard: NDArray[np.bool_]
+
+
+class Laws(NamedTuple):
+    """What the kernel counted, with one element for each test, in its own units.
+
+    Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`. A `unit` of 0 marks a test
+    that the kernel cannot count.
+    """
+
+    starts: Ints
+    widths: Ints
+    counts: Ints
+    lead: Ints
+    low: Ints
+    unit: Ints
+    top: Ints
+    n_informative: Ints
+
+    @classmethod
+    def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
+        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
+        size = first.size
+        facts, starts = np.zeros((size, 6), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
+        count_rows((u, v, first, second), facts, (starts, widths, counts))
+        total_u, total_v, *rest = facts.T.copy()
+        return cls(starts, widths, counts, total_u - total_v, *rest)
+
+    @classmethod
+    def of_counts(cls, values: Ints, times: Ints) -> Laws:
+        """Of tests in which ``values[k]`` occurs ``times[i, k]`` times; values are distinct."""
+        sizes, where = np.unique(np.abs(values), return_inverse=True)
+        folded = np.zeros((len(times), sizes.size), dtype=np.int64)
+        for column, k in zip(times.T, where.ravel().tolist(), strict=True):
+            folded[:, k] += column if sizes[k] else 0
+        rows, columns = folded.nonzero()
+        unit = np.maximum(np.gcd.reduce(np.where(folded > 0, sizes, 0), axis=1, initial=0), 1)
+        starts = np.searchsorted(rows, np.arange(len(times) + 1))
+        widths, lead, top = sizes[columns] // unit[rows], times @ values, (folded @ sizes) // unit
+        facts = (lead, np.zeros_like(lead), unit, top, folded.sum(axis=1))
+        return cls(starts, widths, folded[rows, columns], *facts)
+
+    @classmethod
+    def unknown(cls, size: int) -> Laws:
+        """Of so many tests whose scores no kernel can count."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((5, size), np.int64))
+
+    def solve(self, alternative: str, *, count: bool = True) -> Tails:
+        """The p-value of each; labellings of few entries are counted, unless `count` is False."""
+        t0 = np.where(self.unit > 0, self._threshold(alternative), 0)
+        few = (self.unit > 0) & (self.n_informative <= BITS) & count
+        solve = self._compiled if worth_compiling(STEPS * t0.size) else self._in_numpy
+        (p, log_p, bound), hard = solve(t0, few)
+        if alternative == "two-sided":
+            p, log_p = np.where(t0 > 0, (2 * p, log_p + log(2.0)), (p, log_p))
+        tiny = p <= UNDERFLOW
+        bound += np.where(tiny, 4 * EPS * (1 + np.abs(log_p)), 0.0)
+        log10_p = np.where(tiny, log_p / log(10.0), np.log10(p))
+        values = np.stack([np.maximum(p, SMALLEST), log10_p, bound])
+        return Tails(values, few, hard | (self.unit == 0))
+
+    def _threshold(self, alternative: str) -> Ints:
+        """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1."""
+        t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
+        if alternative == "greater":
+            return t
+        if alternative == "less":
+            return self.top - t
+        upper = np.maximum(t, self.top - t)
+        return np.where(2 * upper - self.top <= 1, 0, upper)  # tails that meet are everything
+
+    def _compiled(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+        """P(T >= t0), its logarithm and error bound, by the kernels; and where that is too hard."""
+        some, below = t0 > 0, 2 * t0 <= self.top
+        beyond = np.where(below, self.top - t0 + 1, t0)  # of the shorter tail
+        tails, hits = np.ones((t0.size, 5)), np.ones_like(t0)
+        upper_tails(*self[:3], self.top, np.where(some & ~few, beyond, 0), LOOKS, tails)
+        count_at_most(*self[:3], np.where(some & few, self.top - beyond, -1), hits)
+        (high, low, factor, bound, left), half = tails.T, np.exp(tails[:, 0] / 2)
+        whole = few | (beyond >= self.top)  # at the top there is one labelling
+        logs = np.log(hits) - self.n_informative * log(2.0)
+        log_p = np.where(whole, logs, np.minimum(high + (low + np.log(factor)), 0.0))
+        p = np.minimum(half * (1 + low) * factor * half, 1.0)
+        p = np.where(whole, np.ldexp(hits.astype(np.float64), -self.n_informative), p)
+        bound = np.where(whole, 0.0, bound + 4 * EPS)
+        rest = np.maximum(1 - p, EPS)
+        others = np.stack([rest, np.log(rest), np.where(few, 0.0, bound * p / rest + EPS)])
+        found = np.where(below, others, np.stack([p, log_p, bound]))
+        found[:, ~some] = [[1.0], [0.0], [0.0]]
+        return found, left <= 0
+
+    def _in_numpy(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+        """The same, one test after the other."""
+        found, hard = np.zeros((3, t0.size)), np.zeros(t0.size, dtype=bool)
+        found[0] = 1.0
+        for i in np.flatnonzero(t0 > 0).tolist():
+            part = slice(self.starts[i], self.starts[i + 1])
+            law = from_widths(int(self.n_informative[i]), self.widths[part], self.counts[part])
+            tail = tail_dp if few[i] else next(attempts(law, int(t0[i])))[1]
+            try:
+                found[:, i] = tail(law, int(t0[i]))
+            except TooHard:
+                hard[i] = True
+        return found, hard
+
+
+def compile_kernels(rows: Ints | None = None) -> None:
+    """Call the kernels once, before several threads do; `rows` are like the scores, but none."""
+    compile_from_now_on()
+    rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
+    Laws.of(rows, rows, none, none).solve("greater")
+
+
+@jit
+def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
+    """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
+
+    Entries of greater width must stay; ``hits[r]`` stays as it is where ``most[r]`` is negative.
+    """
+    cells = np.zeros(np.max(np.append(most, 0)) + 1, dtype=np.int64)
+    for r in np.flatnonzero(most >= 0):
+        cells[: most[r] + 1] = 0
+        cells[0] = 1
+        reach = 0
+        for k in range(starts[r], starts[r + 1]):
+            if widths[k] > most[r]:
+                break
+            for _ in range(counts[k]):
+                reach = min(reach + widths[k], most[r])
+                for t in range(reach, widths[k] - 1, -1):
+                    cells[t] += cells[t - widths[k]]
+        hits[r] = cells[: reach + 1].sum()

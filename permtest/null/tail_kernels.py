@@ -22,8 +22,6 @@ from permtest.null.distribution import EPS
 OUTSIDE = 50.0
 #: Points of the characteristic function below exp(-SMALL) / sd are left out, with a bound.
 SMALL = 45.0
-#: Up to so many equal entries are multiplied one by one.
-FEW = 4
 #: What one width costs in `phi`, in units of what it costs in `log_bound`.
 DEAR = 8
 #: What a search for the points that matter keeps a record of: a bound on the rest, and its looks.
@@ -94,36 +92,28 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess; the left side is concave, so that Newton's method
     rises to the root. Any tau > 0 gives the right tail; this one puts the mass where it begins.
     """
-    variance = 0.0
-    for k in range(widths.size):
-        variance += 0.25 * counts[k] * widths[k] * float(widths[k])
-    least = 1.0 / np.sqrt(variance)
+    most = 0.5 * counts * widths
+    variance = 0.5 * np.sum(most * widths)
     tau = excess / variance
     for _ in range(200):
-        gap, slope = excess, 0.0
-        for k in range(widths.size):
-            w = float(widths[k])
-            beta = np.tanh(0.5 * tau * w)
-            gap -= 0.5 * counts[k] * w * beta
-            slope += 0.25 * counts[k] * w * w * (1.0 - beta * beta)
+        beta = np.tanh(0.5 * tau * widths)
+        gap = excess - np.sum(most * beta)
+        slope = 0.5 * np.sum(most * widths * (1.0 - beta * beta))
         if gap <= 1e-3 * np.sqrt(slope) or slope <= 0.0:
             break
         tau += gap / slope
-    return float(max(tau, least))
+    return float(max(tau, 1.0 / np.sqrt(variance)))
 
 
 @jit
 def tilt_of(tau: float, widths: Ints | Floats) -> Floats:
     """The tilt with beta_k = tanh(tau w_k / 2), tau >= 0."""
-    tilt = np.empty((3, widths.size))
-    for k in range(widths.size):
-        odds = np.exp(-tau * widths[k])
-        likely = 1.0 / (1.0 + odds)
-        if likely > LIKELY:
-            tilt[0, k], tilt[1, k] = 1.0, -2.0 * odds * likely
-        else:
-            tilt[0, k], tilt[1, k] = 0.0, np.tanh(0.5 * tau * widths[k])
-        tilt[2, k] = 4.0 * odds * likely * likely
+    tilt, odds = np.empty((3, widths.size)), np.exp(-tau * widths)
+    likely = 1.0 / (1.0 + odds)
+    near = likely > LIKELY
+    tilt[0] = np.where(near, 1.0, 0.0)
+    tilt[1] = np.where(near, -2.0 * odds * likely, np.tanh(0.5 * tau * widths))
+    tilt[2] = 4.0 * odds * likely * likely
     return tilt
 
 
@@ -166,12 +156,10 @@ _reach = jit(reach)
 @jit
 def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
     """How many points and cells of the tail leave out no more than OUTSIDE; the tilted variance."""
-    (widths, counts, tilt), variance, fair = law, 0.0, 0.0
-    for k in range(widths.size):
-        square = 0.25 * counts[k] * widths[k] * float(widths[k])
-        fair += square
-        variance += square * tilt[2, k]
-    x = _reach(OUTSIDE, variance, fair, float(widths[-1]))
+    widths, counts, tilt = law
+    squares = 0.25 * counts * widths * widths
+    variance = np.sum(squares * tilt[2])
+    x = _reach(OUTSIDE, variance, np.sum(squares), float(widths[-1]))
     above = min(np.ceil(max(x + shift, 0.0)) + 1.0, beyond + 1.0)
     below = np.ceil(max(x - shift, 0.0)) + 1.0
     if above + below > top:
@@ -197,11 +185,10 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
 
     |phi|^2 = prod_k (1 - spread_k sin^2(w_k theta / 2))^c_k, and over an interval the sine is
     smallest at an end unless it passes through 0; x (1 - x) (1 + x (1 - x)) <= sin(pi x) / pi.
-    Few equal entries are multiplied, many come in by the first terms of the logarithm. Stops
-    where the bound exceeds `cut`.
+    Stops where the bound exceeds `cut`.
     """
     widths, counts, tilt = law
-    total, product, step, looked = 0.0, 1.0, 1.0 / m, 0
+    product, step, looked = 1.0, 1.0 / m, 0
     enough = np.exp(-2.0 * cut)
     for k in range(widths.size):
         looked = k + 1
@@ -216,15 +203,10 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
         x -= ROUNDING * (1.0 + widths[k])
         if x > 0.0:
             x *= np.pi * (1.0 + x)
-            x *= tilt[2, k] * x
-            if counts[k] > FEW:
-                total += 0.5 * counts[k] * x * (1.0 + 0.5 * x)
-            else:
-                for _ in range(counts[k]):
-                    product *= 1.0 - x
-            if total > cut or product < enough:
+            product *= (1.0 - tilt[2, k] * x * x) ** counts[k]
+            if product < enough:
                 break
-    return total - 0.5 * np.log(product), looked
+    return -0.5 * np.log(product), looked
 
 
 @jit

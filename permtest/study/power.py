@@ -25,7 +25,7 @@ from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
 from permtest.integers import with_room
-from permtest.null.rows import Laws, compile_kernels
+from permtest.null.tail import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
 #: More items than this nobody has; the most whose number is searched for among exact tests; and

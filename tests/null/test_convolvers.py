@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
-from permtest.null import convolution
 from permtest.null.convolution import dp_cells, fft_cells
 from permtest.null.distribution import MAX_CELLS, as_two_point_sum, attainable, group
 from permtest.null.enumeration import count_labellings
@@ -151,10 +150,3 @@ def test_cost_model_is_about_the_number_of_updates(rows):
     assert law.dp_operations() == pytest.approx(total, rel=1 / 2)
     assert law.dp_operations(1) == law.n_informative
     assert law_of([(1, 0)] * 100).dp_operations() == 5050
-
-
-def test_laws_that_are_folded_in_piece_by_piece_are_the_same(monkeypatch):
-    law = law_of([(1, 0)] * 50 + [(7, 0)] * 33 + [(20, 0)] * 4)
-    whole = dp_cells(law)
-    monkeypatch.setattr(convolution, "AT_ONCE", law.dp_operations() / 5)
-    np.testing.assert_allclose(dp_cells(law), whole, rtol=1e-14)

@@ -2,29 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, pmf
 from permtest.null.distribution import JointDistribution
-from tests.strategies import effects
-
-
-@given(effects(max_size=8), st.integers(-300, 300))
-def test_cdf_and_sf_are_sums_of_the_pmf(rows, x):
-    law = convolve_dp([pmf(*row) for row in rows])
-    assert law.cdf(x) == pytest.approx(law.pmf[law.support <= x].sum(), abs=1e-15)
-    assert law.sf(x) == pytest.approx(law.pmf[law.support > x].sum(), abs=1e-15)
-    assert law.cdf(x + 0.5) == law.cdf(x)
-    np.testing.assert_array_equal(law.cdf([[x, x]]), [[law.cdf(x)] * 2])
-
-
-def test_tails_keep_their_relative_accuracy():
-    law = convolve_dp([pmf(1, -1)] * 200)
-    assert law.sf(198) == 0.5**200
-    assert law.cdf(-200) == 0.5**200
-    assert law.sf(200) == 0.0
-    assert law.cdf(200) == pytest.approx(1)
 
 
 def test_values_beyond_int64():
@@ -32,7 +12,6 @@ def test_values_beyond_int64():
     assert law.support.tolist() == [10**30, 10**30 + 10**25]
     assert law(10**30) == 0.5
     assert law(10**30 + 1) == 0.0
-    assert law.cdf(10**30 + 5) == 0.5
     wide = pmf(-6 * 10**18, 6 * 10**18)
     assert wide.support.tolist() == [-6 * 10**18, 6 * 10**18]
 
@@ -48,11 +27,8 @@ def test_pmf_cannot_be_changed_afterwards():
 
 def test_values_that_cannot_be():
     law = convolve_dp([pmf(1, -1)] * 3)
-    assert law(1.5) == law(0) == law(np.nan) == law(99) == 0.0
+    assert law(1.5) == law(0) == law(np.nan) == law(np.inf) == law(99) == 0.0
     assert law(1.0) == law(1) == 0.375
-    assert np.isnan(law.cdf(np.nan))
-    assert np.isnan(law.sf([0, np.nan])).tolist() == [False, True]
-    assert (law.cdf(np.inf), law.sf(-np.inf)) == (1.0, 1.0)
 
 
 def test_an_effect_must_be_an_integer():

@@ -235,10 +235,9 @@ def counted_pairs(staircase: Staircase, n: int, k: int) -> Fraction:
 
 
 def test_beyond_the_best_there_is_nothing():
-    u, v = [(1, 0)] * 50 + [(1, 1)] * 20, [(0, 1)] * 50 + [(0, 2)] * 20
+    u, v = [(1, 0)] * 50 + [(2, 1)] * 20, [(0, 1)] * 50 + [(0, 2)] * 20
     assert event(u, v, strict=True).tail().value == 0
     assert event(v, u).tail().value == 1  # the worst is as good as all others
-    u, v = [(1, 0)] * 50 + [(2, 1)] * 20, [(0, 1)] * 50 + [(0, 2)] * 20
     best = event(u, v).tail()
     assert best.log == pytest.approx(-70 * log(2), rel=1e-12)
 

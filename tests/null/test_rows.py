@@ -7,7 +7,7 @@ import pytest
 
 from permtest import _jit
 from permtest.null.distribution import TABLE, count_values, group_differences
-from permtest.null.rows import BITS, Laws
+from permtest.null.tail import BITS, Laws
 from tests.null import counted, law_of
 
 RNG = np.random.default_rng(4)
