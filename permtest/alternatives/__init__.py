@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from math import nan
 from typing import Any
 
 from permtest._checks import check_count, check_level
-from permtest._parallel import RNG, as_generator, progress
+from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, html_table, plain, text_table, together
 from permtest.alternatives import registry
 from permtest.alternatives.bayes import BayesTestResult, MetricPosterior, bayes_test, posterior
@@ -29,7 +28,7 @@ from permtest.exact import exact_perm_test
 from permtest.interval import ConfidenceInterval
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
-from permtest.statistics import Alternative, Statistic, check_alternative, check_scores, lookup
+from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
 __all__ = [
     "AlternativeResult",
@@ -56,6 +55,8 @@ __all__ = [
 
 #: What is said of an assumption that does not hold, that does, and of which scores cannot tell.
 VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
+#: How a p is marked that is a bound, or sampled.
+MARKS = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUAL TO} "}
 
 
 @dataclass(frozen=True)
@@ -85,22 +86,18 @@ class Answer(Shown):
     @property
     def pvalue_text(self) -> str:
         """p, marked if it is sampled, or an upper bound; "-" if there is none."""
-        marks = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUAL TO} "}
-        text = self.result.pvalue_text() if self.result else "-"
-        return marks.get(getattr(self.result, "method", ""), "") + text
+        mark = MARKS.get(getattr(self.result, "method", ""), "")
+        return mark + self.result.pvalue_text() if self.result else "-"
 
     def rejects(self, alpha: float) -> bool | None:
-        """Whether the test rejects its null hypothesis at the level `alpha`.
-
-        None where it has no p, or bounds of p lie on either side of the level.
-        """
+        """Whether p <= alpha; None if there is no p, or bounds of p lie on either side of alpha."""
         if self.result is None:
             return None
-        bounds = [self.result.pvalue]
+        p = low = self.result.pvalue
         if isinstance(self.result, PermutationTestResult) and self.result.method == "bracket":
-            bounds.append(self.result.pvalue_interval()[0])
-        found = {bool(registry.rejects(p, alpha)) for p in bounds}
-        return found.pop() if len(found) == 1 else None
+            low = self.result.pvalue_interval()[0]
+        found = bool(registry.rejects(p, alpha))
+        return found if found or not registry.rejects(low, alpha) else None
 
     @property
     def held(self) -> bool | None:
@@ -131,28 +128,19 @@ class AnswerTable(Shown):
     """What `compare_all` returns: the answers of all tests to one question.
 
     Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
-    show it.
+    show it. A row has `test` and `title`, the `result`, an `interval` and `assumptions_text`.
 
     Parameters
     ----------
     answers : tuple of Answer
         In the order of the table, the exact paired-permutation test first.
-    names : tuple of two str
-        The names of the two systems.
-    n : int
-        Number of pairs.
-    alternative : str
-    delta : float
-        The difference under the null hypothesis.
-    confidence_level : float
-        Of the intervals.
+    names, n, alternative, delta, confidence_level
+        As the tests have them.
     metric : str
         What is compared.
-    correlation : float or None
-        r12 of the two systems' scores; None for counts.
-    inflation : float or None
-        By how much the standard deviation of the difference is multiplied where independence of
-        the two systems is assumed.
+    correlation, inflation : float or None
+        r12 of the two systems' scores, and by how much the standard deviation of the difference is
+        multiplied where independence of the two systems is assumed; None for counts.
 
     Examples
     --------
@@ -235,9 +223,7 @@ def compare_all(
     tests : sequence of str, optional
         Names of the tests to make. Default: all that apply.
     confidence_level : float, default 0.95
-    K : int, default 10_000
-        Number of resamples of the bootstrap tests.
-    rng : numpy.random.Generator, int or None, default 0
+    K, rng : as in `alternatives.bootstrap`
         For the bootstrap tests.
     names : tuple of two str, optional
 
@@ -263,25 +249,25 @@ def compare_all(
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
     check_count(K, "K", most=MAX_RESAMPLES)
-    entry, of_pair = lookup(statistic), None
-    if not entry.columns:
-        scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
-        check_scores(entry, scores)
-        of_pair = registry.correlation(scores), registry.inflation(scores)
-    elif delta:
+    entry = lookup(statistic)
+    if entry.columns and delta:
         raise ValueError(f"delta is for single scores, not for {entry.name!r}")
-    else:
-        scores = registry.counts_of(u, v, names, entry)
-    chosen = _chosen(applicable(scores, entry, delta), tests)
+    scores, _ = registry.scores_of(u, v, names, labels=("u", "v"), entry=entry)
+    known = applicable(scores, entry, delta)
+    for name in set(tests or ()).difference(known):
+        raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
     how: dict[str, Any] = {"delta": registry.as_threshold(delta), "alternative": alternative}
     answers = tuple(
         _answer(name, scores, entry, confidence_level, K=K, rng=streams[name], **how)
-        for name in progress(chosen, total=len(chosen), what="tests")
+        for name in (known if tests is None else tests)
     )
+    of_pair: Any = None, None
+    if not entry.columns:
+        of_pair = plain((registry.correlation(scores), registry.inflation(scores)))
     shown = scores.names, len(scores), alternative, float(delta), confidence_level, entry.name
-    return AnswerTable(answers, *shown, *plain(of_pair or (None, None)))
+    return AnswerTable(answers, *shown, *of_pair)
 
 
 def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
@@ -292,14 +278,6 @@ def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, .
     return tuple(test for test in TITLES if binary or test not in registry.OF_COUNTS)
 
 
-def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
-    """The tests that are asked for, in that order."""
-    names = list(known if tests is None else tests)
-    for name in set(names).difference(known):
-        raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
-    return names
-
-
 def _answer(
     name: str, scores: Scores, entry: Statistic, level: float, *, delta: Any, **how: Any
 ) -> Answer:
@@ -308,16 +286,14 @@ def _answer(
         result = own = _made(name, scores, entry, delta=delta, **how)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
-    assumptions: Sequence[str] = registry.TESTS[name].assumptions
+    assumptions = registry.moved(registry.TESTS[name].assumptions, delta)
     if isinstance(result, AlternativeResult):
-        seen, assumptions = (result.estimate, result.estimate_name), result.assumptions
+        seen = result.estimate, result.estimate_name
     elif entry.columns:
         seen = float(result.statistic), f"{entry.title or entry.name} difference"
     else:
         seen = float(scores.means[0] - scores.means[1]), registry.MEAN
-        if delta:
-            assumptions = registry.SYMMETRIC, registry.ITEMS
-            own = exact_perm_test(scores, alternative=how["alternative"])
+        own = exact_perm_test(scores, alternative=how["alternative"]) if delta else result
     interval = None
     with suppress(ValueError):  # there is none, or none at this level
         interval = own.confidence_interval(level)
@@ -326,28 +302,25 @@ def _answer(
 
 
 def _made(
-    name: str, scores: Scores, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
+    name: str, scores: Scores, entry: Statistic, *, alternative: Any, delta: Any, K: int, rng: Any
 ) -> Any:
     """A test of these scores or counts, by what it takes."""
     row, n = registry.TESTS[name], len(scores)
     of: dict[str, Any] = {"statistic": entry} if entry.columns else {}
     if name == "exact":
-        shifted = registry.less(scores, delta) if delta else scores
+        shifted = registry.less(scores, delta)
         return exact_perm_test(shifted, alternative=alternative, rng=rng, **of)
     assert row.single is not None
-    make = partial(row.single, alternative=alternative)
     if row.takes == "scores":
-        return make(scores, delta=delta)
+        return row.single(scores, alternative=alternative, delta=delta)
     if row.takes == "resamples":
-        return make(scores, delta=delta, K=K, rng=rng, **of)
-    first, second = (int(mean * n) for mean in scores.means)
-    if row.takes == "discordant":
-        both = int((scores.u * scores.v > 0).sum())
-        found = make(first - both, second - both, n=n)
-    elif name == "two_proportion_z":
-        found = make(first, n, second, n)
-    else:
-        found = make([[first, n - first], [second, n - second]])
+        return row.single(scores, alternative=alternative, delta=delta, K=K, rng=rng, **of)
+    (first, second), both = (int(mean * n) for mean in scores.means), scores.u * scores.v > 0
+    alone: dict[str, Any] = {"n": n} if row.takes == "discordant" else {}
+    taken: dict[str, tuple[Any, ...]] = {"shares": (first, n, second, n)}
+    taken["discordant"] = first - int(both.sum()), second - int(both.sum())
+    taken["table"] = ([[first, n - first], [second, n - second]],)
+    found = row.single(*taken[row.takes], alternative=alternative, **alone)
     return replace(found, names=scores.names)
 
 

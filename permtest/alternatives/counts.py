@@ -49,8 +49,8 @@ def mcnemar(
     n : int, optional
         Number of items, of which the estimate is the difference of the accuracies; by default
         b + c, those that tell.
-    alternative : {"two-sided", "greater", "less"}
-        "greater": the first system scores higher. For chi-squared the signed root is taken.
+    alternative : as in `paired_t`
+        For chi-squared the signed root is taken.
 
     Returns
     -------

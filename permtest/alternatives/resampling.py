@@ -24,21 +24,17 @@ from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_s
 from permtest.integers import exact_sum, largest
 from permtest.null.distribution import count_values
 from permtest.question import TIE
-from permtest.statistics import Alternative, Statistic, check_scores, lookup, measured
+from permtest.statistics import Alternative, Statistic, lookup, measured
 
 Counts: TypeAlias = NDArray[np.int64]
 
 #: Which intervals there are of the mean and the median; the first one unless asked for another.
 INTERVALS = {"mean": ("studentised", "percentile"), "median": ("percentile",)}
-
 NO_SPREAD = "so resamples say nothing of others; use exact_perm_test, which needs no spread"
-
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
-
 #: How many numbers are held at a time while resampling (2 MB), or where many tests share resamples.
 AT_ONCE, SHARED = 2**18, 2**21
-
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
 
@@ -117,24 +113,22 @@ def bootstrap(
     check_option("interval", kind, INTERVALS[statistic])
     size = check_count(K, "K", most=MAX_RESAMPLES)
     scores, shift = registry.scores_of(a, b, None, delta, least=2)
-    registry.check_size(scores.scale, scores.u, scores.v)
-    steps, counts = count_values(scores.differences())
-    floats, scale = _floats(steps, scores.scale)
-    unit = 1 / (scale * (len(scores) if statistic == "mean" else 2))
-    if steps.size < 2:
+    values, counts = count_values(scores.differences())
+    if values.size < 2:
         raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
-    make = {"studentised": _sums_and_errors}.get(kind, _sums if statistic == "mean" else _medians)
+    make = {"studentised": _means_and_errors, "percentile": _means}[kind]
+    make = _medians if statistic == "median" else make
+    floats, unit = _floats(values, scores.scale)
     of = partial(make, floats)
-    (theta, *errors), drawn = of(counts[None])[:, 0], resampled(of, counts, size, rng)
-    values, estimate = drawn[0], float(theta) * unit + float(shift)
+    (theta, *errors), (drawn, *spreads) = of(counts[None])[:, 0], resampled(of, counts, size, rng)
+    estimate, tie = float(theta) * unit + float(shift), TIE * unit * float(np.abs(drawn).max())
     if kind == "studentised":
         error = float(errors[0])
-        values, seen = theta - error * in_errors(values - theta, drawn[1]), float(theta / error)
+        drawn, seen = theta - error * in_errors(drawn - theta, spreads[0]), float(theta) / error
     else:
-        error, seen = float(np.std(values, ddof=1)) if size > 1 else 0.0, estimate
-    test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
-    tie = TIE * unit * float(np.abs(drawn[0]).max())
-    p, ends = _inverted(values * unit, tie, float(shift), alternative)
+        error, seen = float((drawn - theta).std(ddof=1)) if size > 1 else 0.0, estimate
+    p, ends = _inverted(drawn * unit, tie, float(shift), alternative)
+    test = "bootstrap_percentile" if make is _means else f"bootstrap_{statistic}"
     found = seen, p, alternative, len(scores), estimate, scores.names, float(shift)
     return AlternativeResult(test, *found, {"standard_error": error * unit}, _ends=ends)
 
@@ -184,11 +178,8 @@ def paired_bootstrap(
     This is not a test under a null hypothesis: it resamples nothing as if the systems were equal.
     It inverts the percentile interval, which presumes that the measure errs to both sides alike;
     the level of that can be off, to either side, and mostly exceeds what it says if there are few
-    entries. `exact_perm_test` has no such doubt.
-
-    Time O(K U) for U distinct entries of counts or distinct differences of scores, shared as in
-    `bootstrap`. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
-    Evaluation.
+    entries. `exact_perm_test` has no such doubt. Cost as of `bootstrap`. Source: Koehn (2004),
+    Statistical Significance Tests for Machine Translation Evaluation.
 
     Examples
     --------
@@ -201,23 +192,20 @@ def paired_bootstrap(
     """
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
     shift = float(registry.as_threshold(delta))
+    scores, _ = registry.scores_of(u, v, labels=("u", "v"), entry=entry)
     if entry.columns:
-        scores = registry.counts_of(u, v, None, entry)
         measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
         rows = np.concatenate(both, axis=1).astype(np.float64)
         rows, counts = np.unique(rows, axis=0, return_counts=True)
-        gaps, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
+        of, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
     else:
-        scores, _ = registry.scores_of(u, v, None, labels=("u", "v"))
-        registry.check_size(scores.scale, scores.u, scores.v)
-        check_scores(entry, scores)
-        d, parts = scores.differences(), len(scores) if entry.name == "mean" else 1
+        d, parts = scores.differences(), 1 if entry.name == "mean" else len(scores)
         steps, counts = count_values(d)
-        floats, scale = _floats(steps, scores.scale)
-        gaps, unit = partial(_sums, floats), 1 / (scale * parts)
-        estimate = float(Fraction(exact_sum(d), scores.scale * parts))
-    values = resampled(gaps, counts, size, rng)[0] * unit - shift
+        floats, unit = _floats(steps, scores.scale)
+        of, unit = partial(_means, floats), unit * parts
+        estimate = float(Fraction(exact_sum(d) * parts, scores.scale * len(scores)))
+    values = resampled(of, counts, size, rng)[0] * unit - shift
     if len(scores) < 2 or np.ptp(values) == 0 != values[0]:
         raise ValueError(f"u and v have the same difference in all resamples, {NO_SPREAD}")
     tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
@@ -238,7 +226,7 @@ def _inverted(values: Floats, tie: float, delta: float, alternative: str) -> tup
 def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
     """The smallest and the largest number whose one-sided p exceeds the tail."""
     size = ordered.size
-    m = registry.first(lambda count: (count + 1) / (size + 1) > tail, 0, size)
+    m = int(np.searchsorted(np.arange(1, size + 1) / (size + 1), tail, side="right"))
     return (float(ordered[m - 1]), float(ordered[-m])) if m else (-inf, inf)
 
 
@@ -251,26 +239,21 @@ def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RN
     The function takes how often each of U values occurs in M resamples, of shape (M, U), and
     returns an array whose last axis has length M. What computes side by side changes no number.
     """
-    few = ITEMS_PER_VALUE * counts.size <= counts.sum()
-    rows = max(1, AT_ONCE // int(counts.size if few else counts.sum()))
-    parts = [(i, min(rows, size - start)) for i, start in enumerate(range(0, size, rows))]
-    found = in_parallel(_part, parts, seeds(as_generator(rng)), of, counts, few)
+    n, origin = int(counts.sum()), seeds(as_generator(rng))
+    few = ITEMS_PER_VALUE * counts.size <= n
+    rows = max(1, AT_ONCE // (counts.size if few else n))
+    items = np.repeat(np.arange(counts.size), counts.astype(np.intp))
+
+    def part(i: int) -> Floats:
+        """Of some of the resamples, by values or by items."""
+        own, m = stream(origin, i), min(rows, size - i * rows)
+        if few:
+            return of(own.multinomial(n, counts / n, size=m))
+        return of(_times(items[own.integers(n, size=(m, n))], counts.size))
+
+    parts = range(-(-size // rows))
+    found = in_parallel(part, parts)
     return np.concatenate(list(progress(found, total=len(parts), what="resamples")), axis=-1)
-
-
-def _part(
-    part: tuple[int, int],
-    origin: np.random.SeedSequence,
-    of: Callable[[Counts], Floats],
-    counts: Counts,
-    few: bool,
-) -> Floats:
-    """What the function makes of some of the resamples, by values or by items."""
-    rng, n, m = stream(origin, part[0]), int(counts.sum()), part[1]
-    if few:
-        return of(rng.multinomial(n, counts / n, size=m))
-    items = np.repeat(np.arange(counts.size), counts.astype(np.intp))[rng.integers(n, size=(m, n))]
-    return of(_times(items, counts.size))
 
 
 def _times(items: Counts, width: int) -> Counts:
@@ -279,35 +262,34 @@ def _times(items: Counts, width: int) -> Counts:
     return np.bincount(cells.ravel(), minlength=width * len(items)).reshape(-1, width)
 
 
-def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, int]:
-    """Differences times a scale, which is 1 where they would be too large for floats."""
-    if max(scale, largest(steps)) < 2**1000:
-        return steps.astype(np.float64), scale
-    return registry.as_floats(steps, scale), 1
+def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, float]:
+    """Differences as multiples of a unit, and this unit; whole numbers, unless they are huge."""
+    parts = max(largest(steps) >> 1000, scale >> 1000, 1)
+    return registry.as_floats(steps, parts), float(Fraction(parts, scale))
 
 
-def _sums(values: Floats, counts: Counts) -> Floats:
-    """Sums of resamples, in bits that do not depend on how many threads BLAS has."""
-    return np.asarray(np.einsum("ij,j...->i...", counts, values))[None]
+def _means(values: Floats, counts: Counts) -> Floats:
+    """Means of resamples, in bits that do not depend on how many threads BLAS has."""
+    return np.asarray(np.einsum("ij,j->i", counts, values) / counts[0].sum())[None]
 
 
-def _sums_and_errors(values: Floats, counts: Counts) -> Floats:
-    """N times the mean and its standard error; squares are of what is left without the mean."""
-    n, (sums,) = int(counts[0].sum()), _sums(values, counts)
-    squares = (values - (sums / n)[:, None]) ** 2
-    return np.stack([sums, np.sqrt(np.einsum("ij,ij->i", counts, squares) * (n / (n - 1)))])
+def _means_and_errors(values: Floats, counts: Counts) -> Floats:
+    """The mean and its standard error; squares are of what is left without the mean."""
+    n, (means,) = int(counts[0].sum()), _means(values, counts)
+    squares = (values - means[:, None]) ** 2
+    return np.stack([means, np.sqrt(np.einsum("ij,ij->i", counts, squares) / (n * (n - 1)))])
 
 
 def _medians(values: Floats, counts: Counts) -> Floats:
-    """Twice the median: the sum of the two middle values."""
+    """The mean of the two middle values."""
     n, below = int(counts[0].sum()), counts.cumsum(axis=1)
     lower, upper = ((below < rank).sum(axis=1) for rank in ((n + 1) // 2, n // 2 + 1))
-    return np.asarray(values[lower] + values[upper])[None]
+    return np.asarray((values[lower] + values[upper]) / 2)[None]
 
 
 def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Counts) -> Floats:
     """By how much the first system is ahead in resamples of rows of both."""
-    first, second = np.hsplit(_sums(rows, counts)[0], 2)
+    first, second = np.hsplit(np.einsum("ij,jk->ik", counts, rows), 2)
     return np.asarray(values(first) - values(second))[None]
 
 

@@ -405,7 +405,7 @@ def power_curve(
     a, b : array_like of shape (N,)
         Scores of both systems on the same items; or one `Scores`, and None.
     test : str, default "exact"
-        One of "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean" (studentised),
+        One of "exact", "paired_t", "normal_z", "bootstrap_mean" (studentised),
         "sign", "wilcoxon" and "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar",
         "mcnemar_midp" and "mcnemar_chi2".
     sizes : int or sequence of int, default 20

@@ -3,7 +3,7 @@
 from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from math import comb
 from statistics import median as middle
 
@@ -171,16 +171,13 @@ def test_far_tails_of_the_median_keep_their_digits(n, m):
     st.one_of(
         st.lists(x, min_size=1, max_size=12)
         for x in (st.integers(-9, 9), st.integers(-(10**30), 10**30))
-    ),
-    st.booleans(),
+    )
 )
-def test_every_sum_is_found_at_its_rank(steps, diagonal):
-    pairs = combinations_with_replacement(steps, 2) if diagonal else combinations(steps, 2)
-    sums = sorted(x + y for x, y in pairs)
+def test_every_sum_is_found_at_its_rank(steps):
+    sums = sorted(x + y for x, y in combinations_with_replacement(steps, 2))
     array = np.array(steps, dtype=object if max(map(abs, steps)) >= 2**60 else np.int64)
-    assert kth_walsh(array, range(1, len(sums) + 1), diagonal=diagonal) == sums
-    if sums:
-        assert hodges_lehmann_sum(array, diagonal=diagonal) == middle(map(Fraction, sums))
+    assert kth_walsh(array, range(1, len(sums) + 1)) == sums
+    assert hodges_lehmann_sum(array) == middle(map(Fraction, sums))
 
 
 def test_sums_at_the_edge_of_machine_integers():
