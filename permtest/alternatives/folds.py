@@ -63,10 +63,10 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
 
 def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
-    if weight is None and n_folds > 1 and n_folds % 2:
-        what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
-        raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
     if weight is None:
+        if n_folds > 1 and n_folds % 2:
+            what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
+            raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
         return block_weight(n_folds // 2) if n_folds > 1 else 1.0
     if not 0 < check_finite(weight, "weight") <= 1:
         raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
@@ -76,8 +76,7 @@ def as_weight(weight: float | None, n_folds: int) -> float:
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
     """The effective share of the summed counts of an m x 2 cross-validation.
 
-    Each item is validated m times, by models whose training sets overlap, so that the 2 m folds
-    know less than as many independent ones.
+    Folds whose training sets overlap know less than as many independent ones.
 
     Parameters
     ----------
@@ -96,10 +95,9 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
 
     Notes
     -----
-    Closed form of the average, with h(x) = x log x - x and c = 2 (m - 1):
-    8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)]; 2 log 1.5 for m = 1. The paper
-    prints 0.3688 for m = 3. Source: Wang and Li (2019), Eq. 14 and 22; for other m their variance
-    carried over.
+    The average is 8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)], with
+    h(x) = x log x - x and c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14
+    and 22, which print 0.3688 for m = 3; for other m their variance carried over.
 
     Examples
     --------
@@ -174,38 +172,14 @@ def corrected_resampled_t(
 # ---- block-regularised cross-validation ----------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class BlockPartition:
-    """Items in blocks, and blocks in training sets.
-
-    `blocks` has the block of each item, `design` the blocks that the first fold of each partition
-    trains on, and `balance` how much of what was to be alike is in each block.
-    """
-
-    blocks: Array
-    design: tuple[tuple[int, ...], ...]
-    balance: dict[str, Array]
-
-    def splits(self) -> Iterator[tuple[Array, Array]]:
-        """Training and validation items of both folds of each partition, in ascending order."""
-        for blocks in self.design:
-            inside = np.isin(self.blocks, blocks)
-            train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
-            yield from ((train, rest), (rest, train))
-
-    def __str__(self) -> str:
-        found = (f"{x} {s.min():g} to {s.max():g}" for x, s in self.balance.items())
-        return f"{self.blocks.max() + 1} blocks, each with {', '.join(found)}"
-
-
 @dataclass(frozen=True)
 class BlockRegularizedCV:
     """m x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
-    scikit-learn's splitters balance one label, this balances any numbers together.
-    The items are cut into 2^k > m blocks that look alike. Each of m partitions trains on one half
-    of the blocks and validates on the other, then the reverse: 2m splits. Training sets of
-    different partitions share a quarter of the items.
+    scikit-learn's splitters balance one label, this balances any numbers together. The items are
+    cut into 2^k > m blocks that look alike. Each of m partitions trains on one half of the blocks
+    and validates on the other, then the reverse: 2m splits. Training sets of different partitions
+    share a quarter of the items.
 
     Parameters
     ----------
@@ -236,8 +210,8 @@ class BlockRegularizedCV:
     >>> cv = BlockRegularizedCV(3, rng=0)
     >>> next((len(train), len(test)) for train, test in cv.split(labels, labels))
     (20, 20)
-    >>> sorted(cv.partition(labels, labels).balance["y=spam"].tolist())
-    [2.0, 2.0, 3.0, 3.0]
+    >>> sorted(np.bincount(cv.blocks(labels, labels)[:10]).tolist())  # of those with spam
+    [2, 2, 3, 3]
     """
 
     m: int = 3
@@ -248,53 +222,50 @@ class BlockRegularizedCV:
     def __post_init__(self) -> None:
         check_count(self.m, "m")
 
+    @property
+    def design(self) -> list[list[int]]:
+        """The blocks that the first fold of each partition trains on."""
+        bits = self.m.bit_length()
+        masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
+        return [[b for b in range(2**bits) if (mask & ~b).bit_count() % 2] for mask in masks]
+
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
         """2m, whatever the items are."""
         return 2 * self.m
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
-        """Indices of training and of validation items, of each fold."""
-        return self.partition(X, y, groups).splits()
+        """Indices of training and of validation items, of each fold, in ascending order."""
+        blocks = self.blocks(X, y, groups)
+        for half in self.design:
+            inside = np.isin(blocks, half)
+            train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
+            yield from ((train, rest), (rest, train))
 
-    def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
-        """Cut the items X into blocks, no group of items with the same label into two.
+    def blocks(self, X: Any, y: Any = None, groups: Any = None) -> Array:
+        """The block of each of the items X, with no group of one label in two blocks.
 
         Raises ValueError if lengths differ, a label is missing, or there are fewer items, or
         groups, than blocks.
         """
         import pandas as pd
 
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        bits = self.m.bit_length()
-        balance = {"items": np.ones(n)} | self._columns(y, n)
+        n, size = X.shape[0] if hasattr(X, "shape") else len(X), 2 ** self.m.bit_length()
+        name, numbers, given = "balance", "number", self.balance
+        if given is None:
+            name, numbers, given = "y", "float", y
+        frame = pd.DataFrame(np.ones(n) if given is None else given)
+        if len(frame) != n or frame.isna().to_numpy().any():
+            raise ValueError(f"{name} must have {n} entries, one for each item, none missing")
         units = np.arange(n) if groups is None else pd.factorize(np.asarray(groups))[0]
         if len(units) != n or (units < 0).any():
             raise ValueError(f"groups must have a label, not missing, for each of {n} items")
-        table = np.stack([np.bincount(units, column) for column in balance.values()], axis=1)
-        if len(table) < 2**bits:
-            what = f"{2**bits} items, or groups, or more, one for each block"
+        classes = list(frame.select_dtypes(exclude=numbers))  # 1 where they are, 0 elsewhere
+        columns = pd.get_dummies(frame, columns=classes, dtype=float).to_numpy(dtype=float)
+        table = np.stack([np.bincount(units, x) for x in (np.ones(n), *columns.T)], axis=1)
+        if len(table) < size:
+            what = f"{size} items, or groups, or more, one for each block"
             raise ValueError(f"m={self.m} needs {what}; there are {len(table)}")
-        blocks = _deal(table, 2**bits, groups is None, as_generator(self.rng))[units]
-        masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
-        odd = ((b for b in range(2**bits) if (mask & ~b).bit_count() % 2) for mask in masks)
-        sums = {name: np.bincount(blocks, column) for name, column in balance.items()}
-        return BlockPartition(blocks, tuple(map(tuple, odd)), sums)
-
-    def _columns(self, y: Any, n: int) -> dict[str, Array]:
-        """Numbers as they are, and of each class 1 where it is and 0 elsewhere."""
-        import pandas as pd
-
-        given, name = (y, "y") if self.balance is None else (self.balance, "balance")
-        if given is None:
-            return {}
-        plain = getattr(given, "ndim", 1) == 1 and not isinstance(given, dict)
-        frame = pd.DataFrame({name: given} if plain else given)
-        if len(frame) != n or frame.isna().to_numpy().any():
-            raise ValueError(f"{name} must have {n} entries, one for each item, none missing")
-        numeric = frame.select_dtypes("float" if name == "y" else "number")
-        kinds = [column for column in frame if column not in numeric]
-        table = pd.get_dummies(frame, columns=kinds, prefix_sep="=", dtype=float)
-        return {str(column): table[column].to_numpy(dtype=float) for column in table}
+        return _deal(table, size, groups is None, as_generator(self.rng))[units]
 
 
 def _deal(table: Array, n_blocks: int, in_rows: bool, rng: np.random.Generator) -> Array:

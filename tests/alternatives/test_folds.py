@@ -43,7 +43,7 @@ def test_counts_are_read_by_name_and_shape(make):
 
 
 of = partial(folds.as_counts, metric="f1")
-cut = alt.BlockRegularizedCV().partition
+cut = alt.BlockRegularizedCV().blocks
 resampled = alt.corrected_resampled_t
 
 
@@ -100,10 +100,10 @@ def sets(splits):
 
 
 def test_three_partitions_are_table_1():
-    partition = alt.BlockRegularizedCV(3, rng=0).partition(range(40))
-    b1, b2, b3, b4 = (set(np.flatnonzero(partition.blocks == b).tolist()) for b in range(4))
+    cv = alt.BlockRegularizedCV(3, rng=0)
+    b1, b2, b3, b4 = (set(np.flatnonzero(cv.blocks(range(40)) == b).tolist()) for b in range(4))
     table = [(b1 | b2, b3 | b4), (b1 | b3, b2 | b4), (b2 | b3, b1 | b4)]
-    assert sets(partition.splits()) == [fold for s, t in table for fold in ((s, t), (t, s))]
+    assert sets(cv.split(range(40))) == [fold for s, t in table for fold in ((s, t), (t, s))]
 
 
 @pytest.mark.parametrize("m", SIZES)
@@ -120,16 +120,13 @@ def test_training_sets_share_a_quarter(m):
 def test_each_item_is_validated_once_a_partition(m, extra, seed, labelled):
     n, rng = SIZES[m] + extra, np.random.default_rng(seed)
     classes, numbers = rng.choice(["x", "y", "z"], n), rng.normal(size=n)
-    cv = alt.BlockRegularizedCV(
-        m, balance=None if labelled else {"c": classes, "x": numbers}, rng=seed
-    )
-    partition = cv.partition(range(n), classes)
-    found = sets(partition.splits())
+    balance = None if labelled else {"c": classes, "x": numbers}
+    cv = alt.BlockRegularizedCV(m, balance=balance, rng=seed)
+    found = sets(cv.split(list(range(n)), classes))
     assert len(found) == cv.get_n_splits() == 2 * m
     for (s, t), (back, again) in zip(found[::2], found[1::2], strict=True):
         assert (s, t, s & t, s | t) == (again, back, set(), set(range(n)))
-    assert np.ptp(np.bincount(partition.blocks, minlength=SIZES[m])) <= 1
-    assert sets(cv.split(list(range(n)), classes)) == found, "a seed makes the same ones"
+    assert np.ptp(np.bincount(cv.blocks(range(n), classes), minlength=SIZES[m])) <= 1
 
 
 @pytest.mark.parametrize("groups", [False, True])
@@ -138,26 +135,24 @@ def test_a_corpus_is_balanced_far_better_than_at_random(groups):
     tokens = rng.geometric(1 / 12.3, 4078)
     data = {"ORG": rng.poisson(0.13 * tokens / 12.3), "tokens": tokens}
     documents = np.arange(4078) // 10 if groups else np.arange(4078)
-    cv = alt.BlockRegularizedCV(balance=data, rng=0)
-    partition = cv.partition(range(4078), groups=documents if groups else None)
-    for name, values in data.items():
-        off = max(abs(2 * values[x].sum() / values.sum() - 1) for x, _ in partition.splits())
-        assert off < (0.012 if groups else 0.004)
-        assert partition.balance[name].sum() == values.sum()
-        assert f"{name} {partition.balance[name].min():g} to" in str(partition)
-    assert (pd.Series(partition.blocks).groupby(documents).nunique() == 1).all()
+    cv, given = alt.BlockRegularizedCV(balance=data, rng=0), documents if groups else None
+    for values in data.values():
+        halves = [values[x].sum() / values.sum() for x, _ in cv.split(range(4078), groups=given)]
+        assert max(abs(2 * half - 1) for half in halves) < (0.012 if groups else 0.004)
+    blocks = pd.Series(cv.blocks(range(4078), groups=given))
+    assert (blocks.groupby(documents).nunique() == 1).all()
 
 
 def test_classes_and_columns_are_dealt_evenly():
-    y, frame = (
-        np.repeat(["a", "b"], [170, 30]),
-        pd.DataFrame({"n": range(200), "x": ["y", "z"] * 100}),
-    )
-    names = {"balance": frame["n"], "n x=y x=z": frame, "0 1": np.arange(400).reshape(200, 2)}
-    for columns, balance in (names | {"y=a y=b": None}).items():
-        found = alt.BlockRegularizedCV(balance=balance, rng=0).partition(range(200), y).balance
-        assert list(found) == ["items", *columns.split()]
-        assert all(np.ptp(sums) <= 2 for name, sums in found.items() if "=" in name)
+    y, n, x = np.repeat(["a", "b"], [170, 30]), pd.Series(range(200)), ["y", "z"] * 100
+    frame = pd.DataFrame({"n": n, "x": x})
+    for balance in (n, frame, frame.to_numpy()[:, :1], None):
+        blocks = alt.BlockRegularizedCV(balance=balance, rng=0).blocks(range(200), y)
+        for labels, known in ((y, balance is None), (x, balance is frame)):
+            table = pd.crosstab(blocks, np.array(labels)).to_numpy()
+            assert (np.ptp(table, axis=0).max() <= 2) >= known
+    same = [alt.BlockRegularizedCV(balance=b, rng=0).blocks(range(200)) for b in (n, n.to_numpy())]
+    assert np.array_equal(*same)
 
 
 def test_scikit_learn_takes_it_for_one_of_its_own():
