@@ -30,28 +30,11 @@ from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
-__all__ = [
-    "AlternativeResult",
-    "AnswerTable",
-    "BayesTestResult",
-    "BlockRegularizedCV",
-    "MetricPosterior",
-    "bayes_test",
-    "block_weight",
-    "bootstrap",
-    "chi_squared",
-    "compare_all",
-    "corrected_resampled_t",
-    "independent_t",
-    "mcnemar",
-    "paired_bootstrap",
-    "paired_t",
-    "permutation_median",
-    "posterior",
-    "sign",
-    "two_proportion_z",
-    "wilcoxon",
-]
+__all__ = ["AlternativeResult", "AnswerTable", "compare_all"]
+__all__ += ["BayesTestResult", "MetricPosterior", "bayes_test", "posterior"]
+__all__ += ["BlockRegularizedCV", "block_weight", "corrected_resampled_t"]
+__all__ += ["independent_t", "paired_t", "permutation_median", "sign", "wilcoxon"]
+__all__ += ["bootstrap", "chi_squared", "mcnemar", "paired_bootstrap", "two_proportion_z"]
 
 #: What is said of an assumption that does not hold, that does, and of which scores cannot tell.
 VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
@@ -134,7 +117,7 @@ class AnswerTable(Shown):
     ----------
     answers : tuple of Answer
         In the order of the table, the exact paired-permutation test first.
-    names, n, alternative, delta, confidence_level
+    names, n, alternative, confidence_level
         As the tests have them.
     metric : str
         What is compared.
@@ -156,7 +139,6 @@ class AnswerTable(Shown):
     names: tuple[str, str]
     n: int
     alternative: str
-    delta: float
     confidence_level: float
     metric: str
     correlation: float | None
@@ -187,11 +169,10 @@ class AnswerTable(Shown):
 
     def _shown(self) -> tuple[list[dict[str, Any]], dict[str, str], str]:
         """Rows and columns of the table, and a heading."""
-        against = f", against {self.delta:g}" if self.delta else ""
         titles = {"title": "test", "p": f"p ({self.alternative})"}
         titles["interval"] = f"{100 * self.confidence_level:.4g}% interval"
         titles["assumptions"] = "assumptions"
-        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}"
+        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}"
         return [a.to_dict() | {"interval": a.interval} for a in self], titles, head
 
 
@@ -201,7 +182,6 @@ def compare_all(
     *,
     statistic: str | Statistic = "mean",
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
     tests: Sequence[str] | None = None,
     confidence_level: float = 0.95,
     K: int = 10_000,
@@ -218,8 +198,7 @@ def compare_all(
         "mean" compares single scores by all tests, and scores that are all 0 or 1 also by tests of
         counts. The name of a measure of counts, such as "f1", compares that by the exact test and
         by Koehn's bootstrap.
-    alternative, delta : as in `alternatives.paired_t`
-        Tests that have no such threshold are left out unless `delta` is 0.
+    alternative : as in `alternatives.paired_t`
     tests : sequence of str, optional
         Names of the tests to make. Default: all that apply.
     confidence_level : float, default 0.95
@@ -236,8 +215,7 @@ def compare_all(
     Notes
     -----
     No test is better because its p is smaller. Know which assumptions a test makes, and whether
-    they hold, before you look at p. Cost: at most O(K N) for the bootstrap tests,
-    O(N log N) for all others.
+    they hold, before you look at p.
 
     Examples
     --------
@@ -250,78 +228,68 @@ def compare_all(
     check_level(confidence_level, "confidence_level")
     check_count(K, "K", most=MAX_RESAMPLES)
     entry = lookup(statistic)
-    if entry.columns and delta:
-        raise ValueError(f"delta is for single scores, not for {entry.name!r}")
-    scores, _ = registry.scores_of(u, v, names, labels=("u", "v"), entry=entry)
-    known = applicable(scores, entry, delta)
+    scores = registry.scores_of(u, v, names, labels=("u", "v"), entry=entry)
+    known = applicable(scores, entry)
     for name in set(tests or ()).difference(known):
         raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
-    how: dict[str, Any] = {"delta": registry.as_threshold(delta), "alternative": alternative}
     answers = tuple(
-        _answer(name, scores, entry, confidence_level, K=K, rng=streams[name], **how)
+        _answer(name, scores, entry, confidence_level, alternative, K, streams[name])
         for name in (known if tests is None else tests)
     )
     of_pair: Any = None, None
     if not entry.columns:
         of_pair = plain((registry.correlation(scores), registry.inflation(scores)))
-    shown = scores.names, len(scores), alternative, float(delta), confidence_level, entry.name
+    shown = scores.names, len(scores), alternative, confidence_level, entry.name
     return AnswerTable(answers, *shown, *of_pair)
 
 
-def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
+def applicable(scores: Scores, entry: Statistic) -> tuple[str, ...]:
     """The tests that there are for such scores, or for such a measure of counts."""
     if entry.columns:
         return "exact", "paired_bootstrap"
-    binary = scores.is_binary and not delta
-    return tuple(test for test in TITLES if binary or test not in registry.OF_COUNTS)
+    return tuple(x for x in TITLES if scores.is_binary or x not in registry.OF_COUNTS)
 
 
 def _answer(
-    name: str, scores: Scores, entry: Statistic, level: float, *, delta: Any, **how: Any
+    name: str, scores: Scores, entry: Statistic, level: float, side: Any, K: int, rng: Any
 ) -> Answer:
     """A row; scores that are valid may not fit this test."""
     try:
-        result = own = _made(name, scores, entry, delta=delta, **how)
+        result = _made(name, scores, entry, side, K, rng)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
-    assumptions = registry.moved(registry.TESTS[name].assumptions, delta)
     if isinstance(result, AlternativeResult):
         seen = result.estimate, result.estimate_name
     elif entry.columns:
         seen = float(result.statistic), f"{entry.title or entry.name} difference"
     else:
         seen = float(scores.means[0] - scores.means[1]), registry.MEAN
-        own = exact_perm_test(scores, alternative=how["alternative"]) if delta else result
     interval = None
     with suppress(ValueError):  # there is none, or none at this level
-        interval = own.confidence_interval(level)
-    checks = tuple(_check(assumption, result, scores) for assumption in assumptions)
+        interval = result.confidence_interval(level)
+    checks = tuple(_check(x, result, scores) for x in registry.TESTS[name].assumptions)
     return Answer(name, result, *seen, interval, checks)
 
 
-def _made(
-    name: str, scores: Scores, entry: Statistic, *, alternative: Any, delta: Any, K: int, rng: Any
-) -> Any:
+def _made(name: str, scores: Scores, entry: Statistic, side: Any, K: int, rng: Any) -> Any:
     """A test of these scores or counts, by what it takes."""
     row, n = registry.TESTS[name], len(scores)
     of: dict[str, Any] = {"statistic": entry} if entry.columns else {}
     if name == "exact":
-        shifted = registry.less(scores, delta)
-        return exact_perm_test(shifted, alternative=alternative, rng=rng, **of)
+        return exact_perm_test(scores, alternative=side, rng=rng, **of)
     assert row.single is not None
     if row.takes == "scores":
-        return row.single(scores, alternative=alternative, delta=delta)
+        return row.single(scores, alternative=side)
     if row.takes == "resamples":
-        return row.single(scores, alternative=alternative, delta=delta, K=K, rng=rng, **of)
+        return row.single(scores, alternative=side, K=K, rng=rng, **of)
     (first, second), both = (int(mean * n) for mean in scores.means), scores.u * scores.v > 0
     alone: dict[str, Any] = {"n": n} if row.takes == "discordant" else {}
     taken: dict[str, tuple[Any, ...]] = {"shares": (first, n, second, n)}
     taken["discordant"] = first - int(both.sum()), second - int(both.sum())
     taken["table"] = ([[first, n - first], [second, n - second]],)
-    found = row.single(*taken[row.takes], alternative=alternative, **alone)
-    return replace(found, names=scores.names)
+    return replace(row.single(*taken[row.takes], alternative=side, **alone), names=scores.names)
 
 
 def _check(assumption: str, result: Any, scores: Scores) -> Check:

@@ -49,14 +49,12 @@ class Posterior(Shown):
 
 @dataclass(frozen=True, eq=False)
 class MetricPosterior(Posterior):
-    """The posterior of a metric, given counts: a frozen distribution on [0, 1].
-
-    Made by `posterior`. Methods have the names that SciPy's distributions have, and take arrays.
+    """The posterior of a metric, given counts: a frozen distribution on [0, 1], as of SciPy.
 
     Parameters
     ----------
     metric : str
-        "precision", "recall", "f1" or "accuracy".
+        As in `bayes_test`.
     a, b : float
         Of the Beta variable in its log-odds: hits and misses, prior included.
     gain : float
@@ -218,7 +216,7 @@ def posterior(
     Parameters
     ----------
     counts : array_like of shape (folds, 3) or (3,)
-        As either of those of `bayes_test`.
+        As `folds_a` of `bayes_test`.
     metric, prior, weight : as in `bayes_test`
 
     Returns
@@ -227,9 +225,8 @@ def posterior(
 
     Notes
     -----
-    Errors are those of `bayes_test`. Effective counts are weight times the sums; for one fold this
-    is Goutte and Gaussier (2005), for six Wang and Li (2019), Eq. 22-30, where the exponents of Eq.
-    25 and 26 should read TP_e + lambda - 1 and so on.
+    Of the sums times the weight; for one fold this is Goutte and Gaussier (2005), for six Wang and
+    Li (2019), Eq. 22-30, where the exponents of Eq. 25 and 26 should read TP_e + lambda - 1 etc.
 
     Examples
     --------
@@ -416,7 +413,8 @@ def bayes_test(
         Jeffreys' for 1/2.
     weight : float, optional
         What share of the summed counts independent items would make. Default: by design, 1 for
-        one row and `block_weight(m)` for 2 m rows. Rows for single sentences have 1.
+        one row and `block_weight(m)` for 2 m rows; needed for other numbers of rows. Rows for
+        single sentences have 1.
     rope : float, default 0.0
         Differences of the metric up to this are of no practical importance ("region of practical
         equivalence"); in [0, 1].
@@ -428,12 +426,6 @@ def bayes_test(
     BayesTestResult
         With p_h0 = P(B <= A), p_h1 = P(B > A), and both posteriors.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If counts are no counts or of unlike folds, an option is out of range, or the folds are no
-        m x 2 cross-validation and there is no weight.
-
     Notes
     -----
     The test treats the metrics of both models as independent, as the paper does. If models share
@@ -441,10 +433,9 @@ def bayes_test(
     than a calibrated test would give them. Unlike in the other tests of this package the new model
     comes second: in the paper A is the established one and H1 says that B is better.
 
-    Probabilities are quadratures, accurate to about 1e-12, and to 1e-11 at counts of 10^9. Small
-    ones are accurate relative to themselves, too; 1e-300 stands for all that are smaller. Cost:
-    some 2 ms; a credible interval takes five times as long.
-
+    Probabilities are accurate to about 1e-12, and to 1e-11 at counts of 10^9. Small ones are
+    accurate relative to themselves, too; 1e-300 stands for all that are smaller. Cost: some 2 ms; a
+    credible interval takes five times as long.
     Source: Wang and Li (2019), Eq. 25-33 and Algorithm 1, of which lines 16 to 18 have the two
     hypotheses the wrong way round: H1 is nu_B > nu_A.
 

@@ -84,8 +84,7 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         Number of partitions, of two folds each.
     rho : tuple of two float, optional
         Correlation of the two folds of one partition, and of folds of different partitions.
-        Default: the average over 0 <= rho1 <= 1/2 and 1/4 <= rho2 <= 1/2, all equally likely,
-        where simulations find them.
+        Default: the average over 0 <= rho1 <= 1/2 and 1/4 <= rho2 <= 1/2, all equally likely.
 
     Returns
     -------
@@ -122,14 +121,13 @@ def corrected_resampled_t(
     *,
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
-    delta: float = 0,
 ) -> AlternativeResult:
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + n_test / n_train) s^2``, where independent folds would have ``s^2 / J``. `paired_t`
-    assumes the latter: of the scores of folds it is the K-fold cross-validated t-test, whose
-    standard error is too small because training sets share most of their items.
+    ``(1 / J + n_test / n_train) s^2``. `paired_t` takes ``s^2 / J``: of the scores of folds it is
+    the K-fold cross-validated t-test, whose standard error is too small because training sets share
+    most of their items.
 
     Parameters
     ----------
@@ -138,7 +136,7 @@ def corrected_resampled_t(
         Or of J random splits, in one row, with `test_train_ratio`.
     test_train_ratio : float, optional
         n_test / n_train, above 0: 1 / 9 where a tenth is tested on. Default: 1 / (K - 1).
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
 
     Returns
     -------
@@ -148,8 +146,7 @@ def corrected_resampled_t(
     Notes
     -----
     Exact for normal differences that all correlate by n_test / (n_test + n_train), which is a rule
-    of thumb. Errors as in `paired_t`; cost O(J). Source: Nadeau and Bengio (2003); repetitions:
-    Bouckaert and Frank (2004).
+    of thumb. Source: Nadeau and Bengio (2003); repetitions: Bouckaert and Frank (2004).
 
     Examples
     --------
@@ -165,8 +162,8 @@ def corrected_resampled_t(
         )
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
-    scores, shift = scores_of(first.ravel(), second.ravel(), None, delta, least=2)
-    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio)
+    scores = scores_of(first.ravel(), second.ravel())
+    return of_mean("corrected_resampled_t", scores, alternative, ratio=ratio)
 
 
 # ---- block-regularised cross-validation ----------------------------------------------------------

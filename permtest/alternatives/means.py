@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 
 from permtest.alternatives import registry
 from permtest.alternatives.registry import AlternativeResult, as_floats, by_sides, makes
-from permtest.integers import exact_sum, in_common_units, roomy
+from permtest.integers import exact_sum, in_common_units, with_room
 from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 
 @makes("paired_t")
-def paired_t(
-    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
-) -> AlternativeResult:
+def paired_t(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> AlternativeResult:
     """Student's t-test of the differences.
 
     Parameters
@@ -34,8 +32,6 @@ def paired_t(
         of a cross-validation are not independent items; see `corrected_resampled_t`.
     alternative : {"two-sided", "greater", "less"}
         "greater": `a` scores higher.
-    delta : float, default 0.0
-        The mean difference under the null hypothesis.
 
     Returns
     -------
@@ -59,33 +55,29 @@ def paired_t(
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    return of_mean("paired_t", *registry.scores_of(a, b, None, delta, least=2), alternative)
+    return of_mean("paired_t", registry.scores_of(a, b, least=2), alternative)
 
 
 @makes("normal_z")
-def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided", delta: Any = 0) -> Any:
+def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided") -> AlternativeResult:
     """z-test of the mean difference (Yeh, Eq. 1 and 2)."""
-    scores, shift = registry.scores_of(a, b, None, delta, least=2)
-    return of_mean("normal_z", scores, shift, alternative, df=inf)
+    return of_mean("normal_z", registry.scores_of(a, b, least=2), alternative, df=inf)
 
 
 def of_mean(
-    test: str, scores: Scores, delta: Fraction, alternative: str, *, ratio: float = 0, df: float = 0
+    test: str, scores: Scores, alternative: str, *, ratio: float = 0, df: float = 0
 ) -> AlternativeResult:
-    """A test of the mean of differences, of which `delta` was taken off; df is N - 1 unless given.
+    """A test of the mean of differences, whose df is N - 1 unless given.
 
     Its variance is larger by `ratio` times that of a difference than that of independent ones.
     """
-    n = len(scores)
+    n, name = len(scores), "z" if df == inf else "t"
     lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
     error = registry.deviation(scores) * sqrt(1 / n + ratio)
     if error == 0:
-        raise ValueError(
-            f"all {n} differences are {lead + float(delta):g}, so a "
-            f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
-        )
-    found = lead, float(delta), error, df or n - 1, alternative
-    return _student(test, *found, n=n, names=scores.names)
+        what = f"all {n} differences are {lead:g}, so a {name}-test has no standard error"
+        raise ValueError(f"{what}; use exact_perm_test")
+    return _student(test, lead, error, df or n - 1, alternative, n, scores.names)
 
 
 @makes("independent_t")
@@ -95,7 +87,6 @@ def independent_t(
     *,
     equal_var: bool = True,
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
 ) -> AlternativeResult:
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
@@ -109,7 +100,7 @@ def independent_t(
         Scores; not necessarily of the same items. Or `Scores`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
 
     Returns
     -------
@@ -136,7 +127,7 @@ def independent_t(
     if min(n1, n2) < 2:
         raise ValueError("there is 1 score of a system, but this test needs 2 or more")
     # Less the first score, as scores may be large and their differences small.
-    both = roomy(np.concatenate(scores))
+    both = with_room(np.concatenate(scores), 1)
     x, y = np.split(as_floats(both - int(both[0]), scale), [n1])
     shares, df = np.array([x.var(ddof=1) / n1, y.var(ddof=1) / n2]), float(n1 + n2 - 2)
     error = float(np.sqrt(shares.sum()))
@@ -148,19 +139,17 @@ def independent_t(
         error = sqrt((shares @ (n1 * (n1 - 1), n2 * (n2 - 1))) * (1 / n1 + 1 / n2) / df)
     else:
         df = 1 / float((shares / error**2) ** 2 @ (1 / (n1 - 1), 1 / (n2 - 1)))
-    test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
-    found = float(x.mean() - y.mean()) - shift, shift, error, df, alternative
-    return _student(test, *found, n=n1 + n2, names=names)
+    test, lead = "independent_t" if equal_var else "welch_t", float(x.mean() - y.mean())
+    return _student(test, lead, error, df, alternative, n1 + n2, names)
 
 
 def _student(
-    test: str, lead: float, delta: float, error: float, df: float, alternative: str, **rest: Any
+    test: str, lead: float, error: float, df: float, side: str, n: int, names: tuple[str, str]
 ) -> AlternativeResult:
-    """The t-test of an estimate that exceeds `delta` by `lead`; z if df is inf."""
-    found = lead / error, float(t_pvalue(lead / error, df, alternative)), alternative
-    rest |= {"estimate": lead + delta, "details": {"df": df, "standard_error": error}}
-    ends = partial(_around, lead + delta, error, df)
-    return AlternativeResult(test, *found, delta=delta, **rest, _ends=ends)
+    """The t-test of an estimate and its standard error; z if df is inf."""
+    found = lead / error, float(t_pvalue(lead / error, df, side)), side, n, lead, names
+    details, ends = {"df": df, "standard_error": error}, partial(_around, lead, error, df)
+    return AlternativeResult(test, *found, details, _ends=ends)
 
 
 def _around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:

@@ -5,7 +5,7 @@ SciPy's exact Wilcoxon test is wrong with ties, and it has no interval of Hodges
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, sqrt
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from permtest.alternatives import registry
 from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.alternatives.means import in_errors, t_pvalue
-from permtest.alternatives.registry import AlternativeResult, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, by_sides, first, makes
 from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
@@ -27,19 +27,16 @@ from permtest.statistics import Alternative
 
 
 @makes("wilcoxon")
-def wilcoxon(
-    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
-) -> AlternativeResult:
+def wilcoxon(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> AlternativeResult:
     """Wilcoxon's signed-rank test, exact with any ties and zeros.
 
-    It is the exact paired-permutation test of the signed ranks: the null distribution is that of
-    the ranks that these data have, so that ties make it no less exact. Differences of zero are
-    dropped before ranking.
+    It is the exact paired-permutation test of the signed ranks that these data have, so that ties
+    make it no less exact. Differences of zero are dropped before ranking.
 
     Parameters
     ----------
-    a, b, alternative, delta : as in `paired_t`
-        N >= 1, and `delta` is the centre of the differences under the null hypothesis.
+    a, b, alternative : as in `paired_t`
+        A single pair is enough.
 
     Returns
     -------
@@ -50,9 +47,8 @@ def wilcoxon(
 
     Notes
     -----
-    Differences are formed in integers, so that 0.3 - 0.1 ties with 0.2. Cost O(N log N), and the
-    exact tail of N ranks: 5 ms for N = 2 000, 0.2 s for 100 000 that are all different. SciPy's
-    exact method needs data without ties. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.3.
+    Differences are formed in integers, so that 0.3 - 0.1 ties with 0.2. Cost: 5 ms for N = 2 000,
+    0.2 s for 100 000 that are all different. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.3.
 
     Examples
     --------
@@ -61,40 +57,34 @@ def wilcoxon(
     >>> r.pvalue, r.statistic, r.details["n_zero"]
     (0.25, 13.0, 1)
     """
-    scores, shift = registry.scores_of(a, b, None, delta)
+    scores = registry.scores_of(a, b)
     d = scores.differences()
     ranks = signed_ranks(d)
     p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
     plus, minus = (int(np.maximum(x, 0).sum()) / 2 for x in (ranks, -ranks))
     details = {"W-": minus, "n_zero": int(np.sum(d == 0))}
     middle = hodges_lehmann_sum(d) / (2 * scores.scale)
-    rest = len(scores), float(middle + shift), scores.names, float(shift), details
+    rest = len(scores), float(middle), scores.names, details
     return AlternativeResult("wilcoxon", plus, p, alternative, *rest)
 
 
 @makes("sign")
-def sign(
-    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
-) -> AlternativeResult:
-    """The exact sign test of the median difference.
-
-    It is the exact paired-permutation test of the signs of the differences.
+def sign(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> AlternativeResult:
+    """The exact sign test of the median difference: the exact test of the signs of differences.
 
     Parameters
     ----------
-    a, b, alternative, delta : as in `paired_t`
-        N >= 1, and `delta` is the median difference under the null hypothesis.
+    a, b, alternative : as in `paired_t`
+        A single pair is enough.
 
     Returns
     -------
     AlternativeResult
-        `details` has the numbers of positive, negative and zero differences (less `delta`). Zeros
-        do not count.
+        `details` has the numbers of positive, negative and zero differences. Zeros do not count.
 
     Notes
     -----
-    Binomial at every N, never approximate. Cost O(N log N). Source: Yeh (2000), sec. 3.1;
-    NLPStatTest manual, D.2.
+    Binomial at every N, never approximate. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
 
     Examples
     --------
@@ -103,37 +93,35 @@ def sign(
     >>> r.pvalue, r.details
     (0.125, {'n_positive': 4, 'n_negative': 0, 'n_zero': 1})
     """
-    scores, shift = registry.scores_of(a, b, None, delta)
+    scores = registry.scores_of(a, b)
     d = np.sort(scores.differences())
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
     p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
     details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
     middle = Fraction(_doubled_median(d), 2 * scores.scale)
-    rest = len(scores), float(middle + shift), scores.names, float(shift), details
+    rest = len(scores), float(middle), scores.names, details
     return AlternativeResult("sign", wins, p, alternative, *rest)
 
 
 @makes("permutation_median")
 def permutation_median(
-    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float | Fraction = 0.0
+    a: Any, b: Any = None, *, alternative: Alternative = "two-sided"
 ) -> AlternativeResult:
     """Exact paired-permutation test of the median difference.
 
-    Under the null hypothesis the labels of the two systems mean nothing, so that every difference
-    has either sign with probability 1/2. p is the share of all 2^N choices of signs whose median
-    is at least as extreme as the observed one; ties count.
+    p is the share of all 2^N choices of signs of the differences whose median is at least as
+    extreme as the observed one; ties count.
 
     Parameters
     ----------
-    a, b, alternative, delta : as in `paired_t`
-        N >= 1, and `delta` is the median difference under the null hypothesis: the signs of what
-        differences exceed it by are exchanged.
+    a, b, alternative : as in `paired_t`
+        A single pair is enough.
 
     Returns
     -------
     AlternativeResult
-        The statistic is the median of the differences less `delta`, the mean of the two middle ones
-        for even N. The `details` have the number of differences that are `delta` itself (`zeros`).
+        The statistic is the median of the differences, the mean of the two middle ones for even N.
+        `details` has the number of `zeros`.
 
     Notes
     -----
@@ -154,12 +142,12 @@ def permutation_median(
     >>> r.statistic, r.pvalue
     (2.0, 0.0625)
     """
-    scores, shift = registry.scores_of(a, b, None, delta)
+    scores = registry.scores_of(a, b)
     d = np.sort(scores.differences())
     doubled = _doubled_median(d)
     middle, details = Fraction(doubled, 2 * scores.scale), {"zeros": int(np.sum(d == 0))}
     p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
-    rest = len(scores), float(middle + shift), scores.names, float(shift), details
+    rest = len(scores), float(middle), scores.names, details
     return AlternativeResult("permutation_median", float(middle), p, alternative, *rest)
 
 
@@ -270,7 +258,7 @@ def kth_walsh(steps: IntArray, k: Sequence[int]) -> list[int]:
         return (ordered + int(below[np.searchsorted(values, value // 2, side="right")])) // 2
 
     low, high = 2 * int(values[0]), 2 * int(values[-1])
-    return [_first(lambda value: up_to(value) >= rank, low, high) for rank in k]  # noqa: B023
+    return [first(lambda value: up_to(value) >= rank, low, high) for rank in k]  # noqa: B023
 
 
 @lru_cache(maxsize=4096)
@@ -297,13 +285,5 @@ def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
     low, high = near - 2, near + 3
     if low < 0 or below(low) > alpha or below(high) <= alpha:
         low, high = 0, n * (n + 1) // 2 + 1
-    k = _first(lambda k: below(k) > alpha, low, high) - 1
+    k = first(lambda k: below(k) > alpha, low, high) - 1
     return k, below(k)
-
-
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number from `low` on for which it holds, as it does from there to `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low

@@ -83,7 +83,7 @@ class Row:
 
 
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
-#: tables. Those that do not take scores or resamples have no threshold.
+#: tables.
 TESTS = {
     "exact": Row("exact permutation test of the mean", "sum", MEAN, EXACT, SWAPPED),
     "permutation_median": Row(
@@ -110,9 +110,6 @@ TESTS = {
     "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "discordant"),
     "two_proportion_z": Row("z-test of two proportions", "z", SHARES, Z, UNPAIRED, "shares"),
     "chi_squared": Row("chi-squared test", "chi2", SHARES, CHI2, UNPAIRED, "table"),
-    "chi_squared_yates": Row(
-        "chi-squared test with Yates", "chi2", SHARES, CHI2, UNPAIRED, "table"
-    ),
     "welch_t": Row("Welch's two-sample t-test", "t", MEAN, T, APART, ""),
     "wilcoxon_approx": Row(
         "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (*RANKED, LARGE), ""
@@ -146,16 +143,12 @@ def scores_of(
     a: Any,
     b: Any = None,
     names: Names = None,
-    delta: Any = 0,
     *,
     least: int = 1,
     labels: tuple[str, str] = ("a", "b"),
     entry: Statistic | None = None,
-) -> tuple[Scores, Fraction]:
-    """Scores of `least` items or more, the first ones less `delta`; and `delta` as a fraction.
-
-    One score of each system, or the counts that the statistic `entry` needs, which have no `delta`.
-    """
+) -> Scores:
+    """One score of each system for `least` items or more, or the counts that `entry` needs."""
     if isinstance(a, Scores) and b is None:
         if a.n_systems != 2:
             raise ValueError(f"there are {a.n_systems} systems; choose two with scores.pair(i, j)")
@@ -167,7 +160,7 @@ def scores_of(
         scores = Scores.of(a, b, names, labels=labels)
     check_unclustered(scores)
     if entry and entry.columns:
-        return scores, Fraction(0)
+        return scores
     if scores.columns:
         counts = f"a and b have counts ({', '.join(scores.columns)}), but one score is needed"
         raise ValueError(f"{counts}; name a statistic of counts in exact_perm_test")
@@ -177,18 +170,7 @@ def scores_of(
     check_size(scores.scale, scores.u, scores.v)
     if entry:
         check_scores(entry, scores)
-    shift = as_threshold(delta)
-    return less(scores, shift), shift
-
-
-def less(scores: Scores, delta: Fraction) -> Scores:
-    """The same, with `delta` taken off the scores of the first system."""
-    if not delta:
-        return scores
-    u, v = (with_room(x, delta.denominator) * delta.denominator for x in (scores.u, scores.v))
-    shift = delta.numerator * scores.scale
-    u = (u if abs(shift) < 2**60 and largest(u) < 2**60 else u.astype(object)) - shift
-    return replace(scores, arrays=[u, v], scale=scores.scale * delta.denominator)
+    return scores
 
 
 def as_threshold(delta: Any) -> Fraction:
@@ -224,7 +206,6 @@ def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
 
 def correlation(scores: Scores) -> float:
     """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
-    check_size(scores.scale, scores.u, scores.v)
     a, b = (from_first(x, scores.scale) for x in (scores.u, scores.v))
     if not (np.ptp(a) and np.ptp(b)):
         return nan
@@ -258,31 +239,23 @@ class AlternativeResult(Shown):
 
     Parameters
     ----------
-    test : str
-        Name of the test, as in `compare_all`.
+    test, title : str
+        Name of the test, as in `compare_all`, and what tables call it.
     statistic : float
-        The test statistic.
+        The test statistic; `statistic_name` is "t", "z", "W+", ...
     pvalue : float
-        In (0, 1]. The number 5e-324 stands for all that are smaller.
-    alternative : str
-        "two-sided", "greater" (the first system scores higher) or "less".
+        In (0, 1], where 5e-324 stands for all that are smaller; `method` says how p was computed:
+        "exact", "t distribution", "normal approximation", "sampled", ...
+    alternative, names
+        As the test took them; "greater" means that the first system scores higher.
     n : int
         Number of pairs, or of items of both systems together where they are not paired.
     estimate : float
-        By how much the first system scores more: the difference that `estimate_name` says.
-    names : tuple of two str
-        The names of the two systems.
-    delta : float
-        The difference under the null hypothesis.
+        By how much the first system scores more: the `estimate_name`, "mean difference" or so.
     details : mapping of str to number
         Whatever else was computed: degrees of freedom, zeros, ...
-    estimate_name : str
-        Of what `estimate` is the difference: "mean difference", ...
-    title, statistic_name, method : str
-        What the test and its statistic are called in tables, and how p was computed: "exact",
-        "t distribution", "normal approximation", "sampled", ...
     assumptions : tuple of str
-        What the test takes for granted; labels are exchangeable only if `delta` is 0.
+        What the test takes for granted.
 
     Examples
     --------
@@ -301,7 +274,6 @@ class AlternativeResult(Shown):
     n: int
     estimate: float
     names: tuple[str, str] = ("a", "b")
-    delta: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
     estimate_name: str = ""
     title: str = field(init=False, compare=False)
@@ -315,10 +287,10 @@ class AlternativeResult(Shown):
         row = TESTS[self.test]
         if not isfinite(self.pvalue):
             raise ValueError(f"the {row.title} has no p for these numbers: they are too large")
-        found = {x: getattr(row, x) for x in ("title", "statistic_name", "method")}
-        found["assumptions"] = moved(row.assumptions, self.delta)
-        found["estimate_name"] = self.estimate_name or row.estimate_name
-        vars(self).update(found, pvalue=min(max(float(self.pvalue), SMALLEST), 1.0))
+        for x in ("title", "statistic_name", "method", "assumptions"):
+            vars(self)[x] = getattr(row, x)
+        name, p = self.estimate_name or row.estimate_name, float(self.pvalue)
+        vars(self).update(estimate_name=name, pvalue=min(max(p, SMALLEST), 1.0))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: usually all values that the test would not reject.
@@ -345,9 +317,8 @@ class AlternativeResult(Shown):
         (a, b), p = self.names if self.estimate >= 0 else self.names[::-1], self.pvalue_text()
         lead = f"{a} scores {number(abs(self.estimate))} more than {b}"
         side = "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
-        against = f", against {self.delta:g}" if self.delta else ""
         return (
-            f"{lead if self.estimate else f'{a} and {b} tie'} ({self.estimate_name}{against}) over "
+            f"{lead if self.estimate else f'{a} and {b} tie'} ({self.estimate_name}) over "
             f"{counted(self.n, 'items')}: {self.statistic_name} = {number(self.statistic)}, "
             f"p {'= ' * p[0].isdigit()}{p} ({side} {self.title})."
         )
@@ -356,11 +327,6 @@ class AlternativeResult(Shown):
         """All fields, and the 95% interval."""
         ends = plain(self.confidence_interval()) if self._ends else None
         return [super().rows()[0] | {"interval": ends}]
-
-
-def moved(assumptions: tuple[str, ...], delta: Any) -> tuple[str, ...]:
-    """Against a difference, symmetry stands in for labels that can be exchanged."""
-    return tuple(SYMMETRIC if delta and x == LABELS else x for x in assumptions)
 
 
 def by_sides(alternative: str, greater: Any, less: Any) -> Any:
@@ -388,6 +354,14 @@ def rejects(p: Any, alpha: float) -> Any:
     return p <= alpha * (1 + 1e-11)
 
 
+def first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number from `low` on for which it holds, as it does from there to `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
 # ---- assumptions, held against the scores --------------------------------------------------------
 
 
@@ -404,9 +378,9 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
 
     Few pairs can contradict an assumption about a shape, but hardly speak for it.
     """
-    n, d, r12 = len(scores), scores.differences(), correlation(scores)
-    g1, held, evidence = skewness(*count_values(d)), None, "scores alone cannot tell"
-    u, v, d = (from_first(x, scores.scale) for x in (scores.u, scores.v, d))
+    n, held, evidence = len(scores), None, "scores alone cannot tell"
+    g1, r12 = skewness(*count_values(scores.differences())), correlation(scores)
+    u, v, d = (from_first(x, scores.scale) for x in (scores.u, scores.v, scores.differences()))
     if assumption == LARGE:
         enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
         return Check(LARGE, enough, f"{n} pairs, skewness {g1:.2f}")

@@ -50,7 +50,6 @@ def bootstrap(
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
-    delta: float | Fraction = 0.0,
 ) -> AlternativeResult:
     """Bootstrap test of the mean or the median difference: an interval, inverted.
 
@@ -59,21 +58,19 @@ def bootstrap(
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        As in `paired_t`; the differences must not all be the same.
+    a, b, alternative : as in `paired_t`
+        The differences must not all be the same.
     statistic : {"mean", "median"}, default "mean"
         Of the differences a - b.
     interval : {"studentised", "percentile"}, optional
         Which interval is inverted. "percentile", all that there is for the median: quantiles of
         the resampled estimates. "studentised", the default for the mean, which holds its level
-        better where differences are skewed: the estimate, less quantiles of
-        ``t* = (resampled - estimate) / its standard error`` times the standard error of the
-        estimate.
+        better where differences are skewed: the estimate, less its standard error times quantiles
+        of ``t* = (resampled - estimate) / its standard error``.
     K : int, default 10000
         Number of resamples, from 1 to 10**7.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the resamples reproducible.
-    alternative, delta : as in `paired_t`
 
     Returns
     -------
@@ -84,21 +81,14 @@ def bootstrap(
         end is infinite where K is too small for that level. The `details` have the standard error
         (of the resamples, unless the interval is studentised).
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than two pairs, or all differences are equal.
-
     Notes
     -----
     A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
     pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
     mean less often by the studentised interval. In resamples that consist of one value, t* is
-    infinite, or 0 at the estimate itself.
-
-    Equal differences are drawn together: time O(K U) for U distinct ones, at most O(K N), shared
-    among the processors, or the workers of ``joblib.parallel_config``, with the same numbers.
-    Source: Efron and Tibshirani (1993), ch. 12 to 16.
+    infinite, or 0 at the estimate itself. Time O(K U) for U distinct differences, at most O(K N),
+    shared among the processors, or the workers of ``joblib.parallel_config``, with the same
+    numbers. Source: Efron and Tibshirani (1993), ch. 12 to 16.
 
     Examples
     --------
@@ -112,7 +102,7 @@ def bootstrap(
     kind = interval or INTERVALS[statistic][0]
     check_option("interval", kind, INTERVALS[statistic])
     size = check_count(K, "K", most=MAX_RESAMPLES)
-    scores, shift = registry.scores_of(a, b, None, delta, least=2)
+    scores = registry.scores_of(a, b, least=2)
     values, counts = count_values(scores.differences())
     if values.size < 2:
         raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
@@ -121,15 +111,15 @@ def bootstrap(
     floats, unit = _floats(values, scores.scale)
     of = partial(make, floats)
     (theta, *errors), (drawn, *spreads) = of(counts[None])[:, 0], resampled(of, counts, size, rng)
-    estimate, tie = float(theta) * unit + float(shift), TIE * unit * float(np.abs(drawn).max())
+    tie, estimate = TIE * unit * float(np.abs(drawn).max()), float(theta) * unit
     if kind == "studentised":
         error = float(errors[0])
         drawn, seen = theta - error * in_errors(drawn - theta, spreads[0]), float(theta) / error
     else:
         error, seen = float((drawn - theta).std(ddof=1)) if size > 1 else 0.0, estimate
-    p, ends = _inverted(drawn * unit, tie, float(shift), alternative)
+    p, ends = _inverted(drawn * unit, tie, alternative)
     test = "bootstrap_percentile" if make is _means else f"bootstrap_{statistic}"
-    found = seen, p, alternative, len(scores), estimate, scores.names, float(shift)
+    found = seen, p, alternative, len(scores), estimate, scores.names
     return AlternativeResult(test, *found, {"standard_error": error * unit}, _ends=ends)
 
 
@@ -142,7 +132,6 @@ def paired_bootstrap(
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
-    delta: float | Fraction = 0.0,
 ) -> AlternativeResult:
     """Koehn's paired bootstrap: in how many resamples of the test set is the first system ahead?
 
@@ -156,17 +145,15 @@ def paired_bootstrap(
     statistic : str or Statistic, default "sum"
         One of `STATISTICS` ("sum", "mean", "f1", "macro_f1", ...).
     K, rng : as in `bootstrap`
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
         Of the measure, which for error rates is worse where it is greater.
 
     Returns
     -------
     AlternativeResult
-        p is (C + 1) / (K + 1), where in C resamples the first system is not ahead by more than
-        `delta`; for "less" the second one; two-sided twice the smaller of both. The statistic is
-        the share of resamples in which the first system is ahead, and `confidence_interval` is the
-        percentile interval of the difference, made of the same resamples: it leaves out `delta` if
-        and only if p is at most 1 - confidence_level.
+        p and the interval, a percentile interval of the difference, are made as those of
+        `bootstrap`: C counts the resamples in which the first system is not ahead. The statistic is
+        the share of resamples in which it is.
 
     Raises
     ------
@@ -176,10 +163,10 @@ def paired_bootstrap(
     Notes
     -----
     This is not a test under a null hypothesis: it resamples nothing as if the systems were equal.
-    It inverts the percentile interval, which presumes that the measure errs to both sides alike;
-    the level of that can be off, to either side, and mostly exceeds what it says if there are few
-    entries. `exact_perm_test` has no such doubt. Cost as of `bootstrap`. Source: Koehn (2004),
-    Statistical Significance Tests for Machine Translation Evaluation.
+    A percentile interval presumes that the measure errs to both sides alike; its level can be off,
+    to either side, and mostly exceeds what it says if there are few entries. `exact_perm_test` has
+    no such doubt. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
+    Evaluation.
 
     Examples
     --------
@@ -191,8 +178,7 @@ def paired_bootstrap(
     (0.2727, True, True)
     """
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
-    shift = float(registry.as_threshold(delta))
-    scores, _ = registry.scores_of(u, v, labels=("u", "v"), entry=entry)
+    scores = registry.scores_of(u, v, labels=("u", "v"), entry=entry)
     if entry.columns:
         measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
@@ -205,22 +191,21 @@ def paired_bootstrap(
         floats, unit = _floats(steps, scores.scale)
         of, unit = partial(_means, floats), unit * parts
         estimate = float(Fraction(exact_sum(d) * parts, scores.scale * len(scores)))
-    values = resampled(of, counts, size, rng)[0] * unit - shift
+    values = resampled(of, counts, size, rng)[0] * unit
     if len(scores) < 2 or np.ptp(values) == 0 != values[0]:
         raise ValueError(f"u and v have the same difference in all resamples, {NO_SPREAD}")
-    tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
-    won = float(np.mean(values + shift > tie))
-    p, ends = _inverted(values, tie, shift, alternative)
-    found = won, p, alternative, len(scores), estimate, scores.names, shift
+    tie = TIE * max(float(bool(entry.columns)), float(np.abs(values).max()))
+    p, ends = _inverted(values, tie, alternative)
+    found = float(np.mean(values > tie)), p, alternative, len(scores), estimate, scores.names
     what = f"{entry.title or entry.name} difference"
     return AlternativeResult("paired_bootstrap", *found, estimate_name=what, _ends=ends)
 
 
-def _inverted(values: Floats, tie: float, delta: float, alternative: str) -> tuple[float, Ends]:
-    """p of 0, and the interval that it inverts, of which K numbers are quantiles, less `delta`."""
+def _inverted(values: Floats, tie: float, alternative: str) -> tuple[float, Ends]:
+    """p of 0, and the interval that it inverts: quantiles of K numbers, one for each resample."""
     # The ends are the m-th smallest and the m-th largest; numbers no further off than `tie` tie.
     tails = ((1 + int(np.sum(side * values <= tie))) / (values.size + 1) for side in (1, -1))
-    return float(by_sides(alternative, *tails)), partial(_quantiles, np.sort(values) + delta)
+    return float(by_sides(alternative, *tails)), partial(_quantiles, np.sort(values))
 
 
 def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:

@@ -137,21 +137,6 @@ def test_counts_are_compared_by_their_measure():
     assert few in table["paired_bootstrap"].assumptions_text
 
 
-def test_a_threshold_moves_every_test():
-    a, b = known.TIED
-    table = pt.compare_all(a, b, delta=0.5, K=300)
-    assert names_of(table) == OF_SCORES
-    moved = pt.compare_all([2 * x - 1 for x in a], [2 * x for x in b], K=300)
-    tests = "exact", "permutation_median", "paired_t", "wilcoxon", "sign", "normal_z"
-    assert p_of(table, *tests) == pytest.approx(p_of(moved, *tests))
-    assert table["exact"].interval == pt.exact_perm_test(a, b).confidence_interval()
-    assert table["exact"].estimate == pytest.approx(table["paired_t"].estimate)
-    assert table["exact"].checks[0].assumption == SYMMETRIC
-    assert moved["exact"].checks[0].assumption == LABELS
-    tiny = pt.compare_all([1, 1, 0], [1, 1, 0], delta=1e-25, K=20, alternative="less")
-    assert p_of(tiny, "exact", "wilcoxon") == [0.125, 0.125]
-
-
 def test_what_is_sampled_a_bound_or_contradictory_is_marked():
     table = pt.compare_all(*known.TIED, K=300)
     assert table["bootstrap_mean"].pvalue_text.startswith("\N{ALMOST EQUAL TO} ")
@@ -244,7 +229,6 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
         (([math.nan], [1]), {}, r"u\[0\] = nan is missing"),
         (([1, -1], [1, 2]), {"statistic": "accuracy"}, r"u\[1\] = -1 is below 0"),
         (([], []), {}, "u and v have 0 pairs"),
-        (([(1, 0, 0)] * 2,) * 2, {"statistic": "f1", "delta": 1}, "is for single scores, not for"),
     ],
 )
 def test_bad_arguments_are_named(pairs, options, message):
