@@ -44,11 +44,7 @@ MARKS = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUA
 
 @dataclass(frozen=True)
 class Answer(Shown):
-    """One row of `compare_all`: a test, its result, and a check of its assumptions.
-
-    There is a `problem` instead of a result where the test cannot be made of these data. The exact
-    test has the result of `exact_perm_test`.
-    """
+    """One row of `compare_all`: a test, its result or the problem with it, and its assumptions."""
 
     test: str
     result: AlternativeResult | PermutationTestResult | None
@@ -124,15 +120,6 @@ class AnswerTable(Shown):
     correlation, inflation : float or None
         r12 of the two systems' scores, and by how much the standard deviation of the difference is
         multiplied where independence of the two systems is assumed; None for counts.
-
-    Examples
-    --------
-    >>> from permtest import compare_all
-    >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "sign", "paired_t"])
-    >>> answers["exact"].result.pvalue, answers["sign"].result.pvalue
-    (0.125, 0.125)
-    >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
-    ['paired_t']
     """
 
     answers: tuple[Answer, ...]
@@ -196,8 +183,7 @@ def compare_all(
         Scores of both systems, as `exact_perm_test` takes them; or one `Scores`.
     statistic : str or Statistic, default "mean"
         "mean" compares single scores by all tests, and scores that are all 0 or 1 also by tests of
-        counts. The name of a measure of counts, such as "f1", compares that by the exact test and
-        by Koehn's bootstrap.
+        counts; a measure of counts, such as "f1", is compared by the exact test and Koehn's.
     alternative : as in `alternatives.paired_t`
     tests : sequence of str, optional
         Names of the tests to make. Default: all that apply.
@@ -210,12 +196,8 @@ def compare_all(
     -------
     AnswerTable
         One row for each test: p, an interval if the test has one, assumptions met or not. Tests
-        that these data are unfit for, as their differences are all equal, say so.
-
-    Notes
-    -----
-    No test is better because its p is smaller. Know which assumptions a test makes, and whether
-    they hold, before you look at p.
+        that these data are unfit for, as their differences are all equal, say so. No test is better
+        because its p is smaller: know whether its assumptions hold before you look at p.
 
     Examples
     --------

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, scores_of
+from permtest.alternatives.registry import AlternativeResult, Floats, scores_of
 from permtest.statistics import Alternative
 
-Floats: TypeAlias = NDArray[np.float64]
 Array: TypeAlias = NDArray[Any]
 
 
@@ -195,11 +194,11 @@ class BlockRegularizedCV:
 
     Notes
     -----
-    Items are dealt in rows, one to each block, about the largest first, in the way that leaves the
-    sums of the blocks most even; blocks differ by at most one item. With `groups` (documents,
-    speakers), each goes to the block that is emptiest for it. A million items take ten seconds.
-    Source: Wang and Li (2019), Section 2.2; for other m Wang, Wang, Li, Yang and Yang (2017), by
-    columns of a Hadamard matrix of order 2^k, ordered so that m = 3 is Table 1.
+    Items are dealt in rows, one to each block, about the largest first, such that the sums of the
+    blocks are most even; blocks differ by at most one item. With `groups` (documents, speakers),
+    each goes to the block that is emptiest for it. A million items take ten seconds. Source: Wang
+    and Li (2019), Section 2.2; for other m Wang, Wang, Li, Yang and Yang (2017), by columns of a
+    Hadamard matrix of order 2^k, ordered so that m = 3 is Table 1.
 
     Examples
     --------

@@ -52,8 +52,11 @@ def paired_t(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -
     Examples
     --------
     >>> from permtest import alternatives as alt
-    >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
-    0.0516
+    >>> r = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> r.statistic_name, round(r.statistic, 3), r.details["df"], round(r.pvalue, 4)
+    ('t', 2.746, 4, 0.0516)
+    >>> r.estimate_name, r.estimate, r.assumptions
+    ('mean difference', 1.4, ('independent items', 'normal differences'))
     """
     return of_mean("paired_t", registry.scores_of(a, b, least=2), alternative)
 
@@ -67,10 +70,7 @@ def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided") -> Altern
 def of_mean(
     test: str, scores: Scores, alternative: str, *, ratio: float = 0, df: float = 0
 ) -> AlternativeResult:
-    """A test of the mean of differences, whose df is N - 1 unless given.
-
-    Its variance is larger by `ratio` times that of a difference than that of independent ones.
-    """
+    """A test of the mean, whose variance is larger by `ratio` times that of a difference."""
     n, name = len(scores), "z" if df == inf else "t"
     lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
     error = registry.deviation(scores) * sqrt(1 / n + ratio)
@@ -91,8 +91,7 @@ def independent_t(
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
     Scores of two systems on the same items hardly ever are: with a correlation r12 the standard
-    error is too large by 1 / sqrt(1 - r12), if both vary equally. `compare_all` returns r12 and
-    that factor as `correlation` and `inflation`.
+    error is too large by 1 / sqrt(1 - r12), if both vary equally; see `AnswerTable`.
 
     Parameters
     ----------
@@ -109,8 +108,7 @@ def independent_t(
 
     Notes
     -----
-    Too few scores, or equal ones, are a ValueError. The same as SciPy's ``ttest_ind``; cost O(N).
-    Source: Yeh (2000), sec. 2.1.
+    The numbers of SciPy's ``ttest_ind``. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------

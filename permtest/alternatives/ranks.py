@@ -155,10 +155,8 @@ def permutation_median(
 
 
 def signed_ranks(d: NDArray[Any], axis: int = -1) -> NDArray[np.int64]:
-    """Twice the midranks of absolute differences, with their signs; 0 for zeros, ranked below.
-
-    SciPy's `rankdata` takes twice as long, and no large integers.
-    """
+    """Twice the midranks of absolute differences, with their signs; 0 for zeros, ranked below."""
+    # SciPy's `rankdata` takes twice as long, and no large integers.
     sizes = np.moveaxis(np.abs(d), axis, -1)
     order = np.argsort(sizes, axis=-1)
     ordered, new = np.take_along_axis(sizes, order, -1), np.ones(sizes.shape, np.bool_)
@@ -263,10 +261,7 @@ def kth_walsh(steps: IntArray, k: Sequence[int]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
-    """The largest k with P(W+ < k) at most alpha, for n ranks without ties; and that probability.
-
-    One bound at the k-th sum holds with probability ``1 - error``, two with ``1 - 2 * error``.
-    """
+    """The largest k with P(W+ < k) at most alpha, for n ranks without ties; and that chance."""
 
     def below(k: int) -> float:
         """P(W+ < k), as the p of signed ranks with W+ = k - 1: the largest ranks that fit."""

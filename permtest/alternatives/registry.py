@@ -58,23 +58,21 @@ PAIRED, UNPAIRED, APART = (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS), (ITEMS, SYS
 MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
 SHARES, WINS = "difference of proportions", "difference of accuracies"
 EXACT, SAMPLED, T = "exact", "sampled", "t distribution"
-Z, CHI2 = "normal approximation", "chi-squared approximation"
+Z, CHI2, MIDP = "normal approximation", "chi-squared approximation", "exact, mid-p"
+RESAMPLED = SAMPLED, "resamples"
 
 
 @dataclass(eq=False)
 class Row:
-    """A test: its title in tables, what its results share, and the functions that make it.
-
-    `takes` is what `compare_all` makes it of: "scores"; "resamples" of them; "discordant" items,
-    right for one system alone; "shares" of right items, or a "table" of right and wrong ones. It
-    is "" if `compare_all` does not make it.
-    """
+    """A test: its title in tables, what its results share, and the functions that make it."""
 
     title: str
     statistic_name: str
     estimate_name: str
-    method: str
     assumptions: tuple[str, ...]
+    method: str = EXACT
+    #: What `compare_all` makes it of, if at all: "resamples" of scores; "discordant" items, right
+    #: for one system alone; "shares" of right items, or a "table" of right and wrong ones.
     takes: str = "scores"
     #: Makes one test of what it takes, with ``alternative=``.
     single: Callable[..., Any] | None = field(default=None, init=False)
@@ -85,40 +83,30 @@ class Row:
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
 #: tables.
 TESTS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, EXACT, SWAPPED),
-    "permutation_median": Row(
-        "exact permutation test of the median", "median", MEDIAN, EXACT, SWAPPED
-    ),
-    "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL)),
-    "normal_z": Row("z-test of the mean", "z", MEAN, Z, (ITEMS, LARGE)),
-    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, EXACT, RANKED),
-    "sign": Row("sign test", "wins", MEDIAN, EXACT, (ITEMS,)),
-    "bootstrap_mean": Row(
-        "studentised bootstrap of the mean", "t", MEAN, SAMPLED, DRAWN, "resamples"
-    ),
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, SWAPPED),
+    "permutation_median": Row("exact permutation test of the median", "median", MEDIAN, SWAPPED),
+    "paired_t": Row("paired t-test", "t", MEAN, (ITEMS, NORMAL), T),
+    "normal_z": Row("z-test of the mean", "z", MEAN, (ITEMS, LARGE), Z),
+    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, RANKED),
+    "sign": Row("sign test", "wins", MEDIAN, (ITEMS,)),
+    "bootstrap_mean": Row("studentised bootstrap of the mean", "t", MEAN, DRAWN, *RESAMPLED),
     "bootstrap_median": Row(
-        "percentile bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "resamples"
+        "percentile bootstrap of the median", "median", MEDIAN, DRAWN, *RESAMPLED
     ),
-    "paired_bootstrap": Row(
-        "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "resamples"
-    ),
-    "independent_t": Row("two-sample t-test", "t", MEAN, T, (*APART, VARIANCES)),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, EXACT, (ITEMS,), "discordant"),
-    "mcnemar_midp": Row(
-        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "discordant"
-    ),
-    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "discordant"),
-    "two_proportion_z": Row("z-test of two proportions", "z", SHARES, Z, UNPAIRED, "shares"),
-    "chi_squared": Row("chi-squared test", "chi2", SHARES, CHI2, UNPAIRED, "table"),
-    "welch_t": Row("Welch's two-sample t-test", "t", MEAN, T, APART, ""),
-    "wilcoxon_approx": Row(
-        "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (*RANKED, LARGE), ""
-    ),
-    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED, ""),
+    "paired_bootstrap": Row("paired bootstrap (Koehn)", "share won", MEAN, DRAWN, *RESAMPLED),
+    "independent_t": Row("two-sample t-test", "t", MEAN, (*APART, VARIANCES), T),
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, (ITEMS,), takes="discordant"),
+    "mcnemar_midp": Row("McNemar's test, mid-p", "wins", WINS, (ITEMS,), MIDP, "discordant"),
+    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, PAIRED, CHI2, "discordant"),
+    "two_proportion_z": Row("z-test of two proportions", "z", SHARES, UNPAIRED, Z, "shares"),
+    "chi_squared": Row("chi-squared test", "chi2", SHARES, UNPAIRED, CHI2, "table"),
+    "welch_t": Row("Welch's two-sample t-test", "t", MEAN, APART, T, ""),
+    "wilcoxon_approx": Row("approximate Wilcoxon test", "W+", PSEUDO, (*RANKED, LARGE), Z, ""),
+    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, PAIRED, CHI2, ""),
     "bootstrap_percentile": Row(
-        "percentile bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, ""
+        "percentile bootstrap of the mean", "mean", MEAN, DRAWN, SAMPLED, ""
     ),
-    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, FOLDS, ""),
+    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, FOLDS, T, ""),
 }
 
 #: Titles of those that `compare_all` makes, and which of these are tests of scores of 0 and 1.
@@ -235,7 +223,7 @@ def from_first(values: IntArray, scale: int) -> Floats:
 
 @dataclass(frozen=True)
 class AlternativeResult(Shown):
-    """What a test other than the exact paired-permutation test found.
+    """What a test other than the exact paired-permutation test found; see `paired_t`.
 
     Parameters
     ----------
@@ -256,15 +244,6 @@ class AlternativeResult(Shown):
         Whatever else was computed: degrees of freedom, zeros, ...
     assumptions : tuple of str
         What the test takes for granted.
-
-    Examples
-    --------
-    >>> from permtest import alternatives as alt
-    >>> result = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> round(result.statistic, 3), result.statistic_name, round(result.pvalue, 3)
-    (2.746, 't', 0.052)
-    >>> result.estimate_name, result.estimate, result.details["df"], result.assumptions
-    ('mean difference', 1.4, 4, ('independent items', 'normal differences'))
     """
 
     test: str
@@ -295,8 +274,7 @@ class AlternativeResult(Shown):
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: usually all values that the test would not reject.
 
-        One-sided tests leave one end open. Raises ValueError if the test has no interval, or none
-        of this level.
+        One-sided tests leave one end open. Tests without an interval raise ValueError.
         """
         check_level(confidence_level, "confidence_level")
         if self._ends is None:
@@ -374,10 +352,7 @@ class Check(NamedTuple):
 
 
 def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
-    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
-
-    Few pairs can contradict an assumption about a shape, but hardly speak for it.
-    """
+    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`."""
     n, held, evidence = len(scores), None, "scores alone cannot tell"
     g1, r12 = skewness(*count_values(scores.differences())), correlation(scores)
     u, v, d = (from_first(x, scores.scale) for x in (scores.u, scores.v, scores.differences()))
@@ -398,6 +373,7 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     elif assumption == VARIANCES and n >= FEW:  # a ratio of few pairs says nothing either way
         a, b = float(u.std(ddof=1)), float(v.std(ddof=1))
         held, evidence = max(a, b) <= 2 * min(a, b), f"standard deviations {a:.3g} and {b:.3g}"
+    # Few pairs can contradict an assumption about a shape, but hardly speak for it.
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 

@@ -54,7 +54,7 @@ def bootstrap(
     """Bootstrap test of the mean or the median difference: an interval, inverted.
 
     Scores are drawn with replacement, as many as there are, K times. How far the resampled
-    estimates scatter about the estimate stands for how far the estimate may be from the truth.
+    estimates scatter about the estimate stands for how far this may be from the truth.
 
     Parameters
     ----------
@@ -219,11 +219,7 @@ def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
 
 
 def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RNG) -> Floats:
-    """What a function makes of resamples of all items, drawn with replacement.
-
-    The function takes how often each of U values occurs in M resamples, of shape (M, U), and
-    returns an array whose last axis has length M. What computes side by side changes no number.
-    """
+    """What a function makes of resamples: of how often each of U values is in M ones, (M, U)."""
     n, origin = int(counts.sum()), seeds(as_generator(rng))
     few = ITEMS_PER_VALUE * counts.size <= n
     rows = max(1, AT_ONCE // (counts.size if few else n))
