@@ -120,6 +120,13 @@ class AnswerTable(Shown):
     correlation, inflation : float or None
         r12 of the two systems' scores, and by how much the standard deviation of the difference is
         multiplied where independence of the two systems is assumed; None for counts.
+
+    Examples
+    --------
+    >>> from permtest import compare_all
+    >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "sign", "paired_t"])
+    >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
+    ['paired_t']
     """
 
     answers: tuple[Answer, ...]

@@ -58,6 +58,13 @@ class MetricPosterior(Posterior):
         Of the Beta variable in its log-odds: hits and misses, prior included.
     gain : float
         By what the odds of that variable are multiplied: 2 for F1, 1 for the others.
+
+    Examples
+    --------
+    >>> from permtest.alternatives import posterior
+    >>> recall = posterior([90, 10, 20], "recall")
+    >>> round(recall.mean(), 4), round(float(recall.sf(0.8)), 4)
+    (0.8125, 0.6491)
     """
 
     metric: str
@@ -308,10 +315,11 @@ class BayesTestResult(Shown):
 
     Parameters
     ----------
-    metric, prior, weight, rope, names
-        As `bayes_test` took them.
+    metric : str
     counts_a, counts_b : ndarray of shape (folds, columns)
         Counts of the established model A and of the new model B.
+    prior, weight, rope, names
+        As `bayes_test` took them.
     posterior_a, posterior_b : MetricPosterior
         What is known of the metric of each model.
     difference : DifferencePosterior
@@ -320,6 +328,13 @@ class BayesTestResult(Shown):
         P(metric of B <= metric of A), and P(metric of B > metric of A): B is better.
     p_a_better, p_equivalent, p_b_better : float
         P(A ahead by more than `rope`), P(neither is), P(B ahead by more than `rope`).
+
+    Examples
+    --------
+    >>> from permtest.alternatives import bayes_test
+    >>> result = bayes_test([[60, 22, 18], [58, 20, 20]], [[70, 15, 12], [69, 14, 11]])
+    >>> round(result.p_h1, 3), round(result.difference.mean(), 3)
+    (0.993, 0.095)
     """
 
     metric: str

@@ -52,11 +52,8 @@ def paired_t(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -
     Examples
     --------
     >>> from permtest import alternatives as alt
-    >>> r = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> r.statistic_name, round(r.statistic, 3), r.details["df"], round(r.pvalue, 4)
-    ('t', 2.746, 4, 0.0516)
-    >>> r.estimate_name, r.estimate, r.assumptions
-    ('mean difference', 1.4, ('independent items', 'normal differences'))
+    >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
+    0.0516
     """
     return of_mean("paired_t", registry.scores_of(a, b, least=2), alternative)
 
@@ -123,7 +120,7 @@ def independent_t(
     registry.check_size(scale, *scores)
     n1, n2 = map(len, scores)
     if min(n1, n2) < 2:
-        raise ValueError("there is 1 score of a system, but this test needs 2 or more")
+        raise ValueError(f"a has {n1} scores and b {n2}, but this test needs 2 or more of each")
     # Less the first score, as scores may be large and their differences small.
     both = with_room(np.concatenate(scores), 1)
     x, y = np.split(as_floats(both - int(both[0]), scale), [n1])

@@ -223,27 +223,34 @@ def from_first(values: IntArray, scale: int) -> Floats:
 
 @dataclass(frozen=True)
 class AlternativeResult(Shown):
-    """What a test other than the exact paired-permutation test found; see `paired_t`.
+    """What a test other than the exact paired-permutation test found.
 
     Parameters
     ----------
-    test, title : str
-        Name of the test, as in `compare_all`, and what tables call it.
-    statistic : float
-        The test statistic; `statistic_name` is "t", "z", "W+", ...
-    pvalue : float
-        In (0, 1], where 5e-324 stands for all that are smaller; `method` says how p was computed:
-        "exact", "t distribution", "normal approximation", "sampled", ...
-    alternative, names
-        As the test took them; "greater" means that the first system scores higher.
+    test : str
+        Name of the test, as in `compare_all`, of which `title`, `statistic_name` ("t", "W+", ...),
+        `assumptions` and `method` ("exact", "t distribution", "sampled", ...) follow.
+    statistic, pvalue : float
+        The test statistic; and p in (0, 1], where 5e-324 stands for all that are smaller.
+    alternative : str
+        "two-sided", "greater" (the first system scores higher) or "less".
     n : int
         Number of pairs, or of items of both systems together where they are not paired.
     estimate : float
-        By how much the first system scores more: the `estimate_name`, "mean difference" or so.
+        By how much the first system scores more.
+    names : tuple of two str
+        The names of the two systems.
     details : mapping of str to number
         Whatever else was computed: degrees of freedom, zeros, ...
-    assumptions : tuple of str
-        What the test takes for granted.
+    estimate_name : str
+        Of what `estimate` is the difference: "mean difference", ...
+
+    Examples
+    --------
+    >>> from permtest import alternatives as alt
+    >>> result = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
+    >>> result.statistic_name, round(result.statistic, 3), result.details["df"], result.assumptions
+    ('t', 2.746, 4, ('independent items', 'normal differences'))
     """
 
     test: str

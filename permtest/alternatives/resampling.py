@@ -58,7 +58,7 @@ def bootstrap(
 
     Parameters
     ----------
-    a, b, alternative : as in `paired_t`
+    a, b : as in `paired_t`
         The differences must not all be the same.
     statistic : {"mean", "median"}, default "mean"
         Of the differences a - b.
@@ -71,6 +71,7 @@ def bootstrap(
         Number of resamples, from 1 to 10**7.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the resamples reproducible.
+    alternative : as in `paired_t`
 
     Returns
     -------
@@ -245,7 +246,7 @@ def _times(items: Counts, width: int) -> Counts:
 
 def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, float]:
     """Differences as multiples of a unit, and this unit; whole numbers, unless they are huge."""
-    parts = max(largest(steps) >> 1000, scale >> 1000, 1)
+    parts = max(largest(steps) >> 300, 1)  # whose squares are floats
     return registry.as_floats(steps, parts), float(Fraction(parts, scale))
 
 
