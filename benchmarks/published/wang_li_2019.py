@@ -164,7 +164,7 @@ def slow() -> list[Figure]:
 
 def balanced_folds() -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Splits of items sorted by label, dealt out in turn so that blocks have both labels alike."""
-    first = [np.isin(np.arange(SIZE) % 4, half) for half in alt.BlockRegularizedCV(3).design]
+    first = [np.isin(np.arange(SIZE) % 4, half) for half in alt.BlockRegularizedCV.design]
     return [(np.flatnonzero(x), np.flatnonzero(~x)) for half in first for x in (half, ~half)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from math import log, log1p, nan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,18 +170,15 @@ def corrected_resampled_t(
 
 @dataclass(frozen=True)
 class BlockRegularizedCV:
-    """m x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
+    """3 x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
     scikit-learn's splitters balance one label, this balances any numbers together. The items are
-    cut into 2^k > m blocks that look alike. Each of m partitions trains on one half of the blocks
-    and validates on the other, then the reverse: 2m splits. Training sets of different partitions
-    share a quarter of the items.
+    cut into four blocks that look alike. Each of three partitions trains on one half of the blocks,
+    S1 = B1 + B2, S2 = B1 + B3 or S3 = B2 + B3, and validates on the other, then the reverse: six
+    splits. Training sets of different partitions share a quarter of the items.
 
     Parameters
     ----------
-    m : int, default 3
-        Number of partitions. 3 is Table 1 of Wang and Li (2019): four blocks, S1 = B1 + B2,
-        S2 = B1 + B3, S3 = B2 + B3. 1 is a single two-fold cross-validation.
     balance : optional
         What blocks are to have alike: numbers (their sums: tokens, entities of each type) or
         classes (their frequencies), as an array of shape (n,) or (n, q), a mapping or a data frame
@@ -197,37 +194,28 @@ class BlockRegularizedCV:
     Items are dealt in rows, one to each block, about the largest first, such that the sums of the
     blocks are most even; blocks differ by at most one item. With `groups` (documents, speakers),
     each goes to the block that is emptiest for it. A million items take ten seconds. Source: Wang
-    and Li (2019), Section 2.2; for other m Wang, Wang, Li, Yang and Yang (2017), by columns of a
-    Hadamard matrix of order 2^k, ordered so that m = 3 is Table 1.
+    and Li (2019), Section 2.2 and Table 1.
 
     Examples
     --------
     >>> labels = ["spam"] * 10 + ["ham"] * 30
-    >>> cv = BlockRegularizedCV(3, rng=0)
+    >>> cv = BlockRegularizedCV(rng=0)
     >>> next((len(train), len(test)) for train, test in cv.split(labels, labels))
     (20, 20)
     >>> sorted(np.bincount(cv.blocks(labels, labels)[:10]).tolist())  # of those with spam
     [2, 2, 3, 3]
     """
 
-    m: int = 3
     _: KW_ONLY
     balance: Any = None
     rng: RNG = None
 
-    def __post_init__(self) -> None:
-        check_count(self.m, "m")
-
-    @property
-    def design(self) -> list[list[int]]:
-        """The blocks that the first fold of each partition trains on."""
-        bits = self.m.bit_length()
-        masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
-        return [[b for b in range(2**bits) if (mask & ~b).bit_count() % 2] for mask in masks]
+    #: The blocks that the first fold of each partition trains on.
+    design: ClassVar = ((0, 1), (0, 2), (1, 2))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """2m, whatever the items are."""
-        return 2 * self.m
+        """Six, whatever the items are."""
+        return 6
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
         """Indices of training and of validation items, of each fold, in ascending order."""
@@ -245,7 +233,7 @@ class BlockRegularizedCV:
         """
         import pandas as pd
 
-        n, size = X.shape[0] if hasattr(X, "shape") else len(X), 2 ** self.m.bit_length()
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
         name, numbers, given = "balance", "number", self.balance
         if given is None:
             name, numbers, given = "y", "float", y
@@ -258,13 +246,12 @@ class BlockRegularizedCV:
         classes = list(frame.select_dtypes(exclude=numbers))  # 1 where they are, 0 elsewhere
         columns = pd.get_dummies(frame, columns=classes, dtype=float).to_numpy(dtype=float)
         table = np.stack([np.bincount(units, x) for x in (np.ones(n), *columns.T)], axis=1)
-        if len(table) < size:
-            what = f"{size} items, or groups, or more, one for each block"
-            raise ValueError(f"m={self.m} needs {what}; there are {len(table)}")
-        return _deal(table, size, groups is None, as_generator(self.rng))[units]
+        if len(table) < 4:
+            raise ValueError(f"there are {len(table)} items, or groups, for four blocks")
+        return _deal(table, groups is None, as_generator(self.rng))[units]
 
 
-def _deal(table: Array, n_blocks: int, in_rows: bool, rng: np.random.Generator) -> Array:
+def _deal(table: Array, in_rows: bool, rng: np.random.Generator) -> Array:
     """The block of each unit: in rows, or else one by one, where sums stay most even."""
     from scipy.optimize import linear_sum_assignment
 
@@ -272,10 +259,10 @@ def _deal(table: Array, n_blocks: int, in_rows: bool, rng: np.random.Generator) 
     scaled = scaled / np.maximum(np.sqrt((scaled**2).sum(axis=0)), 1e-300)
     sizes = (scaled**2).sum(axis=1) * rng.uniform(0.5, 1, len(table))
     order = np.lexsort((rng.random(len(table)), -sizes))
-    blocks, sums = np.empty(len(table), dtype=np.intp), np.zeros((n_blocks, table.shape[1]))
-    starts = [0, *range(n_blocks, len(table), n_blocks if in_rows else 1), len(table)]
+    blocks, sums = np.empty(len(table), dtype=np.intp), np.zeros((4, table.shape[1]))
+    starts = [0, *range(4, len(table), 4 if in_rows else 1), len(table)]
     for start, end in pairwise(starts):
-        units, places = order[start:end], rng.permutation(n_blocks)
+        units, places = order[start:end], rng.permutation(4)
         where, which = linear_sum_assignment(sums[places] @ scaled[units].T)
         blocks[units[which]] = places[where]
         sums[places[where]] += scaled[units[which]]

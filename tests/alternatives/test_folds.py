@@ -59,7 +59,7 @@ resampled = alt.corrected_resampled_t
         (lambda: resampled([3, 5, 4], [1, 2, 4], test_train_ratio=0), "_ratio=0 must be"),
         (lambda: resampled([1, 2, 3], [1, 2]), r"a has shape \(3,\) and b \(2,\)"),
         (lambda: resampled([0.3, 0.4], [0.2, 0.3]), "; use exact_perm_test"),
-        (lambda: cut(range(3)), "m=3 needs 4 items, or groups, or more"),
+        (lambda: cut(range(3)), "there are 3 items, or groups, for four blocks"),
         (lambda: cut(range(9), groups=[1, 2, 3] * 3), "there are 3"),
         (lambda: cut(range(9), groups=[1, 2, None] * 3), "groups must have a label"),
         (lambda: cut(range(10), [1] * 9), "y must have 10 entries"),
@@ -92,41 +92,34 @@ def test_the_statistic_is_spelled_out(seed, shape, ratio):
 
 # ---- block-regularised cross-validation ----------------------------------------------------------
 
-SIZES = {1: 2, 2: 4, 3: 4, 4: 8, 7: 8, 8: 16, 15: 16, 31: 32}  # blocks by m
-
 
 def sets(splits):
     return [(set(train.tolist()), set(test.tolist())) for train, test in splits]
 
 
-def test_three_partitions_are_table_1():
-    cv = alt.BlockRegularizedCV(3, rng=0)
+def test_three_partitions_are_table_1_and_share_quarters():
+    cv = alt.BlockRegularizedCV(rng=0)
     b1, b2, b3, b4 = (set(np.flatnonzero(cv.blocks(range(40)) == b).tolist()) for b in range(4))
     table = [(b1 | b2, b3 | b4), (b1 | b3, b2 | b4), (b2 | b3, b1 | b4)]
-    assert sets(cv.split(range(40))) == [fold for s, t in table for fold in ((s, t), (t, s))]
-
-
-@pytest.mark.parametrize("m", SIZES)
-def test_training_sets_share_a_quarter(m):
-    n = 4 * SIZES[m]
-    found = sets(alt.BlockRegularizedCV(m, rng=1).split(range(n)))
-    counted = [[len(s & t) / n for t, _ in found] for s, _ in found]
-    pairs, same = np.kron(np.eye(m), np.ones((2, 2))), np.eye(2 * m) / 2
+    found = sets(cv.split(range(40)))
+    assert found == [fold for s, t in table for fold in ((s, t), (t, s))]
+    counted = [[len(s & t) / 40 for t, _ in found] for s, _ in found]
+    pairs, same = np.kron(np.eye(3), np.ones((2, 2))), np.eye(6) / 2
     assert counted == np.where(pairs, same, 0.25).tolist()
 
 
-@given(st.sampled_from(list(SIZES)[:6]), st.integers(0, 40), st.integers(0, 2**32), st.booleans())
+@given(st.integers(4, 40), st.integers(0, 2**32), st.booleans())
 @settings(max_examples=50)
-def test_each_item_is_validated_once_a_partition(m, extra, seed, labelled):
-    n, rng = SIZES[m] + extra, np.random.default_rng(seed)
+def test_each_item_is_validated_once_a_partition(n, seed, labelled):
+    rng = np.random.default_rng(seed)
     classes, numbers = rng.choice(["x", "y", "z"], n), rng.normal(size=n)
     balance = None if labelled else {"c": classes, "x": numbers}
-    cv = alt.BlockRegularizedCV(m, balance=balance, rng=seed)
+    cv = alt.BlockRegularizedCV(balance=balance, rng=seed)
     found = sets(cv.split(list(range(n)), classes))
-    assert len(found) == cv.get_n_splits() == 2 * m
+    assert len(found) == cv.get_n_splits()
     for (s, t), (back, again) in zip(found[::2], found[1::2], strict=True):
         assert (s, t, s & t, s | t) == (again, back, set(), set(range(n)))
-    assert np.ptp(np.bincount(cv.blocks(range(n), classes), minlength=SIZES[m])) <= 1
+    assert np.ptp(np.bincount(cv.blocks(range(n), classes), minlength=4)) <= 1
 
 
 @pytest.mark.parametrize("groups", [False, True])
