@@ -36,13 +36,12 @@ IN_R = {
     "McNemar, chi-squared": "mcnemar.test(m, correct = FALSE)",
     "McNemar, corrected": "mcnemar.test(m)",
     "chi-squared": "chisq.test(w, correct = FALSE)",
-    "chi-squared, Yates": "chisq.test(w)",
     "z of two proportions": "prop.test(w, correct = FALSE, alternative = side)",
 }
 #: Those of right and wrong answers, those with an interval for the same, and those without sides.
 BINARY = tuple(IN_R)[6:]
 WITH_INTERVAL = ("paired t", "two-sample t", "Welch's t")
-TWO_SIDED = ("McNemar, chi-squared", "McNemar, corrected", "chi-squared", "chi-squared, Yates")
+TWO_SIDED = ("McNemar, chi-squared", "McNemar, corrected", "chi-squared")
 
 
 Data = dict[str, tuple[list[float], list[float]]]
@@ -93,7 +92,6 @@ def ours(a: list[float], b: list[float], side: Any) -> dict[str, Any]:
             "McNemar, chi-squared": partial(alt.mcnemar, *discordant, method="chi2"),
             "McNemar, corrected": partial(alt.mcnemar, *discordant, method="chi2-corrected"),
             "chi-squared": partial(alt.chi_squared, table),
-            "chi-squared, Yates": partial(alt.chi_squared, table, correction=True),
             "z of two proportions": partial(alt.two_proportion_z, *shares),
         }
     return {name: test(alternative=side) for name, test in made.items()}

@@ -58,7 +58,7 @@ SIDES: Choices = [("two-sided", "two-sided"), ("A higher", "greater"), ("A lower
 #: NLPStatTest's four steps: settings with what they are at first, and sections of the report.
 STEPS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
     "1. Data: units and assumptions": ({"units.size": 1, "data.alpha": 0.05}, ("data", "advice")),
-    "2. Tests": ({"test.delta": 0.0, "test.K": 10_000}, ("null", "tests")),
+    "2. Tests": ({"test.K": 10_000}, ("null", "tests")),
     "3. Effect sizes": ({"effects.alpha": 0.05}, ("effects",)),
     "4. Power and the next study": (
         {"power.experiments": 1_000, "power.alpha": 0.05, "power.target": 0.8},

@@ -48,7 +48,7 @@ def test_every_p_has_its_dot_and_every_interval_its_row(name):
         assert ax.get_xlim()[0] <= drawn[row].get_xdata()[0] < ax.get_xlim()[1]
     assert [x.get_text() for x in ax.get_yticklabels()] == [answer.title for answer in table]
     assert lines(ax, "level")[0].get_xdata()[0] == pytest.approx(1 - table.confidence_level)
-    assert lines(intervals, "null")[0].get_xdata()[0] == table.delta
+    assert lines(intervals, "null")[0].get_xdata()[0] == 0
     for line in lines(intervals, "interval"):
         answer, (low, high) = table.answers[line.get_ydata()[0]], intervals.get_xlim()
         assert line.get_xdata()[1] == answer.estimate

@@ -33,7 +33,7 @@ DataSet = tuple[Array, Array]
 
 def cross_validation(sets: int, rng: np.random.Generator, gain: float) -> Iterator[DataSet]:
     """3 x 2 BCV of two logistic regressions on features of their own and one that they share."""
-    folds = list(alt.BlockRegularizedCV(3, rng=0).partition(range(ITEMS)).splits())
+    folds = list(alt.BlockRegularizedCV(rng=0).split(range(ITEMS)))
     y = rng.integers(2, size=(sets, ITEMS, 1))
     shift = np.array([0.5, 0.5 - gain / 2, 0.5 + gain / 2])
     x = np.concatenate([y**0, rng.normal(size=(sets, ITEMS, 3)) + y * shift], axis=2)

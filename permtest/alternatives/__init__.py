@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from math import nan
 from typing import Any
 
 from permtest._checks import check_count, check_level
-from permtest._parallel import RNG, as_generator, progress
+from permtest._parallel import RNG, as_generator
 from permtest._text import Shown, html_table, plain, text_table, together
 from permtest.alternatives import registry
 from permtest.alternatives.bayes import BayesTestResult, MetricPosterior, bayes_test, posterior
@@ -31,40 +30,21 @@ from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
-__all__ = [
-    "AlternativeResult",
-    "AnswerTable",
-    "BayesTestResult",
-    "BlockRegularizedCV",
-    "MetricPosterior",
-    "bayes_test",
-    "block_weight",
-    "bootstrap",
-    "chi_squared",
-    "compare_all",
-    "corrected_resampled_t",
-    "independent_t",
-    "mcnemar",
-    "paired_bootstrap",
-    "paired_t",
-    "permutation_median",
-    "posterior",
-    "sign",
-    "two_proportion_z",
-    "wilcoxon",
-]
+__all__ = ["AlternativeResult", "AnswerTable", "compare_all"]
+__all__ += ["BayesTestResult", "MetricPosterior", "bayes_test", "posterior"]
+__all__ += ["BlockRegularizedCV", "block_weight", "corrected_resampled_t"]
+__all__ += ["independent_t", "paired_t", "permutation_median", "sign", "wilcoxon"]
+__all__ += ["bootstrap", "chi_squared", "mcnemar", "paired_bootstrap", "two_proportion_z"]
 
 #: What is said of an assumption that does not hold, that does, and of which scores cannot tell.
 VERDICTS = {False: "not met", True: "seems to hold", None: "cannot be checked from the data"}
+#: How a p is marked that is a bound, or sampled.
+MARKS = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUAL TO} "}
 
 
 @dataclass(frozen=True)
 class Answer(Shown):
-    """One row of `compare_all`: a test, its result, and a check of its assumptions.
-
-    There is a `problem` instead of a result where the test cannot be made of these data. The exact
-    test has the result of `exact_perm_test`.
-    """
+    """One row of `compare_all`: a test, its result or the problem with it, and its assumptions."""
 
     test: str
     result: AlternativeResult | PermutationTestResult | None
@@ -85,22 +65,18 @@ class Answer(Shown):
     @property
     def pvalue_text(self) -> str:
         """p, marked if it is sampled, or an upper bound; "-" if there is none."""
-        marks = {"bracket": "\N{LESS-THAN OR EQUAL TO} ", "monte_carlo": "\N{ALMOST EQUAL TO} "}
-        text = self.result.pvalue_text() if self.result else "-"
-        return marks.get(getattr(self.result, "method", ""), "") + text
+        mark = MARKS.get(getattr(self.result, "method", ""), "")
+        return mark + self.result.pvalue_text() if self.result else "-"
 
     def rejects(self, alpha: float) -> bool | None:
-        """Whether the test rejects its null hypothesis at the level `alpha`.
-
-        None where it has no p, or bounds of p lie on either side of the level.
-        """
+        """Whether p <= alpha; None if there is no p, or bounds of p lie on either side of alpha."""
         if self.result is None:
             return None
-        bounds = [self.result.pvalue]
+        p = low = self.result.pvalue
         if isinstance(self.result, PermutationTestResult) and self.result.method == "bracket":
-            bounds.append(self.result.pvalue_interval()[0])
-        found = {bool(registry.rejects(p, alpha)) for p in bounds}
-        return found.pop() if len(found) == 1 else None
+            low = self.result.pvalue_interval()[0]
+        found = bool(registry.rejects(p, alpha))
+        return found if found or not registry.rejects(low, alpha) else None
 
     @property
     def held(self) -> bool | None:
@@ -131,35 +107,24 @@ class AnswerTable(Shown):
     """What `compare_all` returns: the answers of all tests to one question.
 
     Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
-    show it.
+    show it. A row has `test` and `title`, the `result`, an `interval` and `assumptions_text`.
 
     Parameters
     ----------
     answers : tuple of Answer
         In the order of the table, the exact paired-permutation test first.
-    names : tuple of two str
-        The names of the two systems.
-    n : int
-        Number of pairs.
-    alternative : str
-    delta : float
-        The difference under the null hypothesis.
-    confidence_level : float
-        Of the intervals.
+    names, n, alternative, confidence_level
+        As the tests have them.
     metric : str
         What is compared.
-    correlation : float or None
-        r12 of the two systems' scores; None for counts.
-    inflation : float or None
-        By how much the standard deviation of the difference is multiplied where independence of
-        the two systems is assumed.
+    correlation, inflation : float or None
+        r12 of the two systems' scores, and by how much the standard deviation of the difference is
+        multiplied where independence of the two systems is assumed; None for counts.
 
     Examples
     --------
     >>> from permtest import compare_all
     >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "sign", "paired_t"])
-    >>> answers["exact"].result.pvalue, answers["sign"].result.pvalue
-    (0.125, 0.125)
     >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
     ['paired_t']
     """
@@ -168,7 +133,6 @@ class AnswerTable(Shown):
     names: tuple[str, str]
     n: int
     alternative: str
-    delta: float
     confidence_level: float
     metric: str
     correlation: float | None
@@ -199,11 +163,10 @@ class AnswerTable(Shown):
 
     def _shown(self) -> tuple[list[dict[str, Any]], dict[str, str], str]:
         """Rows and columns of the table, and a heading."""
-        against = f", against {self.delta:g}" if self.delta else ""
         titles = {"title": "test", "p": f"p ({self.alternative})"}
         titles["interval"] = f"{100 * self.confidence_level:.4g}% interval"
         titles["assumptions"] = "assumptions"
-        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}{against}"
+        head = f"{' against '.join(self.names)}: {self.metric}, n = {self.n}"
         return [a.to_dict() | {"interval": a.interval} for a in self], titles, head
 
 
@@ -213,7 +176,6 @@ def compare_all(
     *,
     statistic: str | Statistic = "mean",
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
     tests: Sequence[str] | None = None,
     confidence_level: float = 0.95,
     K: int = 10_000,
@@ -228,16 +190,12 @@ def compare_all(
         Scores of both systems, as `exact_perm_test` takes them; or one `Scores`.
     statistic : str or Statistic, default "mean"
         "mean" compares single scores by all tests, and scores that are all 0 or 1 also by tests of
-        counts. The name of a measure of counts, such as "f1", compares that by the exact test and
-        by Koehn's bootstrap.
-    alternative, delta : as in `alternatives.paired_t`
-        Tests that have no such threshold are left out unless `delta` is 0.
+        counts; a measure of counts, such as "f1", is compared by the exact test and Koehn's.
+    alternative : as in `alternatives.paired_t`
     tests : sequence of str, optional
         Names of the tests to make. Default: all that apply.
     confidence_level : float, default 0.95
-    K : int, default 10_000
-        Number of resamples of the bootstrap tests.
-    rng : numpy.random.Generator, int or None, default 0
+    K, rng : as in `alternatives.bootstrap`
         For the bootstrap tests.
     names : tuple of two str, optional
 
@@ -245,13 +203,8 @@ def compare_all(
     -------
     AnswerTable
         One row for each test: p, an interval if the test has one, assumptions met or not. Tests
-        that these data are unfit for, as their differences are all equal, say so.
-
-    Notes
-    -----
-    No test is better because its p is smaller. Know which assumptions a test makes, and whether
-    they hold, before you look at p. Cost: at most O(K N) for the bootstrap tests,
-    O(N log N) for all others.
+        that these data are unfit for, as their differences are all equal, say so. No test is better
+        because its p is smaller: know whether its assumptions hold before you look at p.
 
     Examples
     --------
@@ -263,91 +216,69 @@ def compare_all(
     check_alternative(alternative)
     check_level(confidence_level, "confidence_level")
     check_count(K, "K", most=MAX_RESAMPLES)
-    entry, of_pair = lookup(statistic), None
-    if not entry.columns:
-        scores, _ = registry.scores_of(u, v, names, labels=("u", "v"))
-        of_pair = registry.correlation(scores), registry.inflation(scores)
-    elif delta:
-        raise ValueError(f"delta is for single scores, not for {entry.name!r}")
-    else:
-        scores = registry.counts_of(u, v, names)
-    chosen = _chosen(applicable(scores, entry, delta), tests)
+    entry = lookup(statistic)
+    scores = registry.scores_of(u, v, names, labels=("u", "v"), entry=entry)
+    known = applicable(scores, entry)
+    for name in set(tests or ()).difference(known):
+        raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
     # A stream for each, so that no test depends on which others are made.
     streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
-    how: dict[str, Any] = {"delta": registry.as_threshold(delta), "alternative": alternative}
     answers = tuple(
-        _answer(name, scores, entry, confidence_level, K=K, rng=streams[name], **how)
-        for name in progress(chosen, total=len(chosen), what="tests")
+        _answer(name, scores, entry, confidence_level, alternative, K, streams[name])
+        for name in (known if tests is None else tests)
     )
-    shown = scores.names, len(scores), alternative, float(delta), confidence_level, entry.name
-    return AnswerTable(answers, *shown, *plain(of_pair or (None, None)))
+    of_pair: Any = None, None
+    if not entry.columns:
+        of_pair = plain((registry.correlation(scores), registry.inflation(scores)))
+    shown = scores.names, len(scores), alternative, confidence_level, entry.name
+    return AnswerTable(answers, *shown, *of_pair)
 
 
-def applicable(scores: Scores, entry: Statistic, delta: Any = 0) -> tuple[str, ...]:
+def applicable(scores: Scores, entry: Statistic) -> tuple[str, ...]:
     """The tests that there are for such scores, or for such a measure of counts."""
     if entry.columns:
         return "exact", "paired_bootstrap"
-    binary = scores.is_binary and not delta
-    return tuple(test for test in TITLES if binary or test not in registry.OF_COUNTS)
-
-
-def _chosen(known: Sequence[str], tests: Sequence[str] | None) -> list[str]:
-    """The tests that are asked for, in that order."""
-    names = list(known if tests is None else tests)
-    for name in set(names).difference(known):
-        raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
-    return names
+    return tuple(x for x in TITLES if scores.is_binary or x not in registry.OF_COUNTS)
 
 
 def _answer(
-    name: str, scores: Scores, entry: Statistic, level: float, *, delta: Any, **how: Any
+    name: str, scores: Scores, entry: Statistic, level: float, side: Any, K: int, rng: Any
 ) -> Answer:
     """A row; scores that are valid may not fit this test."""
     try:
-        result = own = _made(name, scores, entry, delta=delta, **how)
+        result = _made(name, scores, entry, side, K, rng)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
-    assumptions: Sequence[str] = registry.TESTS[name].assumptions
     if isinstance(result, AlternativeResult):
-        seen, assumptions = (result.estimate, result.estimate_name), result.assumptions
+        seen = result.estimate, result.estimate_name
     elif entry.columns:
         seen = float(result.statistic), f"{entry.title or entry.name} difference"
     else:
         seen = float(scores.means[0] - scores.means[1]), registry.MEAN
-        if delta:
-            assumptions = registry.SYMMETRIC, registry.ITEMS
-            own = exact_perm_test(scores, alternative=how["alternative"])
     interval = None
     with suppress(ValueError):  # there is none, or none at this level
-        interval = own.confidence_interval(level)
-    checks = tuple(_check(assumption, result, scores) for assumption in assumptions)
+        interval = result.confidence_interval(level)
+    checks = tuple(_check(x, result, scores) for x in registry.TESTS[name].assumptions)
     return Answer(name, result, *seen, interval, checks)
 
 
-def _made(
-    name: str, scores: Scores, entry: Statistic, delta: Any, K: int, rng: Any, alternative: Any
-) -> Any:
+def _made(name: str, scores: Scores, entry: Statistic, side: Any, K: int, rng: Any) -> Any:
     """A test of these scores or counts, by what it takes."""
     row, n = registry.TESTS[name], len(scores)
     of: dict[str, Any] = {"statistic": entry} if entry.columns else {}
     if name == "exact":
-        shifted = registry.less(scores, delta) if delta else scores
-        return exact_perm_test(shifted, alternative=alternative, rng=rng, **of)
+        return exact_perm_test(scores, alternative=side, rng=rng, **of)
     assert row.single is not None
-    make = partial(row.single, alternative=alternative)
     if row.takes == "scores":
-        return make(scores, delta=delta)
+        return row.single(scores, alternative=side)
     if row.takes == "resamples":
-        return make(scores, delta=delta, K=K, rng=rng, **of)
-    first, second = (int(mean * n) for mean in scores.means)
-    if row.takes == "discordant":
-        both = int((scores.u * scores.v > 0).sum())
-        found = make(first - both, second - both, n=n)
-    elif name == "two_proportion_z":
-        found = make(first, n, second, n)
-    else:
-        found = make([[first, n - first], [second, n - second]])
-    return replace(found, names=scores.names)
+        return row.single(scores, alternative=side, K=K, rng=rng, **of)
+    (first, second), both = (int(mean * n) for mean in scores.means), scores.u * scores.v > 0
+    alone: dict[str, Any] = {"n": n} if row.takes == "discordant" else {}
+    taken: dict[str, tuple[Any, ...]] = {"shares": (first, n, second, n)}
+    taken["discordant"] = first - int(both.sum()), second - int(both.sum())
+    taken["table"] = ([[first, n - first], [second, n - second]],)
+    return replace(row.single(*taken[row.takes], alternative=side, **alone), names=scores.names)
 
 
 def _check(assumption: str, result: Any, scores: Scores) -> Check:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from math import log, log1p, nan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from permtest._checks import check_above_zero, check_count, check_finite, check_option
 from permtest._parallel import RNG, as_generator
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, scores_of
+from permtest.alternatives.registry import AlternativeResult, Floats, scores_of
 from permtest.statistics import Alternative
 
-Floats: TypeAlias = NDArray[np.float64]
 Array: TypeAlias = NDArray[Any]
 
 
@@ -63,10 +62,10 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
 
 def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
-    if weight is None and n_folds > 1 and n_folds % 2:
-        what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
-        raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
     if weight is None:
+        if n_folds > 1 and n_folds % 2:
+            what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
+            raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
         return block_weight(n_folds // 2) if n_folds > 1 else 1.0
     if not 0 < check_finite(weight, "weight") <= 1:
         raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
@@ -76,8 +75,7 @@ def as_weight(weight: float | None, n_folds: int) -> float:
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
     """The effective share of the summed counts of an m x 2 cross-validation.
 
-    Each item is validated m times, by models whose training sets overlap, so that the 2 m folds
-    know less than as many independent ones.
+    Folds whose training sets overlap know less than as many independent ones.
 
     Parameters
     ----------
@@ -85,8 +83,7 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         Number of partitions, of two folds each.
     rho : tuple of two float, optional
         Correlation of the two folds of one partition, and of folds of different partitions.
-        Default: the average over 0 <= rho1 <= 1/2 and 1/4 <= rho2 <= 1/2, all equally likely,
-        where simulations find them.
+        Default: the average over 0 <= rho1 <= 1/2 and 1/4 <= rho2 <= 1/2, all equally likely.
 
     Returns
     -------
@@ -96,10 +93,9 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
 
     Notes
     -----
-    Closed form of the average, with h(x) = x log x - x and c = 2 (m - 1):
-    8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)]; 2 log 1.5 for m = 1. The paper
-    prints 0.3688 for m = 3. Source: Wang and Li (2019), Eq. 14 and 22; for other m their variance
-    carried over.
+    The average is 8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)], with
+    h(x) = x log x - x and c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14
+    and 22, which print 0.3688 for m = 3; for other m their variance carried over.
 
     Examples
     --------
@@ -124,14 +120,13 @@ def corrected_resampled_t(
     *,
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
-    delta: float = 0,
 ) -> AlternativeResult:
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + n_test / n_train) s^2``, where independent folds would have ``s^2 / J``. `paired_t`
-    assumes the latter: of the scores of folds it is the K-fold cross-validated t-test, whose
-    standard error is too small because training sets share most of their items.
+    ``(1 / J + n_test / n_train) s^2``. `paired_t` takes ``s^2 / J``: of the scores of folds it is
+    the K-fold cross-validated t-test, whose standard error is too small because training sets share
+    most of their items.
 
     Parameters
     ----------
@@ -140,7 +135,7 @@ def corrected_resampled_t(
         Or of J random splits, in one row, with `test_train_ratio`.
     test_train_ratio : float, optional
         n_test / n_train, above 0: 1 / 9 where a tenth is tested on. Default: 1 / (K - 1).
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
 
     Returns
     -------
@@ -150,8 +145,7 @@ def corrected_resampled_t(
     Notes
     -----
     Exact for normal differences that all correlate by n_test / (n_test + n_train), which is a rule
-    of thumb. Errors as in `paired_t`; cost O(J). Source: Nadeau and Bengio (2003); repetitions:
-    Bouckaert and Frank (2004).
+    of thumb. Source: Nadeau and Bengio (2003); repetitions: Bouckaert and Frank (2004).
 
     Examples
     --------
@@ -167,51 +161,24 @@ def corrected_resampled_t(
         )
     ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
     check_above_zero(ratio, "test_train_ratio")
-    scores, shift = scores_of(first.ravel(), second.ravel(), None, delta, least=2)
-    return of_mean("corrected_resampled_t", scores, shift, alternative, ratio=ratio)
+    scores = scores_of(first.ravel(), second.ravel())
+    return of_mean("corrected_resampled_t", scores, alternative, ratio=ratio)
 
 
 # ---- block-regularised cross-validation ----------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class BlockPartition:
-    """Items in blocks, and blocks in training sets.
-
-    `blocks` has the block of each item, `design` the blocks that the first fold of each partition
-    trains on, and `balance` how much of what was to be alike is in each block.
-    """
-
-    blocks: Array
-    design: tuple[tuple[int, ...], ...]
-    balance: dict[str, Array]
-
-    def splits(self) -> Iterator[tuple[Array, Array]]:
-        """Training and validation items of both folds of each partition, in ascending order."""
-        for blocks in self.design:
-            inside = np.isin(self.blocks, blocks)
-            train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
-            yield from ((train, rest), (rest, train))
-
-    def __str__(self) -> str:
-        found = (f"{x} {s.min():g} to {s.max():g}" for x, s in self.balance.items())
-        return f"{self.blocks.max() + 1} blocks, each with {', '.join(found)}"
-
-
 @dataclass(frozen=True)
 class BlockRegularizedCV:
-    """m x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
+    """3 x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
-    scikit-learn's splitters balance one label, this balances any numbers together.
-    The items are cut into 2^k > m blocks that look alike. Each of m partitions trains on one half
-    of the blocks and validates on the other, then the reverse: 2m splits. Training sets of
-    different partitions share a quarter of the items.
+    scikit-learn's splitters balance one label, this balances any numbers together. The items are
+    cut into four blocks that look alike. Each of three partitions trains on one half of the blocks,
+    S1 = B1 + B2, S2 = B1 + B3 or S3 = B2 + B3, and validates on the other, then the reverse: six
+    splits. Training sets of different partitions share a quarter of the items.
 
     Parameters
     ----------
-    m : int, default 3
-        Number of partitions. 3 is Table 1 of Wang and Li (2019): four blocks, S1 = B1 + B2,
-        S2 = B1 + B3, S3 = B2 + B3. 1 is a single two-fold cross-validation.
     balance : optional
         What blocks are to have alike: numbers (their sums: tokens, entities of each type) or
         classes (their frequencies), as an array of shape (n,) or (n, q), a mapping or a data frame
@@ -224,40 +191,42 @@ class BlockRegularizedCV:
 
     Notes
     -----
-    Items are dealt in rows, one to each block, about the largest first, in the way that leaves the
-    sums of the blocks most even; blocks differ by at most one item. With `groups` (documents,
-    speakers), each goes to the block that is emptiest for it. A million items take ten seconds.
-    Source: Wang and Li (2019), Section 2.2; for other m Wang, Wang, Li, Yang and Yang (2017), by
-    columns of a Hadamard matrix of order 2^k, ordered so that m = 3 is Table 1.
+    Items are dealt in rows, one to each block, about the largest first, such that the sums of the
+    blocks are most even; blocks differ by at most one item. With `groups` (documents, speakers),
+    each goes to the block that is emptiest for it. A million items take ten seconds. Source: Wang
+    and Li (2019), Section 2.2 and Table 1.
 
     Examples
     --------
     >>> labels = ["spam"] * 10 + ["ham"] * 30
-    >>> cv = BlockRegularizedCV(3, rng=0)
+    >>> cv = BlockRegularizedCV(rng=0)
     >>> next((len(train), len(test)) for train, test in cv.split(labels, labels))
     (20, 20)
-    >>> sorted(cv.partition(labels, labels).balance["y=spam"].tolist())
-    [2.0, 2.0, 3.0, 3.0]
+    >>> sorted(np.bincount(cv.blocks(labels, labels)[:10]).tolist())  # of those with spam
+    [2, 2, 3, 3]
     """
 
-    m: int = 3
     _: KW_ONLY
     balance: Any = None
     rng: RNG = None
 
-    def __post_init__(self) -> None:
-        check_count(self.m, "m")
+    #: The blocks that the first fold of each partition trains on.
+    design: ClassVar = ((0, 1), (0, 2), (1, 2))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """2m, whatever the items are."""
-        return 2 * self.m
+        """Six, whatever the items are."""
+        return 6
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
-        """Indices of training and of validation items, of each fold."""
-        return self.partition(X, y, groups).splits()
+        """Indices of training and of validation items, of each fold, in ascending order."""
+        blocks = self.blocks(X, y, groups)
+        for half in self.design:
+            inside = np.isin(blocks, half)
+            train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
+            yield from ((train, rest), (rest, train))
 
-    def partition(self, X: Any, y: Any = None, groups: Any = None) -> BlockPartition:
-        """Cut the items X into blocks, no group of items with the same label into two.
+    def blocks(self, X: Any, y: Any = None, groups: Any = None) -> Array:
+        """The block of each of the items X, with no group of one label in two blocks.
 
         Raises ValueError if lengths differ, a label is missing, or there are fewer items, or
         groups, than blocks.
@@ -265,39 +234,24 @@ class BlockRegularizedCV:
         import pandas as pd
 
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        bits = self.m.bit_length()
-        balance = {"items": np.ones(n)} | self._columns(y, n)
+        name, numbers, given = "balance", "number", self.balance
+        if given is None:
+            name, numbers, given = "y", "float", y
+        frame = pd.DataFrame(np.ones(n) if given is None else given)
+        if len(frame) != n or frame.isna().to_numpy().any():
+            raise ValueError(f"{name} must have {n} entries, one for each item, none missing")
         units = np.arange(n) if groups is None else pd.factorize(np.asarray(groups))[0]
         if len(units) != n or (units < 0).any():
             raise ValueError(f"groups must have a label, not missing, for each of {n} items")
-        table = np.stack([np.bincount(units, column) for column in balance.values()], axis=1)
-        if len(table) < 2**bits:
-            what = f"{2**bits} items, or groups, or more, one for each block"
-            raise ValueError(f"m={self.m} needs {what}; there are {len(table)}")
-        blocks = _deal(table, 2**bits, groups is None, as_generator(self.rng))[units]
-        masks = [int(f"{j:0{bits}b}"[::-1], 2) for j in range(1, self.m + 1)]
-        odd = ((b for b in range(2**bits) if (mask & ~b).bit_count() % 2) for mask in masks)
-        sums = {name: np.bincount(blocks, column) for name, column in balance.items()}
-        return BlockPartition(blocks, tuple(map(tuple, odd)), sums)
-
-    def _columns(self, y: Any, n: int) -> dict[str, Array]:
-        """Numbers as they are, and of each class 1 where it is and 0 elsewhere."""
-        import pandas as pd
-
-        given, name = (y, "y") if self.balance is None else (self.balance, "balance")
-        if given is None:
-            return {}
-        plain = getattr(given, "ndim", 1) == 1 and not isinstance(given, dict)
-        frame = pd.DataFrame({name: given} if plain else given)
-        if len(frame) != n or frame.isna().to_numpy().any():
-            raise ValueError(f"{name} must have {n} entries, one for each item, none missing")
-        numeric = frame.select_dtypes("float" if name == "y" else "number")
-        kinds = [column for column in frame if column not in numeric]
-        table = pd.get_dummies(frame, columns=kinds, prefix_sep="=", dtype=float)
-        return {str(column): table[column].to_numpy(dtype=float) for column in table}
+        classes = list(frame.select_dtypes(exclude=numbers))  # 1 where they are, 0 elsewhere
+        columns = pd.get_dummies(frame, columns=classes, dtype=float).to_numpy(dtype=float)
+        table = np.stack([np.bincount(units, x) for x in (np.ones(n), *columns.T)], axis=1)
+        if len(table) < 4:
+            raise ValueError(f"there are {len(table)} items, or groups, for four blocks")
+        return _deal(table, groups is None, as_generator(self.rng))[units]
 
 
-def _deal(table: Array, n_blocks: int, in_rows: bool, rng: np.random.Generator) -> Array:
+def _deal(table: Array, in_rows: bool, rng: np.random.Generator) -> Array:
     """The block of each unit: in rows, or else one by one, where sums stay most even."""
     from scipy.optimize import linear_sum_assignment
 
@@ -305,10 +259,10 @@ def _deal(table: Array, n_blocks: int, in_rows: bool, rng: np.random.Generator) 
     scaled = scaled / np.maximum(np.sqrt((scaled**2).sum(axis=0)), 1e-300)
     sizes = (scaled**2).sum(axis=1) * rng.uniform(0.5, 1, len(table))
     order = np.lexsort((rng.random(len(table)), -sizes))
-    blocks, sums = np.empty(len(table), dtype=np.intp), np.zeros((n_blocks, table.shape[1]))
-    starts = [0, *range(n_blocks, len(table), n_blocks if in_rows else 1), len(table)]
+    blocks, sums = np.empty(len(table), dtype=np.intp), np.zeros((4, table.shape[1]))
+    starts = [0, *range(4, len(table), 4 if in_rows else 1), len(table)]
     for start, end in pairwise(starts):
-        units, places = order[start:end], rng.permutation(n_blocks)
+        units, places = order[start:end], rng.permutation(4)
         where, which = linear_sum_assignment(sums[places] @ scaled[units].T)
         blocks[units[which]] = places[where]
         sums[places[where]] += scaled[units[which]]

@@ -22,9 +22,7 @@ from permtest.statistics import Alternative
 
 
 @makes("paired_t")
-def paired_t(
-    a: Any, b: Any = None, *, alternative: Alternative = "two-sided", delta: float = 0.0
-) -> AlternativeResult:
+def paired_t(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> AlternativeResult:
     """Student's t-test of the differences.
 
     Parameters
@@ -34,8 +32,6 @@ def paired_t(
         of a cross-validation are not independent items; see `corrected_resampled_t`.
     alternative : {"two-sided", "greater", "less"}
         "greater": `a` scores higher.
-    delta : float, default 0.0
-        The mean difference under the null hypothesis.
 
     Returns
     -------
@@ -59,7 +55,26 @@ def paired_t(
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    return of_mean("paired_t", *registry.scores_of(a, b, None, delta, least=2), alternative)
+    return of_mean("paired_t", registry.scores_of(a, b, least=2), alternative)
+
+
+@makes("normal_z")
+def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided") -> AlternativeResult:
+    """z-test of the mean difference (Yeh, Eq. 1 and 2)."""
+    return of_mean("normal_z", registry.scores_of(a, b, least=2), alternative, df=inf)
+
+
+def of_mean(
+    test: str, scores: Scores, alternative: str, *, ratio: float = 0, df: float = 0
+) -> AlternativeResult:
+    """A test of the mean, whose variance is larger by `ratio` times that of a difference."""
+    n, name = len(scores), "z" if df == inf else "t"
+    lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
+    error = registry.deviation(scores) * sqrt(1 / n + ratio)
+    if error == 0:
+        what = f"all {n} differences are {lead:g}, so a {name}-test has no standard error"
+        raise ValueError(f"{what}; use exact_perm_test")
+    return _student(test, lead, error, df or n - 1, alternative, n, scores.names)
 
 
 @makes("independent_t")
@@ -69,13 +84,11 @@ def independent_t(
     *,
     equal_var: bool = True,
     alternative: Alternative = "two-sided",
-    delta: float = 0.0,
 ) -> AlternativeResult:
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
     Scores of two systems on the same items hardly ever are: with a correlation r12 the standard
-    error is too large by 1 / sqrt(1 - r12), if both vary equally. `compare_all` returns r12 and
-    that factor as `correlation` and `inflation`.
+    error is too large by 1 / sqrt(1 - r12), if both vary equally; see `AnswerTable`.
 
     Parameters
     ----------
@@ -83,7 +96,7 @@ def independent_t(
         Scores; not necessarily of the same items. Or `Scores`, and None.
     equal_var : bool, default True
         Whether both systems vary equally; False gives Welch's test.
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
 
     Returns
     -------
@@ -92,8 +105,7 @@ def independent_t(
 
     Notes
     -----
-    Too few scores, or equal ones, are a ValueError. The same as SciPy's ``ttest_ind``; cost O(N).
-    Source: Yeh (2000), sec. 2.1.
+    The numbers of SciPy's ``ttest_ind``. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -106,60 +118,33 @@ def independent_t(
     else:
         (scores, scale, *_), names = in_common_units((a, b), ("a", "b")), ("a", "b")
     registry.check_size(scale, *scores)
+    n1, n2 = map(len, scores)
+    if min(n1, n2) < 2:
+        raise ValueError(f"a has {n1} scores and b {n2}, but this test needs 2 or more of each")
     # Less the first score, as scores may be large and their differences small.
-    both = with_room(np.concatenate(scores))
-    x, y = np.split(as_floats(both - int(both[0]), scale), [len(scores[0])])
-    gap, error, df = map(float, two_samples(x, y, equal_var=equal_var))
+    both = with_room(np.concatenate(scores), 1)
+    x, y = np.split(as_floats(both - int(both[0]), scale), [n1])
+    shares, df = np.array([x.var(ddof=1) / n1, y.var(ddof=1) / n2]), float(n1 + n2 - 2)
+    error = float(np.sqrt(shares.sum()))
     if error == 0:
         raise ValueError(
             "all scores of a are equal, and so are all scores of b; use exact_perm_test"
         )
-    test, shift = "independent_t" if equal_var else "welch_t", float(registry.as_threshold(delta))
-    found = gap - shift, shift, error, df, alternative
-    return _student(test, *found, n=x.size + y.size, names=names)
-
-
-@makes("normal_z")
-def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided", delta: Any = 0) -> Any:
-    """z-test of the mean difference (Yeh, Eq. 1 and 2)."""
-    scores, shift = registry.scores_of(a, b, None, delta, least=2)
-    return of_mean("normal_z", scores, shift, alternative, df=inf)
-
-
-def of_mean(
-    test: str,
-    scores: Scores,
-    delta: Fraction,
-    alternative: str,
-    *,
-    ratio: float = 0.0,
-    df: float = 0,
-) -> AlternativeResult:
-    """A test of the mean of differences, of which `delta` was taken off.
-
-    Its variance is larger by `ratio` times that of a difference than that of independent ones; df
-    is N - 1 unless given.
-    """
-    n = len(scores)
-    lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
-    error = registry.deviation(scores) * sqrt(1 / n + ratio)
-    if error == 0:
-        raise ValueError(
-            f"all {n} differences are {lead + float(delta):g}, so a "
-            f"{'z' if df == inf else 't'}-test has no standard error; use exact_perm_test"
-        )
-    found = lead, float(delta), error, df or n - 1, alternative
-    return _student(test, *found, n=n, names=scores.names)
+    if equal_var:
+        error = sqrt((shares @ (n1 * (n1 - 1), n2 * (n2 - 1))) * (1 / n1 + 1 / n2) / df)
+    else:
+        df = 1 / float((shares / error**2) ** 2 @ (1 / (n1 - 1), 1 / (n2 - 1)))
+    test, lead = "independent_t" if equal_var else "welch_t", float(x.mean() - y.mean())
+    return _student(test, lead, error, df, alternative, n1 + n2, names)
 
 
 def _student(
-    test: str, lead: float, delta: float, error: float, df: float, alternative: str, **rest: Any
+    test: str, lead: float, error: float, df: float, side: str, n: int, names: tuple[str, str]
 ) -> AlternativeResult:
-    """The t-test of an estimate that exceeds `delta` by `lead`; z if df is inf."""
-    found = lead / error, float(t_pvalue(lead / error, df, alternative)), alternative
-    rest |= {"estimate": lead + delta, "details": {"df": df, "standard_error": error}}
-    ends = partial(_around, lead + delta, error, df)
-    return AlternativeResult(test, *found, delta=delta, **rest, _ends=ends)
+    """The t-test of an estimate and its standard error; z if df is inf."""
+    found = lead / error, float(t_pvalue(lead / error, df, side)), side, n, lead, names
+    details, ends = {"df": df, "standard_error": error}, partial(_around, lead, error, df)
+    return AlternativeResult(test, *found, details, _ends=ends)
 
 
 def _around(centre: float, error: float, df: float, tail: float) -> tuple[float, float]:
@@ -180,43 +165,17 @@ def mean_pvalues(
     return t_pvalue(mean_in_errors(d, axis), inf if normal else d.shape[axis] - 1, alternative)
 
 
-@makes("independent_t", many=True)
-def two_sample_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) -> Any:
-    """p of the two-sample t-test."""
-    gap, error, df = two_samples(a, b, axis)
-    return t_pvalue(in_errors(gap, error), df, alternative)
-
-
 def mean_in_errors(d: NDArray[Any], axis: int = -1) -> Any:
     """The mean of differences in standard errors, infinite without spread; 0 if all are 0."""
-    return in_errors(d.mean(axis), d.std(axis, ddof=1) / sqrt(_several(d, axis)))
+    if d.shape[axis] < 2:
+        raise ValueError("there is 1 score of a system, but this test needs 2 or more")
+    return in_errors(d.mean(axis), d.std(axis, ddof=1) / sqrt(d.shape[axis]))
 
 
 def in_errors(lead: Any, error: Any) -> Any:
     """How many standard errors a lead is; none, even without spread, where there is no lead."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(lead == 0, 0.0, lead / error)
-
-
-def two_samples(
-    a: NDArray[Any], b: NDArray[Any], axis: int = -1, *, equal_var: bool = True
-) -> tuple[Any, Any, Any]:
-    """The difference of two means, its standard error, and the degrees of freedom."""
-    n1, n2, gap = _several(a, axis), _several(b, axis), a.mean(axis) - b.mean(axis)
-    v1, v2 = a.var(axis, ddof=1), b.var(axis, ddof=1)
-    if equal_var:
-        df = n1 + n2 - 2
-        return gap, np.sqrt(((n1 - 1) * v1 + (n2 - 1) * v2) * (1 / n1 + 1 / n2) / df), df
-    error = np.sqrt(v1 / n1 + v2 / n2)
-    share = v1 / n1 / np.where(error > 0, error, 1.0) ** 2
-    return gap, error, 1 / (share**2 / (n1 - 1) + (1 - share) ** 2 / (n2 - 1))
-
-
-def _several(x: NDArray[Any], axis: int) -> int:
-    """The number of scores along the axis, of which a spread needs two."""
-    if x.shape[axis] < 2:
-        raise ValueError("there is 1 score of a system, but this test needs 2 or more")
-    return int(x.shape[axis])
 
 
 def t_pvalue(t: Any, df: float, alternative: str) -> Any:

@@ -24,26 +24,22 @@ from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import count_values
 from permtest.scores import Scores, check_names, check_unclustered
-from permtest.statistics import check_alternative
+from permtest.statistics import Statistic, check_alternative
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Floats: TypeAlias = NDArray[np.float64]
-
 #: What the two systems are called.
 Names: TypeAlias = tuple[str, str] | None
-
 #: Both ends of an interval, by the error probability on each side that it has.
 Ends: TypeAlias = Callable[[float], tuple[float, float]]
 
 #: From how many pairs on a mean is close to normal, a sample may stand for its population, and
 #: that an assumption is not contradicted says something; expected counts that are large enough.
 MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
-
 #: Skewness below which differences count as roughly symmetric (Bulmer's rule of thumb; another one
 #: is that standard deviations are alike if one is at most twice the other), and correlations that
 #: cost next to nothing: a standard deviation too large by a twentieth.
 SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
-
 #: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
 #: below one over it, squares of scores are no floats.
 SMALLEST, VAST = 5e-324, 10**150
@@ -56,33 +52,27 @@ SYMMETRIC, NORMAL = "symmetric differences", "normal differences"
 NORMAL_SCORES, VARIANCES = "normal scores", "equal variances"
 LARGE, SAMPLE, COUNTS = "large sample", "sample large enough to resample", "large counts"
 FOLDS = "equal folds", "correlated folds", NORMAL
-DRAWN, PAIRED, UNPAIRED = (ITEMS, SAMPLE), (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS)
-SCORES_APART, RANKED = (ITEMS, SYSTEMS, NORMAL_SCORES), (ITEMS, SYMMETRIC)
+SWAPPED, DRAWN, RANKED = (LABELS, ITEMS), (ITEMS, SAMPLE), (ITEMS, SYMMETRIC)
+PAIRED, UNPAIRED, APART = (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS), (ITEMS, SYSTEMS, NORMAL_SCORES)
 
 MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median difference"
 SHARES, WINS = "difference of proportions", "difference of accuracies"
-T, Z, CHI2, SAMPLED = (
-    "t distribution",
-    "normal approximation",
-    "chi-squared approximation",
-    "sampled",
-)
+EXACT, SAMPLED, T = "exact", "sampled", "t distribution"
+Z, CHI2, MIDP = "normal approximation", "chi-squared approximation", "exact, mid-p"
+RESAMPLED = SAMPLED, "resamples"
 
 
 @dataclass(eq=False)
 class Row:
-    """A test: its title in tables, what its results share, and the functions that make it.
-
-    `takes` is what `compare_all` makes it of: "scores"; "resamples" of them; "discordant" items,
-    right for one system alone; or a "table" of right and wrong items. It is "" if `compare_all`
-    does not make it.
-    """
+    """A test: its title in tables, what its results share, and the functions that make it."""
 
     title: str
     statistic_name: str
     estimate_name: str
-    method: str
     assumptions: tuple[str, ...]
+    method: str = EXACT
+    #: What `compare_all` makes it of, if at all: "resamples" of scores; "discordant" items, right
+    #: for one system alone; "shares" of right items, or a "table" of right and wrong ones.
     takes: str = "scores"
     #: Makes one test of what it takes, with ``alternative=``.
     single: Callable[..., Any] | None = field(default=None, init=False)
@@ -91,45 +81,32 @@ class Row:
 
 
 #: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
-#: tables. Those that do not take scores or resamples have no threshold.
+#: tables.
 TESTS = {
-    "exact": Row("exact permutation test of the mean", "sum", MEAN, "exact", (LABELS, ITEMS)),
-    "permutation_median": Row(
-        "exact permutation test of the median", "median", MEDIAN, "exact", (LABELS, ITEMS)
-    ),
-    "paired_t": Row("paired t-test", "t", MEAN, T, (ITEMS, NORMAL)),
-    "normal_z": Row("z-test of the mean", "z", MEAN, Z, (ITEMS, LARGE)),
-    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, "exact", RANKED),
-    "sign": Row("sign test", "wins", MEDIAN, "exact", (ITEMS,)),
-    "bootstrap_mean": Row(
-        "studentised bootstrap of the mean", "t", MEAN, SAMPLED, DRAWN, "resamples"
-    ),
+    "exact": Row("exact permutation test of the mean", "sum", MEAN, SWAPPED),
+    "permutation_median": Row("exact permutation test of the median", "median", MEDIAN, SWAPPED),
+    "paired_t": Row("paired t-test", "t", MEAN, (ITEMS, NORMAL), T),
+    "normal_z": Row("z-test of the mean", "z", MEAN, (ITEMS, LARGE), Z),
+    "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, RANKED),
+    "sign": Row("sign test", "wins", MEDIAN, (ITEMS,)),
+    "bootstrap_mean": Row("studentised bootstrap of the mean", "t", MEAN, DRAWN, *RESAMPLED),
     "bootstrap_median": Row(
-        "percentile bootstrap of the median", "median", MEDIAN, SAMPLED, DRAWN, "resamples"
+        "percentile bootstrap of the median", "median", MEDIAN, DRAWN, *RESAMPLED
     ),
-    "paired_bootstrap": Row(
-        "paired bootstrap (Koehn)", "share won", MEAN, SAMPLED, DRAWN, "resamples"
-    ),
-    "independent_t": Row("two-sample t-test", "t", MEAN, T, (*SCORES_APART, VARIANCES)),
-    "mcnemar": Row("McNemar's test, exact", "wins", WINS, "exact", (ITEMS,), "discordant"),
-    "mcnemar_midp": Row(
-        "McNemar's test, mid-p", "wins", WINS, "exact, mid-p", (ITEMS,), "discordant"
-    ),
-    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, CHI2, PAIRED, "discordant"),
-    "two_proportion_z": Row("z-test of two proportions", "z", SHARES, Z, UNPAIRED, "table"),
-    "chi_squared": Row("chi-squared test", "chi2", SHARES, CHI2, UNPAIRED, "table"),
-    "chi_squared_yates": Row(
-        "chi-squared test with Yates", "chi2", SHARES, CHI2, UNPAIRED, "table"
-    ),
-    "welch_t": Row("Welch's two-sample t-test", "t", MEAN, T, SCORES_APART, ""),
-    "wilcoxon_approx": Row(
-        "Wilcoxon signed-rank test, approximate", "W+", PSEUDO, Z, (*RANKED, LARGE), ""
-    ),
-    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, CHI2, PAIRED, ""),
+    "paired_bootstrap": Row("paired bootstrap (Koehn)", "share won", MEAN, DRAWN, *RESAMPLED),
+    "independent_t": Row("two-sample t-test", "t", MEAN, (*APART, VARIANCES), T),
+    "mcnemar": Row("McNemar's test, exact", "wins", WINS, (ITEMS,), takes="discordant"),
+    "mcnemar_midp": Row("McNemar's test, mid-p", "wins", WINS, (ITEMS,), MIDP, "discordant"),
+    "mcnemar_chi2": Row("McNemar's test, chi-squared", "chi2", WINS, PAIRED, CHI2, "discordant"),
+    "two_proportion_z": Row("z-test of two proportions", "z", SHARES, UNPAIRED, Z, "shares"),
+    "chi_squared": Row("chi-squared test", "chi2", SHARES, UNPAIRED, CHI2, "table"),
+    "welch_t": Row("Welch's two-sample t-test", "t", MEAN, APART, T, ""),
+    "wilcoxon_approx": Row("approximate Wilcoxon test", "W+", PSEUDO, (*RANKED, LARGE), Z, ""),
+    "mcnemar_chi2-corrected": Row("McNemar's test, corrected", "chi2", WINS, PAIRED, CHI2, ""),
     "bootstrap_percentile": Row(
-        "percentile bootstrap of the mean", "mean", MEAN, SAMPLED, DRAWN, ""
+        "percentile bootstrap of the mean", "mean", MEAN, DRAWN, SAMPLED, ""
     ),
-    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, T, FOLDS, ""),
+    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, FOLDS, T, ""),
 }
 
 #: Titles of those that `compare_all` makes, and which of these are tests of scores of 0 and 1.
@@ -152,54 +129,34 @@ def makes(test: str, *, many: bool = False, **options: Any) -> Callable[[Functio
 
 def scores_of(
     a: Any,
-    b: Any,
+    b: Any = None,
     names: Names = None,
-    delta: Any = 0,
     *,
     least: int = 1,
     labels: tuple[str, str] = ("a", "b"),
-) -> tuple[Scores, Fraction]:
-    """One score of each system for `least` items or more, the first ones less `delta`; `delta`."""
-    both = isinstance(a, Scores) and b is None
-    scores = _pair(a, names) if both else Scores.of(a, b, names, labels=labels)
+    entry: Statistic | None = None,
+) -> Scores:
+    """One score of each system for `least` items or more, or the counts that `entry` needs."""
+    if isinstance(a, Scores) and b is None:
+        if (many := len(a.systems)) != 2:
+            raise ValueError(f"there are {many} systems; choose two with scores.pair(i, j)")
+        scores = replace(a, systems=check_names(names or a.names))
+    elif entry and entry.columns:
+        both = zip(check_names(names or labels), (a, b), strict=True)
+        scores = Scores.of_counts(dict(both), labels=labels)
+    else:
+        scores = Scores.of(a, b, names, labels=labels)
+    check_unclustered(scores)
+    if entry and entry.columns:
+        return scores
     if scores.columns:
         counts = f"a and b have counts ({', '.join(scores.columns)}), but one score is needed"
         raise ValueError(f"{counts}; name a statistic of counts in exact_perm_test")
-    check_unclustered(scores)
     if len(scores) < least:
         called = " and ".join(labels)
         raise ValueError(f"{called} have {len(scores)} pairs, but this needs {least} or more")
     check_size(scores.scale, scores.u, scores.v)
-    shift = as_threshold(delta)
-    return (less(scores, shift) if shift else scores), shift
-
-
-def less(scores: Scores, delta: Fraction) -> Scores:
-    """The same, with `delta` taken off the scores of the first system."""
-    u, v = (with_room(x, delta.denominator) * delta.denominator for x in (scores.u, scores.v))
-    shift = delta.numerator * scores.scale
-    u = (u if abs(shift) < 2**60 and largest(u) < 2**60 else u.astype(object)) - shift
-    return replace(scores, arrays=[u, v], scale=scores.scale * delta.denominator)
-
-
-def counts_of(u: Any, v: Any, names: Names) -> Scores:
-    """Both systems' counts of each item, for a measure of them."""
-    if isinstance(u, Scores) and v is None:
-        scores = _pair(u, names)
-    else:
-        called = check_names(names or ("u", "v"))
-        scores = Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=("u", "v"))
-    check_unclustered(scores)
     return scores
-
-
-def _pair(scores: Scores, names: Names) -> Scores:
-    """Scores of two systems, by other names if they are given."""
-    if len(scores.systems) != 2:
-        raise ValueError(
-            f"there are {len(scores.systems)} systems; choose two with scores.pair(i, j)"
-        )
-    return replace(scores, systems=check_names(names or scores.names))
 
 
 def as_threshold(delta: Any) -> Fraction:
@@ -235,26 +192,25 @@ def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
 
 def correlation(scores: Scores) -> float:
     """r12, Pearson's correlation of both systems' scores; NaN where one is constant."""
-    check_size(scores.scale, scores.u, scores.v)
-    a, b = (_from_first(x, scores.scale) for x in (scores.u, scores.v))
-    both = bool(np.ptp(a) and np.ptp(b))
-    a, b = (np.ldexp(x, -np.frexp(np.ptp(x))[1]) for x in (a, b))  # whose squares are floats
-    return float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1)) if both else nan
-
-
-def deviation(scores: Scores) -> float:
-    """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
-    return float(_from_first(scores.differences(), scores.scale).std(ddof=1))
+    a, b = (from_first(x, scores.scale) for x in (scores.u, scores.v))
+    if not (np.ptp(a) and np.ptp(b)):
+        return nan
+    return float(np.clip(np.corrcoef(a / np.ptp(a), b / np.ptp(b))[0, 1], -1, 1))
 
 
 def inflation(scores: Scores) -> float:
     """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1)."""
     columns = scores.u, scores.v, scores.differences()
-    a, b, d = (float(_from_first(x, scores.scale).var()) for x in columns)
+    a, b, d = (float(from_first(x, scores.scale).var()) for x in columns)
     return sqrt((a + b) / d) if d else inf if a + b else nan
 
 
-def _from_first(values: IntArray, scale: int) -> Floats:
+def deviation(scores: Scores) -> float:
+    """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
+    return float(from_first(scores.differences(), scores.scale).std(ddof=1))
+
+
+def from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
     values = with_room(values, 2)
     return as_floats(values - values[0], scale)
@@ -270,11 +226,10 @@ class AlternativeResult(Shown):
     Parameters
     ----------
     test : str
-        Name of the test, as in `compare_all`.
-    statistic : float
-        The test statistic.
-    pvalue : float
-        In (0, 1]. The number 5e-324 stands for all that are smaller.
+        Name of the test, as in `compare_all`, of which `title`, `statistic_name` ("t", "W+", ...),
+        `assumptions` and `method` ("exact", "t distribution", "sampled", ...) follow.
+    statistic, pvalue : float
+        The test statistic; and p in (0, 1], where 5e-324 stands for all that are smaller.
     alternative : str
         "two-sided", "greater" (the first system scores higher) or "less".
     n : int
@@ -283,8 +238,6 @@ class AlternativeResult(Shown):
         By how much the first system scores more.
     names : tuple of two str
         The names of the two systems.
-    delta : float
-        The difference under the null hypothesis.
     details : mapping of str to number
         Whatever else was computed: degrees of freedom, zeros, ...
     estimate_name : str
@@ -294,12 +247,8 @@ class AlternativeResult(Shown):
     --------
     >>> from permtest import alternatives as alt
     >>> result = alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> round(result.statistic, 3), result.statistic_name, round(result.pvalue, 3)
-    (2.746, 't', 0.052)
-    >>> result.estimate_name, result.estimate, result.details["df"]
-    ('mean difference', 1.4, 4)
-    >>> result.assumptions
-    ('independent items', 'normal differences')
+    >>> result.statistic_name, round(result.statistic, 3), result.details["df"], result.assumptions
+    ('t', 2.746, 4, ('independent items', 'normal differences'))
     """
 
     test: str
@@ -309,45 +258,28 @@ class AlternativeResult(Shown):
     n: int
     estimate: float
     names: tuple[str, str] = ("a", "b")
-    delta: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
     estimate_name: str = ""
-    #: Both ends of the interval, by the error probability on each side that it has.
+    title: str = field(init=False, compare=False)
+    statistic_name: str = field(init=False, compare=False)
+    method: str = field(init=False, compare=False)
+    assumptions: tuple[str, ...] = field(init=False, compare=False)
     _ends: Ends | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_alternative(self.alternative)
+        row = TESTS[self.test]
         if not isfinite(self.pvalue):
-            raise ValueError(f"the {self.title} has no p for these numbers: they are too large")
-        vars(self)["pvalue"] = min(max(float(self.pvalue), SMALLEST), 1.0)
-        vars(self)["estimate_name"] = self.estimate_name or TESTS[self.test].estimate_name
-
-    @property
-    def title(self) -> str:
-        """The name of the test in sentences and tables."""
-        return TESTS[self.test].title
-
-    @property
-    def statistic_name(self) -> str:
-        """What the statistic is called: "t", "z", "W+", ..."""
-        return TESTS[self.test].statistic_name
-
-    @property
-    def method(self) -> str:
-        """How p was computed: "exact", "t distribution", "normal approximation", "sampled", ..."""
-        return TESTS[self.test].method
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What the test takes for granted; labels are exchangeable only if `delta` is 0."""
-        found = TESTS[self.test].assumptions
-        return tuple(SYMMETRIC if self.delta and x == LABELS else x for x in found)
+            raise ValueError(f"the {row.title} has no p for these numbers: they are too large")
+        for x in ("title", "statistic_name", "method", "assumptions"):
+            vars(self)[x] = getattr(row, x)
+        name, p = self.estimate_name or row.estimate_name, float(self.pvalue)
+        vars(self).update(estimate_name=name, pvalue=min(max(p, SMALLEST), 1.0))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: usually all values that the test would not reject.
 
-        One-sided tests leave one end open. Raises ValueError if the test has no interval, or none
-        of this level.
+        One-sided tests leave one end open. Tests without an interval raise ValueError.
         """
         check_level(confidence_level, "confidence_level")
         if self._ends is None:
@@ -368,19 +300,16 @@ class AlternativeResult(Shown):
         (a, b), p = self.names if self.estimate >= 0 else self.names[::-1], self.pvalue_text()
         lead = f"{a} scores {number(abs(self.estimate))} more than {b}"
         side = "two-sided" if self.alternative == "two-sided" else f"one-sided ({self.alternative})"
-        against = f", against {self.delta:g}" if self.delta else ""
         return (
-            f"{lead if self.estimate else f'{a} and {b} tie'} ({self.estimate_name}{against}) over "
+            f"{lead if self.estimate else f'{a} and {b} tie'} ({self.estimate_name}) over "
             f"{counted(self.n, 'items')}: {self.statistic_name} = {number(self.statistic)}, "
             f"p {'= ' * p[0].isdigit()}{p} ({side} {self.title})."
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """All fields, what the registry says of the test, and the 95% interval."""
-        found: dict[str, Any] = {"title": self.title, "statistic_name": self.statistic_name}
-        found |= {"method": self.method, "assumptions": list(self.assumptions)}
+        """All fields, and the 95% interval."""
         ends = plain(self.confidence_interval()) if self._ends else None
-        return [super().rows()[0] | found | {"interval": ends}]
+        return [super().rows()[0] | {"interval": ends}]
 
 
 def by_sides(alternative: str, greater: Any, less: Any) -> Any:
@@ -428,13 +357,10 @@ class Check(NamedTuple):
 
 
 def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
-    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`.
-
-    Few pairs can contradict an assumption about a shape, but hardly speak for it.
-    """
-    n, d, r12 = len(scores), scores.differences(), correlation(scores)
-    g1, held, evidence = skewness(*count_values(d)), None, "scores alone cannot tell"
-    u, v, d = (_from_first(x, scores.scale) for x in (scores.u, scores.v, d))
+    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`."""
+    n, held, evidence = len(scores), None, "scores alone cannot tell"
+    g1, r12 = skewness(*count_values(scores.differences())), correlation(scores)
+    u, v, d = (from_first(x, scores.scale) for x in (scores.u, scores.v, scores.differences()))
     if assumption == LARGE:
         enough = n >= max(MANY, PER_SQUARED_SKEWNESS * g1**2)
         return Check(LARGE, enough, f"{n} pairs, skewness {g1:.2f}")
@@ -452,6 +378,7 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     elif assumption == VARIANCES and n >= FEW:  # a ratio of few pairs says nothing either way
         a, b = float(u.std(ddof=1)), float(v.std(ddof=1))
         held, evidence = max(a, b) <= 2 * min(a, b), f"standard deviations {a:.3g} and {b:.3g}"
+    # Few pairs can contradict an assumption about a shape, but hardly speak for it.
     return Check(assumption, None if held and n < FEW else held, evidence)
 
 

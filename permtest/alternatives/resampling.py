@@ -30,15 +30,11 @@ Counts: TypeAlias = NDArray[np.int64]
 
 #: Which intervals there are of the mean and the median; the first one unless asked for another.
 INTERVALS = {"mean": ("studentised", "percentile"), "median": ("percentile",)}
-
 NO_SPREAD = "so resamples say nothing of others; use exact_perm_test, which needs no spread"
-
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
-
 #: How many numbers are held at a time while resampling (2 MB), or where many tests share resamples.
 AT_ONCE, SHARED = 2**18, 2**21
-
 #: Drawing how often a value occurs takes as long as drawing so many single items.
 ITEMS_PER_VALUE = 16
 
@@ -54,30 +50,28 @@ def bootstrap(
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
-    delta: float | Fraction = 0.0,
 ) -> AlternativeResult:
     """Bootstrap test of the mean or the median difference: an interval, inverted.
 
     Scores are drawn with replacement, as many as there are, K times. How far the resampled
-    estimates scatter about the estimate stands for how far the estimate may be from the truth.
+    estimates scatter about the estimate stands for how far this may be from the truth.
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        As in `paired_t`; the differences must not all be the same.
+    a, b : as in `paired_t`
+        The differences must not all be the same.
     statistic : {"mean", "median"}, default "mean"
         Of the differences a - b.
     interval : {"studentised", "percentile"}, optional
         Which interval is inverted. "percentile", all that there is for the median: quantiles of
         the resampled estimates. "studentised", the default for the mean, which holds its level
-        better where differences are skewed: the estimate, less quantiles of
-        ``t* = (resampled - estimate) / its standard error`` times the standard error of the
-        estimate.
+        better where differences are skewed: the estimate, less its standard error times quantiles
+        of ``t* = (resampled - estimate) / its standard error``.
     K : int, default 10000
         Number of resamples, from 1 to 10**7.
     rng : numpy.random.Generator, int or None
         A seed or a generator makes the resamples reproducible.
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
 
     Returns
     -------
@@ -88,21 +82,14 @@ def bootstrap(
         end is infinite where K is too small for that level. The `details` have the standard error
         (of the resamples, unless the interval is studentised).
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than two pairs, or all differences are equal.
-
     Notes
     -----
     A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
     pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
     mean less often by the studentised interval. In resamples that consist of one value, t* is
-    infinite, or 0 at the estimate itself.
-
-    Equal differences are drawn together: time O(K U) for U distinct ones, at most O(K N), shared
-    among the processors, or the workers of ``joblib.parallel_config``, with the same numbers.
-    Source: Efron and Tibshirani (1993), ch. 12 to 16.
+    infinite, or 0 at the estimate itself. Time O(K U) for U distinct differences, at most O(K N),
+    shared among the processors, or the workers of ``joblib.parallel_config``, with the same
+    numbers. Source: Efron and Tibshirani (1993), ch. 12 to 16.
 
     Examples
     --------
@@ -116,26 +103,24 @@ def bootstrap(
     kind = interval or INTERVALS[statistic][0]
     check_option("interval", kind, INTERVALS[statistic])
     size = check_count(K, "K", most=MAX_RESAMPLES)
-    scores, shift = registry.scores_of(a, b, None, delta, least=2)
-    registry.check_size(scores.scale, scores.u, scores.v)
-    steps, counts = count_values(scores.differences())
-    floats, scale = _floats(steps, scores.scale)
-    unit = 1 / (scale * (len(scores) if statistic == "mean" else 2))
-    if steps.size < 2:
+    scores = registry.scores_of(a, b, least=2)
+    values, counts = count_values(scores.differences())
+    if values.size < 2:
         raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
-    make = {"studentised": _sums_and_errors}.get(kind, _sums if statistic == "mean" else _medians)
+    make = {"studentised": _means_and_errors, "percentile": _means}[kind]
+    make = _medians if statistic == "median" else make
+    floats, unit = _floats(values, scores.scale)
     of = partial(make, floats)
-    (theta, *errors), drawn = of(counts[None])[:, 0], resampled(of, counts, size, rng)
-    values, estimate = drawn[0], float(theta) * unit + float(shift)
+    (theta, *errors), (drawn, *spreads) = of(counts[None])[:, 0], resampled(of, counts, size, rng)
+    tie, estimate = TIE * unit * float(np.abs(drawn).max()), float(theta) * unit
     if kind == "studentised":
         error = float(errors[0])
-        values, seen = theta - error * in_errors(values - theta, drawn[1]), float(theta / error)
+        drawn, seen = theta - error * in_errors(drawn - theta, spreads[0]), float(theta) / error
     else:
-        error, seen = float(np.std(values, ddof=1)) if size > 1 else 0.0, estimate
-    test = "bootstrap_percentile" if make is _sums else f"bootstrap_{statistic}"
-    tie = TIE * unit * float(np.abs(drawn[0]).max())
-    p, ends = _inverted(values * unit, tie, float(shift), alternative)
-    found = seen, p, alternative, len(scores), estimate, scores.names, float(shift)
+        error, seen = float((drawn - theta).std(ddof=1)) if size > 1 else 0.0, estimate
+    p, ends = _inverted(drawn * unit, tie, alternative)
+    test = "bootstrap_percentile" if make is _means else f"bootstrap_{statistic}"
+    found = seen, p, alternative, len(scores), estimate, scores.names
     return AlternativeResult(test, *found, {"standard_error": error * unit}, _ends=ends)
 
 
@@ -148,7 +133,6 @@ def paired_bootstrap(
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
-    delta: float | Fraction = 0.0,
 ) -> AlternativeResult:
     """Koehn's paired bootstrap: in how many resamples of the test set is the first system ahead?
 
@@ -162,17 +146,15 @@ def paired_bootstrap(
     statistic : str or Statistic, default "sum"
         One of `STATISTICS` ("sum", "mean", "f1", "macro_f1", ...).
     K, rng : as in `bootstrap`
-    alternative, delta : as in `paired_t`
+    alternative : as in `paired_t`
         Of the measure, which for error rates is worse where it is greater.
 
     Returns
     -------
     AlternativeResult
-        p is (C + 1) / (K + 1), where in C resamples the first system is not ahead by more than
-        `delta`; for "less" the second one; two-sided twice the smaller of both. The statistic is
-        the share of resamples in which the first system is ahead, and `confidence_interval` is the
-        percentile interval of the difference, made of the same resamples: it leaves out `delta` if
-        and only if p is at most 1 - confidence_level.
+        p and the interval, a percentile interval of the difference, are made as those of
+        `bootstrap`: C counts the resamples in which the first system is not ahead. The statistic is
+        the share of resamples in which it is.
 
     Raises
     ------
@@ -182,12 +164,9 @@ def paired_bootstrap(
     Notes
     -----
     This is not a test under a null hypothesis: it resamples nothing as if the systems were equal.
-    It inverts the percentile interval, which presumes that the measure errs to both sides alike;
-    the level of that can be off, to either side, and mostly exceeds what it says if there are few
-    entries. `exact_perm_test` has no such doubt.
-
-    Time O(K U) for U distinct entries of counts or distinct differences of scores, shared as in
-    `bootstrap`. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
+    A percentile interval presumes that the measure errs to both sides alike; its level can be off,
+    to either side, and mostly exceeds what it says if there are few entries. `exact_perm_test` has
+    no such doubt. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
     Evaluation.
 
     Examples
@@ -200,44 +179,40 @@ def paired_bootstrap(
     (0.2727, True, True)
     """
     size, entry = check_count(K, "K", most=MAX_RESAMPLES), lookup(statistic)
-    shift = float(registry.as_threshold(delta))
+    scores = registry.scores_of(u, v, labels=("u", "v"), entry=entry)
     if entry.columns:
-        scores = registry.counts_of(u, v, None)
         measure, both = measured(entry, scores)
         first, second = (measure.exact([exact_sum(column) for column in x.T]) for x in both)
         rows = np.concatenate(both, axis=1).astype(np.float64)
         rows, counts = np.unique(rows, axis=0, return_counts=True)
-        gaps, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
+        of, unit, estimate = partial(_measured, rows, measure.values), 1.0, float(first - second)
     else:
-        scores, _ = registry.scores_of(u, v, None, labels=("u", "v"))
-        registry.check_size(scores.scale, scores.u, scores.v)
-        d, parts = scores.differences(), len(scores) if entry.name == "mean" else 1
+        d, parts = scores.differences(), 1 if entry.name == "mean" else len(scores)
         steps, counts = count_values(d)
-        floats, scale = _floats(steps, scores.scale)
-        gaps, unit = partial(_sums, floats), 1 / (scale * parts)
-        estimate = float(Fraction(exact_sum(d), scores.scale * parts))
-    values = resampled(gaps, counts, size, rng)[0] * unit - shift
+        floats, unit = _floats(steps, scores.scale)
+        of, unit = partial(_means, floats), unit * parts
+        estimate = float(Fraction(exact_sum(d) * parts, scores.scale * len(scores)))
+    values = resampled(of, counts, size, rng)[0] * unit
     if len(scores) < 2 or np.ptp(values) == 0 != values[0]:
         raise ValueError(f"u and v have the same difference in all resamples, {NO_SPREAD}")
-    tie = TIE * max(float(bool(entry.columns)), abs(shift), float(np.abs(values).max()))
-    won = float(np.mean(values + shift > tie))
-    p, ends = _inverted(values, tie, shift, alternative)
-    found = won, p, alternative, len(scores), estimate, scores.names, shift
+    tie = TIE * max(float(bool(entry.columns)), float(np.abs(values).max()))
+    p, ends = _inverted(values, tie, alternative)
+    found = float(np.mean(values > tie)), p, alternative, len(scores), estimate, scores.names
     what = f"{entry.title or entry.name} difference"
     return AlternativeResult("paired_bootstrap", *found, estimate_name=what, _ends=ends)
 
 
-def _inverted(values: Floats, tie: float, delta: float, alternative: str) -> tuple[float, Ends]:
-    """p of 0, and the interval that it inverts, of which K numbers are quantiles, less `delta`."""
+def _inverted(values: Floats, tie: float, alternative: str) -> tuple[float, Ends]:
+    """p of 0, and the interval that it inverts: quantiles of K numbers, one for each resample."""
     # The ends are the m-th smallest and the m-th largest; numbers no further off than `tie` tie.
     tails = ((1 + int(np.sum(side * values <= tie))) / (values.size + 1) for side in (1, -1))
-    return float(by_sides(alternative, *tails)), partial(_quantiles, np.sort(values) + delta)
+    return float(by_sides(alternative, *tails)), partial(_quantiles, np.sort(values))
 
 
 def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
     """The smallest and the largest number whose one-sided p exceeds the tail."""
     size = ordered.size
-    m = registry.first(lambda count: (count + 1) / (size + 1) > tail, 0, size)
+    m = int(np.searchsorted(np.arange(1, size + 1) / (size + 1), tail, side="right"))
     return (float(ordered[m - 1]), float(ordered[-m])) if m else (-inf, inf)
 
 
@@ -245,31 +220,22 @@ def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
 
 
 def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RNG) -> Floats:
-    """What a function makes of resamples of all items, drawn with replacement.
+    """What a function makes of resamples: of how often each of U values is in M ones, (M, U)."""
+    n, origin = int(counts.sum()), seeds(as_generator(rng))
+    few = ITEMS_PER_VALUE * counts.size <= n
+    rows = max(1, AT_ONCE // (counts.size if few else n))
+    items = np.repeat(np.arange(counts.size), counts.astype(np.intp))
 
-    The function takes how often each of U values occurs in M resamples, of shape (M, U), and
-    returns an array whose last axis has length M. What computes side by side changes no number.
-    """
-    few = ITEMS_PER_VALUE * counts.size <= counts.sum()
-    rows = max(1, AT_ONCE // int(counts.size if few else counts.sum()))
-    parts = [(i, min(rows, size - start)) for i, start in enumerate(range(0, size, rows))]
-    found = in_parallel(_part, parts, seeds(as_generator(rng)), of, counts, few)
+    def part(i: int) -> Floats:
+        """Of some of the resamples, by values or by items."""
+        own, m = stream(origin, i), min(rows, size - i * rows)
+        if few:
+            return of(own.multinomial(n, counts / n, size=m))
+        return of(_times(items[own.integers(n, size=(m, n))], counts.size))
+
+    parts = range(-(-size // rows))
+    found = in_parallel(part, parts)
     return np.concatenate(list(progress(found, total=len(parts), what="resamples")), axis=-1)
-
-
-def _part(
-    part: tuple[int, int],
-    origin: np.random.SeedSequence,
-    of: Callable[[Counts], Floats],
-    counts: Counts,
-    few: bool,
-) -> Floats:
-    """What the function makes of some of the resamples, by values or by items."""
-    rng, n, m = stream(origin, part[0]), int(counts.sum()), part[1]
-    if few:
-        return of(rng.multinomial(n, counts / n, size=m))
-    items = np.repeat(np.arange(counts.size), counts.astype(np.intp))[rng.integers(n, size=(m, n))]
-    return of(_times(items, counts.size))
 
 
 def _times(items: Counts, width: int) -> Counts:
@@ -278,35 +244,34 @@ def _times(items: Counts, width: int) -> Counts:
     return np.bincount(cells.ravel(), minlength=width * len(items)).reshape(-1, width)
 
 
-def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, int]:
-    """Differences times a scale, which is 1 where they would be too large for floats."""
-    if max(scale, largest(steps)) < 2**1000:
-        return steps.astype(np.float64), scale
-    return registry.as_floats(steps, scale), 1
+def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, float]:
+    """Differences as multiples of a unit, and this unit; whole numbers, unless they are huge."""
+    parts = max(largest(steps) >> 300, 1)  # whose squares are floats
+    return registry.as_floats(steps, parts), float(Fraction(parts, scale))
 
 
-def _sums(values: Floats, counts: Counts) -> Floats:
-    """Sums of resamples, in bits that do not depend on how many threads BLAS has."""
-    return np.asarray(np.einsum("ij,j...->i...", counts, values))[None]
+def _means(values: Floats, counts: Counts) -> Floats:
+    """Means of resamples, in bits that do not depend on how many threads BLAS has."""
+    return np.asarray(np.einsum("ij,j->i", counts, values) / counts[0].sum())[None]
 
 
-def _sums_and_errors(values: Floats, counts: Counts) -> Floats:
-    """N times the mean and its standard error; squares are of what is left without the mean."""
-    n, (sums,) = int(counts[0].sum()), _sums(values, counts)
-    squares = (values - (sums / n)[:, None]) ** 2
-    return np.stack([sums, np.sqrt(np.einsum("ij,ij->i", counts, squares) * (n / (n - 1)))])
+def _means_and_errors(values: Floats, counts: Counts) -> Floats:
+    """The mean and its standard error; squares are of what is left without the mean."""
+    n, (means,) = int(counts[0].sum()), _means(values, counts)
+    squares = (values - means[:, None]) ** 2
+    return np.stack([means, np.sqrt(np.einsum("ij,ij->i", counts, squares) / (n * (n - 1)))])
 
 
 def _medians(values: Floats, counts: Counts) -> Floats:
-    """Twice the median: the sum of the two middle values."""
+    """The mean of the two middle values."""
     n, below = int(counts[0].sum()), counts.cumsum(axis=1)
     lower, upper = ((below < rank).sum(axis=1) for rank in ((n + 1) // 2, n // 2 + 1))
-    return np.asarray(values[lower] + values[upper])[None]
+    return np.asarray((values[lower] + values[upper]) / 2)[None]
 
 
 def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Counts) -> Floats:
     """By how much the first system is ahead in resamples of rows of both."""
-    first, second = np.hsplit(_sums(rows, counts)[0], 2)
+    first, second = np.hsplit(np.einsum("ij,jk->ik", counts, rows), 2)
     return np.asarray(values(first) - values(second))[None]
 
 

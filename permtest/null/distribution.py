@@ -537,7 +537,7 @@ def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[bool, int, int, i
             return False, 0, 0, 0, 0
         tables[i & 3, d] += 1
     fits = low >= -(2**60) and high <= 2**60  # or else differences may have wrapped around
-    return fits, int(total_u), int(total_v), int(low), int(high)
+    return bool(fits), int(total_u), int(total_v), int(low), int(high)
 
 
 # NumPy takes some 40 microseconds a test, and 10 ns an entry.

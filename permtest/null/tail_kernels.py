@@ -159,7 +159,7 @@ def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[in
     widths, counts, tilt = law
     squares = 0.25 * counts * widths * widths
     variance = np.sum(squares * tilt[2])
-    x = _reach(OUTSIDE, variance, np.sum(squares), float(widths[-1]))
+    x = _reach(OUTSIDE, variance, float(np.sum(squares)), float(widths[-1]))
     above = min(np.ceil(max(x + shift, 0.0)) + 1.0, beyond + 1.0)
     below = np.ceil(max(x - shift, 0.0)) + 1.0
     if above + below > top:

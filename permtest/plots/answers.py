@@ -108,7 +108,7 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
     """One scale, that of the exact test, with room on both sides of every estimate."""
     answers = [answer for answer in table.answers if answer.result and answer.interval]
     answers.sort(key=lambda answer: answer.test != "exact")
-    same, places = answers[:1], [table.delta]
+    same, places = answers[:1], [0.0]
     for answer in answers[1:]:  # a difference of accuracies is one of means
         alike = answer.estimate_name.startswith("difference of")
         equal = isclose(answer.estimate or 0.0, same[0].estimate or 0.0, rel_tol=1e-9)
@@ -119,8 +119,8 @@ def _draw_intervals(ax: Axes, table: AnswerTable) -> None:
         places += [x for end in answer.interval or () for x in (end, middle, 2 * middle - end)]
     sheet.fit(ax, places, 0.15)
     sheet.ticks(ax.xaxis, 4)
-    null = roles.EQUAL.line(label=f"null hypothesis: {table.delta:g}", gid="null", zorder=1)
-    sheet.key(ax, [ax.axvline(table.delta, **null)])
+    null = roles.EQUAL.line(label="null hypothesis: 0", gid="null", zorder=1)
+    sheet.key(ax, [ax.axvline(0, **null)])
     for answer in same:
         look = KINDS[answer.held is not False][1].dot(ax, gid="interval")
         look |= {"linewidth": 4} if answer.test == "exact" else {}

@@ -145,7 +145,7 @@ def describe(
     (1.4, 'symmetric', 1, 2)
     """
     check_level(alpha)
-    scores = registry.scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)
     d, scale = scores.differences(), scores.scale
     sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
     w, p = registry.shapiro(registry.as_floats(with_room(d) - int(d[0]), scale))
@@ -195,7 +195,7 @@ def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RN
     >>> (units.u / units.scale).tolist(), units.source["left_out"]
     ([0.5, 1.0], [4])
     """
-    scores = registry.scores_of(a, b)[0]
+    scores = registry.scores_of(a, b)
     n = len(scores)
     size = check_count(size, "size", most=n, why=f"there are {n} items")
     check_option("metric", metric, ("mean", "median"))
@@ -260,7 +260,7 @@ def unit_sizes(
     2 4 2.021 False
     4 2 2.121 False
     """
-    scores = registry.scores_of(a, b, least=2)[0]
+    scores = registry.scores_of(a, b, least=2)
     n = len(scores)
     if sizes is None:
         sizes = range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)

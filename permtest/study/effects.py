@@ -104,7 +104,7 @@ def effect_sizes(
     >>> {effect.name: round(effect.value, 3) for effect in effect_sizes([1, 1, 0, 1], [0, 1, 1, 0])}
     {'risk_difference': 0.25}
     """
-    scores, found = registry.scores_of(a, b, names)[0], []
+    scores, found = registry.scores_of(a, b, names), []
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
     for effect in (risk_difference,) if scores.is_binary else graded:
         try:
@@ -151,7 +151,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     >>> round(d.value, 3), d.label, round(low, 3), round(high, 3)
     (1.228, 'large', 0.17, 2.185)
     """
-    return _standardised("cohen_d", registry.scores_of(a, b, names, least=2)[0])
+    return _standardised("cohen_d", registry.scores_of(a, b, names, least=2))
 
 
 def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
@@ -173,7 +173,7 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
     >>> round(hedges_g([5, 7, 6, 9], [4, 6, 6, 6]).value, 4)
     0.7225
     """
-    return _standardised("hedges_g", registry.scores_of(a, b, names, least=3)[0])
+    return _standardised("hedges_g", registry.scores_of(a, b, names, least=3))
 
 
 def _standardised(name: str, scores: Scores) -> EffectSize:
@@ -242,13 +242,14 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     >>> round(r.value, 4), r.details["w_plus"], r.details["n_nonzero"]
     (0.6444, 8.5, 4)
     """
-    scores = registry.scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)
     gaps = scores.differences()
     d = gaps[gaps != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     signed = ranks.signed_ranks(d)
-    z, spread = float(ranks.rank_z(signed)), float(ranks.rank_deviation(signed))
+    spread = float(np.linalg.norm(signed)) / 4  # of W+ under random signs
+    z = float(signed.sum()) / 4 / spread
     plus, total = (int(x.sum()) / 2 for x in (np.maximum(signed, 0), np.abs(signed)))
     details = {"z": z, "w_plus": plus, "n_nonzero": d.size}
     details["rank_biserial"] = (2 * plus - total) / total
@@ -305,7 +306,7 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     >>> hodges_lehmann([0.5, 0.7, 0.6, 0.9], [0.4, 0.5, 0.6, 0.6]).value
     0.15
     """
-    scores = registry.scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)
     gaps, scale = scores.differences(), scores.scale
     value = float(ranks.hodges_lehmann_sum(gaps) / (2 * scale))
 
@@ -336,7 +337,7 @@ def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = No
     >>> found.value, found.details["b"], found.details["c"]
     (0.4, 2, 0)
     """
-    scores = registry.scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)
     if not scores.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
     n, u, v = len(scores), scores.u > 0, scores.v > 0

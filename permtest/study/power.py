@@ -405,7 +405,7 @@ def power_curve(
     a, b : array_like of shape (N,)
         Scores of both systems on the same items; or one `Scores`, and None.
     test : str, default "exact"
-        One of "exact", "paired_t", "independent_t", "normal_z", "bootstrap_mean" (studentised),
+        One of "exact", "paired_t", "normal_z", "bootstrap_mean" (studentised),
         "sign", "wilcoxon" and "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar",
         "mcnemar_midp" and "mcnemar_chi2".
     sizes : int or sequence of int, default 20
@@ -453,7 +453,7 @@ def power_curve(
     check_count(experiments, "experiments", most=10**6, why="shares of fewer are as good")
     if delta is not None and test not in OF_MEANS:
         raise ValueError(f"delta sets the mean difference, but {test=} is not about the mean")
-    scores = registry.scores_of(a, b)[0]
+    scores = registry.scores_of(a, b)
     if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
     true = None if delta is None else registry.as_threshold(delta)

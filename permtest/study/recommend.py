@@ -140,7 +140,7 @@ def recommend(
     """
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, tuple(ESTIMANDS))
-    scores = registry.scores_of(a, b, names)[0]
+    scores = registry.scores_of(a, b, names)
     found, d = describe(scores, alpha=alpha), scores.differences()
     if scores.is_binary and estimand == "median":
         raise ValueError(

@@ -47,7 +47,7 @@ MANY, RESAMPLES, FEWER, CHEAP = 30_000, 10_000, 1_000, 3_000
 OPTIONS = {
     "units": ("size", "metric", "rng"),
     "data": ("alpha", "tolerance", "rule", "estimand"),
-    "test": ("alternative", "delta", "alpha", "tests", "K"),
+    "test": ("alternative", "alpha", "tests", "K"),
     "effects": ("sizes", "alpha"),
     "power": ("test", "sizes", "experiments", "alpha", "target"),
 }
@@ -69,8 +69,8 @@ class StudyConfig:
         units that are called stable, and the ``rule`` ("exact" or "manual") and ``estimand``
         ("mean" or "median") of `recommend`.
     test : mapping
-        ``alternative``, ``delta`` (the difference under the null hypothesis), ``alpha`` (0.05), the
-        ``tests`` beside the exact one, and ``K``, the number of resamples of bootstrap tests.
+        ``alternative``, ``alpha`` (0.05), the ``tests`` beside the exact one, and ``K``, the number
+        of resamples of bootstrap tests.
     effects : mapping
         The ``sizes`` to report, and ``alpha``: their intervals have a confidence of 1 - alpha.
     power : mapping
@@ -141,7 +141,6 @@ class Comparison:
     statistic: Statistic
     test: PermutationTestResult
     alpha: float
-    delta: float
     interval: ConfidenceInterval | None
     answers: AnswerTable
     contributions: registry.Floats
@@ -150,7 +149,7 @@ class Comparison:
     @property
     def difference(self) -> float:
         """By how much the first system scores higher."""
-        return float(self.test.statistic) + self.delta
+        return float(self.test.statistic)
 
     @property
     def rejected(self) -> bool | None:
@@ -162,38 +161,26 @@ def _compare(
     scores: Scores, entry: Statistic, alternative: str, alpha: float, config: StudyConfig
 ) -> Comparison:
     """The exact test, made once, and what stands beside it."""
-    delta, level = config.test.get("delta", 0.0), round(1 - alpha, 12)
-    if delta and entry.columns:
-        raise ValueError(f"test.delta: it is for single scores, not for {entry.name}")
+    level = round(1 - alpha, 12)
     units = scores.units if entry.columns else _per_item(scores)
     how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": config.seed}
-    test = exact_perm_test(_less(scores, delta), **how)
-    known = [x for x in applicable(units, entry, delta) if len(units) <= MANY or x not in SLOW]
+    test = exact_perm_test(scores, **how)
+    known = [x for x in applicable(units, entry) if len(units) <= MANY or x not in SLOW]
     tests = config.test.get("tests", known)
     others = dict.fromkeys(["paired_bootstrap" if entry.columns else "paired_t", *tests])
-    how |= {"tests": [x for x in others if x != "exact"], "delta": delta}
+    how |= {"tests": [x for x in others if x != "exact"]}
     how["K"] = config.test.get("K", RESAMPLES if len(units) <= CHEAP else FEWER)
     table = compare_all(units, confidence_level=level, **how)
     found = table["paired_bootstrap"].interval if entry.columns else None
     if not entry.columns and test.n_samples is None:
-        ends = test.confidence_interval(level)
-        more: dict[str, Any] = {"warning": ends.warning, "method": ends.method}
-        found = ConfidenceInterval(ends.low + delta, ends.high + delta, level, **more)
+        found = test.confidence_interval(level)
     title = f"{entry.title} difference" if entry.columns else registry.MEAN
-    assumed = (registry.SYMMETRIC if delta else registry.LABELS, registry.ITEMS)
-    checks = () if entry.columns else tuple(registry.verdict(x, units) for x in assumed)
-    exact = Answer("exact", test, float(test.statistic) + delta, title, found, checks)
+    assumed = () if entry.columns else (registry.LABELS, registry.ITEMS)
+    checks = tuple(registry.verdict(x, units) for x in assumed)
+    exact = Answer("exact", test, float(test.statistic), title, found, checks)
     answers = [exact, *(x for x in table if x.test in tests)]
-    facts = test, alpha, delta, found, replace(table, answers=tuple(answers))
+    facts = test, alpha, found, replace(table, answers=tuple(answers))
     return Comparison(scores, units, entry, *facts, _contributions(units, entry), config)
-
-
-def _less(scores: Scores, delta: float) -> Scores:
-    """The same, but for the difference under the null hypothesis."""
-    if not delta:
-        return scores
-    shifted, (a, b) = registry.less(scores, registry.as_threshold(delta)), scores.names
-    return replace(shifted, systems=(f"{a} {'+' if delta < 0 else '-'} {abs(delta):g}", b))
 
 
 def _per_item(scores: Scores) -> Scores:
@@ -334,7 +321,7 @@ def _next(c: Comparison) -> Section:
     target, unit = c.config.power.get("target", 0.8), c.test.swapped
     alpha, side = c.config.power.get("alpha", c.alpha), c.test.alternative
     how: dict[str, Any] = {"power": target, "alpha": alpha, "alternative": side}
-    gaps, n, found = c.contributions - c.delta, len(c.units), {}
+    gaps, n, found = c.contributions, len(c.units), {}
     told = (
         f"These {unit} do not tell in which direction the systems differ, so no number of {unit} "
     )
@@ -343,7 +330,7 @@ def _next(c: Comparison) -> Section:
         least = abs(power.minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
         what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
         found[what] = f"{number(least, 4)} (by the t-test)"
-    ends = [0.0] if c.interval is None else [end - c.delta for end in c.interval]
+    ends = [0.0] if c.interval is None else [*c.interval]
     if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
         few, many = power.units_at(ends, power.observed_effect(gaps), **how)
         most = "more than anybody has" if many == inf else f"{many:,.0f}"
@@ -403,7 +390,7 @@ def _power(c: Comparison) -> Section:
     """Simulated power against the number of units (manual, 3.4)."""
     how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
     options = {"target": how.pop("target", 0.8)}
-    units = _less(c.units, c.delta)
+    units = c.units
     try:
         curve = power.power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
@@ -653,7 +640,7 @@ def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
         f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
     }
     x, y = test.scores or (0.0, 0.0)
-    scores = _facts({names[0]: number(x + c.delta, 4), names[1]: number(y, 4), **numbers})
+    scores = _facts({names[0]: number(x, 4), names[1]: number(y, 4), **numbers})
     options: dict[str, Any] = {}
     if entry.columns:
         options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}

@@ -140,7 +140,7 @@ class PowerExplorer(Explorer):
     """
 
     def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
-        scores, _ = scores_of(a, b, least=2)
+        scores = scores_of(a, b, least=2)
         mean = float(as_floats(scores.differences(), scores.scale).mean())
         lead, self._sd = mean if lead is None else float(lead), deviation(scores)
         if not self._sd:

@@ -37,13 +37,15 @@ def test_t_tests_have_the_known_answers(name):
             close(test(*known.SAMPLES[name], alternative=side).pvalue, p, 1e-11)
 
 
-@given(scores, sides, st.integers(-20, 20))
-def test_t_tests_are_scipys(rows, alternative, tenths):
+@given(scores, sides)
+def test_t_tests_are_scipys(rows, alternative):
     a, b = np.array(rows).T / 10
-    found = alt.paired_t(a, b, alternative=alternative, delta=tenths / 10)
-    peer = stats.ttest_1samp(a - b, tenths / 10, alternative=alternative)
+    found = alt.paired_t(a, b, alternative=alternative)
+    peer = stats.ttest_1samp(a - b, 0, alternative=alternative)
     close([found.statistic, found.pvalue], [peer.statistic, peer.pvalue], 1e-9)
     close(found.confidence_interval(0.9), peer.confidence_interval(0.9), 1e-9)
+    z = normal_z(a, b)
+    close([z.statistic, z.pvalue], [peer.statistic, 2 * stats.norm.sf(abs(z.statistic))], 1e-9)
     b = np.append(b, [6, -6])  # of unequal numbers
     for equal in (True, False):
         found = alt.independent_t(a, b, equal_var=equal, alternative=alternative)
@@ -52,28 +54,18 @@ def test_t_tests_are_scipys(rows, alternative, tenths):
         close(found.confidence_interval(), peer.confidence_interval(), 1e-9)
 
 
-@given(scores)
-def test_z_is_of_the_differences(rows):
-    a, b = np.array(rows).T
-    found = normal_z(a, b)
-    close(found.details["standard_error"], (a - b).std(ddof=1) / math.sqrt(len(a)))
-    close(found.pvalue, 2 * stats.norm.sf(abs(found.statistic)))
-
-
 def test_p_is_never_zero_and_decimals_are_no_floats():
     a = np.arange(1000) % 3 + 10**9
     for test in (alt.paired_t, normal_z):
         result = test(a, np.zeros(1000, dtype=int))
         assert (result.pvalue, "p < 5e-324" in str(result)) == (5e-324, True)
     assert 0.3 - 0.1 != 0.5 - 0.3, "floats differ"
-    close(alt.paired_t([0.3, 0.5, 0.9], [0.1, 0.3, 0.6], delta=0.2).statistic, 1.0)
+    close(alt.paired_t([0.3, 0.5, 0.9], [0.3, 0.5, 0.8]).statistic, 1.0)
     # Large scores that differ little are not rounded before they are subtracted.
     large, small = [10**20 + x for x in (1, 2, 4, 8)], [1, 2, 4, 8]
     for test in (alt.paired_t, alt.independent_t, welch, normal_z):
-        expected, result = (
-            test(small, [0, 1, 0, 0]),
-            test(large, [10**20 + x for x in (0, 1, 0, 0)]),
-        )
+        expected = test(small, [0, 1, 0, 0])
+        result = test(large, [10**20 + x for x in (0, 1, 0, 0)])
         close([result.pvalue, result.estimate], [expected.pvalue, expected.estimate])
         assert 0 < test([10**99, 3, 4], [0, 1, 2]).pvalue < 1
         with pytest.raises(ValueError, match="its square is no float; divide all"):
@@ -93,13 +85,11 @@ COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
         (lambda: alt.paired_t([2, 3, 4], [1, 2, 3]), "all 3 differences are 1, so a t-test"),
         (lambda: normal_z([2, 3, 4], [1, 2, 3]), "all 3 differences are 1, so a z-test"),
         (lambda: normal_z([1], [0]), "1 pairs, but this needs 2"),
-        (lambda: alt.independent_t([1, 2], [0]), "1 score of a system, but this test needs 2"),
+        (lambda: alt.independent_t([1, 2], [0]), "a has 2 scores and b 1, but this"),
         (lambda: alt.independent_t([1, 1], [2, 2]), "all scores of a are equal, and so are all"),
         (lambda: alt.independent_t([math.inf, 2], [1, 2]), r"a\[0\] = inf is not finite"),
         (lambda: alt.paired_t([1, 2, 3], [1, math.nan, 3]), r"b\[1\] = nan is missing"),
         (lambda: alt.sign([1, 2], [1, 2, 3]), "a has 2 entries and b has 3"),
-        (lambda: alt.wilcoxon([1, 2], [1, 3], delta=math.nan), "delta=nan must be finite"),
-        (lambda: alt.wilcoxon([1, 2], [1, 3], delta="x"), "delta='x' must be a number"),
         (lambda: alt.paired_t([1, 2], [1, 3], alternative="better"), "alternative='better'"),
         (lambda: alt.paired_t([1, 2]), "b must be a one-dimensional sequence"),
         (lambda: alt.paired_t(COUNTS), r"have counts \(tp, fp, fn\)"),

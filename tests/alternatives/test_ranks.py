@@ -1,9 +1,8 @@
 """Wilcoxon's test, the sign test and that of the median: exact with ties and zeros."""
 
 from collections import Counter
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from math import comb
 from statistics import median as middle
 
@@ -46,14 +45,11 @@ def enumerated(d, alternative):
     return Fraction(sum(h(s) >= h(observed) for s in sums), len(sums))
 
 
-@given(differences, sides, st.integers(-2, 2))
-def test_wilcoxon_equals_enumeration(d, alternative, delta):
-    result, moved = (
-        alt.wilcoxon(d, [0] * len(d), alternative=alternative, delta=delta),
-        [x - delta for x in d],
-    )
-    assert result.pvalue == pytest.approx(float(enumerated(moved, alternative)), rel=1e-12)
-    n, zeros = len(d), moved.count(0)
+@given(differences, sides)
+def test_wilcoxon_equals_enumeration(d, alternative):
+    result = alt.wilcoxon(d, [0] * len(d), alternative=alternative)
+    assert result.pvalue == pytest.approx(float(enumerated(d, alternative)), rel=1e-12)
+    n, zeros = len(d), d.count(0)
     assert result.statistic + result.details["W-"] == (n - zeros) * (n - zeros + 1) / 2
     assert result.details["n_zero"] == zeros
 
@@ -101,10 +97,10 @@ def test_nothing_to_rank(alternative):
 # ---- the sign test ------------------------------------------------------------------------------
 
 
-@given(differences, sides, st.integers(-2, 2))
-def test_sign_test_is_the_permutation_test_of_signs(d, alternative, delta):
-    result = alt.sign(d, [0] * len(d), alternative=alternative, delta=delta)
-    signs = np.sign(np.array(d) - delta)
+@given(differences, sides)
+def test_sign_test_is_the_permutation_test_of_signs(d, alternative):
+    result = alt.sign(d, [0] * len(d), alternative=alternative)
+    signs = np.sign(d)
     expected = pt.exact_perm_test(signs, np.zeros(len(d), int), alternative=alternative)
     assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
     counts = tuple(result.details[key] for key in ("n_positive", "n_negative", "n_zero"))
@@ -129,39 +125,31 @@ some = st.one_of(
 )
 
 
-@given(some, sides, st.fractions(-8, 8, max_denominator=6))
-def test_median_is_exact(d, alternative, delta):
-    r = alt.permutation_median(d, [0] * len(d), alternative=alternative, delta=delta)
-    shifted = [x - delta for x in d]
-    assert r.pvalue == pytest.approx(float(median_pvalue(shifted, alternative)), rel=1e-13)
-    assert r.statistic == float(middle(map(Fraction, shifted)))
-    assert (r.estimate, r.details["zeros"]) == (float(middle(map(Fraction, d))), shifted.count(0))
+@given(some, sides)
+def test_median_is_exact(d, alternative):
+    r = alt.permutation_median(d, [0] * len(d), alternative=alternative)
+    assert r.pvalue == pytest.approx(float(median_pvalue(d, alternative)), rel=1e-13)
+    assert r.statistic == r.estimate == float(middle(map(Fraction, d)))
+    assert r.details["zeros"] == d.count(0)
 
 
 def exact_tail(d, m):
-    """P(twice the median >= m > 0) to sixty digits, one middle value after the other."""
+    """P(twice the median >= m > 0), one middle value after the other."""
     w, n = sorted(map(abs, d)), len(d)
-    with localcontext(prec=60):
-        if n % 2:
-            large, half = sum(2 * x >= m for x in w), (n + 1) // 2
-            ways = sum(comb(large, k) for k in range(half, large + 1))
-            return Decimal(ways) / Decimal(2) ** large
-        total, half = Decimal(0), n // 2
-        for i in range(half):
-            free = n - max(i + 1, sum(x < m - w[i] for x in w))
-            total += Decimal(comb(free, half)) / Decimal(2) ** (n - i)
-        return total + Decimal(comb(sum(x >= m + w[0] for x in w), half)) / Decimal(2) ** n
+    if n % 2:
+        large = sum(2 * x >= m for x in w)
+        return Fraction(sum(comb(large, k) for k in range((n + 1) // 2, large + 1)), 2**large)
+    free = [n - max(i + 1, sum(x < m - w[i] for x in w)) for i in range(n // 2)]
+    lowest = Fraction(comb(sum(x >= m + w[0] for x in w), n // 2), 2**n)
+    return lowest + sum(Fraction(comb(f, n // 2), 2 ** (n - i)) for i, f in enumerate(free))
 
 
 @pytest.mark.parametrize("n", [700, 701])
 @pytest.mark.parametrize("m", [1, 8, 60, 300, 500])
 def test_far_tails_of_the_median_keep_their_digits(n, m):
     d = np.random.default_rng(n).integers(-400, 401, size=n)
-    expected, found = exact_tail(d.tolist(), m), median_tail(d, m)
-    if expected > Decimal("1e-300"):
-        assert found == pytest.approx(float(expected), rel=1e-12)
-    else:
-        assert found < 1e-290
+    expected, found = float(exact_tail(d.tolist(), m)), median_tail(d, m)
+    assert found == pytest.approx(expected, rel=1e-12) or max(found, expected) < 1e-290
 
 
 # ---- sums of two differences, and the law of W+ -------------------------------------------------
@@ -171,16 +159,13 @@ def test_far_tails_of_the_median_keep_their_digits(n, m):
     st.one_of(
         st.lists(x, min_size=1, max_size=12)
         for x in (st.integers(-9, 9), st.integers(-(10**30), 10**30))
-    ),
-    st.booleans(),
+    )
 )
-def test_every_sum_is_found_at_its_rank(steps, diagonal):
-    pairs = combinations_with_replacement(steps, 2) if diagonal else combinations(steps, 2)
-    sums = sorted(x + y for x, y in pairs)
+def test_every_sum_is_found_at_its_rank(steps):
+    sums = sorted(x + y for x, y in combinations_with_replacement(steps, 2))
     array = np.array(steps, dtype=object if max(map(abs, steps)) >= 2**60 else np.int64)
-    assert kth_walsh(array, range(1, len(sums) + 1), diagonal=diagonal) == sums
-    if sums:
-        assert hodges_lehmann_sum(array, diagonal=diagonal) == middle(map(Fraction, sums))
+    assert kth_walsh(array, range(1, len(sums) + 1)) == sums
+    assert hodges_lehmann_sum(array) == middle(map(Fraction, sums))
 
 
 def test_sums_at_the_edge_of_machine_integers():
