@@ -1,4 +1,4 @@
-"""What the commands share: sections of a report, tables, seconds of a call, simulations."""
+"""What the commands share: sections of a report, tables, pictures, seconds of a call."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
-OUTPUT = ROOT / "build" / "benchmarks"
 PATIENCE = 0.3  # seconds: how long to go on repeating a quick call
 #: What a fresh process is timed with.
 FIRST = "import permtest; permtest.exact_perm_test([3, 2, 4], [1, 2, 3])"
@@ -24,14 +23,12 @@ FIRST_F1 = (
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
 
-@dataclass(frozen=True)
-class Section:
-    """What one part of a benchmark found: Markdown, what is not as claimed, what is recorded."""
+class Section(NamedTuple):
+    """What one part of a benchmark found: Markdown, what is not as claimed."""
 
     title: str
     text: str
-    failures: list[str] = field(default_factory=list)
-    ratios: dict[str, float] = field(default_factory=dict)
+    failures: Sequence[str] = ()
 
     def __str__(self) -> str:
         return f"## {self.title}\n\n{self.text}\n"
@@ -74,3 +71,19 @@ def duration(value: float, digits: int = 3) -> str:
     """Seconds, rounded, in the unit that suits them."""
     unit, size = next((u for u in UNITS if value >= u[1]), UNITS[-1])
     return f"{float(f'{value / size:.{digits}g}'):g} {unit}"
+
+
+@contextmanager
+def drawn(path: Path, title: str, x: str, y: str) -> Iterator[Any]:
+    """Axes to draw on, saved as a picture with a key beside them."""
+    from matplotlib import pyplot as plt
+
+    from permtest.plots import style
+
+    with style():
+        figure, axes = plt.subplots(figsize=(12, 6), layout="constrained")
+        yield axes
+        axes.set(xlabel=x, ylabel=y, title=title)
+        figure.legend(loc="outside right upper", fontsize=11, handlelength=3.5)
+        figure.savefig(path)
+        plt.close(figure)

@@ -40,6 +40,8 @@ SCORES, MOST, LEAST, FEW = 2**22, 2**11, 16, 2
 NAMED, SHOWN = 12, 50
 #: Errors in p-values that are no more than this, relative to alpha, decide nothing.
 ROUNDING = 1e-11
+#: Corrections that limit the chance of any error, as ranges of ranks need.
+FAMILYWISE = "holm", "max_t"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +76,6 @@ class Leaderboard(Shown):
         As in `compare_many`.
     seed : int
         What random labellings start from.
-    sampled : bool
-        Whether the adjusted p-values come from random labellings.
     scores : Scores
         What was compared.
 
@@ -111,7 +111,6 @@ class Leaderboard(Shown):
     baseline: str | None
     K: int
     seed: int
-    sampled: bool
     scores: Scores = field(repr=False)
     _entry: Statistic = field(repr=False)
     _exact: tuple[Fraction, ...] = field(repr=False)
@@ -162,13 +161,8 @@ class Leaderboard(Shown):
 
     def places(self) -> Ints:
         """Ranks by the values, 1 for the first; systems with equal values share the better rank."""
-        codes = self._codes
-        return np.asarray(1 + codes.size - np.searchsorted(np.sort(codes), codes, side="right"))
-
-    @property
-    def bounds_ranks(self) -> bool:
-        """Whether `rank_ranges` has an answer: all pairs, and a familywise error that is kept."""
-        return self.baseline is None and self.correction in ("holm", "max_t")
+        above = np.searchsorted(np.sort(-self._codes), -self._codes)
+        return np.asarray(1 + above)
 
     def rank_ranges(self) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
@@ -184,7 +178,7 @@ class Leaderboard(Shown):
         where the worse of two systems comes out as the better one, are not counted in that.
         """
         above = self._above
-        if not self.bounds_ranks:
+        if self.correction not in FAMILYWISE:
             raise ValueError(
                 f"correction={self.correction!r} does not limit the chance that any range of ranks "
                 "is wrong; ask board.corrected('holm') or board.corrected('max_t')"
@@ -206,14 +200,13 @@ class Leaderboard(Shown):
         A run of one system is none. Two runs may overlap: A may not differ from B, nor B from C,
         and yet A from C.
         """
-        names, size = self.order(), len(self.systems)
-        order = [self.systems.index(name) for name in names]
+        order, size = np.argsort(-self._codes, kind="stable"), len(self.systems)
         differ = np.triu(self._above[np.ix_(order, order)], 1)
         # The last one before each system that it differs from, and where runs from each one end.
         last = np.where(differ, np.arange(size)[:, None], -1).max(axis=0, initial=-1)
         ends = np.searchsorted(np.maximum.accumulate(last), np.arange(size)).tolist()
         starts = (i for i in range(size) if ends[i] > max(i + 1, ends[i - 1] * (i > 0)))
-        return [tuple(names[i : ends[i]]) for i in starts]
+        return [tuple(self.systems[k] for k in order[i : ends[i]]) for i in starts]
 
     # ---- pairs
 
@@ -255,11 +248,10 @@ class Leaderboard(Shown):
             Its p is the one in `pvalue`, to within the error bounds of both; of a sampled p the
             same, if the systems are named in the order of the pair.
         """
-        i, j = self._numbers(a, b)
-        return _test(self.scores, [(i, j)], self._entry, self.seed, 0)
+        return _test(self.scores, [self._numbers(a, b)], self._entry, self.seed, 0)
 
     @cached_property
-    def unit_values(self) -> Floats:
+    def _unit_values(self) -> Floats:
         """What each item, or cluster, adds to the value of each system, less that of the first.
 
         Of shape (S, N). The mean over units is the mean score, also of sums; of measures such as F1
@@ -269,8 +261,8 @@ class Leaderboard(Shown):
         n = len(units)
         measure, addends = _addends(units, self._entry)
         if measure is None:
-            gaps = (with_room(addends) - with_room(addends[:1]))[:, :, 0].astype(np.float64)
-            return np.asarray(gaps * (n / self.n) / units.scale)
+            gaps = (with_room(addends) - with_room(addends[:1]))[:, :, 0]
+            return np.asarray(gaps.astype(np.float64) * (n / self.n) / units.scale)
         found = []
         for x in addends.astype(np.float64):
             whole = x.sum(axis=0)
@@ -280,7 +272,7 @@ class Leaderboard(Shown):
     @cached_property
     def _joint(self) -> tuple[float, float]:
         """The error on each side of an interval, and the size of differences in the whole table."""
-        values = self.unit_values
+        values = self._unit_values
         typical = root_mean_square(np.diff(values, axis=0))
         return joint_tail(values, self.first, self.second, self.alpha), typical
 
@@ -295,27 +287,23 @@ class Leaderboard(Shown):
         -----
         Of two systems, and of one against a baseline, it is the interval of the single comparison.
         Otherwise all are as long as the largest difference makes necessary, of all pairs, or of
-        those with the baseline. Where scores are 0 or 1 and items are swapped, they are Tango's.
-        For other scores, and measures such as F1, they are Student's for what each item or cluster
-        adds to the difference, which is approximate. The corrections of p allow for the number of
-        tests in another way, and may
-        disagree near the level. The law of the largest difference is sampled, 10 000 times (1 000
-        times at least for more than 230 systems), always from the same seed. Except for Tango's,
-        the ends are infinite where there are too few units for p to reach the level.
+        those with the baseline; `permtest.many.corrections` says how. The corrections of p allow
+        for the number of tests in another way, and may disagree near the level. Except for items
+        that are 0 or 1, the ends are infinite where there are too few units for p to reach it.
         """
         i, j = self._numbers(a, b)
-        scores, of_counts = self.scores, bool(self._entry.columns)
+        of_counts = bool(self._entry.columns)
         times = 1 if of_counts or self.metric == "mean" else self.n
         if self.first.size == 1 and not of_counts:
             with suppress(ValueError, ArithmeticError, MemoryError):  # a sampled p
-                found = _test(scores, [(i, j)], "mean", self.seed, 0)
-                low, high = found.confidence_interval(round(1 - self.alpha, 12))
+                alone = _test(self.scores, [(i, j)], "mean", self.seed, 0)
+                low, high = alone.confidence_interval(round(1 - self.alpha, 12))
                 return low * times, high * times
         low, high = interval_at(
             *self._joint,
-            self.unit_values[i] - self.unit_values[j],
+            self._unit_values[i] - self._unit_values[j],
             float(self._exact[i] - self._exact[j]) / times,
-            scores.is_binary and scores.clusters is None,
+            self.scores.is_binary and self.scores.clusters is None,
         )
         return low * times, high * times
 
@@ -333,16 +321,14 @@ class Leaderboard(Shown):
         """
         check_option("correction", correction, CORRECTIONS)
         if correction != "max_t":
-            adjusted, sampled = adjusted_pvalues(self.pvalue, correction), False
+            adjusted = adjusted_pvalues(self.pvalue, correction)
         elif self._entry.columns:
             raise ValueError(f"'max_t' is for sums of scores, not for {self.metric}; choose 'holm'")
         else:
             rng = np.random.default_rng([2, self.seed])
-            scores = self.scores.units.values
-            found, listed = max_t(scores, self.first, self.second, K=self.K, rng=rng)
-            # What was sampled could fall below p, which is exact.
-            adjusted, sampled = np.maximum(found, self.pvalue), not listed
-        return replace(self, adjusted=adjusted, correction=correction, sampled=sampled)
+            found = max_t(self.scores.units.values, self.first, self.second, K=self.K, rng=rng)
+            adjusted = np.maximum(found, self.pvalue)  # what is sampled could fall below p
+        return replace(self, adjusted=adjusted, correction=correction)
 
     # ---- tables and sentences
 
@@ -354,28 +340,28 @@ class Leaderboard(Shown):
         itself. With a baseline, differences are from that, and there are no ranks.
         """
         order, ranked, found = self.order(), self.baseline is None, []
-        first = self.baseline or order[0]
-        head = self.systems.index(first)
-        columns = "statistic", "pvalue", "adjusted", "differs"
-        beside = np.stack([self.matrix(x)[:, head] for x in columns], axis=1).tolist()
-        places, groups = self.places().tolist(), self.groups() if ranked else []
+        head = self.baseline or order[0]
+        columns = {"difference": "statistic", "pvalue": "pvalue", "adjusted": "adjusted"}
+        beside = {key: self.matrix(x)[:, self.systems.index(head)] for key, x in columns.items()}
+        places, groups = self.places(), self.groups() if ranked else []
         tied = self.tied_with_best() if ranked else ()
-        ranges = self.rank_ranges().tolist() if self.bounds_ranks else []
+        ranges = self.rank_ranges() if ranked and self.correction in FAMILYWISE else None
         for name in order:
-            i = self.systems.index(name)
-            row: dict[str, Any] = {"rank": places[i]} if ranked else {}
+            i, alone = self.systems.index(name), name == head
+            row: dict[str, Any] = {"rank": int(places[i])} if ranked else {}
             row |= {"system": name, "value": float(self.values[i])}
-            if ranges:
+            if ranges is not None:
                 row["ranks"] = " to ".join(dict.fromkeys(map(str, ranges[i])))
             if ranked:
                 # Groups that follow each other, by the letters of the first and the last.
                 own = [_letter(k) for k, group in enumerate(groups) if name in group]
                 row["letters"] = "-".join(dict.fromkeys(own[:1] + own[-1:]))
                 row["tied_with_best"] = name in tied
-            *numbers, differs = beside[i] if name != first else (None, None, None, False)
-            row |= dict(zip(("difference", "pvalue", "adjusted"), numbers, strict=True))
-            row["interval"] = self.interval(name, first) if name != first else None
-            found.append(row if ranked else row | {"differs": bool(differs)})
+            row |= {key: None if alone else float(x[i]) for key, x in beside.items()}
+            row["interval"] = None if alone else self.interval(name, head)
+            if not ranked:
+                row["differs"] = bool(self.differs[self.first == i].any())
+            found.append(row)
         return found
 
     def to_frame(self) -> Any:
@@ -385,19 +371,21 @@ class Leaderboard(Shown):
         names = np.array(self.systems, dtype=object)
         found = {"first": names[self.first], "second": names[self.second]}
         arrays = ("statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "method")
-        found |= {name: getattr(self, name) for name in (*arrays, "adjusted", "differs")}
-        return pd.DataFrame(found)
+        return pd.DataFrame(found | {x: getattr(self, x) for x in (*arrays, "adjusted", "differs")})
 
     @property
     def titles(self) -> dict[str, str]:
         """The headings of the columns of `rows`."""
-        best = "the highest" if self.higher_is_better is None else "the best"
+        other = "the highest" if self.higher_is_better is None else "the best"
         titles = {"rank": "rank", "system": "system", "value": self.title}
         titles |= {"ranks": "possible ranks", "letters": "alike", "tied_with_best": "tied"}
-        titles |= {"difference": f"minus {self.baseline or best}"}
+        titles |= {"difference": f"minus {self.baseline or other}"}
         titles |= {"interval": f"{100 * (1 - self.alpha):.6g}% interval"}
         titles |= {"pvalue": "p", "adjusted": "adjusted p", "differs": "differs"}
-        return {key: title for key, title in titles.items() if key in self.rows()[0]}
+        ranked = self.baseline is None
+        absent = {"differs"} if ranked else {"rank", "ranks", "letters", "tied_with_best"}
+        absent |= set() if self.correction in FAMILYWISE else {"ranks"}
+        return {key: title for key, title in titles.items() if key not in absent}
 
     def sentence(self) -> str:
         """Say which system is first, which are tied with it, and how many pairs differ."""
@@ -425,12 +413,12 @@ class Leaderboard(Shown):
 
     def remarks(self) -> list[str]:
         """What is not exact."""
-        numbers = {
-            "Sampled, because exact ones are out of reach": self.method == "monte_carlo",
-            "Upper bounds, because scores have many digits": self.method == "bracket",
+        why = {
+            "monte_carlo": "Sampled, because exact ones are out of reach",
+            "bracket": "Upper bounds, because scores have many digits",
         }
-        of_all = f"of {counted(len(self), 'p-values')}"
-        return [f"{x}: {np.sum(some)} {of_all}." for x, some in numbers.items() if some.any()]
+        found, of_all = [*self.method], f"of {counted(len(self), 'p-values')}"
+        return [f"{why[x]}: {found.count(x)} {of_all}." for x in why if x in found]
 
     def __str__(self) -> str:
         return "\n".join([self.sentence(), *self.remarks()])
@@ -514,12 +502,8 @@ def compare_many(
     Examples
     --------
     >>> from permtest import compare_many
-    >>> board = compare_many({
-    ...     "old": [2, 3, 4, 3, 1, 0, 2, 3], "new": [3, 5, 4, 6, 2, 2, 3, 5],
-    ...     "copy": [2, 3, 4, 3, 1, 0, 2, 3]})
-    >>> board.pvalue.tolist(), board.adjusted.tolist()
-    ([0.015625, 1.0, 0.015625], [0.046875, 1.0, 0.046875])
-    >>> print(board)  # doctest: +NORMALIZE_WHITESPACE
+    >>> old, new = [2, 3, 4, 3, 1, 0, 2, 3], [3, 5, 4, 6, 2, 2, 3, 5]
+    >>> print(compare_many({"old": old, "new": new, "copy": old}))  # doctest: +NORMALIZE_WHITESPACE
     new has the highest mean, tied with no other system. Shown to differ: 2 of 3 pairs (exact
     two-sided paired-permutation tests over 8 items, level 0.05, Holm).
     """
@@ -549,7 +533,6 @@ def compare_many(
         baseline=baseline,
         K=K,
         seed=seed,
-        sampled=False,
         scores=scores,
         _entry=entry,
         _exact=exact,
@@ -586,14 +569,12 @@ def _scores_of(
 def _check_no_numbers(column: Any, name: str) -> None:
     """Refuse a column that counts from 0 or 1 on, each equally often; 0 and 1 alone are scores."""
     x = np.asarray(column)
-    if x.dtype.kind in "iuf" and x.size and 2 * x.mean() == float(x.min()) + x.max():
-        found, often = np.unique(x, return_counts=True)
-        counts = found.size > 2 and found[0] in (0, 1) and (np.diff(found) == 1).all()
-        if counts and np.ptp(often) == 0:
-            raise ValueError(
-                f"table has a column {name!r} that only counts, and is no score; make it the "
-                "index, or pass a mapping of names to scores"
-            )
+    found, often = np.unique(x if x.dtype.kind in "iu" else [], return_counts=True)
+    if found.size > 2 and found[0] in (0, 1) and np.ptp(found) < found.size and not np.ptp(often):
+        raise ValueError(
+            f"table has a column {name!r} that only counts, and is no score; make it the index, "
+            "or pass a mapping of names to scores"
+        )
 
 
 def _addends(scores: Scores, entry: Statistic) -> tuple[MeanOfRatios | None, IntArray]:
@@ -619,18 +600,17 @@ def _exact_values(scores: Scores, entry: Statistic) -> tuple[Fraction, ...]:
 def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Ints]:
     """Numbers of the systems of all pairs, or of all against one; MemoryError if too many."""
     size = len(systems)
-    number = size * (size - 1) // 2 if baseline is None else size - 1
-    if number > MOST_TESTS:
+    if baseline is not None:
+        check_option("baseline", baseline, systems)
+        where = systems.index(baseline)
+        return np.delete(np.arange(size), where), np.full(size - 1, where)
+    if size * (size - 1) // 2 > MOST_TESTS:
         raise MemoryError(
-            f"{number:,} tests are more than {MOST_TESTS:,}; compare all systems with a "
-            "baseline, or only the best ones with each other"
+            f"{size * (size - 1) // 2:,} tests are more than {MOST_TESTS:,}; compare all systems "
+            "with a baseline, or only the best ones with each other"
         )
-    if baseline is None:
-        first, second = np.triu_indices(size, 1)
-        return first.astype(np.int64), second.astype(np.int64)
-    check_option("baseline", baseline, systems)
-    where = systems.index(baseline)
-    return np.delete(np.arange(size), where), np.full(size - 1, where)
+    first, second = np.triu_indices(size, 1)
+    return first.astype(np.int64), second.astype(np.int64)
 
 
 def _solve(scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: int) -> RowTests:
@@ -643,8 +623,8 @@ def _solve(scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: in
         step = max(min(SCORES // len(units), MOST), LEAST)
     entry = entry if entry.columns else lookup("sum")  # sums of clusters are no single scores
     alone = partial(_test, units, np.stack([first, second], axis=1), entry, seed)
-    how: dict[str, Any] = {"alternative": "two-sided", "alone": alone, "step": step}
-    return compare_rows(units.values if counted else None, first, second, **how)
+    rows = units.values if counted else None
+    return compare_rows(rows, first, second, alternative="two-sided", alone=alone, step=step)
 
 
 def _test(

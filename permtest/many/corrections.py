@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, compiled_or
+from permtest._jit import Floats, Ints, compile_from_now_on, compiled_or, worth_compiling
 from permtest._parallel import in_parallel, progress, seeds, stream
 from permtest.integers import IntArray, with_room
 from permtest.interval import score_ends
@@ -70,24 +70,17 @@ def adjusted_pvalues(p: Floats, correction: str) -> Floats:
 
 # ---- max-T -------------------------------------------------------------------------------------
 
-#: Labellings that are looked at together, items whose coins are tossed at a time, systems whose
-#: sums of eight items fit the cache, and labellings that a processor looks at abreast.
-BLOCK, ITEMS, WIDTH, ABREAST = 1024, 2**11, 128, 16
-#: From so many alike items on, a binomial number takes less time than a coin for each.
-ALIKE = 100
-#: Sums below these are whole numbers in int32, and in float64 even when two are added up.
-SHORT, EXACT = 2**30, 2**51
+#: Labellings that are looked at together, items whose coins are tossed at a time, and labellings
+#: that a processor looks at abreast.
+BLOCK, ITEMS, ABREAST = 1024, 2**10, 16
+#: Whole numbers below these add up without error in float32, and in float64 even when two do.
+SHORT, EXACT = 2**24, 2**51
 
 
 def max_t(
-    scores: IntArray,
-    first: Ints,
-    second: Ints,
-    *,
-    K: int = 10_000,
-    rng: np.random.Generator,
-) -> tuple[Floats, bool]:
-    """Adjusted p-values of one family of hypotheses, and whether all labellings were listed.
+    scores: IntArray, first: Ints, second: Ints, *, K: int = 10_000, rng: np.random.Generator
+) -> Floats:
+    """Adjusted p-values of one family of hypotheses.
 
     The scores, of shape (S, N), are whole numbers. For C labellings in which the maximum is at
     least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more than K are
@@ -96,16 +89,9 @@ def max_t(
     digits than floats. Time O(K (N S + P)).
     """
     items, off = _whole_numbers(scores)
-    n = items.shape[1]
-    listed = n < 62 and 2**n <= K
-    size, more = (2**n, 0) if listed else (K, 1)  # the observed labelling is one more
-    rows, counts = (items[1:].T, np.ones(n, dtype=np.int64)) if listed else _grouped(items[1:])
-    many = counts >= ALIKE
-    alone = np.repeat(rows[~many], counts[~many].astype(np.intp), axis=0)
-    short = np.abs(alone).sum(axis=0).max(initial=0) < SHORT
-    alone = np.pad(alone.astype(np.int32 if short else np.int64), ((0, -len(alone) % 8), (0, 0)))
-    coins = None if listed else seeds(rng), np.ascontiguousarray(alone), rows[many], counts[many]
-    rows, sums = items.astype(np.float64), items.sum(axis=1)
+    n = len(items)
+    size, more, origin = (2**n, 0, None) if n < 62 and 2**n <= K else (K, 1, seeds(rng))
+    rows, sums = items.T.astype(np.float64), items.sum(axis=0)
     gram = np.einsum("in,jn->ij", rows, rows)
     squares = gram[first, first] + gram[second, second] - 2 * gram[first, second]
     spread = np.sqrt(np.maximum(squares, 0.0))
@@ -116,128 +102,70 @@ def max_t(
     seen, weights = seen[order], weights[order]
     # Roundings of each one, and of those that it is held against.
     rounded = off * (weights + np.maximum.accumulate(weights[::-1])[::-1])
-    least = seen - TIE * np.abs(seen) - rounded
+    pairs = first[order], second[order], weights, seen - TIE * np.abs(seen) - rounded
+    short = np.abs(items).sum(axis=0).max(initial=0) < SHORT
+    items = items.astype(np.float32 if short else np.float64)
+    if worth_compiling(10 * size * order.size):  # for all chunks, each of which is short
+        compile_from_now_on()
     chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
-    parts = in_parallel(_hits, chunks, coins, first[order], second[order], weights, least)
+    parts = in_parallel(_hits, chunks, origin, items, sums, *pairs)
     hits = sum(progress(parts, total=len(chunks), what="largest differences"))
     adjusted = np.ones(spread.size)
     adjusted[order] = np.maximum.accumulate((hits + more) / (size + more))
-    return adjusted, listed
+    return adjusted
 
 
 def _whole_numbers(scores: IntArray) -> tuple[Ints, float]:
-    """Differences from system 0, where there are any, and by how much their sums may be off.
+    """What items add to each system beyond the first, (N, S), and how far off their sums may be.
 
-    They are so small that floats add them up without error, in any order.
+    They are so small that floats add them up without error; items without differences are left out.
     """
-    gaps = with_room(scores)
-    gaps = gaps - gaps[:1]
-    gaps = gaps[:, gaps.any(axis=0)]
-    gaps = gaps // max(int(np.gcd.reduce(gaps, axis=None)), 1)  # the unit does not matter
-    reach = float(np.abs(gaps.astype(np.float64)).sum(axis=1).max(initial=0.0))
+    items = with_room(scores).T
+    items = items - items[:, :1]
+    items = items[items.any(axis=1)]
+    items = items // max(int(np.gcd.reduce(items, axis=None)), 1)  # the unit does not matter
+    reach = float(np.abs(items.astype(np.float64)).sum(axis=0).max(initial=0.0))
     if reach < EXACT:
-        return gaps.astype(np.int64), 0.0
+        return items.astype(np.int64), 0.0
     step = 2 ** ceil(log2(reach / EXACT) + 1)
-    return ((gaps.astype(object) + step // 2) // step).astype(np.int64), float(gaps.shape[1])
+    return ((items.astype(object) + step // 2) // step).astype(np.int64), float(len(items))
 
 
-def _grouped(items: Ints) -> tuple[Ints, Ints]:
-    """Items that differ, also in more than the sign, one in a row; and how many there are of each.
-
-    Row by row as they are, if two that differ have the same key.
-    """
-    signs = np.sign(items[(items != 0).argmax(axis=0), np.arange(items.shape[1])])
-    rows = np.ascontiguousarray((items * signs).T)
-    key = rows @ np.random.default_rng(0).integers(-(2**63), 2**63 - 1, rows.shape[1])
-    _, where, group, counts = np.unique(key, True, True, True)
-    alike = bool((rows[where][group] == rows).all())
-    return (rows[where], counts) if alike else (rows, np.ones(len(rows), dtype=np.int64))
-
-
-def _toss(
-    chunk: range, origin: np.random.SeedSequence | None, alone: Any, alike: Ints, counts: Ints
-) -> Floats:
-    """The sums (S, labellings) under some labellings: random ones; without an origin by number.
-
-    A row of `alone`, whose number is a multiple of eight, has a coin, and a row of `alike` as many
-    as `counts` says.
-    """
-    rng = stream(origin or np.random.SeedSequence(0), chunk.start)
-    heads = np.zeros((len(chunk), alone.shape[1]), dtype=alone.dtype)
-    for start in range(0, len(alone), ITEMS):
-        some = alone[start : start + ITEMS]
-        bits = rng.integers(0, 256, (len(some) // 8, len(chunk)), dtype=np.uint8)
+def _hits(
+    chunk: range, origin: np.random.SeedSequence | None, items: Any, sums: Ints, *pairs: Any
+) -> Ints:
+    """In how many labellings the maximum is as extreme: random ones; without origin by number."""
+    rng, numbers = stream(origin or np.random.SeedSequence(0), chunk.start), np.array(chunk)
+    heads = np.zeros((len(chunk), len(sums)))
+    for start in range(0, len(items), ITEMS):
+        some = items[start : start + ITEMS]
         if origin is None:
-            bits = (np.array(chunk) >> np.arange(0, len(some), 8)[:, None]).astype(np.uint8)
-        add_heads(some, bits, heads)
-    total = heads.astype(np.float64)
-    for row, count in zip(alike, counts.tolist(), strict=True):
-        total += rng.binomial(count, 0.5, len(chunk))[:, None] * row
-    whole = alone.sum(axis=0, dtype=np.int64) + counts @ alike
-    return np.vstack([np.zeros(len(chunk)), (2 * total - whole).T])
+            coins: Any = numbers[:, None] >> np.arange(len(some)) & 1
+        else:
+            bits = rng.integers(0, 256, (len(chunk), -(-len(some) // 8)), dtype=np.uint8)
+            coins = np.unpackbits(bits, axis=1, count=len(some))
+        heads += coins.astype(items.dtype) @ some
+    return maxima(np.ascontiguousarray((2 * heads - sums).T), *pairs)[0]
 
 
-def _hits(chunk: range, coins: Any, *pairs: Any) -> Ints:
-    return maxima(_toss(chunk, *coins), *pairs)[0]
-
-
-def _add_heads(rows: Any, bits: Any, sums: Any) -> None:
-    """`add_heads` in NumPy."""
-    coins = np.unpackbits(bits, axis=0, bitorder="little").T.astype(np.float64)
-    sums += (coins @ rows).astype(sums.dtype)
-
-
-@compiled_or(_add_heads)
-def add_heads(rows: Any, bits: Any, sums: Any) -> None:
-    """Add to ``sums[b]`` the rows whose coins show heads in column b of `bits`.
-
-    The coin of row ``8 k + i`` is bit i of ``bits[k]``. The 256 sums of eight rows are made once,
-    for all columns.
-    """
-    table = np.zeros((256, WIDTH), dtype=rows.dtype)
-    for left in range(0, rows.shape[1], WIDTH):
-        width = min(WIDTH, rows.shape[1] - left)
-        for k in range(bits.shape[0]):
-            for i in range(8):
-                row = rows[8 * k + i, left : left + width]
-                for v in range(2**i):
-                    without, there = table[v], table[2**i + v]
-                    for x in range(width):
-                        there[x] = without[x] + row[x]
-            for b in range(bits.shape[1]):
-                part, total = table[bits[k, b]], sums[b, left : left + width]
-                for x in range(width):
-                    total[x] += part[x]
-
-
-def maxima(
-    rows: Floats, first: Ints, second: Ints, weights: Floats, least: Floats
-) -> tuple[Ints, Floats]:
-    """What `find_maxima` counts and finds."""
+def _maxima(rows: Any, first: Any, second: Any, weights: Any, least: Any) -> tuple[Ints, Floats]:
+    """`maxima` in NumPy."""
     hits, highest = np.zeros(first.size, dtype=np.int64), np.full(rows.shape[1], -inf)
-    find_maxima(rows, first, second, weights, least, hits, highest)
-    return hits, highest
-
-
-def _find_maxima(
-    rows: Any, first: Any, second: Any, weights: Any, least: Any, hits: Any, highest: Any
-) -> None:
-    """`find_maxima` in NumPy."""
     for h in range(first.size - 1, -1, -1):
         gap = np.abs(rows[first[h]] - rows[second[h]])
         np.maximum(highest, gap * weights[h], out=highest)
         hits[h] = np.count_nonzero(highest >= least[h])
+    return hits, highest
 
 
-@compiled_or(_find_maxima, lambda rows, first, *_: 10 * rows.shape[1] * first.size)
-def find_maxima(
-    rows: Any, first: Any, second: Any, weights: Any, least: Any, hits: Any, highest: Any
-) -> None:
+@compiled_or(_maxima, lambda rows, first, *_: 10 * rows.shape[1] * first.size)
+def maxima(rows: Any, first: Any, second: Any, weights: Any, least: Any) -> tuple[Ints, Floats]:
     """In how many labellings the maximum from pair h on is ``least[h]`` or more; and that of all.
 
     The value of a pair is the weighted magnitude of the difference of two rows, which have a column
     for each labelling. Some labellings at a time make use of vectors.
     """
+    hits, highest = np.zeros(first.size, dtype=np.int64), np.empty(rows.shape[1])
     most = np.empty(ABREAST)
     for left in range(0, rows.shape[1], ABREAST):
         width = min(ABREAST, rows.shape[1] - left)
@@ -252,6 +180,7 @@ def find_maxima(
                 count += most[x] >= least[h]
             hits[h] += count
         highest[left : left + width] = most[:width]
+    return hits, highest
 
 
 # ---- intervals that hold together --------------------------------------------------------------

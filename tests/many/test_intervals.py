@@ -87,4 +87,4 @@ def test_units_add_to_measures_what_is_lost_without_them():
 
     jackknife = [9 * gap(np.arange(9)) - 8 * gap(np.arange(9) != n) for n in range(9)]
     board = pt.compare_many({"a": a, "b": b}, statistic="f1")
-    assert board.unit_values == pytest.approx(np.stack([np.zeros(9), jackknife]))
+    assert board._unit_values == pytest.approx(np.stack([np.zeros(9), jackknife]))

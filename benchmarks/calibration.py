@@ -1,0 +1,624 @@
+"""Write docs/validation.md: ``python -m benchmarks.calibration``, some ten minutes.
+
+A test at level 0.05 should reject a true null hypothesis in at most 5 % of data sets, and a 95 %
+interval should contain the truth in at least 95 %. Each section is a table: a row for each kind of
+data, and a column for each thing that is asked of a data set, which holds or does not; cells are
+the shares of data sets in which it does. What permtest claims has a bound, and the command fails
+where a share is beyond it by more than chance explains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from math import exp, log, nan, sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import expit
+
+import permtest as pt
+from benchmarks.data import STAND_IN, logistic, table_1
+from benchmarks.report import Section, table
+from permtest import alternatives as alt
+from permtest import study
+
+ALPHA, SEED = 0.05, 20220710
+DOCUMENT = Path(__file__).parents[1] / "docs" / "validation.md"
+INTRODUCTION = """\
+# What was measured
+
+`python -m benchmarks.calibration` writes this page. A test at level 0.05 should reject a true null
+hypothesis in at most 5 % of data sets, and a 95 % interval should contain the truth in at least
+95 %. The tables say how often they do, for permtest and for what SciPy or a textbook would answer
+on the same data. Kinds of data that suit no method are in it too. A star marks shares for which
+nothing is promised, as the data are not what the method assumes.
+"""
+
+Array = NDArray[Any]
+Generator = np.random.Generator
+Ends = tuple[float, float]
+#: Data sets with their weights, as many as are asked for, or all that there are.
+Draw = Callable[[int, Generator], Iterable[tuple[float, Any]]]
+
+
+class Kind(NamedTuple):
+    """A row: data, the true value, and the questions whose answers are promised for them."""
+
+    name: str
+    draw: Draw
+    truth: float = 0.0
+    promised: Sequence[str] = ()
+
+
+class Part(NamedTuple):
+    """A section: what is said of it, its kinds of data, and what is asked of a data set.
+
+    A question takes a data set and the true value, and has an answer that is averaged: true or
+    false, or NaN where it makes no sense. `least` and `most` are what the shares of some promise.
+    """
+
+    title: str
+    text: str
+    head: str
+    kinds: Sequence[Kind]
+    questions: Callable[[Any, float], dict[str, float]]
+    least: dict[str, float] = {}  # noqa: RUF012
+    most: dict[str, float] = {}  # noqa: RUF012
+    share: float = 0.5  # of the data sets
+
+
+def shares(part: Part, row: int, sets: int) -> dict[str, float]:
+    """How often each question is answered with yes, of one kind of data."""
+    kind, found = part.kinds[row], dict[str, float]()
+    for weight, data in kind.draw(sets, np.random.default_rng([SEED, row])):
+        for name, answer in part.questions(data, kind.truth).items():
+            found[name] = found.get(name, 0.0) + weight * float(answer)
+    return found
+
+
+def section(part: Part, found: Sequence[dict[str, float]], sets: int) -> Section:
+    """The table, and which promises do not hold."""
+    rows, wrong = [], []
+    for kind, answers in zip(part.kinds, found, strict=True):
+        cells = [kind.name]
+        for name, share in answers.items():
+            starred = "*" * (name in {*part.least, *part.most} and name not in kind.promised)
+            cells.append("" if share != share else f"{share:.3f}{starred}")
+            if name in kind.promised and share == share:
+                low, high = part.least.get(name, 0.0), part.most.get(name, 1.0)
+                slack = 3 * sqrt(max(low * (1 - low), high * (1 - high)) / sets) if sets else 0.0
+                if not low - slack <= share <= high + slack:
+                    wrong.append(f"{part.title}, {kind.name}: {name} in {share:.3f}")
+        rows.append(cells)
+    text = part.text.format(sets=f"{sets:,}")
+    return Section(part.title, f"{text}\n\n{table([part.head, *found[0]], rows)}", wrong)
+
+
+def simulated(draw: Callable[[Generator], Any]) -> Draw:
+    """Data sets that are drawn one by one."""
+    return lambda sets, rng: ((1 / sets, draw(rng)) for _ in range(sets))
+
+
+def covers(ends: Sequence[float], truth: float) -> bool:
+    """Whether an interval holds the true value."""
+    return ends[0] - 1e-9 <= truth <= ends[1] + 1e-9
+
+
+# ---- scores of 0 and 1, by enumeration ----------------------------------------------------------
+
+#: Items, and the shares of them that only A, and that only B, has right.
+SHARES = (
+    *((10, 0.1, 0.1), (20, 0.05, 0.0), (30, 0.1, 0.03), (50, 0.02, 0.02), (50, 0.04, 0.02)),
+    *((50, 0.2, 0.2), (100, 0.03, 0.0), (100, 0.01, 0.01), (100, 0.1, 0.2), (200, 0.02, 0.01)),
+    # The least favourable for Tango's interval that a search found, of so many items.
+    *((5, 0.95, 0.02), (10, 0.95, 0.05), (20, 0.95, 0.05), (40, 0.2, 0.0), (90, 0.07, 0.01)),
+)
+#: The same where B is better by just the margin.
+MARGINS = (
+    *((20, 0.0, 0.1), (50, 0.02, 0.07), (50, 0.2, 0.25), (100, 0.0, 0.05), (100, 0.1, 0.15)),
+    *((200, 0.02, 0.04), (200, 0.0, 0.02)),
+    # The least favourable for Tango's test that a search found, of so many items.
+    *((10, 0.15, 0.3), (20, 0.0, 0.2), (30, 0.45, 0.55), (90, 0.0, 0.03)),
+)
+#: From so many items on, how much Tango's test and interval, which are approximate, may be off.
+CLAIMED, MOST_LEVEL, LEAST_COVERAGE = 20, 0.075, 0.92
+NEVER = 1e-7  # the probability of tables of wins and losses that are left out
+TANGO = "Tango (permtest)"
+
+
+def every_table(n: int, p: float, q: float) -> Kind:
+    """Wins and losses of n items, with their probabilities."""
+
+    def draw(*_: Any) -> Iterator[tuple[float, Any]]:
+        for b in range(n + 1):
+            chances = stats.binom.pmf(b, n, p) * stats.binom.pmf(
+                range(n - b + 1), n - b, q / (1 - p)
+            )
+            yield from ((x, (b, c, n)) for c, x in enumerate(chances.tolist()) if x > NEVER)
+
+    return Kind(f"{n}; {p}, {q}", draw, round(p - q, 9), (TANGO,) * (n >= CLAIMED))
+
+
+def scores_of(b: int, c: int, n: int, ones: int = 1) -> tuple[list[int], list[int]]:
+    """Scores with b wins and c losses; with `ones` of 3 they are other scores."""
+    low = ones - 1
+    return [ones] * b + [low] * (n - b), [low] * b + [ones] * c + [low] * (n - b - c)
+
+
+def wald(b: float, c: float, n: float, quantile: float, more: float = 0.0) -> Ends:
+    """The textbook's interval; with two pseudo-items more, that of Agresti and Min (2005)."""
+    b, c, n = b + more / 4, c + more / 4, n + more
+    reach = quantile * sqrt(max(b + c - (b - c) ** 2 / n, 0.0)) / n
+    return (b - c) / n - reach, (b - c) / n + reach
+
+
+def of_shares(counts: tuple[int, int, int], truth: float) -> dict[str, float]:
+    """Intervals of the difference of two shares."""
+    z = float(stats.norm.isf(ALPHA / 2))
+    found = {
+        TANGO: pt.exact_perm_test(*scores_of(*counts)).confidence_interval(1 - ALPHA),
+        "Agresti-Min": wald(*counts, z, 2.0),
+        "Wald": wald(*counts, z),
+        "shift of every pair": pt.exact_perm_test(*scores_of(*counts, 3)).confidence_interval(),
+    }
+    return {name: covers(tuple(ends), truth) for name, ends in found.items()}
+
+
+def of_margins(counts: tuple[int, int, int], truth: float) -> dict[str, float]:
+    """Tests of non-inferiority at the margin itself."""
+    test = pt.noninferiority_test
+    low, _ = wald(*counts, float(stats.norm.isf(ALPHA)))
+    return {
+        TANGO: test(*scores_of(*counts), -truth).pvalue <= ALPHA,
+        "Wald": low >= truth,
+        "shift of every pair": test(*scores_of(*counts, 3), -truth).pvalue <= ALPHA,
+    }
+
+
+# ---- other scores, simulated --------------------------------------------------------------------
+
+
+def graded() -> Iterator[Kind]:
+    """Differences of many kinds; the first ones are symmetric about their mean."""
+
+    def ties(n: int, rng: Generator, better: float = 0.5) -> Array:
+        points = rng.integers(1, 4, n) * np.where(rng.random(n) < better, 1, -1)
+        return points * (rng.random(n) < 0.2)
+
+    kinds: dict[str, tuple[Callable[[int, Generator], Array], float]] = {
+        "normal": (lambda n, rng: rng.normal(0, 30, n), 0.0),
+        "counts": (lambda n, rng: rng.poisson(3, n) - rng.poisson(3, n), 0.0),
+        "sentences": (lambda n, rng: np.subtract(*table_1(n, rng)), 0.0),
+        "80 % ties": (ties, 0.0),
+        # Without a mean (Cauchy): a few are as large as all others together.
+        "long tails": (lambda n, rng: (3 * rng.standard_cauchy(n)).clip(-3000, 3000), 0.0),
+        "80 % ties, one better": (partial(ties, better=0.8), 0.24),
+        "exponential": (lambda n, rng: 10 * (rng.exponential(1.0, n) - 1), 0.0),
+        "lognormal": (lambda n, rng: 10 * (rng.lognormal(0, 1, n) - exp(1 / 2)), 0.0),
+        "+49 in 2 %, else -1": (lambda n, rng: np.where(rng.random(n) < 0.02, 49, -1), 0.0),
+    }
+    for k, (name, (draw, mean)) in enumerate(kinds.items()):
+        for n in (10, 50, 300):
+            promised = ("level", "permtest") if k < 5 else ()
+            yield Kind(f"{name}, {n}", simulated(partial(draw, n)), mean, promised)
+
+
+def of_graded(d: Array, truth: float) -> dict[str, float]:
+    """The exact test and its interval, and Student's."""
+    d = np.rint(d).astype(np.int64)
+    test = pt.exact_perm_test(d + 2, np.full(d.size, 2))  # scores of 0 and 1 have another interval
+    own = test.confidence_interval(1 - ALPHA)
+    reach = stats.t.isf(ALPHA / 2, d.size - 1) * d.std(ddof=1) / sqrt(d.size)
+    return {
+        "level": nan if truth else test.pvalue <= ALPHA,
+        "permtest": covers(own, truth),
+        "warned": own.warning is not None,
+        "Student's t": covers((d.mean() - reach, d.mean() + reach), truth),
+    }
+
+
+def documents(k: int, rng: Generator) -> tuple[Array, Array]:
+    """Differences in documents of one to eight sentences, whose luck their sentences share."""
+    labels = np.repeat(np.arange(k), rng.integers(1, 9, k))
+    luck = rng.normal(0, 2, k)[labels] + rng.normal(0, 2, labels.size)
+    return np.rint(luck).astype(np.int64), labels
+
+
+def of_documents(data: tuple[Array, Array], _: float) -> dict[str, float]:
+    """Whole documents, and sentences as if each stood alone."""
+    d, labels = data
+    found: dict[str, float] = {}
+    for name, clusters in (("clusters", labels), ("pairs", None)):
+        test = pt.exact_perm_test(d + 2, np.full(d.size, 2), clusters=clusters)
+        found[f"{name}: level"] = test.pvalue <= ALPHA
+        found[f"{name}: coverage"] = covers(test.confidence_interval(1 - ALPHA), 0.0)
+    means = np.bincount(labels, d) / np.bincount(labels)
+    return found | {"t of means: level": stats.ttest_1samp(means, 0).pvalue <= ALPHA}
+
+
+# ---- repeated runs -------------------------------------------------------------------------------
+
+WHOLE = "systems", "paired", "larger p", "t", "t, both"
+NEW = "items", "larger p", "t, both"
+
+
+def world(
+    name: str,
+    items: int,
+    runs: Ends | tuple[int, int],
+    promised: Sequence[str],
+    *,
+    seeds: float = 0.0,
+    strong_points: float = 0.0,
+    shared: bool = False,
+) -> Kind:
+    """Runs of two systems that are equally good; right or wrong, for each item and run.
+
+    `seeds` is the standard deviation of the luck of a seed, on the logit, `strong_points` that of
+    how good either system is at an item; with `shared` run r of both systems has one seed, with
+    half of the variance.
+    """
+
+    def draw(rng: Generator) -> list[Array]:
+        ease = rng.normal(1.0, 1.5, (items, 1))
+        part = sqrt(0.5) if shared else 1.0
+        common = rng.normal(0, seeds * sqrt(0.5), (1, int(max(runs)))) * shared
+        found = []
+        for k in map(int, runs):
+            own = strong_points * rng.normal(size=(items, 1)) + rng.normal(0, seeds * part, (1, k))
+            found.append(1 * (rng.random((items, k)) < expit(ease + own + common[:, :k])))
+        return found
+
+    return Kind(f"{name}; {items} x {runs[0]} + {runs[1]}", simulated(draw), 0.0, promised)
+
+
+WORLDS = (
+    world("seeds", 500, (3, 3), WHOLE, seeds=0.2),
+    world("seeds", 500, (5, 5), WHOLE, seeds=0.2),
+    world("seeds", 500, (3, 8), WHOLE, seeds=0.2),
+    world("seeds", 2000, (5, 5), WHOLE, seeds=0.2),
+    world("shared seeds", 500, (8, 8), WHOLE, seeds=0.2, shared=True),
+    world("answers", 500, (5, 5), ("items", "runs", *WHOLE)),
+    world("items, 1", 100, (5, 5), NEW, strong_points=1.0),
+    world("items, 2", 500, (8, 8), NEW, strong_points=2.0),
+    world("both, 1", 500, (5, 5), ("t, both",), seeds=0.2, strong_points=1.0),
+    world("both, 2", 500, (8, 8), ("t, both",), seeds=0.2, strong_points=2.0),
+)
+
+
+def of_runs(data: tuple[Array, Array], _: float) -> dict[str, float]:
+    """What a run is, by every null hypothesis, and t-tests that see it in two ways."""
+    a, b = data
+    found = pt.exact_runs_test(a, b)
+    p = {"items": found.pvalue}
+    p |= {null: found.under(null).pvalue for null in ("runs", "systems")}
+    p["paired"] = nan
+    if a.shape == b.shape:
+        p["paired"] = found.under("systems", paired_runs=True).pvalue
+    p["larger p"] = max(p["items"], p["systems"])
+    p["t"] = float(stats.ttest_ind(a.mean(axis=0), b.mean(axis=0)).pvalue)
+    # A t with the variance over items and that over runs (Satterthwaite). Both have the noise of
+    # single answers, which is counted twice: the test errs on the safe side.
+    gaps = a.mean(axis=1) - b.mean(axis=1)
+    parts = [(x.var(ddof=1) / x.size, x.size - 1) for x in (gaps, a.mean(axis=0), b.mean(axis=0))]
+    variance = max(sum(v for v, _ in parts), 1e-300)
+    freedom = variance**2 / max(sum(v**2 / df for v, df in parts), 1e-300)
+    p["t, both"] = float(2 * stats.t.sf(abs(gaps.mean()) / sqrt(variance), freedom))
+    return {name: x if x != x else x <= ALPHA for name, x in p.items()}
+
+
+# ---- many systems --------------------------------------------------------------------------------
+
+
+def answers(size: int, n: int, rng: Generator, mean: float = 1.5, gain: float = 0.0) -> Array:
+    """Right or wrong, on items that are hard or easy; the first half may be better."""
+    better = gain * (np.arange(size)[:, None] < size / 2)
+    chances = expit(rng.normal(mean, 1.5, n) + better)
+    return np.asarray(rng.random((size, n)) < chances).astype(np.int64)
+
+
+def rarely_wrong(size: int, n: int, rng: Generator) -> Array:
+    """Systems that are right, but for 3 % of the items."""
+    return 1 - (rng.random((size, n)) < 0.03)
+
+
+def losses(size: int, n: int, rng: Generator) -> Array:
+    """Scores that differ in few items; the first system is better by 0.06."""
+    less = rng.integers(1, 4, (size, n)) * (rng.random((size, n)) < 0.03)
+    less[0] = 0
+    return np.asarray(np.rint(rng.normal(size=n)).astype(np.int64) - less)
+
+
+def normal(size: int, n: int, rng: Generator) -> Array:
+    """Graded scores of equal systems."""
+    return np.rint(100 * (rng.normal(size=n) + rng.normal(size=(size, n)))).astype(np.int64)
+
+
+def skewed(size: int, n: int, rng: Generator) -> Array:
+    """Skewed scores of equal systems."""
+    own = rng.normal(size=n) / 2 + rng.normal(size=(size, n))
+    return np.rint(20 * np.exp(own)).astype(np.int64)
+
+
+def one_winner(size: int, n: int, rng: Generator) -> Array:
+    """On each item one system is right.
+
+    Systems are exchangeable, but differences are not jointly symmetric: all but one would be right
+    if they were turned around.
+    """
+    return np.eye(size, dtype=np.int64)[rng.integers(size, size=n)].T
+
+
+def board_kinds() -> Iterator[Kind]:
+    """Boards whose true values are known: by how much the first system leads."""
+    kinds: dict[str, tuple[Callable[..., Array], float]] = {
+        "0/1, half right": (partial(answers, mean=0.0), 0.0),
+        "0/1, 3 % wrong": (rarely_wrong, 0.0),
+        "normal": (normal, 0.0),
+        "lognormal": (skewed, 0.0),
+        "losses of 3 %, leader never": (losses, 0.06),
+    }
+    for name, (draw, lead) in kinds.items():
+        for size, n in ((6, 100), (12, 50), (12, 100)):
+            how = simulated(partial(draw, size, n))
+            yield Kind(f"{name}; {size}, {n}", how, lead, ("board", "board, baseline"))
+
+
+def single(gaps: Array) -> Ends:
+    """The interval of one comparison: Tango's, or Student's."""
+    if set(np.unique(gaps)) <= {-1, 0, 1}:
+        u, v = (np.maximum(x, 0) for x in (gaps, -gaps))
+        return tuple(pt.exact_perm_test(u, v).confidence_interval(1 - ALPHA))
+    reach = float(stats.t.isf(ALPHA / 2, gaps.size - 1)) * gaps.std(ddof=1) / sqrt(gaps.size)
+    return float(gaps.mean() - reach), float(gaps.mean() + reach)
+
+
+def named(scores: Array) -> dict[str, Array]:
+    """A table for `compare_many`."""
+    return {f"{i}": row for i, row in enumerate(scores)}
+
+
+def of_boards(scores: Array, lead: float) -> dict[str, float]:
+    """Whether all intervals from the best system are right, and all from the last one."""
+    found: dict[str, float] = {}
+    true, last = lead * (np.arange(len(scores)) == 0), len(scores) - 1
+    for label, baseline in (("", None), (", baseline", f"{last}")):
+        board = pt.compare_many(named(scores), correction="none", baseline=baseline)
+        head = int(baseline or board.order()[0])
+        others = [i for i in range(len(scores)) if i != head]
+        joint = (covers(board.interval(f"{i}", f"{head}"), true[i] - true[head]) for i in others)
+        alone = (covers(single(scores[i] - scores[head]), true[i] - true[head]) for i in others)
+        found |= {f"board{label}": all(joint), f"single{label}": all(alone)}
+    return found
+
+
+FAMILIES = (
+    # Who exchanges right and wrong sees the same kind of items: jointly symmetric.
+    Kind("equal, half right; 200", simulated(partial(answers, 10, 200, mean=0.0)), 0.0,
+         ("Holm", "max-T", "ranks, Holm", "ranks, max-T")),
+    Kind("equal, mostly right; 200", simulated(partial(answers, 10, 200)), 0.0,
+         ("Holm", "ranks, Holm")),
+    Kind("one winner; 200", simulated(partial(one_winner, 10, 200)), 0.0, ("Holm", "ranks, Holm")),
+    Kind("one winner; 20", simulated(partial(one_winner, 10, 20)), 0.0, ("Holm", "ranks, Holm")),
+    Kind("half better; 200", simulated(partial(answers, 10, 200, gain=log(1.5))), 1.0,
+         ("Holm", "ranks, Holm")),
+)  # fmt: skip
+
+
+def of_families(scores: Array, better: float) -> dict[str, float]:
+    """Whether equal systems are called different, and whether all ranges of ranks are right."""
+    size = len(scores)
+    board = pt.compare_many(named(scores), correction="none", K=999, rng=0)
+    good = (np.arange(size) < size / 2) & (better > 0)
+    best = np.where(good | (better == 0), 1, size // 2 + 1)
+    worst = np.where(good, size // 2, size)
+    equal = good[board.first] == good[board.second]
+    by = {"none": board, "Holm": board.corrected("holm"), "max-T": board.corrected("max_t")}
+    found: dict[str, float] = {name: one.differs[equal].any() for name, one in by.items()}
+    for name in ("Holm", "max-T"):
+        low, high = by[name].rank_ranges().T
+        found[f"ranks, {name}"] = (low <= best).all() and (high >= worst).all()
+    return found
+
+
+# ---- Bayes, effect sizes, e-processes ------------------------------------------------------------
+
+
+def cross_validations(gain: float, sets: int, rng: Generator) -> Iterator[tuple[float, Any]]:
+    """3 x 2 BCV of two logistic regressions on features of their own and one that they share."""
+    folds = list(alt.BlockRegularizedCV(3, rng=0).partition(range(600)).splits())
+    y = rng.integers(2, size=(sets, 600, 1))
+    shift = np.array([0.5, 0.5 - gain / 2, 0.5 + gain / 2])
+    x = np.concatenate([y**0, rng.normal(size=(sets, 600, 3)) + y * shift], axis=2)
+    counts = []
+    for train, test in folds:
+        gold, cells = y[:, test, 0] == 1, []
+        for own in ([0, 1, 2], [0, 1, 3]):
+            s = (x[:, test][..., own] @ logistic(x[:, train][..., own], y[:, train]))[..., 0] > 0
+            cells.append(np.stack([s & gold, s & ~gold, ~s & gold], -1).sum(axis=1))
+        counts.append(cells)
+    for both in np.array(counts).transpose(2, 1, 0, 3):
+        yield 1 / sets, both
+
+
+def of_models(both: Array, _: float) -> dict[str, float]:
+    """How sure the Bayes test is."""
+    p = alt.bayes_test(*both).p_h1
+    return {"P(H1) > 0.95": p > 0.95, "P(H1) < 0.05": p < 0.05}
+
+
+def effects() -> Iterator[Kind]:
+    """Differences with their mean over their standard deviation."""
+    shapes: dict[str, tuple[Callable[[int, Generator], Array], float]] = {
+        "normal, d = 0": (lambda n, rng: rng.normal(0, 1, n), 0.0),
+        "normal, d = .8": (lambda n, rng: rng.normal(0.8, 1, n), 0.8),
+        "Student's t, 5, d = .5": (lambda n, rng: rng.standard_t(5, n) + 0.645, 0.5),
+        "exponential": (lambda n, rng: rng.exponential(1, n), 1.0),
+        "exponential, centred": (lambda n, rng: rng.exponential(1, n) - 1, 0.0),
+        "lognormal": (lambda n, rng: rng.lognormal(0, 1, n), 1 / sqrt(exp(1) - 1)),
+        "lognormal, centred": (lambda n, rng: rng.lognormal(0, 1, n) - exp(0.5), 0.0),
+    }
+    for name, (draw, d) in shapes.items():
+        for n in (20, 200):
+            promised = ("coverage", "warned") if name.startswith("normal") else ()
+            yield Kind(f"{name}, N = {n}", simulated(partial(draw, n)), d, promised)
+
+
+def of_effects(d: Array, truth: float) -> dict[str, float]:
+    """The interval of Cohen's d."""
+    ends = study.cohen_d(d.round(4), np.zeros(d.size)).confidence_interval(1 - ALPHA)
+    return {"coverage": covers(ends, truth), "warned": ends.warning is not None}
+
+
+def of_looks(d: Array, _: float) -> dict[str, float]:
+    """An exact test of all items once, and an e-process that is looked at after every item."""
+    scores = d.round(2), np.zeros(d.size)
+    size = pt.e_process(*scores).first_below(ALPHA)
+    once = pt.exact_perm_test(*scores).pvalue <= ALPHA
+    return {"exact test, once": once, "e-process, any item": size is not None}
+
+
+LOOKS = tuple(
+    Kind(
+        f"{n} items, effect {effect:g}",
+        simulated(lambda rng, n=n, effect=effect: rng.normal(effect, 1, n)),  # type: ignore[misc]
+        0.0,
+        ("exact test, once", "e-process, any item") if not effect else (),
+    )
+    for n, effect in ((100, 0.0), (100, 0.28), (200, 0.2), (400, 0.14), (100, 0.4), (100, 0.5))
+)
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+LEVEL, COVERAGE = ALPHA, 1 - ALPHA
+EVERY_RUN = "items", "runs", *WHOLE
+PARTS = (
+    Part(
+        "Right or wrong: intervals",
+        "Coverage of 95 % intervals for the difference, by enumeration of all tables. The first "
+        "column has the items, and the shares of them that only A, and that only B, has right. The "
+        "last rows are the least favourable ones for Tango's interval that a search found.",
+        "N; A alone, B alone", [every_table(*x) for x in SHARES], of_shares,
+        least={TANGO: LEAST_COVERAGE}, share=0.0,
+    ),
+    Part(
+        "Right or wrong: margins",
+        "How often a test of non-inferiority at 0.05 says that A is not worse by the margin, where "
+        "A is worse by just the margin; by enumeration. The last rows are the least favourable "
+        "ones for Tango's test that a search found, of margins up to 0.2.",
+        "N; A alone, B alone", [every_table(*x) for x in MARGINS], of_margins,
+        most={TANGO: MOST_LEVEL}, share=0.0,
+    ),
+    Part(
+        "Graded scores",
+        "{sets} data sets in each row: the level of the exact test at 0.05 where the mean "
+        "difference is 0, the coverage of its 95 % interval, how often that has a warning, and the "
+        "coverage of Student's t. Sentences are drawn from the normal distributions of the paper's "
+        f"Table 1, which have to be truncated. {STAND_IN}",
+        "differences, N", [*graded()], of_graded, {"permtest": COVERAGE}, {"level": LEVEL}, 0.25,
+    ),
+    Part(
+        "Clusters",
+        "Level at 0.05 and coverage of 95 % intervals for equal systems, where the sentences of a "
+        "document share their luck ({sets} data sets): whole documents swapped, each sentence "
+        "swapped as if it stood alone, and Student's t of the documents' means.",
+        "documents",
+        [Kind(f"{k}", simulated(partial(documents, k)), 0.0, ("clusters: level",
+              "clusters: coverage")) for k in (8, 20, 60)],
+        of_documents, {"clusters: coverage": COVERAGE}, {"clusters: level": LEVEL},
+    ),
+    Part(
+        "What a run is",
+        "Share with p <= 0.05 in {sets} data sets of two equally good systems, right or wrong; "
+        "items x runs of each. Seeds: each run is a trained system, whose luck moves all items at "
+        "once (standard deviation 0.2 on the logit); shared seeds have half of that variance in "
+        "common. Answers: runs of an item are independent. Items: the systems are good at "
+        "different items (standard deviation 1 or 2), and items are new. Both: items and seeds are "
+        'new. "paired" is null="systems" with paired runs; "larger p" the larger one of "items" '
+        'and "systems"; "t" that over the means of runs; "t, both" has the variance over items and '
+        "that over runs.",
+        "what varies; data", WORLDS, of_runs, most=dict.fromkeys(EVERY_RUN, LEVEL),
+    ),
+    Part(
+        "Intervals of boards",
+        "Share of {sets} simulated boards on which all intervals of differences at 0.95 are right: "
+        "from the best system of the same scores, and from a named baseline; beside them the "
+        "intervals of single comparisons, as if each was the only one.",
+        "scores; systems, N", [*board_kinds()], of_boards,
+        {"board": COVERAGE, "board, baseline": COVERAGE}, share=0.15,
+    ),
+    Part(
+        "Corrections and ranks of boards",
+        "Share of {sets} simulated boards of 10 systems in which some pair of equal systems is "
+        "called different at 0.05, with no correction, by Holm's and by max-T (999 labellings), "
+        "and share of boards on which all ranges of ranks are right. Max-T promises its level "
+        "where the differences of equal systems are jointly symmetric, as in the first row.",
+        "scores; N", FAMILIES, of_families,
+        {"ranks, Holm": COVERAGE, "ranks, max-T": COVERAGE}, {"Holm": LEVEL, "max-T": LEVEL},
+    ),
+    Part(
+        "The Bayes test",
+        "How sure it is of {sets} 3 x 2 cross-validations of each kind. It takes both models for "
+        "independent, so that models that share data are called unequal less often.",
+        "models",
+        [Kind("equal", partial(cross_validations, 0.0), 0.0, ("P(H1) > 0.95", "P(H1) < 0.05")),
+         Kind("B better", partial(cross_validations, 0.3))],
+        of_models, most={"P(H1) > 0.95": LEVEL, "P(H1) < 0.05": LEVEL}, share=0.25,
+    ),
+    Part(
+        "Intervals of effect sizes",
+        "Share of {sets} samples in which the 95 % interval of Cohen's d holds the true one, and "
+        "in which it has a warning. Hedges' g has the same interval, multiplied.",
+        "differences", [*effects()], of_effects, {"coverage": COVERAGE}, {"warned": 0.03},
+    ),
+    Part(
+        "What looking at any time costs",
+        "Share of {sets} samples of normal differences that are rejected at 0.05: by the exact "
+        "test of all items, once, and by the e-process after any item.",
+        "differences", LOOKS, of_looks,
+        most={"exact test, once": LEVEL, "e-process, any item": LEVEL},
+    ),
+)  # fmt: skip
+
+
+def of_row(part: int, row: int, sets: int) -> dict[str, float]:
+    """For workers, which cannot be sent functions without names."""
+    return shares(PARTS[part], row, sets)
+
+
+def measure(sets: int) -> list[Section]:
+    """All sections, a process for each processor."""
+    sizes = [round(part.share * sets) for part in PARTS]
+    jobs = ((i, row, sizes[i]) for i, part in enumerate(PARTS) for row in range(len(part.kinds)))
+    found = iter(Parallel(n_jobs=-1)(delayed(of_row)(*job) for job in jobs))
+    both = zip(PARTS, sizes, strict=True)
+    return [section(part, [next(found) for _ in part.kinds], size) for part, size in both]
+
+
+def main() -> int:
+    """Write the page; return whether something is amiss."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m benchmarks.calibration", None, __doc__)
+    parser.formatter_class = raw
+    parser.add_argument("--sets", type=int, default=2_000, help="data sets, more or less")
+    parser.add_argument("--output", type=Path, default=DOCUMENT, help="where the page goes")
+    options = parser.parse_args()
+    sections = measure(options.sets)
+    options.output.write_text("\n".join([INTRODUCTION, *map(str, sections)]), encoding="utf-8")
+    wrong = [line for section in sections for line in section.failures]
+    print(*(wrong or ["everything is as it should be"]), sep="\n")
+    return min(len(wrong), 1)
+
+
+if __name__ == "__main__":
+    from benchmarks import calibration  # by its name, so that workers find it
+
+    sys.exit(calibration.main())
