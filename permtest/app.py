@@ -135,7 +135,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.add_class("permtest-app")
         self.upload.observe(lambda change: self.take(map(_uploaded, change["new"])), "value")
         example.on_click(lambda _: self.take([EXAMPLE]))
-        self.compare.on_click(lambda _: self._compare())
+        self.compare.on_click(lambda _: self._answered())
         self.take(files, **declared)
 
     def _step(self, steps: Sequence[str], keys: Sequence[str]) -> widgets.VBox:
@@ -244,7 +244,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
                     raise ValueError(f"{name}: {text.value!r} is no value") from None
         return config
 
-    def _compare(self) -> None:
+    def _answered(self) -> None:
         """Show the report and its files, or why there is none."""
         self.compare.disabled, self.document, self._found.layout.display = True, None, None
         self.answer.value = said("Comparing ...")
