@@ -1,16 +1,9 @@
-"""Holds for every pytest run of the project: the longest tests come first, and none waits for ever.
+"""Holds for every pytest run of the project: the longest tests come first.
 
 With the longest at the end, one processor would be busy with them while the others have none left.
 """
 
-from importlib.util import find_spec
-
 import pytest
-
-if find_spec("jupyter_client") and find_spec("ipywidgets"):
-    from permtest.app import poll_in_slices
-
-    poll_in_slices()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

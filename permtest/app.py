@@ -8,19 +8,17 @@ Jupyter Server serves the page, with Voila as its extension and a token of its o
 
 from __future__ import annotations
 
-import time
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from math import ceil
 from mimetypes import guess_type
 from pathlib import Path
-from queue import Empty
 from tempfile import TemporaryDirectory
 from typing import Any
 
 try:
     import ipywidgets as widgets
+    import yaml
 except ModuleNotFoundError as error:
     message = "the page needs ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
@@ -31,13 +29,17 @@ from permtest.readers import File, ReadError, read, read_many
 from permtest.readers.tables import table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
+from permtest.study.report import OPTIONS, TEMPLATES
 
 __all__ = ["ComparisonApp"]
 
-#: Bytes of a file, and of a message, which is a file and more; rows of a file that are shown.
-LARGEST, MESSAGE, ROWS = 10**8, 2**29, 10
+#: Bytes of a message, which is a file and more; rows of a file that are shown.
+MESSAGE, ROWS = 2**29, 10
 
-#: Menus that name columns, by the keywords of `permtest.read`.
+#: What may be wrong with what a person asks for.
+PROBLEMS = (OSError, ImportError, TypeError, ValueError, ArithmeticError, MemoryError)
+
+#: Menus that name columns, and those that choose, by the keywords of `permtest.read` and `report`.
 COLUMNS = {
     "id": "Item",
     "a": "System A",
@@ -49,21 +51,26 @@ COLUMNS = {
     "run": "Runs",
     "clusters": "Swapped together",
 }
-Choices = list[tuple[str, Any]]
-WAYS: Choices = [("not said", None), ("higher is better", True), ("lower is better", False)]
-GAPS: Choices = [("an error", None), ("left out", "drop"), ("score 0", "zero")]
-METRICS: Choices = [("the scores themselves", None), *((name, name) for name in STATISTICS)]
-SIDES: Choices = [("two-sided", "two-sided"), ("A higher", "greater"), ("A lower", "less")]
-
-#: NLPStatTest's four steps: settings with what they are at first, and sections of the report.
-STEPS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
-    "1. Data: units and assumptions": ({"units.size": 1, "data.alpha": 0.05}, ("data", "advice")),
-    "2. Tests": ({"test.K": 10_000}, ("null", "tests")),
-    "3. Effect sizes": ({"effects.alpha": 0.05}, ("effects",)),
-    "4. Power and the next study": (
-        {"power.experiments": 1_000, "power.alpha": 0.05, "power.target": 0.8},
-        ("power", "next"),
+CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
+    "statistic": ("Metric", {"the scores themselves": None} | {name: name for name in STATISTICS}),
+    "higher_is_better": (
+        "Direction",
+        {"not said": None, "higher is better": True, "lower is better": False},
     ),
+    "missing": ("Items without a score", {"an error": None, "left out": "drop", "score 0": "zero"}),
+    "alternative": (
+        "Alternative",
+        {"two-sided": "two-sided", "A higher": "greater", "A lower": "less"},
+    ),
+    "alpha": ("Level", {str(x): x for x in (0.05, 0.1, 0.01, 0.001)}),
+}
+
+#: NLPStatTest's four steps: whose settings of a study they have, and sections of the report.
+STEPS = {
+    "1. Data: units and assumptions": (("units", "data"), ("data", "units", "advice")),
+    "2. Tests": (("test",), ("null", "tests")),
+    "3. Effect sizes": (("effects",), ("effects",)),
+    "4. Power and the next study": (("power",), ("power", "next")),
 }
 
 #: Twelve questions that two systems answered.
@@ -72,29 +79,6 @@ EXAMPLE = File(
     b"item,new,old\nq1,1,0\nq2,1,1\nq3,0,0\nq4,1,0\nq5,1,1\nq6,1,0\nq7,1,0\nq8,0,0\nq9,1,1\n"
     b"q10,1,0\nq11,1,1\nq12,1,0\n",
 )
-
-HEADING = """<h1>Are two systems different, or is it luck?</h1>
-<p>Choose a file with the scores of both systems, or a file for each. Say what the columns are, then
-press Compare. With more than two systems you get a leaderboard. Nothing leaves this machine.</p>"""
-
-#: In the colours of the page, so that it can be read by day and by night.
-STYLE = """<style>
-.permtest-app { max-width: 64rem; }
-.permtest-app .widget-label { width: 9rem; text-align: left; }
-.permtest-app .widget-dropdown, .permtest-app .widget-text { width: 19.5rem; max-width: 100%; }
-.permtest-problem { border-left: 4px solid #c62828; padding-left: 0.7em; white-space: pre-wrap; }
-.permtest-app iframe { width: 100%; height: 46rem; border: 1px solid currentColor; }
-.permtest-app a { text-decoration: underline; color: inherit; }
-.permtest-rows { max-height: 15rem; overflow: auto; }
-.permtest-rows td, .permtest-rows th, .permtest-rows p { line-height: 1.3; white-space: nowrap; }
-@media (prefers-color-scheme: dark) {
-  body { color: #e8edf1; background: #12181e; --jp-layout-color0: #12181e;
-    --jp-layout-color1: #1c252d; --jp-layout-color2: #2d3944; --jp-border-color1: #7d8a96;
-    --jp-content-font-color1: #e8edf1; --jp-ui-font-color1: #e8edf1; --jp-widgets-color: #e8edf1;
-    --jp-widgets-label-color: #e8edf1; --jp-widgets-input-color: #e8edf1;
-    --jp-widgets-input-background-color: #1c252d; --jp-widgets-input-border-color: #7d8a96; }
-}
-</style>"""
 
 
 class ComparisonApp(widgets.VBox):  # type: ignore[misc]
@@ -109,8 +93,10 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
     Attributes
     ----------
-    menus : dict of str to Dropdown
-        What columns are, by the keywords of `permtest.read`.
+    menus : dict of str to widget
+        What columns are, by the keywords of `permtest.read`, and what is asked of them.
+    settings : dict of str to Text
+        Options of the four steps, such as "units.size", as a file of `StudyConfig` has them.
     compare : Button
     document : Document or None
         The report of the last comparison.
@@ -129,101 +115,87 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     def __init__(self, *files: Any, **declared: Any) -> None:
         self.document: Any = None
         self._files: list[File] = []
-        self.upload = widgets.FileUpload(multiple=True, description="Choose files")
-        self.example = widgets.Button(description="Show an example")
-        self.preview, self.problem, self.answer = (widgets.HTML() for _ in range(3))
-        self.menus = {name: _menu(title, []) for name, title in COLUMNS.items()}
-        self.menus["systems"] = widgets.Text(description="Several systems", placeholder="A, B, C")
-        self.menus["statistic"] = _menu("Metric", METRICS)
-        self.menus["higher_is_better"] = _menu("Direction", WAYS)
-        self.menus["missing"] = _menu("Items without a score", GAPS)
-        self.side = _menu("Alternative", SIDES)
-        self.alpha = _menu("Level", [("0.05", 0.05), ("0.1", 0.1), ("0.01", 0.01), ("0.001", 1e-3)])
-        self.compare = widgets.Button(description="Compare", button_style="primary")
         self.settings: dict[str, Any] = {}
-        self.steps = widgets.Accordion([self._step(*step) for step in STEPS.values()])
-        self.steps.titles = [*STEPS]
+        self.upload = widgets.FileUpload(multiple=True, description="Choose files")
+        example = widgets.Button(description="Show an example")
+        self.preview, self.problem, self.answer = (widgets.HTML() for _ in range(3))
+        self.menus = {name: widgets.Dropdown(description=x) for name, x in COLUMNS.items()}
+        self.menus["systems"] = widgets.Text(description="Several systems", placeholder="A, B, C")
+        for name, (title, options) in CHOICES.items():
+            self.menus[name] = widgets.Dropdown(options=[*options.items()], description=title)
+        self.compare = widgets.Button(description="Compare", button_style="primary")
+        self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
         flow = widgets.Layout(flex_flow="row wrap", grid_gap="0 1.5em")
-        menus = widgets.HBox([*self.menus.values(), self.side, self.alpha], layout=flow)
-        self._asked = widgets.VBox([self.preview, self.problem, menus, self.compare])
+        menus = widgets.HBox([*self.menus.values()], layout=flow)
+        self._asked = widgets.VBox([self.preview, menus, self.compare])
         self._found = widgets.VBox([self.answer, self.steps])
-        head = widgets.HBox([self.upload, self.example])
-        top = widgets.HTML(STYLE + HEADING)
-        super().__init__([top, head, self._asked, self._found])
+        head = widgets.HTML((TEMPLATES / "page.html").read_text("utf-8"))
+        choose = widgets.HBox([self.upload, example])
+        super().__init__([head, choose, self.problem, self._asked, self._found])
         self.add_class("permtest-app")
-        self.upload.observe(self._uploaded, "value")
-        self.example.on_click(lambda _: self.take([EXAMPLE]))
-        self.compare.on_click(lambda _: self._show_report())
-        self.take([File.load(x) for x in files], **declared)
+        self.upload.observe(lambda change: self.take(map(_uploaded, change["new"])), "value")
+        example.on_click(lambda _: self.take([EXAMPLE]))
+        self.compare.on_click(lambda _: self._answered())
+        self.take(files, **declared)
 
-    def _step(self, options: Mapping[str, float], keys: Sequence[str]) -> widgets.VBox:
-        """The settings of a step, a button, and what it finds."""
-        run, found = widgets.Button(description="Run"), widgets.HTML()
-        for name, value in options.items():
-            kind = widgets.IntText if isinstance(value, int) else widgets.FloatText
-            self.settings[name] = kind(value, description=name.replace(".", ": "))
+    def _step(self, steps: Sequence[str], keys: Sequence[str]) -> widgets.VBox:
+        """The settings of a step, a button, and the sections that it makes."""
+        run, found, own = widgets.Button(description="Run"), widgets.HTML(), {}
+        for name in (f"{step}.{option}" for step in steps for option in OPTIONS[step]):
+            if name not in ("test.alternative", "test.alpha"):  # which have menus
+                own[name] = widgets.Text(description=name.replace(".", ": "), placeholder="default")
 
-        def clicked(_: Any) -> None:
-            found.value = self._problem_or(lambda: self._sections(keys))
+        def sections() -> str:
+            document = self._document(self._config())
+            return "".join(x.to_html() for x in document.sections if x.key in keys)
 
-        run.on_click(clicked)
-        return widgets.VBox([*(self.settings[name] for name in options), run, found])
+        self.settings |= own
+        run.on_click(lambda _: _show(found, sections))
+        return widgets.VBox([*own.values(), run, found])
 
     # ---- files and menus
 
-    def _uploaded(self, change: Mapping[str, Any]) -> None:
-        files = [File(str(one["name"]), bytes(one["content"])) for one in change["new"]]
-        for one in files:
-            if len(one.data) > LARGEST:
-                self.problem.value = _problem(
-                    f"{one.path} has {len(one.data) / 1e6:,.0f} MB, and the page takes files of "
-                    f"{LARGEST / 1e6:,.0f} MB; the command line takes larger ones"
-                )
-                return
-        self.take(files)
-
-    def take(self, files: Sequence[File], **declared: Any) -> None:
+    def take(self, files: Any, **declared: Any) -> None:
         """Show the first rows of files, and fill the menus with what the reader proposes."""
-        self._files, self.document = [*files], None
-        self._found.layout.display = "none"
-        self._asked.layout.display = None if files else "none"
-        if not files:
+        self._files, self.document, self.problem.value, tables = [], None, "", []
+        self._found.layout.display = self._asked.layout.display = "none"
+        try:
+            self._files = [File.load(one) for one in files]
+        except PROBLEMS as error:
+            self.problem.value = _problem(error)
+        if not self._files:
             return
-        tables, self.problem.value = [], ""
-        for one in files:
+        self._asked.layout.display = None
+        for one in self._files:
             try:
                 tables.append(table_of(one))
             except ReadError:  # the format of a tool, which is no table
                 continue
-        shown = (
-            together(*map(_first_rows, tables))
-            if tables
-            else said(", ".join(one.path for one in files))
-        )
+        names = said(", ".join(one.path for one in self._files))
+        shown = together(*map(_first_rows, tables)) if tables else names
         self.preview.value = f"<div class='permtest-rows'>{shown}</div>"
-        names = dict.fromkeys(name for table in tables for name in table.names)
+        columns = dict.fromkeys(name for table in tables for name in table.names)
         for name in COLUMNS:
-            self.menus[name].options = [("none", None), *((x, x) for x in names)]
-            self.menus[name].index = 0
+            self.menus[name].options = [("none", None), *((x, x) for x in columns)]
         self.menus["systems"].value = ""
-        for name, value in (self._proposed(declared) | declared).items():
-            listed = [value] if isinstance(value, str | bool) else list(value)
+        for name, value in (self._proposal(declared) | declared).items():
             if name == "systems":
+                listed = [value] if isinstance(value, str) else value
                 self.menus[name].value = ", ".join(map(str, listed))
             elif (menu := self.menus.get(name)) is not None:
-                chosen = listed[0] if len(listed) == 1 else value
+                chosen = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
                 if chosen not in (choice for _, choice in menu.options):
                     menu.options = [*menu.options, (str(chosen), chosen)]
                 menu.value = chosen
 
-    def _proposed(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+    def _proposal(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         """What the reader takes the columns for; the page says that it is a proposal."""
-        problem: Exception | None = None
+        problems = []
         for many in (False, True):
             try:
                 self._read(declared, many=many)
-            except (OSError, ImportError, TypeError, ValueError, MemoryError) as error:
-                problem = problem or error
+            except PROBLEMS as error:
+                problems.append(error)
                 if found := getattr(error, "proposal", None):
                     self.problem.value = said(
                         "It is not clear which columns are what. The menus hold a proposal: check "
@@ -232,7 +204,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
                     return dict(found)
             else:
                 return {}
-        self.problem.value = _problem(getattr(problem, "problem", None) or str(problem))
+        self.problem.value = _problem(problems[0])
         return {}
 
     def _read(self, declared: Mapping[str, Any], *, many: bool = False) -> Any:
@@ -251,59 +223,63 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         """The document that the menus ask for."""
         every = ((name, menu.value) for name, menu in self.menus.items())
         declared = {name: value for name, value in every if value not in (None, "")}
+        side, alpha = declared.pop("alternative"), declared.pop("alpha")
         scores = self._read(declared)
-        if len(scores.systems) > 2:
-            if self.side.value != "two-sided":
-                raise ValueError("more than two systems are compared two-sided only")
-            return report(compare_many(scores, alpha=self.alpha.value))
-        how: dict[str, Any] = {"alternative": self.side.value, "alpha": self.alpha.value}
-        return report(scores, statistic=declared.get("statistic"), config=config, **how)
+        if len(scores.systems) <= 2:
+            how: dict[str, Any] = {"alternative": side, "alpha": alpha, "config": config}
+            return report(scores, statistic=declared.get("statistic"), **how)
+        if side != "two-sided":
+            raise ValueError("more than two systems are compared two-sided only")
+        return report(compare_many(scores, alpha=alpha))
 
-    def _show_report(self) -> None:
+    def _config(self) -> dict[str, dict[str, Any]]:
+        """The settings of all steps that have a value."""
+        config: dict[str, dict[str, Any]] = {}
+        for name, text in self.settings.items():
+            step, option = name.split(".")
+            if text.value:
+                try:
+                    config.setdefault(step, {})[option] = yaml.safe_load(text.value)
+                except yaml.YAMLError:
+                    raise ValueError(f"{name}: {text.value!r} is no value") from None
+        return config
+
+    def _answered(self) -> None:
         """Show the report and its files, or why there is none."""
-        self.compare.disabled, self.answer.value, self.document = True, said("Comparing ..."), None
-        self._found.layout.display = None
-        try:
-            self.answer.value = self._problem_or(self._report_html)
-        finally:
-            self.compare.disabled = False
-            single = self.document is not None and hasattr(self.document.comparison, "test")
-            self.steps.layout.display = None if single else "none"
+        self.compare.disabled, self.document, self._found.layout.display = True, None, None
+        self.answer.value = said("Comparing ...")
+        _show(self.answer, self._report)
+        self.compare.disabled = False
+        two = self.document is not None and hasattr(self.document.comparison, "test")
+        self.steps.layout.display = None if two else "none"
 
-    def _report_html(self) -> str:
+    def _report(self) -> str:
         self.problem.value, self.document = "", self._document()
-        page = escape(self.document.to_html(), quote=True)
         links = (
             f"<a download='{name}' href='data:{guess_type(name)[0] or 'text/plain'};base64,"
             f"{b64encode(data).decode()}'>{name}</a>"
             for name, data in self.document.files().items()
         )
-        files = f"<p>Download: {', '.join(links)}</p>"
-        return f"{files}<iframe sandbox='' title='the report' srcdoc=\"{page}\"></iframe>"
-
-    def _sections(self, keys: Sequence[str]) -> str:
-        """Some sections of the report with the settings of all steps."""
-        config: dict[str, dict[str, Any]] = {}
-        for name, setting in self.settings.items():
-            step, option = name.split(".")
-            config.setdefault(step, {})[option] = setting.value
-        document = self._document(config)
-        return "".join(part.to_html() for part in document.sections if part.key in keys)
-
-    def _problem_or(self, make: Any) -> str:
-        """HTML, or what is wrong with what was asked for."""
-        try:
-            return str(make())
-        except (OSError, ImportError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
-            return _problem(getattr(error, "problem", None) or str(error))
+        page = escape(self.document.to_html(), quote=True)
+        frame = f"<iframe sandbox='' title='the report' srcdoc=\"{page}\"></iframe>"
+        return f"<p>Download: {', '.join(links)}</p>{frame}"
 
 
-def _menu(title: str, options: Choices) -> widgets.Dropdown:
-    return widgets.Dropdown(options=options, description=title, index=0 if options else None)
+def _show(place: Any, make: Callable[[], str]) -> None:
+    """Put HTML in its place, or what is wrong with what was asked for."""
+    try:
+        place.value = make()
+    except PROBLEMS as error:
+        place.value = _problem(error)
 
 
-def _problem(text: str) -> str:
-    return f"<p class='permtest-problem' role='alert'>{escape(text)}</p>"
+def _problem(error: Exception) -> str:
+    text = escape(getattr(error, "problem", None) or str(error))
+    return f"<p class='permtest-problem' role='alert'>{text}</p>"
+
+
+def _uploaded(one: Mapping[str, Any]) -> File:
+    return File(str(one["name"]), bytes(one["content"]))
 
 
 def _first_rows(table: Any) -> str:
@@ -314,8 +290,8 @@ def _first_rows(table: Any) -> str:
 
 # ---- the server ----------------------------------------------------------------------------------
 
-#: Seconds between two looks for a message, and those that a kernel outlives its page.
-SLICE, IDLE = 0.25, 60
+#: Seconds that a kernel outlives its page.
+IDLE = 60
 
 #: The extensions of Lab that a page may load: those that draw widgets.
 EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager"]
@@ -335,7 +311,6 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
     from jupyter_server.serverapp import ServerApp
     from traitlets.config import Config
 
-    poll_in_slices()
     cell = "from permtest.app import ComparisonApp\nComparisonApp()"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
     notebook.metadata = {"title": "permtest", "kernelspec": {"name": "python3", "display_name": ""}}
@@ -368,22 +343,3 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
         app.log.setLevel(60)  # the address is printed here
         print(f"the page is at\n    {app.display_url}\nfor this machine only. Ctrl-C stops it")
         app.start()
-
-
-def poll_in_slices() -> None:
-    """Make every kernel client of this process look for messages at least every `SLICE`."""
-    # `jupyter_client` waits in one long poll. Now and then, while a cell fills an Output widget, a
-    # message does not wake it, and the cell waits for ever (jupyter/nbclient, issue 312).
-    from jupyter_client.channels import AsyncZMQSocketChannel
-
-    async def get_msg(channel: Any, timeout: float | None = None) -> dict[str, Any]:
-        deadline = float("inf") if timeout is None else time.monotonic() + timeout
-        while True:
-            wait = max(0.0, min(SLICE, deadline - time.monotonic()))
-            if await channel.socket.poll(ceil(1000 * wait)):
-                message: dict[str, Any] = await channel._recv()
-                return message
-            if time.monotonic() >= deadline:
-                raise Empty
-
-    AsyncZMQSocketChannel.get_msg = get_msg

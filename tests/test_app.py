@@ -16,8 +16,6 @@ from datetime import UTC, datetime
 from html import unescape
 from http.client import HTTPConnection
 from pathlib import Path
-from queue import Empty
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,8 +24,7 @@ from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 import permtest as pt
-from permtest import app as module
-from permtest.app import EXAMPLE, ComparisonApp
+from permtest.app import COLUMNS, EXAMPLE, ComparisonApp
 from permtest.readers import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -64,10 +61,10 @@ def test_a_plain_table_is_compared_when_the_button_is_pressed():
 def test_menus_hold_the_proposal_and_what_is_chosen_counts():
     app = ComparisonApp(MARKS)
     assert "The menus hold a proposal" in app.problem.value
-    menus = {name: menu.value for name, menu in app.menus.items() if menu.value}
+    menus = {name: app.menus[name].value for name in COLUMNS if app.menus[name].value}
     assert menus == {"id": "who", "a": "before", "b": "after"}
     app.menus["a"].value, app.menus["b"].value = "after", "before"
-    app.menus["higher_is_better"].value, app.side.value = True, "greater"
+    app.menus["higher_is_better"].value, app.menus["alternative"].value = True, "greater"
     app.compare.click()
     test = app.document.comparison.test
     assert (test.names, test.better, test.alternative) == (("after", "before"), "after", "greater")
@@ -100,26 +97,29 @@ def test_files_come_from_the_browser_and_have_a_limit(monkeypatch):
     app.upload.value = (upload("<b>.csv", EXAMPLE.data),)
     assert "<b>" not in app.preview.value
     app.compare.click()
-    before = app.document
-    monkeypatch.setattr(module, "LARGEST", 10)
+    assert app.document is not None
+    monkeypatch.setattr("permtest.readers.tables.MOST_BYTES", 10)
     app.upload.value = (upload("large.csv", b"x" * 11),)
-    assert "large.csv has 0 MB" in app.problem.value
-    assert app.document is before
+    assert "large.csv: it is too large" in app.problem.value
+    assert app.document is None
 
 
 def test_each_step_runs_with_its_settings():
     app = ComparisonApp(MARKS)
-    app.compare.click()
-    app.settings["units.size"].value = 2
-    app.settings["power.experiments"].value = 20
-    for box in app.steps.children:
-        *_, run, found = box.children
+    app.settings["units.size"].value = "2"
+    app.settings["power.experiments"].value = "20"
+    app.settings["test.tests"].value = "[sign]"
+    boxes = [box.children[-2:] for box in app.steps.children]
+    for run, found in boxes:
         run.click()
         assert "<h3>" in found.value, found.value
-    app.settings["test.K"].value = 0
-    *_, run, found = app.steps.children[1].children
-    run.click()
-    assert "K=0 must be" in found.value
+    assert "10 pairs" in boxes[0][1].value
+    assert "sign test" in boxes[1][1].value
+    assert "bootstrap" not in boxes[1][1].value
+    for value, problem in (("0", "K=0 must be"), ("[", "test.K: &#x27;[&#x27; is no value")):
+        app.settings["test.K"].value = value
+        boxes[1][0].click()
+        assert problem in boxes[1][1].value
 
 
 def test_downloads_are_the_files_of_the_report():
@@ -211,36 +211,3 @@ def test_another_origin_gets_no_socket_with_the_cookie_of_the_page(address):
         with pytest.raises(HTTPClientError, match="403"):
             asyncio.run(connect(**sent))
     asyncio.run(connect(Cookie=own, Origin=root))
-
-
-class Channel:
-    """A socket that is silent for some polls; it is the clock as well."""
-
-    def __init__(self, silent: int) -> None:
-        self.silent, self.socket = silent, self
-        self.polls: list[int] = []
-
-    async def poll(self, milliseconds: int) -> bool:
-        self.polls.append(milliseconds)
-        return len(self.polls) > self.silent
-
-    def monotonic(self) -> float:
-        return sum(self.polls) / 1000
-
-    async def _recv(self) -> dict[str, str]:
-        return {"said": "something"}
-
-
-def test_a_missed_wake_up_costs_one_slice_and_a_timeout_is_kept(monkeypatch):
-    from jupyter_client.channels import AsyncZMQSocketChannel
-
-    module.poll_in_slices()
-    get_msg: Any = AsyncZMQSocketChannel.get_msg
-    channel = Channel(silent=1)
-    assert asyncio.run(get_msg(channel)) == {"said": "something"}
-    assert channel.polls == [250, 250]
-    channel = Channel(silent=9)
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=channel.monotonic))
-    with pytest.raises(Empty):
-        asyncio.run(get_msg(channel, timeout=0.375))
-    assert channel.polls == [250, 125]

@@ -1,16 +1,21 @@
 """The notebooks keep the rules of the series, run in any order, and show what they last printed."""
 
+import asyncio
 import json
 import re
 import tomllib
 from base64 import b64decode
 from math import isclose
 from pathlib import Path
+from queue import Empty
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 import numpy as np
 import pytest
+import run_notebooks
+from jupyter_client.channels import AsyncZMQSocketChannel
 from run_notebooks import execute, fingerprint, stored, text
 
 from permtest.course import check
@@ -291,3 +296,37 @@ def test_it_runs_from_a_clean_kernel_and_then_from_the_last_cell_to_the_first(pa
     if path in SERIES:
         said = long_numbers(re.sub(r"\$[^$]*\$|`[^`]*`", " ", prose(path)))
         assert said <= set(re.findall(r"\d[\d,.]*\d", printed))
+
+
+# ---- kernels that do not wake up -----------------------------------------------------------------
+
+
+class Channel:
+    """A socket that is silent for some polls; it is the clock as well."""
+
+    def __init__(self, silent: int) -> None:
+        self.silent, self.socket = silent, self
+        self.polls: list[int] = []
+
+    async def poll(self, milliseconds: int) -> bool:
+        self.polls.append(milliseconds)
+        return len(self.polls) > self.silent
+
+    def monotonic(self) -> float:
+        return sum(self.polls) / 1000
+
+    async def _recv(self) -> dict[str, str]:
+        return {"said": "something"}
+
+
+def test_a_missed_wake_up_costs_one_slice_and_a_timeout_is_kept(monkeypatch):
+    run_notebooks.poll_in_slices()
+    get_msg: Any = AsyncZMQSocketChannel.get_msg
+    channel = Channel(silent=1)
+    assert asyncio.run(get_msg(channel)) == {"said": "something"}
+    assert channel.polls == [250, 250]
+    channel = Channel(silent=9)
+    monkeypatch.setattr(run_notebooks, "time", SimpleNamespace(monotonic=channel.monotonic))
+    with pytest.raises(Empty):
+        asyncio.run(get_msg(channel, timeout=0.375))
+    assert channel.polls == [250, 125]

@@ -12,19 +12,21 @@ import hashlib
 import os
 import re
 import sys
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from html import unescape
 from io import BytesIO
+from math import ceil
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import nbformat
+from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from PIL import Image
-
-from permtest.app import poll_in_slices
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "notebooks"
@@ -35,6 +37,7 @@ STILL = "(A still of the widget: run the notebook to play with it.)"
 COLOURS, WIDEST, LARGEST = (64, 32, 16), 1300, 60_000  # of a stored picture; pixels; bytes
 # What a reader would see; by the environment for processes that a cell starts, as joblib's.
 VISIBLE = ("UserWarning", "RuntimeWarning", "FutureWarning", "SyntaxWarning")
+SLICE = 0.25  # seconds between two looks for a message
 STRICT = {"PYTHONWARNINGS": ",".join(f"error::{category}" for category in VISIBLE)}
 
 
@@ -62,6 +65,7 @@ def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = Fals
     folders = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | STRICT | {"PYTHONPATH": folders}
     where = {"metadata": {"path": str(folder)}}
+    poll_in_slices()
     client = NotebookClient(whole, timeout=1800, resources=where, record_timing=False)
     client.execute(env=environment)
     for cell, second in zip(reversed(codes), back, strict=False):
@@ -74,6 +78,24 @@ def execute(notebook: NotebookNode, folder: Path = FOLDER, *, again: bool = Fals
                 output.execution_count = count
     notebook.metadata = whole.metadata
     return notebook
+
+
+def poll_in_slices() -> None:
+    """Make every kernel client of this process look for messages at least every `SLICE`."""
+
+    # `jupyter_client` waits in one long poll. Now and then, while a cell fills an Output widget, a
+    # message does not wake it, and the cell waits for ever (jupyter/nbclient, issue 312).
+    async def get_msg(channel: Any, timeout: float | None = None) -> dict[str, Any]:
+        deadline = float("inf") if timeout is None else time.monotonic() + timeout
+        while True:
+            wait = max(0.0, min(SLICE, deadline - time.monotonic()))
+            if await channel.socket.poll(ceil(1000 * wait)):
+                message: dict[str, Any] = await channel._recv()
+                return message
+            if time.monotonic() >= deadline:
+                raise Empty
+
+    AsyncZMQSocketChannel.get_msg = get_msg
 
 
 def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
@@ -177,7 +199,6 @@ def small(png: str) -> str:
 
 
 def main(names: list[str]) -> None:
-    poll_in_slices()
     paths = sorted(FOLDER.glob("[0-9][0-9]-*.ipynb"))
     chosen = [path for path in paths if not names or path.name.startswith(tuple(names))]
     if not chosen:

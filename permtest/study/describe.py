@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, nan
 from typing import Any
 
@@ -17,8 +16,9 @@ from permtest.integers import IntArray, with_room
 from permtest.interval import skewness
 from permtest.scores import Scores
 
-#: From which skewness on differences count as highly skewed (NLPStatTest manual, C.2).
-HIGHLY_SKEWED = 1.0
+#: What differences are called by their skewness, below the first limit, the second, and beyond
+#: (NLPStatTest manual, C.2).
+SHAPES, LIMITS = ("symmetric", "slightly skewed", "highly skewed"), (registry.SYMMETRIC_BELOW, 1.0)
 
 #: Sizes of units that are tried, units that the largest leaves, and sizes that are called stable.
 LARGEST_SIZE, FEWEST_UNITS, STABLE = 100, 5, 10
@@ -58,36 +58,18 @@ class Description(Shown):
 
     names: tuple[str, str]
     n: int
+    n_zeros: int
+    n_tied: int
     a: Summary
     b: Summary
     difference: Summary
+    correlation: float
     alpha: float
     shapiro_w: float
     shapiro_p: float
-    correlation: float
-    n_zeros: int
-    n_tied: int
-
-    @property
-    def shape(self) -> str:
-        """Either "symmetric" (skewness below 0.5), "slightly skewed" (below 1), "highly skewed"."""
-        steps = np.abs(self.difference.skewness) >= (registry.SYMMETRIC_BELOW, HIGHLY_SKEWED)
-        return ("symmetric", "slightly skewed", "highly skewed")[steps.sum()]
-
-    @property
-    def normal(self) -> bool | None:
-        """Whether Shapiro and Wilk's p is at least `alpha`; None where there is none."""
-        return self.shapiro_p >= self.alpha if isfinite(self.shapiro_p) else None
-
-    @property
-    def test_statistic(self) -> str:
-        """What the manual would have tested: "mean" of symmetric differences, else "median"."""
-        return "mean" if self.shape == "symmetric" else "median"
-
-    def rows(self) -> list[dict[str, Any]]:
-        """All fields and what they mean: one row."""
-        meaning = ("shape", "normal", "test_statistic")
-        return [super().rows()[0] | {name: getattr(self, name) for name in meaning}]
+    normal: bool | None
+    shape: str
+    test_statistic: str
 
     def __str__(self) -> str:
         (a, b), d = self.names, self.difference
@@ -104,7 +86,7 @@ class Description(Shown):
 
 
 def describe(
-    a: Any, b: Any = None, *, alpha: float = 0.05, names: tuple[str, str] | None = None
+    a: Any, b: Any = None, *, alpha: float = 0.05, names: registry.Names = None
 ) -> Description:
     """Describe two systems' scores on the same items, and their differences.
 
@@ -125,8 +107,9 @@ def describe(
         `upper_quartile`, `maximum` and `skewness`; the `correlation` r12 of both systems' scores
         (NaN where one is constant). `shapiro_w` and `shapiro_p` are of Shapiro and Wilk's test of
         the differences, of more than 5 000 of every k-th in order; `normal` says whether p is at
-        least `alpha`. `shape` says how skewed they are, and `test_statistic` what the manual would
-        test for it, "mean" or "median".
+        least `alpha`, None if there is none. `shape` says how skewed they are, "symmetric" (below
+        0.5), "slightly skewed" (below 1) or "highly skewed", and `test_statistic` what the manual
+        would test for it, "mean" if they are symmetric, or "median".
 
     Raises
     ------
@@ -146,13 +129,16 @@ def describe(
     """
     check_level(alpha)
     scores = registry.scores_of(a, b, names)
-    d, scale = scores.differences(), scores.scale
-    sizes = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
-    w, p = registry.shapiro(registry.as_floats(with_room(d) - int(d[0]), scale))
-    first, second, gap = (_summary(x, scale) for x in (scores.u, scores.v, d))
-    ties = int(np.sum(d == 0)), int(sizes[sizes > 1].sum())
-    facts = scores.names, len(scores), first, second, gap, alpha, w, p
-    return Description(*facts, registry.correlation(scores), *ties)
+    d = scores.differences()
+    times = np.unique(np.abs(d[d != 0]), return_counts=True)[1]
+    pairs = scores.names, len(scores), int(np.sum(d == 0)), int(times[times > 1].sum())
+    first, second, gap = (_summary(x, scores.scale) for x in (scores.u, scores.v, d))
+    skewed = sum(abs(gap.skewness) >= limit for limit in LIMITS)
+    looks = SHAPES[skewed], "median" if skewed else "mean"
+    w, p = registry.shapiro(registry.as_floats(with_room(d) - int(d[0]), scores.scale))
+    normal = p >= alpha if isfinite(p) else None
+    related = registry.correlation(scores)
+    return Description(*pairs, first, second, gap, related, alpha, w, p, normal, *looks)
 
 
 # ---- units of several items ---------------------------------------------------------------------
@@ -172,21 +158,16 @@ def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RN
     rng : numpy.random.Generator, int or None, default None
         Shuffles the items first, those of both systems alike; None leaves them in their order.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are no numbers, or an option is unknown or out of range.
-
     Returns
     -------
     Scores
-        One for each unit. Items too few for another unit are in none: their numbers are in
-        ``source["left_out"]``.
+        One for each unit, exact, so units that tie still tie. Items too few for another unit are in
+        none: their numbers are in ``source["left_out"]``. Only if there are none is the mean
+        difference of the units that of the items.
 
     Notes
     -----
-    Scores of units are exact, so units that tie still tie. Their mean difference equals the items'
-    only if no item is left out. Source: NLPStatTest manual, 3.1.1.
+    Source: NLPStatTest manual, 3.1.1.
 
     Examples
     --------
@@ -201,26 +182,21 @@ def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RN
     check_option("metric", metric, ("mean", "median"))
     order = np.arange(n) if rng is None else as_generator(rng).permutation(n)
     used, left_out = np.split(order, [n - n % size])
-    parts = 2 if metric == "median" else size  # by which integers are divided, beside their scale
-
-    def in_units(column: IntArray) -> IntArray:
-        x = with_room(column[used], parts).reshape(-1, size)
-        if metric == "mean":
-            return np.asarray(x.sum(axis=1))
-        x = np.sort(x, axis=1)
-        return x[:, (size - 1) // 2] + x[:, size // 2]
-
+    middle = [(size - 1) // 2, size // 2] if metric == "median" else slice(None)
+    parts = 2 if metric == "median" else size  # which are added, and not yet divided by
+    ordered = [np.sort(with_room(x[used], parts).reshape(-1, size)) for x in scores.arrays]
     source = {**scores.source, "unit": f"the {metric} of {size} items"}
     source["left_out"] = sorted(left_out.tolist())
-    how: dict[str, Any] = {"score": scores.score, "higher_is_better": scores.higher_is_better}
-    columns = [in_units(x) for x in scores.arrays]
-    return Scores(columns, scores.systems, scores.scale * parts, source=source, **how)
+    sums = [x[:, middle].sum(axis=1) for x in ordered]
+    scale = scores.scale * parts
+    return replace(
+        scores, arrays=sums, scale=scale, source=source, ids=None, tolerance=None, runs=None
+    )
 
 
 def unit_sizes(
     a: Any,
     b: Any = None,
-    sizes: Sequence[int] | None = None,
     *,
     metric: str = "mean",
     rng: RNG = None,
@@ -228,12 +204,12 @@ def unit_sizes(
 ) -> list[dict[str, Any]]:
     """How the standard deviation of the differences of units depends on the size of a unit.
 
+    Sizes from 1 to 100 are tried, but to N / 5 at most.
+
     Parameters
     ----------
     a, b
         As in `describe`; at least 2 pairs.
-    sizes : sequence of int, optional
-        Sizes to try, ascending, from 1 to N / 2. Default: from 1 to 100, but to N / 5 at most.
     metric, rng
         As in `evaluation_units`; the items are shuffled once for all sizes.
     tolerance : float, optional
@@ -254,25 +230,20 @@ def unit_sizes(
     Examples
     --------
     >>> from permtest.study import unit_sizes
-    >>> for row in unit_sizes([3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8], [1, 2, 4]):
+    >>> for row in unit_sizes([3, 1, 4, 1, 5, 9, 2, 6, 5, 3], [2, 7, 1, 8, 2, 8, 1, 8, 2, 8]):
     ...     print(row["size"], row["units"], round(row["sd"], 3), row["stable"])
-    1 8 3.882 False
-    2 4 2.021 False
-    4 2 2.121 False
+    1 10 3.91 False
+    2 5 1.754 False
     """
     scores = registry.scores_of(a, b, least=2)
-    n = len(scores)
-    if sizes is None:
-        sizes = range(1, max(min(n // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)
-    why = f"there are {n} items"
-    tried = [check_count(x, f"sizes[{i}]", 1, n // 2, why) for i, x in enumerate(sizes)]
-    if not tried or tried != sorted(set(tried)):
-        raise ValueError(f"sizes={tried} must ascend, and have one size at least")
     seed = None if rng is None else int(as_generator(rng).integers(2**63))
-    units = [evaluation_units(scores, None, size, metric=metric, rng=seed) for size in tried]
-    sds = [deviation(some.differences(), some.scale) for some in units]
+    rows: list[dict[str, Any]] = []
+    for size in range(1, max(min(len(scores) // FEWEST_UNITS, LARGEST_SIZE), 1) + 1):
+        units = evaluation_units(scores, None, size, metric=metric, rng=seed)
+        sd = deviation(units.differences(), units.scale)
+        rows.append({"size": size, "units": len(units), "sd": sd, "stable": False})
+    sds = [row["sd"] for row in rows]
     tolerance = 0.01 * sds[0] if tolerance is None else check_finite(tolerance, "tolerance")
-    stable = np.abs(np.diff(sds, prepend=np.inf)) <= tolerance
-    stable &= np.cumsum(stable) <= STABLE
-    rows = zip(tried, map(len, units), sds, stable.tolist(), strict=True)
-    return [dict(zip(("size", "units", "sd", "stable"), row, strict=True)) for row in rows]
+    for i in np.flatnonzero(np.abs(np.diff(sds)) <= tolerance)[:STABLE].tolist():
+        rows[i + 1]["stable"] = True
+    return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, sqrt
 from typing import Any
@@ -14,6 +14,7 @@ from permtest._text import Shown, interval, number, plain
 from permtest.alternatives import ranks, registry
 from permtest.alternatives.counts import mcnemar, wilson
 from permtest.alternatives.means import paired_t, t_quantile
+from permtest.alternatives.registry import Ends, Names
 from permtest.integers import IntArray
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
 from permtest.scores import Scores
@@ -49,7 +50,7 @@ class EffectSize(Shown):
     n: int
     names: tuple[str, str]
     details: Mapping[str, float]
-    _ends: Callable[[float], tuple[float, float]] = field(repr=False, compare=False)
+    _ends: Ends = field(repr=False, compare=False)
     warning: str | None = None
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -73,30 +74,25 @@ class EffectSize(Shown):
         ends, word = interval(*self.confidence_interval()), f"{self.label}; " * bool(self.label)
         return (
             f"{self.title} of {self.names[0]} over {self.names[1]} {number(self.value, 4)}, "
-            f"95% interval {ends} ({word}n = {self.n})." + f" {self.warning}" * bool(self.warning)
+            f"95% interval {ends} ({word}n = {self.n}). {self.warning or ''}".rstrip()
         )
 
-    def rows(self, confidence_level: float = 0.95) -> list[dict[str, Any]]:
-        """All fields, with what the effect is called, its label and its interval: one row."""
-        more = {"title": self.title, "method": KINDS[self.name][1], "label": self.label}
-        more["interval"] = plain(tuple(self.confidence_interval(confidence_level)))
-        return [super().rows()[0] | more]
+    def rows(self) -> list[dict[str, Any]]:
+        """All fields, with what the effect is called, its label and its 95% interval: one row."""
+        more = {"title": self.title, "label": self.label, "method": KINDS[self.name][1]}
+        return [super().rows()[0] | more | {"interval": plain(tuple(self.confidence_interval()))}]
 
 
-def effect_sizes(
-    a: Any, b: Any = None, *, names: tuple[str, str] | None = None
-) -> tuple[EffectSize, ...]:
+def effect_sizes(a: Any, b: Any = None, *, names: Names = None) -> tuple[EffectSize, ...]:
     """The effect sizes that suit the scores.
+
+    For scores of 0 and 1 that is the risk difference; for others d, g, r and the Hodges-Lehmann
+    estimate, but for those that are not defined.
 
     Parameters
     ----------
     a, b, names
         As in `cohen_d`; a single pair is enough.
-
-    Notes
-    -----
-    For scores of 0 and 1 the risk difference; for others d, g, the Hodges-Lehmann estimate and r.
-    What is not defined is left out.
 
     Examples
     --------
@@ -114,7 +110,7 @@ def effect_sizes(
     return tuple(found)
 
 
-def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+def cohen_d(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """Cohen's d for pairs: the mean of the differences over their standard deviation (d_z).
 
     Parameters
@@ -129,7 +125,7 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     -------
     EffectSize
         Its `value`, `label` (Cohen's word for it) and `confidence_interval(level)`; `details` has
-        the mean, sd, t and df, and the standard error of d.
+        t, df, d and its standard error, and J, the factor of `hedges_g`, or 1.
 
     Raises
     ------
@@ -154,18 +150,16 @@ def cohen_d(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> E
     return _standardised("cohen_d", registry.scores_of(a, b, names, least=2))
 
 
-def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+def hedges_g(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """Hedges' g: Cohen's d without the bias that it has in small samples.
+
+    It is J = ``1 - 3 / (4 df - 1)`` times d and its interval, with df = n - 1 (NLPStatTest manual,
+    Eq. 15), which stands for a ratio of gamma functions.
 
     Parameters
     ----------
     a, b, names
         As in `cohen_d`; at least 3 pairs.
-
-    Notes
-    -----
-    It is J = ``1 - 3 / (4 df - 1)`` times d and its interval, with df = n - 1 (NLPStatTest manual,
-    Eq. 15), which stands for a ratio of gamma functions. `details` has d, df and J.
 
     Examples
     --------
@@ -177,49 +171,35 @@ def hedges_g(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> 
 
 
 def _standardised(name: str, scores: Scores) -> EffectSize:
-    """Cohen's d or Hedges' g."""
-    gaps, n, found, near = scores.differences(), len(scores), paired_t(scores), 1.0
-    error, t = found.details["standard_error"], found.statistic
-    d, details = t / sqrt(n), {"mean": found.estimate, "sd": error * sqrt(n), "t": t, "df": n - 1}
-    details["standard_error"] = sqrt(1 / n + d**2 / (2 * n))
-    if name == "hedges_g":
-        near = 1 - 3 / (4 * (n - 1) - 1)
-        details = {"d": d, "df": n - 1, "J": near}
-
-    def ends(tail: float) -> tuple[float, float]:
-        low, high = _noncentral(t, n - 1, tail)
-        return near * low / sqrt(n), near * high / sqrt(n)
-
-    return EffectSize(name, near * d, n, scores.names, details, ends, _warning(gaps, d))
-
-
-def _warning(gaps: IntArray, d: float) -> str | None:
-    """What is to be said where differences look skewed."""
-    n, g1 = gaps.size, skewness(*np.unique(gaps, return_counts=True))
-    enough = n >= PER_SQUARED_SKEWNESS * g1**2 and abs(g1 * d) <= MOST_SKEWED
-    if enough or not looks_skewed(g1, n):
-        return None
-    return (
-        f"The differences look skewed (g1 = {g1:.2g}), but the interval assumes that they are "
-        "normal. If they are not, it may miss the effect more often than it should: of 100 "
-        "lognormal differences, a 95% interval covers it in 82% of samples."
-    )
-
-
-def _noncentral(t: float, df: int, tail: float) -> tuple[float, float]:
-    """All noncentralities under which t lies neither in the upper nor in the lower tail."""
+    """Cohen's d or Hedges' g, with a warning where differences look skewed."""
     from scipy.optimize import brentq
     from scipy.stats import nct
+
+    n, t, differences = len(scores), paired_t(scores).statistic, scores.differences()
+    df, d, warning = n - 1, t / sqrt(n), None
+    near = 1 - 3 / (4 * df - 1) if name == "hedges_g" else 1.0
+    g1 = skewness(*np.unique(differences, return_counts=True))
+    if looks_skewed(g1, n) and (n < PER_SQUARED_SKEWNESS * g1**2 or abs(g1 * d) > MOST_SKEWED):
+        warning = (
+            f"The differences look skewed (g1 = {g1:.2g}), but the interval assumes that they are "
+            "normal. If they are not, it may miss the effect more often than it should: of 100 "
+            "lognormal differences, a 95% interval covers it in 82% of samples."
+        )
 
     def gap(x: float, share: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
         return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
 
-    reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
-    low, high = (brentq(gap, t - reach, t + reach, args=share) for share in (1 - tail, tail))
-    return float(low), float(high)
+    def ends(tail: float) -> tuple[float, float]:
+        # All noncentralities under which t lies neither in the upper nor in the lower tail.
+        reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
+        low, high = (brentq(gap, t - reach, t + reach, args=share) for share in (1 - tail, tail))
+        return near * low / sqrt(n), near * high / sqrt(n)
+
+    details = {"t": t, "df": df, "d": d, "standard_error": sqrt(1 / n + d**2 / (2 * n)), "J": near}
+    return EffectSize(name, near * d, n, scores.names, details, ends, warning)
 
 
-def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """r of the signed-rank test: z over the root of the number of pairs that differ, signed.
 
     Parameters
@@ -243,20 +223,20 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -
     (0.6444, 8.5, 4)
     """
     scores = registry.scores_of(a, b, names)
-    gaps = scores.differences()
-    d = gaps[gaps != 0]
+    d = scores.differences()
+    d = d[d != 0]
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     signed = ranks.signed_ranks(d)
     spread = float(np.linalg.norm(signed)) / 4  # of W+ under random signs
     z = float(signed.sum()) / 4 / spread
     plus, total = (int(x.sum()) / 2 for x in (np.maximum(signed, 0), np.abs(signed)))
-    details = {"z": z, "w_plus": plus, "n_nonzero": d.size}
-    details["rank_biserial"] = (2 * plus - total) / total
-    unit, trials = total / (2 * spread * sqrt(d.size)), _trials(d, plus / total)
+    share, trials = plus / total, _trials(d, plus / total)
+    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "rank_biserial": 2 * share - 1}
+    unit = total / (2 * spread * sqrt(d.size))
 
     def ends(tail: float) -> tuple[float, float]:
-        low, high = wilson(plus / total, trials, 1 - 2 * tail)
+        low, high = wilson(share, trials, 1 - 2 * tail)
         return unit * (2 * low - 1), unit * (2 * high - 1)
 
     value = z / sqrt(d.size)
@@ -285,7 +265,7 @@ def _trials(d: IntArray, share: float) -> float:
     return float(n * trials + PRIOR * n / 2) / (n + PRIOR)
 
 
-def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+def hodges_lehmann(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """The Hodges-Lehmann estimate: the median of the means (d_i + d_j) / 2 over i <= j.
 
     Parameters
@@ -307,28 +287,26 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: tuple[str, str] | None = Non
     0.15
     """
     scores = registry.scores_of(a, b, names)
-    gaps, scale = scores.differences(), scores.scale
-    value = float(ranks.hodges_lehmann_sum(gaps) / (2 * scale))
+    d, scale = scores.differences(), scores.scale
+    value = float(ranks.hodges_lehmann_sum(d) / (2 * scale))
 
     def ends(tail: float) -> tuple[float, float]:
-        low, high = ranks.walsh_ends(gaps, tail)
+        low, high = ranks.walsh_ends(d, tail)
         return low / scale, high / scale
 
     return EffectSize("hodges_lehmann", value, len(scores), scores.names, {}, ends)
 
 
-def risk_difference(a: Any, b: Any = None, *, names: tuple[str, str] | None = None) -> EffectSize:
+def risk_difference(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """The difference of two shares of right answers to the same questions.
+
+    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, and the
+    numbers of items right for one system alone.
 
     Parameters
     ----------
     a, b, names
         As in `cohen_d`, all scores 0 or 1; a single pair is enough.
-
-    Notes
-    -----
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, and the
-    numbers of items right for one system alone.
 
     Examples
     --------

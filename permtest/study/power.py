@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, gcd, inf, isinf, log2, sqrt
+from math import ceil, gcd, inf, log2, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -146,17 +146,14 @@ def minimum_detectable_effect(
     from scipy.optimize import brentq
 
     _check_aim(power, alpha, alternative)
-    check_above_zero(sigma, "sigma")
-    side = "two-sided" if alternative == "two-sided" else "greater"
+    side, high = -1 if alternative == "less" else 1, 1.0
 
     def gap(effect: float) -> float:
-        return power_t(n, effect, 1, alpha=alpha, alternative=side) - power
+        return power_t(n, side * effect, 1, alpha=alpha, alternative=alternative) - power
 
-    high = 1.0
     while gap(high) < 0:
         high *= 2
-    found = sigma * float(brentq(gap, 0.0, high, xtol=1e-15))
-    return -found if alternative == "less" else found
+    return side * check_above_zero(sigma, "sigma") * float(brentq(gap, 0.0, high, xtol=1e-15))
 
 
 # ---- scores of 0 and 1 ---------------------------------------------------------------------------
@@ -189,7 +186,7 @@ def exact_power(
     0.8763
     """
     size = check_count(n, "n", most=10**9, why="power_t is as good there")
-    return float(_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
+    return float(_exact_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
 
 
 def sample_size_binary(
@@ -223,7 +220,7 @@ def sample_size_binary(
             raise ValueError(
                 f"it takes more than {MOST_EXACT:,} items; sample_size is as good there"
             )
-        return _powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
+        return _exact_powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
 
     crossing, both = _smallest(lambda n: bool(enough(n, n)[0]), 1), p_b + p_c
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
@@ -234,7 +231,7 @@ def sample_size_binary(
     return 1
 
 
-def _powers(
+def _exact_powers(
     numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
 ) -> Floats:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
@@ -246,10 +243,10 @@ def _powers(
     if both > 1 + 1e-12:
         raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
     both, lost = min(both, 1.0), p_c / both if both else 0.5
-    fewest, most = int(numbers.min()), int(numbers.max())
-    reach = [DEVIATIONS * sqrt(n * both * (1 - both)) + MORE for n in (fewest, most)]
-    low, high = int(fewest * both - reach[0]), int(most * both + reach[1])
-    m = np.arange(max(low, 0), min(high, most) + 1)
+    ends = np.array([numbers.min(), numbers.max()])
+    reach = DEVIATIONS * np.sqrt(ends * both * (1 - both)) + MORE
+    low, high = int(ends[0] * both - reach[0]), int(ends[1] * both + reach[1])
+    m = np.arange(max(low, 0), min(high, int(ends[1])) + 1)
     # The most losses of m that reject, -1 if none do; roundings do not matter.
     level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
     few = binom.ppf(level, m, 0.5)
@@ -270,6 +267,11 @@ def observed_effect(differences: Floats) -> dict[str, float]:
     return {"delta": float(d.mean()), "sigma": float(d.std(ddof=1))}
 
 
+def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
+    """The smallest n for which p of the exact test can reach alpha: it is at least 2^-n a side."""
+    return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
+
+
 def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: str) -> float:
     """Power of the exact test with n units and this effect; by the formula of t for means."""
     if n < fewest_units(alpha, alternative):
@@ -278,55 +280,26 @@ def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: st
     return power(n=n, **of, alpha=alpha, alternative=alternative)
 
 
-def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
-    """The smallest n for which p of the exact test can reach alpha: it is at least 2^-n a side."""
-    return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
-
-
 def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
     """The fewest units with this power, and a p that can reject; by the formula of t if many."""
     how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
-    least, gap, sigma = fewest_units(alpha, alternative), of.get("delta", 0.0), of.get("sigma", 0.0)
-    if "p_b" in of:
-        gap = of["p_b"] - of["p_c"]
-        sigma = sqrt(max(of["p_b"] + of["p_c"] - gap * gap, 0.0))
-    size = sample_size(gap, sigma, **how) if sigma else least
+    least, (delta, sigma) = fewest_units(alpha, alternative), of.values()
+    if "p_b" in of:  # these are the shares
+        delta, sigma = delta - sigma, sqrt(max(delta + sigma - (delta - sigma) ** 2, 0.0))
+    size = sample_size(delta, sigma, **how) if sigma else least
     if "p_b" in of and size <= FEW_ITEMS:
         size = sample_size_binary(of["p_b"], of["p_c"], **how)
     return max(size, least)
 
 
-def units_at(ends: Iterable[float], of: Mapping[str, float], **how: Any) -> tuple[float, float]:
-    """The units needed at the ends of an interval that excludes 0, the fewer first.
-
-    `of` is the observed effect, whose spread stays; `how` as in `units_needed`. Infinite: more than
-    anybody has, or on the other side.
-    """
-    found: list[float] = []
-    for end in sorted(ends, key=abs, reverse=True):
-        effect = {**of, "delta": end}
-        if "p_b" in of:  # on as many items as before, if so few can make that difference
-            apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
-            effect = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
-        try:
-            least = fewest_units(how["alpha"], how["alternative"])
-            found.append(least if isinf(end) else units_needed(effect, **how))
-        except ValueError:  # more than anybody has, or on the other side
-            found.append(inf)
-    return found[0], found[1]
-
-
 def _smallest(enough: Callable[[int], bool], least: int) -> int:
     """The smallest n from `least` on that is enough, as are all that are larger."""
-    low, high, step = least - 1, least, 1
+    low, high = least, least
     while not enough(high):
-        low, high, step = high, high + step, 2 * step
+        low, high = high + 1, 2 * high
         if high > MOST:
             raise ValueError(f"you would need more than {MOST:,} items for so small a difference")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return registry.first(enough, low, high)
 
 
 def _check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
@@ -356,7 +329,6 @@ class PowerCurve(Shown):
     alternative: str
     experiments: int
     delta: float
-    rounded: float
 
     def needed(self, power: float = 0.8) -> int | None:
         """The smallest number of pairs with this power, in (0, 1); None if no size has it.
@@ -416,9 +388,8 @@ def power_curve(
     delta : float or Fraction, optional
         The true mean difference in the samples, if not that of the data: 0 makes the curve that of
         the level. For tests of the mean.
-    alpha : float, default 0.05
-        Level of the test; p <= alpha rejects.
-    alternative : {"two-sided", "greater", "less"}
+    alpha, alternative
+        As in `power_t`.
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
 
@@ -427,16 +398,15 @@ def power_curve(
     PowerCurve
         `sizes`, ascending; `power`, the share of the samples of each size that are rejected, and
         `intervals`, Wilson's 95% intervals for the error of the simulation; ``needed(power)``, the
-        smallest number of pairs that has a power, or None; `rounded`, the unit of a lattice that
-        differences were rounded to, in scores, or 0.
+        smallest number of pairs that has a power, or None; `delta`, their mean difference.
 
     Notes
     -----
     For the exact test only the number of times that each difference occurs is drawn, so that the
     cost, some 40 µs a sample, does not depend on the sizes. Differences that are no multiples of a
     unit up to 100 go to one of two neighbours on a lattice at random, such that the mean is kept.
-    Its unit, `rounded`, is an eighth of the standard deviation, which adds at most a 256th to the
-    variance, or a thousandth of the largest difference, if that is more.
+    Its unit is an eighth of the standard deviation, which adds at most a 256th to the variance, or
+    a thousandth of the largest difference, if that is more.
 
     Source: NLPStatTest manual, sec. 3.4 and F.2 (Alg. 4).
 
@@ -464,8 +434,9 @@ def power_curve(
     for size in reversed(chosen):  # the largest first, of which there may be too much to draw
         power += rejection_rates([test], law, n=size, rng=stream(origin, size), **how)
     intervals = tuple(wilson(share, experiments) for share in reversed(power))
-    how |= {"test": test, "delta": law.mean, "rounded": law.rounded * (test == "exact")}
-    return PowerCurve(tuple(chosen), tuple(reversed(power)), intervals, **how)
+    return PowerCurve(
+        tuple(chosen), tuple(reversed(power)), intervals, test=test, delta=law.mean, **how
+    )
 
 
 def _sizes(sizes: Any, n: int) -> list[int]:
@@ -491,28 +462,26 @@ def rejection_rates(
     K: int = 1000,
 ) -> list[float]:
     """The share of simulated data sets of n pairs that each test rejects, all in the same ones."""
-    alone = [*tests] == ["exact"]  # so that no rows have to be drawn
+    alone = [*tests] == ["exact"]  # so that no pairs have to be drawn
     each = max(min(DRAWN // (law.values.size if alone else n), PART), 1)
-    origin = seeds(rng)
+    origin, starts = seeds(rng), range(0, experiments, each)
 
     def rejected(start: int) -> list[int]:
-        size, generator = min(each, experiments - start), stream(origin, start)
-        rows = () if alone else law.draw(generator, size, n)
-        found = []
+        size, generator, found = min(each, experiments - start), stream(origin, start), []
+        items = generator.integers(law.a.size, size=(size, 0 if alone else n))
         for test in tests:
-            row, how = registry.TESTS[test], {"axis": 1, "alternative": alternative}
             if test == "exact":
                 found.append(law.rejected(generator, size, n, alpha, alternative))
                 continue
+            row, how = registry.TESTS[test], {"axis": 1, "alternative": alternative}
+            how |= {"K": K, "rng": generator} if row.takes == "resamples" else {}
             assert row.many is not None, f"{test} is made of single data sets only"
-            drawn = {"K": K, "rng": generator} if row.takes == "resamples" else {}
-            p = row.many(*rows, **how, **drawn)
+            p = row.many(law.a[items], law.b[items], **how)
             found.append(int(registry.rejects(p, alpha).sum()))
         return found
 
     if {"exact", "wilcoxon"}.intersection(tests):
         compile_kernels()  # once, before several threads do
-    starts = range(0, experiments, each)
     parts = in_parallel(rejected, starts, threads=False)
     found = np.sum([*progress(parts, total=len(starts), what="tests")], axis=0)
     return [float(x) / experiments for x in found]
@@ -520,14 +489,13 @@ def rejection_rates(
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """Draws pairs with replacement; for the exact test only how often each difference occurs."""
+    """Pairs to draw with replacement; of the exact test only how often each difference occurs."""
 
     a: Floats
     b: Floats
     values: NDArray[np.int64]  # the differences, as integers
     shares: Floats  # how probable they are
     mean: float  # of the differences, in scores
-    rounded: float = 0.0  # the unit that they were rounded to, in scores; 0 where they were not
 
     @classmethod
     def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> Resampling:
@@ -549,12 +517,7 @@ class Resampling:
         upper = shares * (x / rounded - low)
         values, where = np.unique([*low, *(low + 1)], return_inverse=True)
         mass = np.bincount(where, [*(shares - upper), *upper]).astype(np.float64)
-        return cls(a, b, values.astype(np.int64), mass, lead, rounded)
-
-    def draw(self, rng: np.random.Generator, size: int, n: int) -> tuple[Floats, Floats]:
-        """Scores of both systems, so many samples of n pairs."""
-        items = rng.integers(self.a.size, size=(size, n))
-        return self.a[items], self.b[items]
+        return cls(a, b, values.astype(np.int64), mass, lead)
 
     def rejected(
         self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str

@@ -32,16 +32,19 @@ MOST_RANKED, RESAMPLES, TOLERANCE = 50, 399, 1.1
 #: What a claim may be about, and the test for it.
 ESTIMANDS = {"mean": "exact", "median": "sign"}
 
-#: Table 2 of the manual for symmetric and normal, symmetric only, and skewed differences.
-MEANS, MEDIANS = ("exact", "bootstrap_mean"), ("permutation_median", "bootstrap_median")
-TABLE: dict[str, tuple[tuple[str, ...], ...]] = {
-    "normal": (("paired_t",), ("sign", "wilcoxon", *MEANS, *MEDIANS), ()),
-    "symmetric": (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",)),
-    "skewed": (("sign",), MEDIANS, ("paired_t", "wilcoxon")),
+#: The advice that there is, with what the manual says of it.
+RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = "recommended", "non-preferred", "inappropriate"
+OPINIONS = {
+    RECOMMENDED: "suits best",
+    NON_PREFERRED: "valid, but slow or weaker",
+    INAPPROPRIATE: "makes assumptions that fail",
 }
-#: What is said of the lists: by their names, and of the manual's.
-RECOMMENDED, NON_PREFERRED, INAPPROPRIATE = LISTS = "recommended", "non-preferred", "inappropriate"
-OPINION = ("suits best", "valid, but slow or weaker", "makes assumptions that fail")
+#: Tests by advice in Table 2 of the manual: for symmetric and normal, symmetric, and skewed
+#: differences.
+MEANS, MEDIANS = ("exact", "bootstrap_mean"), ("permutation_median", "bootstrap_median")
+NORMAL = (("paired_t",), ("sign", "wilcoxon", *MEANS, *MEDIANS), ())
+SYMMETRIC = (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",))
+SKEWED = (("sign",), MEDIANS, ("paired_t", "wilcoxon"))
 
 #: Headings of the rows as a table.
 COLUMNS = {"title": "test", "advice": "advice", "level": "level", "power": "power"}
@@ -63,7 +66,7 @@ class Recommendation(Shown):
         return [row["test"] for row in self.tests if row["advice"] == advice]
 
     def __str__(self) -> str:
-        titles = " and ".join(x["title"] for x in self.tests if x["advice"] == RECOMMENDED)
+        titles = " and ".join(registry.TITLES[test] for test in self.names())
         about = f", for a claim about the {self.estimand}" if self.rule == "exact" else ""
         measured = (
             f" Level and power are shares of {self.samples:,} samples of {self.description.n} "
@@ -82,7 +85,7 @@ def recommend(
     estimand: str = "mean",
     alpha: float = 0.05,
     rule: str = "exact",
-    names: tuple[str, str] | None = None,
+    names: registry.Names = None,
 ) -> Recommendation:
     """Recommend the test of what a claim is about, and say how others do on scores like these.
 
@@ -141,61 +144,53 @@ def recommend(
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, tuple(ESTIMANDS))
     scores = registry.scores_of(a, b, names)
-    found, d = describe(scores, alpha=alpha), scores.differences()
+    found, d, samples, rates = describe(scores, alpha=alpha), scores.differences(), 0, {}
     if scores.is_binary and estimand == "median":
         raise ValueError(
             "the median of differences of scores of 0 and 1 is 0 nearly always; use "
             "estimand='mean', whose exact test is the sign test of such scores"
         )
-    samples = 0
-    told: list[tuple[str, str, str]] = []
-    rates: dict[str, tuple[float, float]] = {}
-    if rule == "manual":
-        told = _by_the_manual(found)
-    elif (d != d[0]).any():
+    if rule == "exact" and (d != d[0]).any():
         # Where a shift of the differences makes no ranks of zeros.
-        few = 10 * found.n_zeros <= found.n and found.test_statistic == "mean"
-        chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * few)
+        ranked = 10 * found.n_zeros <= found.n and found.test_statistic == "mean"
+        chosen = BINARY if scores.is_binary else (*GRADED, *("wilcoxon",) * ranked)
         samples = min(SAMPLES, max(DRAWN // found.n, 100))
         rates = measured_rates(d, scores.scale, chosen, alpha=alpha, samples=samples)
         if scores.is_binary:
             rates |= dict.fromkeys(("mcnemar", "sign"), rates["exact"])
-    for test in registry.TITLES if rule == "exact" else ():
-        if scores.is_binary or test not in registry.OF_COUNTS:
-            advice, why = _judged(test, scores, found, rates.get(test), samples)
-            told.append((test, RECOMMENDED if test == ESTIMANDS[estimand] else advice, why))
+    if rule == "manual":
+        told = _by_the_manual(found)
+    else:
+        tests = [x for x in registry.TITLES if scores.is_binary or x not in registry.OF_COUNTS]
+        told = {test: _judged(test, scores, found, rates.get(test), samples) for test in tests}
+        told[ESTIMANDS[estimand]] = RECOMMENDED, told[ESTIMANDS[estimand]][1]
     rows: list[dict[str, Any]] = []
-    for test, advice, why in sorted(told, key=lambda x: LISTS.index(x[1])):
+    for test, (advice, why) in sorted(told.items(), key=lambda x: [*OPINIONS].index(x[1][0])):
         level, power = rates.get(test, (None, None))
         rows.append({"test": test, "title": registry.TITLES[test], "advice": advice})
         rows[-1] |= {"level": level, "power": power, "reason": why}
     return Recommendation(rows, found, rule, estimand, samples)
 
 
-def _by_the_manual(found: Description) -> list[tuple[str, str, str]]:
+def _by_the_manual(found: Description) -> dict[str, tuple[str, str]]:
     """Tests with the advice of its Table 2, and why."""
-    symmetric = found.test_statistic == "mean"
-    row = "skewed" if not symmetric else "normal" if found.normal else "symmetric"
+    lists = SKEWED if found.test_statistic == "median" else NORMAL if found.normal else SYMMETRIC
     look = f"differences are {found.shape} (skewness {found.difference.skewness:.2f}) and "
     look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-    lists = zip(LISTS, OPINION, TABLE[row], strict=True)
-    return [(test, advice, f"{why}: {look}") for advice, why, tests in lists for test in tests]
+    advice = zip(OPINIONS.items(), lists, strict=True)
+    return {test: (word, f"{why}: {look}") for (word, why), tests in advice for test in tests}
 
 
 def _judged(
-    test: str,
-    scores: Scores,
-    found: Description,
-    rates: tuple[float, float] | None,
-    samples: int,
+    test: str, scores: Scores, found: Description, rates: tuple[float, float] | None, samples: int
 ) -> tuple[str, str]:
     """Advice on a test, by its level if that was measured, and why."""
-    row, differing, least = registry.TESTS[test], found.n - found.n_zeros, None
-    if differing < fewest_units(found.alpha):
+    row, differing = registry.TESTS[test], found.n - found.n_zeros
+    few = differing < fewest_units(found.alpha)
+    if few and row.method == "exact":
         least = p_value(min(0.5 ** (differing - 1), 1.0))
-    if least and row.method == "exact":
         return NON_PREFERRED, f"with {differing} pairs that differ, p cannot fall below {least}"
-    if (least and row.takes != "resamples") or not samples:
+    if (few and row.takes != "resamples") or not samples:
         return INAPPROPRIATE, f"{found.n} pairs like these cannot show that it holds its level"
     most = int(np.unique(scores.differences(), return_counts=True)[1].max())
     if row.estimate_name == registry.MEDIAN and rates is None and 2 * most >= found.n:
@@ -218,9 +213,7 @@ def measured_rates(
     d: IntArray, scale: int, tests: Sequence[str], *, alpha: float = 0.05, samples: int = 1000
 ) -> dict[str, tuple[float, float]]:
     """Level and power of two-sided tests for differences like these, integers over `scale`."""
-    n, binary = d.size, bool(np.isin(np.abs(d), (0, scale)).all())
-    how: dict[str, Any] = {"alpha": alpha, "n": n, "K": RESAMPLES, "experiments": samples}
-    how["rng"] = as_generator(0)
+    n, binary, rng = d.size, bool(np.isin(np.abs(d), (0, scale)).all()), as_generator(0)
     # The same test under another name, which sees the samples of its relatives or is quicker.
     other = {"exact": "mcnemar"} if binary else {}
     other |= {"wilcoxon": "wilcoxon_approx"} if n > MOST_RANKED else {}
@@ -231,12 +224,12 @@ def measured_rates(
     coins = np.sign(np.concatenate([d, -d]))
 
     def rates(chosen: list[str], of: Any, unit: int, delta: Any) -> dict[str, float]:
-        if not chosen:
-            return {}
         law = Resampling.of(np.maximum(of, 0), np.maximum(-of, 0), unit, delta)
-        found = rejection_rates([other.get(test, test) for test in chosen], law, **how)
+        how: dict[str, Any] = {"n": n, "experiments": samples, "alpha": alpha, "K": RESAMPLES}
+        found = rejection_rates([other.get(test, test) for test in chosen], law, rng=rng, **how)
         return dict(zip(chosen, found, strict=True))
 
-    level = rates(swapped, coins, 1, None) | rates(shifted, d, scale, Fraction(0))
+    level = rates(swapped, coins, 1, None) if swapped else {}
+    level |= rates(shifted, d, scale, Fraction(0)) if shifted else {}
     power = rates(shifted + swapped, d, scale, None)
     return {test: (level[test], power[test]) for test in tests}

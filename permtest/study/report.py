@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from html import escape
 from importlib import import_module
 from io import BytesIO
-from math import inf
+from math import inf, isinf
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,10 +50,8 @@ OPTIONS = {
     "data": ("alpha", "tolerance", "rule", "estimand"),
     "test": ("alternative", "alpha", "tests", "K"),
     "effects": ("sizes", "alpha"),
-    "power": ("test", "sizes", "experiments", "alpha", "target"),
+    "power": ("test", "sizes", "experiments", "delta", "alpha", "target"),
 }
-
-Table: TypeAlias = tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,8 @@ class StudyConfig:
         The ``sizes`` to report, and ``alpha``: their intervals have a confidence of 1 - alpha.
     power : mapping
         The ``test`` whose power is simulated, how many ``sizes`` (5; a list has the sizes
-        themselves), ``experiments`` at each (1 000), its ``alpha``, and the power that is the
-        ``target`` of the next study (0.8).
+        themselves), ``experiments`` at each (1 000), the true difference ``delta`` if it is not
+        that of the data, ``alpha``, and the power that is the ``target`` of the next study (0.8).
     seed : int
         Of what is random.
 
@@ -107,10 +106,10 @@ class StudyConfig:
     @classmethod
     def of(cls, source: Any) -> StudyConfig:
         """Of a configuration, a mapping, None, or the path of a YAML file."""
-        if source is None or isinstance(source, cls):
-            return source or cls()
-        if isinstance(source, Mapping):
-            return cls(**source)
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, Mapping | None):
+            return cls(**source or {})
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
             found = yaml.safe_load(Path(source).read_text("utf-8-sig"))
@@ -129,16 +128,15 @@ class StudyConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Shown):
     """Two systems compared: what the sections of a document are made of.
 
     `units` are what is swapped as a whole: the scores themselves, or the sums of clusters on the
     scale of items. `contributions` are what each of them adds to the difference, times N.
     """
 
-    scores: Scores
     units: Scores
-    statistic: Statistic
+    measure: str
     test: PermutationTestResult
     alpha: float
     interval: ConfidenceInterval | None
@@ -147,49 +145,43 @@ class Comparison:
     config: StudyConfig
 
     @property
-    def difference(self) -> float:
-        """By how much the first system scores higher."""
-        return float(self.test.statistic)
-
-    @property
     def rejected(self) -> bool | None:
         """Whether the exact test rejects; None if its bounds lie on both sides of alpha."""
         return self.answers["exact"].rejects(self.alpha)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What the exact test found, its interval and its level: one row."""
+        found = {"confidence_interval": plain(self.interval), "rejected": self.rejected}
+        found |= {"alpha": self.alpha, "confidence_level": round(1 - self.alpha, 12)}
+        found |= {"difference": float(self.test.statistic), "config": self.config.to_dict()}
+        return [self.test.to_dict() | found | {"paired_by": self.units.source.get("paired_by")}]
 
 
 def _compare(
     scores: Scores, entry: Statistic, alternative: str, alpha: float, config: StudyConfig
 ) -> Comparison:
     """The exact test, made once, and what stands beside it."""
-    level = round(1 - alpha, 12)
-    units = scores.units if entry.columns else _per_item(scores)
+    units, counts, level = scores.units, bool(entry.columns), round(1 - alpha, 12)
+    if scores.clusters is not None and not counts:  # whose mean is to be that of the items
+        arrays = [with_room(x, len(units)) * len(units) for x in units.arrays]
+        units = replace(units, arrays=arrays, scale=scores.scale * len(scores))
     how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": config.seed}
     test = exact_perm_test(scores, **how)
     known = [x for x in applicable(units, entry) if len(units) <= MANY or x not in SLOW]
     tests = config.test.get("tests", known)
-    others = dict.fromkeys(["paired_bootstrap" if entry.columns else "paired_t", *tests])
-    how |= {"tests": [x for x in others if x != "exact"]}
+    others = [x for x in dict.fromkeys([*tests, *["paired_bootstrap"] * counts]) if x != "exact"]
     how["K"] = config.test.get("K", RESAMPLES if len(units) <= CHEAP else FEWER)
-    table = compare_all(units, confidence_level=level, **how)
-    found = table["paired_bootstrap"].interval if entry.columns else None
-    if not entry.columns and test.n_samples is None:
-        found = test.confidence_interval(level)
-    title = f"{entry.title} difference" if entry.columns else registry.MEAN
-    assumed = () if entry.columns else (registry.LABELS, registry.ITEMS)
+    table = compare_all(units, tests=others, confidence_level=level, **how)
+    ends = table["paired_bootstrap"].interval if counts else None
+    if not counts and test.n_samples is None:
+        ends = test.confidence_interval(level)
+    title = f"{entry.title} difference" if counts else registry.MEAN
+    assumed = () if counts else (registry.LABELS, registry.ITEMS)
     checks = tuple(registry.verdict(x, units) for x in assumed)
-    exact = Answer("exact", test, float(test.statistic), title, found, checks)
-    answers = [exact, *(x for x in table if x.test in tests)]
-    facts = test, alpha, found, replace(table, answers=tuple(answers))
-    return Comparison(scores, units, entry, *facts, _contributions(units, entry), config)
-
-
-def _per_item(scores: Scores) -> Scores:
-    """Sums of clusters over their mean size, so that their mean is that of the items."""
-    if scores.clusters is None:
-        return scores
-    units, n = scores.units, len(scores.units)
-    arrays = [with_room(x, n) * n for x in units.arrays]
-    return replace(units, arrays=arrays, scale=scores.scale * len(scores))
+    exact = Answer("exact", test, float(test.statistic), title, ends, checks)
+    answers = replace(table, answers=(exact, *(x for x in table if x.test in tests)))
+    measure, added = entry.title or f"mean {units.score or 'score'}", _contributions(units, entry)
+    return Comparison(units, measure, test, alpha, ends, answers, added, config)
 
 
 def _contributions(scores: Scores, entry: Statistic) -> registry.Floats:
@@ -207,14 +199,6 @@ def _contributions(scores: Scores, entry: Statistic) -> registry.Floats:
     swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
     seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
     return np.where(moved.any(axis=1), (seen - swapped) * len(scores) / 2, 0.0)
-
-
-def _score(scores: Scores, values: Any) -> float | str:
-    """What a system scores on an item: a number, or counts with their names."""
-    if not scores.columns:
-        return float(Fraction(int(values), scores.scale))
-    counts = np.atleast_2d(values).sum(axis=0).tolist()
-    return ", ".join(f"{x} {name}" for x, name in zip(counts, scores.columns, strict=True))
 
 
 # ---- sections ------------------------------------------------------------------------------------
@@ -239,17 +223,20 @@ class Section(Shown):
     table: Sequence[Mapping[str, Any]] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
     picture: Picture | None = None
-    note: str = ""
     code: str = ""
-    folded: bool = True
+
+    @classmethod
+    def of_facts(cls, key: str, heading: str, told: str, facts: Any, **more: Any) -> Section:
+        """A section whose table has names and what is to be said about them."""
+        rows = [{"about": about, "found": x} for about, x in facts.items() if x]
+        return cls(key, heading, told, rows, {"about": "", "found": ""}, **more)
 
     def cells(self) -> list[list[str]]:
         """The table as people read it."""
         return [[_legible(cell(key, row.get(key))) for key in self.titles] for row in self.table]
 
     def _repr_html_(self) -> str:
-        table = html_table(self.table, self.titles) if self.table else ""
-        return together(said(self.sentence), table, said(self.note))
+        return together(said(self.sentence), html_table(self.table, self.titles))
 
     def to_html(self) -> str:
         """The section with its heading and its picture, as a part of a page."""
@@ -260,12 +247,6 @@ def _legible(text: str, most: int = LETTERS) -> str:
     """A text with names from files as one line, not too long, of letters that can be seen."""
     line = "".join(x if x.isprintable() else "\ufffd" for x in " ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def _facts(found: Mapping[str, Any]) -> Table:
-    """A table of names and what is to be said about them."""
-    rows = [{"about": about, "found": x} for about, x in found.items() if x]
-    return rows, {"about": "", "found": ""}
 
 
 def _percent(alpha: float) -> str:
@@ -282,23 +263,23 @@ def _null(c: Comparison) -> Section:
     told += "exchanges that give a difference at least as extreme as the observed one."
     shows = f"Null distribution of the test; p = {test.pvalue_text()}"
     picture = None if test.n_cells > MOST_CELLS else Picture("plot_null", (test,), shows)
-    return Section("null", "Where p comes from", told, *_facts(found), picture)
+    return Section.of_facts("null", "Where p comes from", told, found, picture=picture)
 
 
 def _tests(c: Comparison) -> Section:
     """All tests of the same units side by side."""
     titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": _percent(c.alpha)}
     titles["assumptions"] = "assumptions"
+    told = (
+        "Decide by the test that you chose beforehand: choosing it by its p invalidates the level."
+    )
     rows = [
         answer.to_dict() | {"rejects": answer.rejects(c.alpha), "interval": answer.interval}
         for answer in c.answers
     ]
     shows = "p of all tests, and the intervals of what they estimate"
     picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
-    note = (
-        "Decide by the test that you chose beforehand: choosing it by its p invalidates the level."
-    )
-    return Section("tests", "Other tests side by side", "", rows, titles, picture, note)
+    return Section("tests", "Other tests side by side", told, rows, titles, picture)
 
 
 def _effects(c: Comparison) -> Section:
@@ -306,14 +287,17 @@ def _effects(c: Comparison) -> Section:
     alpha, chosen = c.config.effects.get("alpha", c.alpha), c.config.effects.get("sizes", KINDS)
     for name in chosen:
         check_option("effects.sizes", name, KINDS)
-    every = () if c.statistic.columns else effect_sizes(c.units)
-    found = [effect for effect in every if effect.name in chosen]
-    rows = [effect.rows(round(1 - alpha, 12))[0] for effect in found]
+    rows, warnings = [], []
+    for effect in () if c.units.columns else effect_sizes(c.units):
+        if effect.name in chosen:
+            ends = effect.confidence_interval(round(1 - alpha, 12))
+            rows.append(effect.to_dict() | {"interval": tuple(ends)})
+            warnings.append(effect.warning)
     titles = {"title": "effect size", "value": "value", "interval": _percent(alpha)}
     titles |= {"label": "in Cohen's words", "method": "interval by"}
-    told = "" if rows else "For such scores there is none but the difference itself."
-    note = " ".join({effect.warning for effect in found if effect.warning})
-    return Section("effects", "Effect sizes", told, rows, titles, note=note)
+    told = " ".join(dict.fromkeys(filter(None, warnings)))
+    told = told if rows else "For such scores there is none but the difference itself."
+    return Section("effects", "Effect sizes", told, rows, titles)
 
 
 def _next(c: Comparison) -> Section:
@@ -324,34 +308,48 @@ def _next(c: Comparison) -> Section:
     gaps, n, found = c.contributions, len(c.units), {}
     told = (
         f"These {unit} do not tell in which direction the systems differ, so no number of {unit} "
+        "follows from them. Decide what difference would matter, and ask permtest plan."
     )
-    told += "follows from them. Decide what difference would matter, and ask permtest plan."
     if n >= power.fewest_units(alpha, side) and np.ptp(gaps):
         least = abs(power.minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
         what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
         found[what] = f"{number(least, 4)} (by the t-test)"
-    ends = [0.0] if c.interval is None else [*c.interval]
-    if c.rejected and np.ptp(gaps) and not min(ends) <= 0 <= max(ends):
-        few, many = power.units_at(ends, power.observed_effect(gaps), **how)
-        most = "more than anybody has" if many == inf else f"{many:,.0f}"
-        what = f"{unit} needed to find it again with a power of {target:.0%}"
-        found[what] = f"{few:,.0f} to {most}"
-        told = "The numbers are those at either end of the interval of the difference. Plan for "
-        told += "the smallest difference that matters: significant ones tend to be overestimated."
-    return Section("next", "The next study", told, *_facts(found))
+    low, high = sorted(c.interval or (0.0, 0.0), key=abs)
+    if c.rejected and np.ptp(gaps) and low * high > 0:
+        few, many = (_units_at(end, gaps, **how) for end in (high, low))
+        found[f"{unit} needed to find it again with a power of {target:.0%}"] = f"{few} to {many}"
+        told = (
+            "The numbers are those at either end of the interval of the difference. Plan for "
+            "the smallest difference that matters: significant ones tend to be overestimated."
+        )
+    return Section.of_facts("next", "The next study", told, found)
+
+
+def _units_at(end: float, gaps: registry.Floats, **how: Any) -> str:
+    """The units needed for a difference whose spread is that of these `gaps`."""
+    of = power.observed_effect(gaps)
+    if "p_b" in of:  # on as many items as before, if so few can make that difference
+        apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
+        of = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
+    else:
+        of["delta"] = end
+    try:
+        least = power.fewest_units(how["alpha"], how["alternative"])
+        return f"{least if isinf(end) else power.units_needed(of, **how):,}"
+    except ValueError:
+        return "more than anybody has"
 
 
 def _items(c: Comparison) -> Section:
     """The items that make the difference."""
-    d, (a, b) = c.contributions, c.units.names
+    d, units, (a, b) = c.contributions, c.units, c.units.names
     up, down = (int(np.sum(side * d > 0)) for side in (1, -1))
     order = np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist()
-    unit, ids, rows = c.test.swapped.removesuffix("s"), c.units.ids, []
+    unit, rows = c.test.swapped.removesuffix("s"), []
     for i in filter(d.__getitem__, order):
-        pairs = zip((a, b), c.units.arrays, strict=True)
-        both = {name: _score(c.units, values[i]) for name, values in pairs}
-        item = f"item {i + 1}" if ids is None else ids[i]
-        rows.append({"item": item, **both, "adds": d[i] / len(d)})
+        item = f"item {i + 1}" if units.ids is None else units.ids[i]
+        rows.append({"item": item, a: _score(units, 0, i), b: _score(units, 1, i)})
+        rows[-1]["adds"] = d[i] / len(d)
     told = (
         f"{a} scores higher on {counted(up, f'{unit}s')}, {b} on {down}, and {d.size - up - down} "
         f"do not differ. The {len(rows)} that differ most are listed: read them before you explain "
@@ -361,17 +359,29 @@ def _items(c: Comparison) -> Section:
     return Section("items", "Items behind the difference", told, rows, titles)
 
 
+def _score(scores: Scores, system: int, item: int) -> float | str:
+    """What a system scores on an item: a number, or counts with their names."""
+    found = scores.arrays[system][item]
+    if not scores.columns:
+        return float(Fraction(int(found), scores.scale))
+    counts = zip(np.atleast_2d(found).sum(axis=0).tolist(), scores.columns, strict=True)
+    return ", ".join(f"{count} {name}" for count, name in counts)
+
+
 def _data(c: Comparison, scores: Scores) -> list[Section]:
     """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
     options, (a, b) = c.config.data, c.units.names
     seen = describe(c.units, alpha=options.get("alpha", 0.05))
-    columns = (vars(x).values() for x in (seen.a, seen.b, seen.difference))
-    keys = "about", "a", "b", "difference"
-    rows = [
-        dict(zip(keys, (name.replace("_", " "), *values), strict=True))
-        for name, *values in zip(vars(seen.a), *columns, strict=True)
+    columns = {
+        "a": seen.a.to_dict(),
+        "b": seen.b.to_dict(),
+        "difference": seen.difference.to_dict(),
+    }
+    rows: list[dict[str, Any]] = [
+        {"about": name.replace("_", " ")} | {key: column[name] for key, column in columns.items()}
+        for name in columns["a"]
     ]
-    titles = dict(zip(keys, ("", a, b, "difference"), strict=True))
+    titles = {"about": "", "a": a, "b": b, "difference": "difference"}
     picture = Picture("plot_scores", (c.units,), "The scores of both systems")
     found = [Section("data", "The data", str(seen), rows, titles, picture)]
     if len(scores) > 3 and scores.clusters is None:
@@ -389,38 +399,34 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
 def _power(c: Comparison) -> Section:
     """Simulated power against the number of units (manual, 3.4)."""
     how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
-    options = {"target": how.pop("target", 0.8)}
-    units = c.units
+    options, side = {"target": how.pop("target", 0.8)}, c.test.alternative
     try:
-        curve = power.power_curve(units, alternative=c.test.alternative, rng=c.config.seed, **how)
+        curve = power.power_curve(c.units, alternative=side, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
         return Section("power", "Power", f"It was not simulated: {error}.")
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = [{"n": n, "power": share, "interval": ends} for n, share, ends in lines]
     titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
     picture = Picture("plot_power", (curve,), "Simulated power and number of units", options)
-    note = "Power that is computed from the same scores as p adds nothing to p; use it to plan."
-    return Section("power", "Power", str(curve), rows, titles, picture, note)
+    told = f"{curve} Power from the same scores as p adds nothing to p; use it to plan."
+    return Section("power", "Power", told, rows, titles, picture)
 
 
-def _source(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> Section:
-    """Where the scores come from, and by which settings they were compared."""
-    found, code = {}, ""
-    for key, value in source.items():
-        texts = value if isinstance(value, list | tuple) else [value]
-        if all(isinstance(x, str | int | float) for x in texts):
-            found[key.replace("_", " ")] = ", ".join(map(str, texts))
+def _origin(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> list[Section]:
+    """Where the scores come from, by which settings they were compared, and what to cite."""
+    found = {
+        key.replace("_", " "): ", ".join(map(str, x)) if isinstance(x, list | tuple) else x
+        for key, x in source.items()
+        if key != "files"
+    }
     found |= {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
-    if config:
-        code = optional("yaml", needed_by="a configuration", extra="study").safe_dump(config)
     told = "" if found else "permtest received the scores from a program, not from files."
-    return Section("source", "Where from", told, *_facts(found), code=code)
-
-
-def _cite() -> Section:
+    yaml = optional("yaml", needed_by="a configuration", extra="study") if config else None
+    code = yaml.safe_dump(config) if yaml else ""
     version = import_module("permtest").__version__
     bib = (TEMPLATES / "cite.bib").read_text("utf-8").replace("VERSION", version)
-    return Section("cite", "How to cite", f"Computed with permtest {version}.", code=bib)
+    cite = Section("cite", "How to cite", f"Computed with permtest {version}.", code=bib)
+    return [Section.of_facts("source", "Where from", told, found, code=code), cite]
 
 
 # ---- the document --------------------------------------------------------------------------------
@@ -434,9 +440,8 @@ class Document(Shown):
     sentence: str
     numbers: Mapping[str, str]
     picture: Picture
-    caution: tuple[str, ...]
+    caution: Sequence[str]
     sections: Sequence[Section]
-    summary: Section
     comparison: Comparison | Leaderboard
 
     def __getitem__(self, key: str) -> Section:
@@ -454,16 +459,7 @@ class Document(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """Everything as plain values: one row."""
-        found: dict[str, Any] = {"title": self.title, "sentence": self.sentence}
-        about = self.comparison
-        if isinstance(about, Leaderboard):
-            found |= about.to_dict()
-        else:
-            found |= about.test.to_dict() | {"confidence_interval": plain(about.interval)}
-            found |= {"difference": about.difference, "rejected": about.rejected}
-            found |= {"alpha": about.alpha, "confidence_level": round(1 - about.alpha, 12)}
-            found |= {"paired_by": about.scores.source.get("paired_by")}
-            found |= {"config": about.config.to_dict()}
+        found = {"title": self.title, "sentence": self.sentence, **self.comparison.to_dict()}
         parts = {part.key: [plain(row) for row in part.table] for part in self.sections}
         return [found | {"caution": list(self.caution), "sections": parts}]
 
@@ -471,22 +467,30 @@ class Document(Shown):
         """A page that needs nothing else."""
         return _rendered("report.html", self)
 
+    def to_latex(self) -> str:
+        """The tables as LaTeX, which needs no package but booktabs."""
+        from pandas import DataFrame
+
+        text = f"% {' '.join(self.sentence.split())}\n"
+        for part in [Section.of_facts("", self.title, "", self.numbers), *self.sections]:
+            if part.table:
+                frame = DataFrame(part.cells(), columns=list(part.titles.values()))
+                text += f"\n% {_legible(part.heading)}\n{frame.to_latex(index=False, escape=True)}"
+        return text
+
     def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
-        found = {}
-        for kind in formats:
-            check_option("format", kind, FORMATS)
-            if kind in ("html", "md"):
-                text = _rendered(f"report.{kind}", self)
-            else:
-                text = _latex(self) if kind == "tex" else self.to_json(indent=2)
-            found[f"report.{kind}"] = text.encode("utf-8", "replace")
-        return found
+        made: dict[str, Callable[[], str]] = {"html": self.to_html, "tex": self.to_latex}
+        made |= {
+            "md": partial(_rendered, "report.md", self),
+            "json": partial(self.to_json, indent=2),
+        }
+        return {f"report.{kind}": made[kind]().encode("utf-8", "replace") for kind in formats}
 
     def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
         """Write the document to a folder, or to one file, and return the paths of the files.
 
-        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (a table)
+        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (tables)
         or .json; or a folder, which is made if there is none and gets all of these. Files that
         exist are an error, unless `overwrite` is True.
         """
@@ -505,21 +509,10 @@ def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tu
     if path.suffix and not path.is_dir():
         check_option("format", path.suffix[1:].lower(), FORMATS)
         paths = (path,)
-    elif path.exists() and not path.is_dir():
-        raise NotADirectoryError(f"{path}: this is a file; name a folder, or end in .html")
-    for one in paths:
+    for one in (path,) if path.is_file() else paths:
         if one.exists() and not overwrite:
             raise FileExistsError(f"{one}: the file exists")
     return paths
-
-
-def _latex(document: Document) -> str:
-    """A table for a paper, which needs no package but booktabs."""
-    from pandas import DataFrame
-
-    frame = DataFrame(document.summary.cells(), columns=list(document.summary.titles.values()))
-    table = frame.to_latex(index=False, escape=True)
-    return f"% {' '.join(document.sentence.split())}\n{table}"
 
 
 #: What Markdown, or the HTML in it, would take for a mark.
@@ -624,60 +617,55 @@ def report(
     sections = [_null(c), _tests(c), _effects(c), _next(c), _items(c)]
     if config is not None and not entry.columns:
         sections = [*_data(c, scores), *sections[:3], _power(c), *sections[3:]]
-    return _of_two(c, [*sections, _source(units.source, chosen.to_dict()), _cite()])
+    return _of_two(c, [*sections, *_origin(units.source, chosen.to_dict())])
 
 
 def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
     """The first page of a comparison."""
-    test, names, entry, ends = c.test, c.units.names, c.statistic, ""
-    measure = entry.title or f"mean {c.scores.score or 'score'}"
+    test, level, gap, ends = c.test, _percent(c.alpha), float(c.test.statistic), ""
     if c.interval is not None and c.interval != (-inf, inf):
         ends = interval(*c.interval)
-    p, level = test.pvalue_text(), _percent(c.alpha)
     numbers = {
-        f"difference in {measure}; {level} {ends or 'unknown'}": f"{c.difference:+.4g}",
-        f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": p,
+        f"difference in {c.measure}; {level} {ends or 'unknown'}": f"{gap:+.4g}",
+        f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": test.pvalue_text(),
         f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
     }
-    x, y = test.scores or (0.0, 0.0)
-    scores = _facts({names[0]: number(x, 4), names[1]: number(y, 4), **numbers})
-    options: dict[str, Any] = {}
-    if entry.columns:
-        options = {"contributions": c.contributions, "difference": c.difference, "measure": measure}
     shows = "The difference on each item, and the overall difference with its interval"
-    told = f" The difference has a {level} of {ends}." if ends else ""
-    doubts = [c.interval.warning if c.interval else None, *test.notes]
-    first = "p does not say how large the difference is, or how probable it is that there is none."
+    options = {"contributions": c.contributions, "difference": gap, "measure": c.measure}
+    picture = Picture("plot_estimation", (c.units, c.interval), shows)
+    caution = [
+        "p does not say how large the difference is, or how probable it is that there is none.",
+        "Nobody said whether higher is better, so neither system is called better.",
+        "It holds for these two systems on items like these, not for newly trained ones; and only "
+        f"if the {test.swapped} do not depend on each other.",
+        c.interval.warning if c.interval else None,
+        *test.notes,
+    ]
     if c.rejected is False:
-        first = "This does not show that the systems are equal."
-    second = "Nobody said whether higher is better, so neither system is called better."
-    third = "It holds for these two systems on items like these, not for newly trained ones; and "
-    third += f"only if the {test.swapped} do not depend on each other."
-    caution = [first, second * (test.higher_is_better is None), third, *doubts]
+        caution[0] = "This does not show that the systems are equal."
+    if test.higher_is_better is not None:
+        caution[1] = None
     return Document(
-        title=" against ".join(names),
-        sentence=test.sentence() + told,
+        title=" against ".join(c.units.names),
+        sentence=test.sentence() + f" The difference has a {level} of {ends}." * bool(ends),
         numbers=numbers,
-        picture=Picture("plot_estimation", (c.units, c.interval), shows, options),
-        caution=tuple(filter(None, caution)),
+        picture=picture._replace(options=options) if c.units.columns else picture,
+        caution=[text for text in caution if text],
         sections=sections,
-        summary=Section("", "", "", *scores),
         comparison=c,
     )
 
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    table, several = board.rows(), board.baseline is None
-    size = counted(len(board.systems), "systems")
-    note = "Systems that share a letter are not shown to differ. " * several
-    note += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
-    sections = [Section("ranking", "Ranking", "", table, board.titles, note=note, folded=False)]
+    several, size = board.baseline is None, counted(len(board.systems), "systems")
+    told = "Systems that share a letter are not shown to differ. " * several
+    told += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
+    sections = [Section("ranking", "Ranking", told, board.rows(), board.titles)]
     if several and len(board.systems) <= MOST_DRAWN:
         shows = f"Differences and adjusted p of all pairs of {size}"
-        sections.append(
-            Section("pairs", "All pairs", picture=Picture("plot_pairs", (board,), shows))
-        )
+        picture = Picture("plot_pairs", (board,), shows)
+        sections.append(Section("pairs", "All pairs", picture=picture))
     numbers = {"systems": f"{len(board.systems):,}", "items": f"{board.n:,}"}
     numbers[f"of {len(board):,} comparisons show a difference"] = f"{board.differs.sum():,}"
     caution = "Systems that are not shown to differ may still differ, by less than these "
@@ -686,8 +674,7 @@ def _of_board(board: Leaderboard) -> Document:
         sentence=_legible(board.sentence(), 10**4),
         numbers=numbers,
         picture=Picture("plot_ranking", (board,), f"What {size} score"),
-        caution=(f"{caution}{board.unit} can show.", *map(_legible, board.remarks())),
-        sections=[*sections, _source(board.scores.source), _cite()],
-        summary=sections[0],
+        caution=[f"{caution}{board.unit} can show.", *map(_legible, board.remarks())],
+        sections=[*sections, *_origin(board.scores.source)],
         comparison=board,
     )

@@ -56,7 +56,7 @@ OTHERS: dict[str, Test] = {
     "describe": study.describe,
     "recommend": study.recommend,
     "evaluation_units": lambda u, v: study.evaluation_units(u, v, 2, rng=0),
-    "unit_sizes": lambda u, v: str(study.unit_sizes(u, v, [1, 2, 3], rng=0)),
+    "unit_sizes": lambda u, v: str(study.unit_sizes(u, v, rng=0)),
     "power_curve": lambda u, v: study.power_curve(u, v, **DRAWN),
     "report": study.report,
 }

@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from math import inf
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from permtest.study.power import (
     Resampling,
     observed_effect,
     power_with,
-    units_at,
     units_needed,
 )
 
@@ -114,20 +112,10 @@ def test_what_a_study_needs_is_what_the_functions_say(alternative):
     assert power_with(12, binary, **how) == exact_power(*shares, 12, **how)
     assert units_needed(binary, power=0.8, **how) == sample_size_binary(*shares, **how)
     assert power_with(2, of, alpha=0.05, alternative=alternative) == 0, "no p is so small"
-    near, far = (sample_size(x, spread, **how) for x in (0.5 * d.mean(), 2 * d.mean()))
-    ends = sorted((0.5 * d.mean(), 2 * d.mean()))
-    assert units_at(ends, of, power=0.8, **how) == (far, near)
-
-
-def test_ends_of_an_interval_that_nobody_has_items_for():
-    of, how = {"p_b": 0.2, "p_c": 0.1}, {"power": 0.8, "alpha": 0.05, "alternative": "greater"}
-    assert units_at((0.1, inf), of, **how)[0] == 5  # 2^-5 is below 0.05
-    assert units_at((-0.3, -0.1), of, **how) == (inf, inf)
-    assert units_at((1e-12, 0.1), of, **how)[1] == inf
-    few, many = (sample_size_binary((0.3 + x) / 2, (0.3 - x) / 2, **how) for x in (0.2, 0.1))
-    assert units_at((0.1, 0.2), of, **how) == (few, many)
-    large = units_needed({"p_b": 0.051, "p_c": 0.049}, **how)
-    assert large == sample_size(0.002, (0.1 - 0.002**2) ** 0.5, **how), "by the formula of t"
+    large = units_needed(
+        {"p_b": 0.051, "p_c": 0.049}, power=0.8, alpha=0.05, alternative="two-sided"
+    )
+    assert large == sample_size(0.002, (0.1 - 0.002**2) ** 0.5), "by the formula of t"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +177,6 @@ def test_t_tests_of_normal_differences_have_the_power_of_noncentral_t(alternativ
         expected = power_t(size, 0.3, d.std(), alternative=alternative)
         assert abs(curve.power[i] - expected) < errors(expected)
         assert abs(exact.power[i] - expected) < errors(expected) + 0.02  # nearly as powerful
-    assert (exact.rounded, curve.rounded) == (pytest.approx(d.std() / 8), 0)
 
 
 def test_extreme_data():
@@ -205,7 +192,7 @@ def test_a_curve_can_be_read():
     def curve(*shares: float) -> PowerCurve:
         sizes = tuple(100 * (i + 1) for i in range(len(shares)))
         ends = tuple((x - 0.02, x + 0.02) for x in shares)
-        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, 0.5, 0.0)
+        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, 0.5)
 
     falling = curve(0.3, 0.7, 0.6, 0.85)  # which is read off the nearest that never falls
     assert [falling.needed(x) for x in (0.75, 0.649, 0.2, 0.9)] == [350, 200, 100, None]

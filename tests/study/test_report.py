@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
+from math import inf
 
 import numpy as np
 import pytest
@@ -13,7 +14,13 @@ import yaml
 
 import permtest as pt
 from permtest import Scores, exact_perm_test
-from permtest.study import StudyConfig, evaluation_units, report, sample_size
+from permtest.study import (
+    StudyConfig,
+    evaluation_units,
+    report,
+    sample_size,
+    sample_size_binary,
+)
 from tests.html_page import Page
 
 ROOM = import_module("permtest.study.report")
@@ -68,7 +75,7 @@ def test_clusters_are_the_units():
     c, sums = report(CLUSTERED).comparison, CLUSTERED.units
     assert c.test.pvalue == exact_perm_test(sums).pvalue
     assert c.interval == exact_perm_test(CLUSTERED).confidence_interval()
-    assert c.answers["paired_t"].estimate == pytest.approx(c.difference)
+    assert c.answers["paired_t"].estimate == pytest.approx(float(c.test.statistic))
     assert len(c.contributions) == c.answers.n == 6
     assert "clusters do not depend" in report(CLUSTERED).caution[2]
 
@@ -102,7 +109,17 @@ def test_items_are_needed_only_where_a_difference_is_established():
     assert "do not tell in which direction" in report(unclear)["next"].sentence
     ends, sd = report(SCORES).comparison.interval, np.subtract(NEW, OLD).std(ddof=1)
     few, many = (sample_size(end, sd) for end in ends[::-1])
-    assert report(SCORES)["next"].table[1]["found"] == f"{few} to {many}"
+    assert report(SCORES)["next"].table[1]["found"] == f"{max(few, 6)} to {many}"
+
+
+def test_items_needed_at_the_ends_of_an_interval():
+    bits, how = np.repeat([1, -1, 0], [20, 10, 70]), {"power": 0.8, "alpha": 0.05}
+    how["alternative"] = "greater"
+    assert ROOM._units_at(inf, bits, **how) == "5", "2^-5 is below 0.05"
+    for end in (0.1, 0.2):
+        exact = sample_size_binary((0.3 + end) / 2, (0.3 - end) / 2, **how)
+        assert ROOM._units_at(end, bits, **how) == str(exact)
+    assert ROOM._units_at(1e-12, bits, **how) == "more than anybody has"
 
 
 def test_what_it_does_not_say():
@@ -128,7 +145,7 @@ def test_each_step_has_its_settings(metric):
         "data": {"alpha": 0.2, "tolerance": 9, "rule": "manual"},
         "test": {"alpha": 0.1, "tests": ["sign", "wilcoxon"]},
         "effects": {"sizes": ["hedges_g"], "alpha": 0.2},
-        "power": {"test": "paired_t", "sizes": [5, 9], "experiments": 20},
+        "power": {"test": "paired_t", "sizes": [5, 9], "experiments": 20, "delta": 0},
     }
     config["power"] |= {"alpha": 0.01, "target": 0.9}
     document = report(NEW, OLD, config=config | {"seed": 3})
@@ -199,7 +216,8 @@ def test_every_form_has_every_section(make):
     pictures = sum(part.picture is not None for part in document.sections)
     assert page.count("<img") == len(set(Page(page).values("alt"))) == pictures + 1
     assert page == make().files(["html"])["report.html"].decode(), "the same every time"
-    assert "\\toprule" in files["report.tex"].decode()
+    tables = sum(bool(part.table) for part in document.sections)
+    assert files["report.tex"].count(b"\\toprule") == tables + 1
 
 
 def test_a_board_is_the_same_document_with_other_sections():
@@ -224,7 +242,7 @@ def test_a_folder_or_a_file(tmp_path):
     with pytest.raises(ValueError, match="format='pdf' is not known"):
         document.write(tmp_path / "a.pdf")
     (tmp_path / "file").write_text("")
-    with pytest.raises(NotADirectoryError, match="this is a file"):
+    with pytest.raises(FileExistsError, match="file: the file exists"):
         document.write(tmp_path / "file")
 
 
@@ -248,6 +266,7 @@ def test_without_the_extra(missing, monkeypatch):
         (SCORES, {"config": {"effects": {"sizes": ["d"]}}}, "effects.sizes="),
         (SCORES, {"config": {"units": {"size": "ten"}}}, "size = 'ten' must"),
         (CLUSTERED, {"config": {"units": {"size": 2}}}, "units.size must be 1"),
+        (SPANS, {"config": {"test": {"delta": 1}}}, "test.delta: there is no such option"),
     ],
 )
 def test_refusals(scores, how, message):
