@@ -57,7 +57,6 @@ KINDS = {
     "index of pandas": ("," + CSV[4:]).encode(),
     "Excel": binary("to_excel", index=False),
     "parquet": binary("to_parquet", index=False),
-    "feather": binary("to_feather"),
     "JSON": FRAME.to_json(orient="records").encode(),
     "JSON lines": FRAME.to_json(orient="records", lines=True).encode(),
     "nested": json.dumps(
@@ -142,7 +141,7 @@ def test_limits_are_stated(monkeypatch):
             pt.read(File("x.csv", data))
     monkeypatch.setattr(tables, "MOST_BYTES", 10**6)
     monkeypatch.setattr(tables, "MOST_CELLS", 5)
-    for kind in ("comma", "JSON", "parquet", "feather"):
+    for kind in ("comma", "JSON", "parquet"):
         with pytest.raises(ReadError, match="it is too large: at most"):
             pt.read(File("x.csv", KINDS[kind]))
 
