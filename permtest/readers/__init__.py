@@ -386,7 +386,8 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
     if len(tables) > 1:
         if len(names or tables) != len(tables):
             raise ReadError(f"{len(names)} systems are named for {len(tables)} files")
-        pairs = zip(tables, names or [None] * len(tables), strict=True)
+        names = names if names and "gold" not in said else [None] * len(tables)
+        pairs = zip(tables, names, strict=True)
         return [*(Part(x, x.called, _values(x, said, y)) for x, y in pairs), *right]
     table, pattern = tables[0], str(names[0]) if "*" in str(names[0]) else ""
     start, _, end = pattern.partition("*")
@@ -403,9 +404,8 @@ def _values(table: Table, said: Said, name: Any = None) -> tuple[str, ...]:
     entry = None if "gold" in said else _entry(said)
     if entry is None:
         option = "prediction" if "gold" in said else "score"
-        if name is not None and not (option in said and option == "prediction"):
-            return (table.column(name, "a" if "a" in said else "systems"),)
-        return (table.column(said[option], option),)
+        option = option if name is None else "a" if "a" in said else "systems"
+        return (table.column(said[option] if name is None else name, option),)
     layouts, columns = [x.columns for x in entry.measures], tuple(str(name or "").split(","))
     if len(columns) in map(len, layouts):
         return tuple(table.column(x, "a") for x in columns)
@@ -574,7 +574,9 @@ def _check_single(
     problem = f"{printable(table.path)}: {some(ids)} {name} comes twice"
     problem += f" for {printable(systems[int(line['system'])])}" * ("system" in said)
     problem += f", in {places}; name what tells its lines apart (--run COL)"
-    raise ReadError(problem, columns_of([table]), _propose_runs([table], said, False))
+    raise ReadError(
+        problem, columns_of([table]), _propose_runs([table, *(x.table for x in parts)], said)
+    )
 
 
 def _complete(
@@ -738,7 +740,7 @@ def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
     return {"system": texts[0]} | (dict(zip("ab", values[:2], strict=True)) if more else {})
 
 
-def _propose_runs(tables: Sequence[Table], said: Said, _: bool) -> Said:
+def _propose_runs(tables: Sequence[Table], said: Said, _: bool = False) -> Said:
     """The column that tells the lines of one item and system apart, if that is needed."""
     table = tables[0]
     if _is_wide(tables, said) or "run" in said or not table.header or not _recurs(tables, said):
@@ -755,7 +757,7 @@ def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """What is left and holds numbers, or some of the right labels."""
     table, names = tables[0], _free(tables, said)
     bare = len(table.names) == 2 and _is_wide(tables, said)
-    if not (bare or _ids(table, said)) or {"score", "prediction"} & {*said}:
+    if not (bare or _ids(table, said)):
         return {}
     gold, scores = "gold" in said, _numbers(table, names)
     if gold:
@@ -764,7 +766,7 @@ def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
         scores = [x for x in names if labels & {*table.frame[x]}]
     if _is_wide(tables, said):
         return _propose_wide(tables, said, scores, many)
-    if not gold and _entry(said) is not None:
+    if (not gold and _entry(said) is not None) or {"score", "prediction"} & {*said}:
         return {}
     if len(tables) > 1 and not table.known and not gold:  # what is alike says nothing
         scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
