@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from inspect import signature
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -156,8 +156,6 @@ def read(
     """
     said = {name: value for name, value in locals().items() if value is not None}
     paths = [said.pop(name) for name in ("path", "path_b") if name in said]
-    if ("a" in said) != ("b" in said):
-        raise ReadError("name both systems (--a COL --b COL), or none")
     return _read(paths, said, many=False)
 
 
@@ -193,11 +191,7 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
     >>> read_many(table, id="name", systems="*_score").systems
     ('ann', 'bob')
     """
-    known = [x for x in signature(read).parameters if x not in ("path", "path_b", "a", "b")]
-    if wrong := next((x for x in declared if x not in known), None):
-        close = get_close_matches(wrong, known, 1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise TypeError(f"read_many() has no argument {wrong!r}{hint}")
+    signature(read).bind(path, **declared)  # a TypeError names what is unknown
     said = {x: y for x, y in {"systems": systems, **declared}.items() if y is not None}
     return _read([path, *paths], said, many=True)
 
@@ -206,6 +200,8 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     """Open files, and make scores of what is declared or needs no declaration."""
     if said.get("missing", "drop") not in ("drop", "zero"):
         raise ReadError(f"{shown(said['missing'])} is not known: --missing drop, or --missing zero")
+    if ("a" in said) != ("b" in said):
+        raise ReadError("name both systems (--a COL --b COL), or none")
     if "pos_label" in said and "gold" not in said:
         raise ReadError("a label to be found (--pos-label) needs right labels: --gold")
     sources = [_source(x) for x in paths]
@@ -333,30 +329,38 @@ def _is_wide(tables: Sequence[Table], said: Said) -> bool:
     return len(tables) == 1 and "system" not in said
 
 
+def _is_unclear(tables: Sequence[Table], said: Said) -> bool:
+    """Whether several columns may be the item, or one that has another order in the last file."""
+    first, other, ids = tables[0], tables[-1], _ids(tables[0], said)
+    if "id" in said or first.known or len(ids) == 1 or _is_wide(tables, said):
+        return False
+    free = _free(tables, said) if first.header and not ids else ()
+    both = [(list(first.frame[x]), list(other.frame[x])) for x in free]
+    return bool(ids) or any(x != y and {*x} == {*y} and len({*x}) == len(x) for x, y in both)
+
+
 def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
     """What was declared, with what needs no declaration; None if that is not enough."""
     table, wide = tables[0], _is_wide(tables, said)
     ids, named = [_ids(x, said) for x in tables], bool(_wanted(said)) and "system" not in said
     called = {"score", "system"} <= {*table.names} and bool(ids[0]) and not {*said} & {*ROLES}
-    if wide and called and not named:
-        return {**said, "system": "system", "score": "score"}
-    if not wide and "gold" in said:
-        return said if "prediction" in said else None
-    if named or (not wide and ("score" in said or _entry(said) is not None)):
+    if wide and called:
+        said, wide = {**said, "system": "system", "score": "score"}, False
+    if _is_unclear(tables, said) or (not wide and "gold" in said and "prediction" not in said):
+        return None
+    if named or (not wide and ({"score", "gold"} & {*said} or _entry(said) is not None)):
         return said
     free = [x.known.get("scores") or _rest(x, said) for x in tables]
     scores = [x.known.get("scores") or _numbers(x, y) for x, y in zip(tables, free, strict=True)]
+    names = free[0] if wide else [x[0] for x in scores if len(x) == 1]
     if wide:
         plain = bool(ids[0]) if table.header else len(table.names) == 2
-        if "gold" in said or not plain or len(free[0]) != 2 or scores != free or "score" in free[0]:
-            return None
-        return said | ({"systems": free[0]} if many else dict(zip("ab", free[0], strict=True)))
+        plain = plain and scores == free and len(names) == 2 and "score" not in names
+        return said | _of_systems(names, many) if plain and "gold" not in said else None
     bare = all(not x.header and len(x.names) == 1 for x in tables)
     shared = bare or (bool(ids[0]) and all(x == ids[0] for x in ids))
-    known = "scores" in table.known if "system" in said else shared
-    if not known or any(len(x) != 1 for x in scores):
+    if len(names) < len(tables) or not ("scores" in table.known if "system" in said else shared):
         return None
-    names = [x[0] for x in scores]
     return said | ({"score": names[0]} if len({*names}) == 1 else {"systems": names})
 
 
@@ -392,7 +396,12 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
     table, pattern = tables[0], str(names[0]) if "*" in str(names[0]) else ""
     start, _, end = pattern.partition("*")
     names = [x for x in table.names if fnmatchcase(x, pattern)] if pattern else names
-    found = {str(x)[len(start) :].removesuffix(end): _values(table, said, x) for x in names}
+    columns = [_values(table, said, x) for x in names]
+    called = [
+        str(x) if len(y) > 1 else y[0].removesuffix(end)
+        for x, y in zip(names, columns, strict=True)
+    ]
+    found = {x[len(start) :]: y for x, y in zip(called, columns, strict=True)}
     if len(found) < max(2, len(names)):
         problem = f"--systems {some(_wanted(said))} names {len(found)} columns, and has to name two"
         raise ReadError(problem, columns_of(tables))
@@ -492,8 +501,6 @@ def _scores(tables: Sequence[Table], said: Said) -> Scores:
     """The scores of what is declared, with all that is checked."""
     parts, wide, ids = _parts(tables, said), _is_wide(tables, said), _ids(tables[0], said)
     lines, systems, names = _lines(parts, said)
-    if not wide:
-        _check_ids(parts, said)
     _check_single(lines, systems, names, parts, said)
     each, left = _complete(lines, systems, names, said)
     if "right" in said:
@@ -504,7 +511,7 @@ def _scores(tables: Sequence[Table], said: Said) -> Scores:
         _check_agreement(parts, firsts, said)
     if not {"run", "gold"} & {*said} and _entry(said) is None and not left:
         _check_total([x[0].to_numpy() for x in each], tables[0], int(each[0]["row"].iloc[-1]))
-    files = [{"file": x.path, "sha256": x.file and x.file.sha256} for x in tables]
+    files = [{"file": x.path, "sha256": x.file and sha256(x.file.data).hexdigest()} for x in tables]
     by = "the lines of one table" if wide else some(ids) or "their order"
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
     how |= {x: y for x, y in said.items() if x == "higher_is_better"}
@@ -540,22 +547,6 @@ def _made(
     return Scores.of_runs(
         {x: Runs(values[x], sizes[x], tuple(lines[x]["run"])) for x in lines}, **how
     )
-
-
-def _check_ids(parts: Sequence[Part], said: Said) -> None:
-    """Stop where it is not said which column is the item, and where one could say it."""
-    tables = [x.table for x in parts if x.system is not RIGHT]
-    first, other, ids = tables[0], tables[-1], _ids(tables[0], said)
-    if len(ids) > 1 and "id" not in said and not first.known:
-        problem = f"{some(ids)} are called like ids; say which tell the items apart (--id COL)"
-        unique = [x for x in ids if all(y.facts[x].distinct == len(y) for y in tables)]
-        raise ReadError(problem, columns_of([first]), {"id": [*unique, *ids][0]})
-    free = [x for x in _free(tables, said) if x not in parts[0].values and first.header and not ids]
-    for name in free:
-        x, y = list(first.frame[name]), list(other.frame[name])
-        if x != y and {*x} == {*y} and len({*x}) == len(x):
-            problem = f"{shown(name)} has the same values in another order; is it the item?"
-            raise ReadError(f"{problem} (--id {name})", columns_of(tables), {"id": name})
 
 
 def _check_single(
@@ -680,8 +671,8 @@ def _stop(tables: Sequence[Table], said: Said, many: bool) -> ReadError:
     for step in (_propose_item, _propose_systems, _propose_runs, _propose_scores):
         proposal |= step(tables, said | proposal, many)
     if "score" in proposal and len(tables) > 1 and not table.known:
-        column = printable(proposal["score"])
-        if {table.number(x) for x in table.frame[proposal["score"]]} <= {"0", "1", ""}:
+        cells, column = table.frame[proposal["score"]], printable(proposal["score"])
+        if {table.number(x) for x in cells} <= {"0", "1", ""}:
             proposal = {}
             problem += (
                 f". {column} is 0 or 1: scores (--score {column}), or answers to be compared "
@@ -697,39 +688,37 @@ def _free(tables: Sequence[Table], said: Said) -> list[str]:
     return [x for x in _rest(tables[0], said) if all(x in y.names for y in tables)]
 
 
-def _recurs(tables: Sequence[Table], said: Said) -> bool:
-    """Whether an item has several lines of a system in the first table."""
-    table = tables[0]
-    keys = [*_ids(table, said), *(table.column(x, "system") for x in listed(said.get("system")))]
+def _recurs(table: Table, said: Said, *more: str) -> bool:
+    """Whether an item has several lines of a system, and of another column."""
+    systems = [table.column(x, "system") for x in listed(said.get("system"))]
+    keys = [*_ids(table, said), *systems, *more]
     return bool(keys) and bool(table.frame.duplicated(keys).any())
-
-
-def _labels(table: Table, names: Sequence[str]) -> list[str]:
-    """Columns that may name something: text, or whole numbers."""
-    facts = table.facts
-    return [x for x in names if facts[x].distinct and (facts[x].whole or not facts[x].numbers)]
 
 
 def _propose_item(tables: Sequence[Table], said: Said, _: bool) -> Said:
     """A column that differs in every line, or of those that recur the one of most values."""
     table, ids, facts = tables[0], _ids(tables[0], said), tables[0].facts
-    single = all({*ids} <= {*x.names} and not _recurs([x], said) for x in tables)
-    if "id" in said or (ids and single) or (_is_wide(tables, said) and len(table.names) == 2):
+    wide = _is_wide(tables, said)
+    known = len(ids) == 1 or (bool(ids) and wide)
+    if (
+        "id" in said
+        or (wide and len(table.names) == 2)
+        or (known and all({*ids} <= {*x.names} and not _recurs(x, said) for x in tables))
+    ):
         return {}
-    labels = _labels(
-        table, [x for x in [*ids, *_free(tables, said)] if all(x in y.names for y in tables)]
-    )
+    labels = [x for x in [*ids, *_free(tables, said)] if facts[x].names]
+    labels = [x for x in labels if all(x in y.names for y in tables)]
     unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
-    again = [x for x in labels if facts[x].even or not facts[x].numbers]
-    again = [x for x in again if 1 < facts[x].distinct < len(table) and table.header]
-    likely = unique[:1] or sorted(again, key=lambda x: -facts[x].distinct)[:1]
+    again = [x for x in labels if (facts[x].even or not facts[x].numbers) and table.header]
+    again = [x for x in again if 1 < facts[x].distinct < len(table)]
+    likely = [*unique, *sorted(again, key=lambda x: -facts[x].distinct)][:1]
     return {"id": likely[0]} if likely and likely != ids else {}
 
 
 def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """Of a table in which items recur, the column of text whose few values recur equally often."""
     table, facts = tables[0], tables[0].facts
-    if not _is_wide(tables, said) or not _ids(table, said) or not _recurs(tables, said):
+    if not _is_wide(tables, said) or not _recurs(table, said):
         return {}
     texts = [x for x in _free(tables, said) if facts[x].even and not facts[x].numbers]
     texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
@@ -742,51 +731,45 @@ def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
 
 def _propose_runs(tables: Sequence[Table], said: Said, _: bool = False) -> Said:
     """The column that tells the lines of one item and system apart, if that is needed."""
-    table = tables[0]
-    if _is_wide(tables, said) or "run" in said or not table.header or not _recurs(tables, said):
+    table, facts = tables[0], tables[0].facts
+    if _is_wide(tables, said) or "run" in said or not table.header or not _recurs(table, said):
         return {}
-    keys = [*_ids(table, said), *(table.column(x, "system") for x in listed(said.get("system")))]
-    labels = [
-        x for x in _labels(table, _free(tables, said)) if table.facts[x].distinct < len(table)
-    ]
-    apart = [x for x in labels if not table.frame.duplicated([*keys, x]).any()]
-    return {"run": apart[0]} if apart else {}
+    labels = [x for x in _free(tables, said) if facts[x].names and facts[x].distinct < len(table)]
+    return next(({"run": x} for x in labels if not _recurs(table, said, x)), {})
 
 
 def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """What is left and holds numbers, or some of the right labels."""
-    table, names = tables[0], _free(tables, said)
-    bare = len(table.names) == 2 and _is_wide(tables, said)
-    if not (bare or _ids(table, said)):
+    table, facts, wide = tables[0], tables[0].facts, _is_wide(tables, said)
+    names, gold, entry = _free(tables, said), "gold" in said, _entry(said)
+    if not _ids(table, said) and not (wide and len(table.names) == 2):
         return {}
-    gold, scores = "gold" in said, _numbers(table, names)
+    scores = _numbers(table, names)
     if gold:
         part = said.get("right") or Part(table, "", (table.column(said["gold"], "gold"),))
         labels = {x for name in part.values for x in part.table.frame[name]} - {""}
         scores = [x for x in names if labels & {*table.frame[x]}]
-    if _is_wide(tables, said):
-        return _propose_wide(tables, said, scores, many)
-    if (not gold and _entry(said) is not None) or {"score", "prediction"} & {*said}:
-        return {}
-    if len(tables) > 1 and not table.known and not gold:  # what is alike says nothing
-        scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
-    called = [x for x in scores if x == "score" or x in STATISTICS]
-    one = table.known.get("scores", scores if len(scores) == 1 else called)
-    good = one and (len(one) == 1 or table.known)
-    return {"prediction" if gold else "score": one[0]} if good else {}
-
-
-def _propose_wide(tables: Sequence[Table], said: Said, scores: list[str], many: bool) -> Said:
-    """The systems that are columns of one table."""
-    table, entry = tables[0], None if "gold" in said else _entry(said)
-    if entry is not None:
+    elif wide and entry is not None:
         end = f"_{entry.columns[0]}"
-        scores = [x.removesuffix(end) for x in table.names if x.endswith(end)]
-    alike = "gold" in said or entry is not None or len({table.facts[x].whole for x in scores}) == 1
-    if not alike or "score" in scores or len(scores) < 2 or _recurs(tables, said):
+        scores = [x.removesuffix(end) for x in names if x.endswith(end)]
+    elif len(tables) > 1 and not table.known:  # what is alike says nothing
+        scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
+    if wide:
+        alike = gold or entry is not None or len({facts[x].whole for x in scores}) == 1
+        good = alike and len(scores) > 1 and (many or len(scores) == 2) and "score" not in scores
+        return _of_systems(scores, many) if good and not _recurs(table, said) else {}
+    if {"score", "prediction"} & {*said} or (entry is not None and not gold):
         return {}
+    called = [x for x in scores if x == "score" or x in STATISTICS]
+    one = table.known.get("scores") or (scores if len(scores) == 1 else called)
+    known = len(one) == 1 or (one and table.known)
+    return {"prediction" if gold else "score": one[0]} if known else {}
+
+
+def _of_systems(names: list[str], many: bool) -> Said:
+    """Two systems that are columns, or several, by a pattern if their names end alike."""
     if not many:
-        return dict(zip("ab", scores, strict=True)) if len(scores) == 2 else {}
-    ends = [f"*_{x.rpartition('_')[2]}" for x in scores if "_" in x]
-    fits = [x for x in ends if ends.count(x) > max(1, len(scores) - 2)]
-    return {"systems": fits[0] if fits else scores}
+        return dict(zip("ab", names, strict=True))
+    ends = [f"*_{x.rpartition('_')[2]}" for x in names if "_" in x]
+    fits = [x for x in ends if len(names) > 2 and ends.count(x) >= len(names) - 1]
+    return {"systems": fits[0] if fits else names}

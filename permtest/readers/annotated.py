@@ -1,9 +1,8 @@
 """Text with a word a line, held against a gold standard: CoNLL-U, and columns with tags.
 
-A blank line ends a sentence, which is an item. Sentences of CoNLL-U are paired with those of gold
-by their ids where both files have them, else by their order; their words must be the same.
-Punctuation counts; multiword tokens and empty nodes do not, but their words do. An entity is right
-if its first word, its last word and its type are.
+A blank line ends a sentence, which is an item. Sentences are paired with those of gold by their
+order, and their words must be the same. Punctuation counts; multiword tokens and empty nodes do
+not, but their words do. An entity is right if its first word, its last word and its type are.
 """
 
 from __future__ import annotations
@@ -60,17 +59,18 @@ def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
     """The table of each system: a line for each sentence of gold that it has."""
     if any(not isinstance(x, File) for x in files):
         raise ReadError("treebanks and tagged text are read from files")
-    if not str(gold).isdecimal() or Path(str(gold)).is_file():
-        right = _sentences(File.load(gold), metric)
-        each = ((x, _sentences(x, metric)) for x in files)
-        return [_table(file, _paired(file, own, right), metric) for file, own in each]
-    found, column = [], int(gold)
+    inside = str(gold).isdecimal() and not Path(str(gold)).is_file()
+    found, column = [], int(gold) if inside else 0
+    right = [] if inside else _sentences(File.load(gold), metric)
     for file in files:
         own = _sentences(file, metric)
-        if metric != "spans" or not all(len(y) >= column > 0 for x in own for y in x.rows):
-            raise file.error(f"--metric {metric} finds nothing in --gold {column}; name a file")
-        pairs = [(x, x._replace(rows=[y[:column] for y in x.rows])) for x in own]
-        found.append(_table(file, pairs, metric))
+        if inside:
+            if metric != "spans" or not all(len(y) >= column > 0 for x in own for y in x.rows):
+                raise file.error(f"--metric {metric} finds nothing in --gold {column}; name a file")
+            right = [x._replace(rows=[y[:column] for y in x.rows]) for x in own]
+        if len(own) != len(right):
+            raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
+        found.append(_table(file, zip(own, right, strict=True), metric))
     return found
 
 
@@ -111,31 +111,18 @@ def _cells(file: File, line: str, metric: str) -> list[str]:
     return cells
 
 
-def _paired(file: File, own: list[Sentence], right: list[Sentence]) -> list[Any]:
-    """Sentences with those of gold: by their ids where all have one, else by their order."""
-    here, there = ({x.name: x for x in each if x.name} for each in (own, right))
-    if len(here) == len(own) and len(there) == len(right):
-        if strange := here.keys() - there.keys():
-            raise file.error(f"gold has no sentence {shown(min(strange))}; use the ids of gold")
-        return [(here[x], there[x]) for x in there if x in here]
-    if len(own) != len(right):
-        raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
-    return list(zip(own, right, strict=True))
-
-
-def _table(file: File, pairs: Sequence[Any], metric: str) -> Table:
+def _table(file: File, pairs: Iterable[Any], metric: str) -> Table:
     """The table of a system: what is right, or the entities that are right, wrong and missing."""
     import pandas as pd
 
     word, rows = ID if metric == "spans" else FORM, []
     for own, gold in pairs:
         said, true = ([x[word] for x in one.rows] for one in (own, gold))
-        for x, y in zip([*said, "nothing"], [*true, "nothing"], strict=False):
+        names = own.name * bool(gold.name), gold.name * bool(own.name)
+        for x, y in zip([names[0], *said, "nothing"], [names[1], *true, "nothing"], strict=False):
             if x != y:
-                problem = (
-                    f"a sentence has {shown(x)}, but {shown(y)} in gold: words have to be alike"
-                )
-                raise file.error(problem)
+                problem = f"a sentence has {shown(x)}, but {shown(y)} in gold"
+                raise file.error(f"{problem}: ids and words have to be alike")
         row = {"sent_id": own.name, "document": gold.document, "text": " ".join(true)}
         if metric == "spans":
             found, right = (entities(x[-1] for x in one.rows) for one in (own, gold))
@@ -148,7 +135,7 @@ def _table(file: File, pairs: Sequence[Any], metric: str) -> Table:
         rows.append(row)
     frame = pd.DataFrame(rows, dtype=object)
     frame = frame.drop(columns="sent_id") if (frame["sent_id"] == "").any() else frame
-    return Table(file.path, frame, file=file)
+    return Table(file.path, frame, file=file, known={"agree": ["text"]})
 
 
 def _answer(row: Sequence[str], metric: str) -> tuple[str, ...]:

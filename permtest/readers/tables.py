@@ -9,7 +9,6 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
-import hashlib
 import json
 import lzma
 import re
@@ -235,11 +234,6 @@ class File:
             raise self.error(f"it cannot be unpacked ({printable(bad)})") from None
         return File(self.path, data).unpacked(levels)
 
-    @cached_property
-    def sha256(self) -> str:
-        """The checksum of the bytes, as they were unpacked."""
-        return hashlib.sha256(self.data).hexdigest()
-
     @property
     def is_binary(self) -> bool:
         """Whether the file is an archive, a workbook, or one of parquet."""
@@ -270,6 +264,7 @@ class Facts(NamedTuple):
 
     numbers: bool  # all that are not empty, and some are not
     whole: bool
+    names: bool  # text or whole numbers, which may name something
     distinct: int
     even: bool  # each value as often as the others
     counts: str  # "1 to 36", where it counts
@@ -363,7 +358,7 @@ class Table:
             values = [float(x or 0) for x in head]
             low, high = min(values), max(values)
             counts = f"{low:g} to {high:g}" * (low in (0, 1) and high - low == often.size - 1)
-        return Facts(numbers, whole, often.size, even, counts)
+        return Facts(numbers, whole, bool(head) and whole >= numbers, often.size, even, counts)
 
 
 def columns_of(tables: Sequence[Table]) -> Columns:

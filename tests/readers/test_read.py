@@ -188,7 +188,7 @@ def test_many_systems():
         pt.read_many(file)
     each = [File(f"{x}.csv", f"id,ok\nx,{x}\ny,0\n".encode()) for x in range(3)]
     assert values(pt.read_many(*each)) == [[0, 0], [1, 0], [2, 0]]
-    with pytest.raises(TypeError, match="did you mean 'clusters'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'cluster'"):
         pt.read_many(*each, cluster="x")
 
 
