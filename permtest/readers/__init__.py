@@ -332,8 +332,10 @@ def _is_wide(tables: Sequence[Table], said: Said) -> bool:
 def _is_unclear(tables: Sequence[Table], said: Said) -> bool:
     """Whether several columns may be the item, or one that has another order in the last file."""
     first, other, ids = tables[0], tables[-1], _ids(tables[0], said)
-    if "id" in said or first.known or len(ids) == 1 or _is_wide(tables, said):
+    if "id" in said or first.known or len(ids) == 1:
         return False
+    if _is_wide(tables, said):
+        return bool(ids) and all(first.facts[x].distinct < len(first) for x in ids)
     free = _free(tables, said) if first.header and not ids else ()
     both = [(list(first.frame[x]), list(other.frame[x])) for x in free]
     return bool(ids) or any(x != y and {*x} == {*y} and len({*x}) == len(x) for x, y in both)

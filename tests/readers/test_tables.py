@@ -97,6 +97,21 @@ def test_texts_of_every_kind_are_checked_to_be_numbers(method):
         pt.read(frame, a="a", b="b")
 
 
+def test_a_workbook_has_the_rows_and_sheets_that_people_see():
+    stream = io.BytesIO()
+    with pd.ExcelWriter(stream) as book:
+        FRAME.assign(new=["1", "good", "2"]).to_excel(book, sheet_name="Scores", index=False)
+        pd.DataFrame().to_excel(book, sheet_name="Empty")
+    with pytest.raises(ReadError, match="row 3, column new: 'good' is no number"):
+        pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
+    with pd.ExcelWriter(stream, mode="a") as book:
+        FRAME.to_excel(book, sheet_name="Second", index=False)
+    with pytest.raises(ReadError, match="has the sheets Scores, Second: say which"):
+        pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
+    scores = pt.read(File("x.xlsx", stream.getvalue()), id="key", a=2, b=3, records="Second")
+    assert len(scores) == 3
+
+
 def test_points_beside_decimal_commas_are_refused():
     with pytest.raises(ReadError, match=r"'1.234' is no number beside decimal commas"):
         pt.read(File("x.csv", b"id;a;b\nx;1,5;1.234\ny;2,5;3\n"), a="a", b="b")
@@ -118,6 +133,7 @@ def test_points_beside_decimal_commas_are_refused():
         ("[" * 100_000, "no JSON that can be read"),
         ("[]", "it holds no list of records"),
         ('[{"a": 1}, 2]', "make no table"),
+        ("\x93NUMPY\1\0v\0", "it is no text .* save the table as CSV"),
         ("PK\3\4 no archive", "damaged archive"),
         ("PAR1 no table", "damaged"),
         ("\x1f\x8b no gzip", "cannot be unpacked"),
