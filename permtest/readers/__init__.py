@@ -89,9 +89,9 @@ def read(
     Parameters
     ----------
     path : str, path-like, "-", buffer, data frame or records
-        Both systems, or the first one. Tables (CSV, TSV, Excel, parquet, feather, JSON, JSON
-        lines; compressed or not), or what lm-evaluation-harness, inspect_ai, HELM or Every Eval
-        Ever wrote. ``"-"`` is standard input.
+        Both systems, or the first one. Tables (CSV, TSV, Excel, parquet, JSON, JSON lines;
+        compressed or not), or what lm-evaluation-harness, inspect_ai or HELM wrote. ``"-"`` is
+        standard input.
     path_b : the same, optional
         The second system.
     a, b : str or int, optional
@@ -118,7 +118,7 @@ def read(
         "accuracy". Of treebanks in CoNLL-U "upos", "uas" or "las"; of tagged text "spans".
     records : str, optional
         Where the list of records is in a JSON file, such as ``"results.0.samples"``; ``"."`` is an
-        object that has a record for each key.
+        object that has a record for each key. Of a workbook, the sheet.
     missing : {"drop", "zero"}, optional
         What becomes of items that lack a score of a system; an error otherwise.
     higher_is_better : bool, optional
@@ -383,27 +383,26 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
     if right and len(right[0].values) != 1:
         problem = "which column of the file is right? (--gold FILE:COL)"
         raise ReadError(problem, columns_of([right[0].table]))
+    if len(tables) > 1 and "system" in said:
+        raise ReadError("systems are in a column: put the lines of all files into one")
     if "system" in said:
-        systems = [x.frame[x.column(said["system"], "system")].to_numpy() for x in tables]
-        return [
-            *(Part(x, y, _values(x, said)) for x, y in zip(tables, systems, strict=True)),
-            *right,
-        ]
+        systems = tables[0].frame[tables[0].column(said["system"], "system")].to_numpy()
+        return [Part(tables[0], systems, _values(tables[0], said)), *right]
     if len(tables) > 1:
         if len(names or tables) != len(tables):
             raise ReadError(f"{len(names)} systems are named for {len(tables)} files")
-        names = names if names and "gold" not in said else [None] * len(tables)
-        pairs = zip(tables, names, strict=True)
-        return [*(Part(x, x.called, _values(x, said, y)) for x, y in pairs), *right]
-    table, pattern = tables[0], str(names[0]) if "*" in str(names[0]) else ""
-    start, _, end = pattern.partition("*")
-    names = [x for x in table.names if fnmatchcase(x, pattern)] if pattern else names
-    columns = [_values(table, said, x) for x in names]
-    called = [
-        str(x) if len(y) > 1 else y[0].removesuffix(end)
-        for x, y in zip(names, columns, strict=True)
-    ]
-    found = {x[len(start) :]: y for x, y in zip(called, columns, strict=True)}
+        columns = names if names and "gold" not in said else [None] * len(tables)
+        each = [_values(x, said, y) for x, y in zip(tables, columns, strict=True)]
+        return [*(Part(x, x.called, y) for x, y in zip(tables, each, strict=True)), *right]
+    table, pattern, found = tables[0], str(names[0]), dict[str, tuple[str, ...]]()
+    if "*" in pattern:
+        start, _, end = pattern.partition("*")
+        names = [x for x in table.names if fnmatchcase(x, pattern)]
+        found = {x[len(start) : len(x) - len(end)]: (x,) for x in names}
+    else:
+        for name in names:
+            values = _values(table, said, name)
+            found[str(name) if len(values) > 1 else values[0]] = values
     if len(found) < max(2, len(names)):
         problem = f"--systems {some(_wanted(said))} names {len(found)} columns, and has to name two"
         raise ReadError(problem, columns_of(tables))
@@ -437,7 +436,7 @@ def _lines(parts: Sequence[Part], said: Said) -> tuple[pd.DataFrame, list[str], 
     import pandas as pd
 
     ids = _ids(parts[0].table, said)
-    found = [_part_lines(k, part, ids, said) for k, part in enumerate(parts)]
+    found = [_part_lines(x, ids, said) for x in parts]
     for i in range(len(parts[0].values)):  # whole numbers never become floats
         if len({x[i].dtype for x in found}) > 1:
             found = [x.astype({i: object}) for x in found]
@@ -451,7 +450,7 @@ def _lines(parts: Sequence[Part], said: Said) -> tuple[pd.DataFrame, list[str], 
     return lines.assign(item=numbers), systems, np.asarray(names)
 
 
-def _part_lines(k: int, part: Part, ids: Sequence[str], said: Said) -> pd.DataFrame:
+def _part_lines(part: Part, ids: Sequence[str], said: Said) -> pd.DataFrame:
     """The lines of one table."""
     import pandas as pd
 
@@ -467,12 +466,10 @@ def _part_lines(k: int, part: Part, ids: Sequence[str], said: Said) -> pd.DataFr
             raise table.error(int(empty.argmax()), "the id is empty", name)
         items = items + ", " + texts if i else texts
     systems = np.broadcast_to(np.asarray(part.system, dtype=object), len(table))
-    columns: dict[Any, Any] = {"part": rows * 0 + k, "row": rows, "system": systems, "item": items}
-    for role in {"run", "clusters", "gold"} & {*said} if part is not said.get("right") else ():
-        if (
-            role == "run" or table.named(said[role]) in table.names
-        ):  # others are in one file at least
-            columns[role] = table.frame[table.column(said[role], role)].to_numpy()
+    columns: dict[Any, Any] = {"row": rows, "system": systems, "item": items}
+    for role in {"run", "clusters", "gold"} & {*about}:  # but for run they may be in some files
+        if (name := table.named(said[role])) in table.names or role == "run":
+            columns[role] = table.frame[table.column(name, role)].to_numpy()
     for i, name in enumerate(part.values):
         columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
     # As they are: pandas would copy texts into strings of its own.
@@ -491,8 +488,6 @@ def _chosen(lines: pd.DataFrame, said: Said) -> tuple[pd.DataFrame, list[str]]:
         lines = lines[lines["system"].isin(systems)]
     if len(systems) < 2 + ("right" in said):
         raise ReadError("there is one system, and a comparison needs two")
-    if len(lines[["system", "part"]].drop_duplicates()) > len(systems):
-        raise ReadError(f"one system is in two files ({some(systems)}); put its lines into one")
     return lines.assign(system=pd.Index(systems).get_indexer(lines["system"])), systems
 
 
@@ -503,14 +498,16 @@ def _scores(tables: Sequence[Table], said: Said) -> Scores:
     """The scores of what is declared, with all that is checked."""
     parts, wide, ids = _parts(tables, said), _is_wide(tables, said), _ids(tables[0], said)
     lines, systems, names = _lines(parts, said)
-    _check_single(lines, systems, names, parts, said)
+    right = [x.table for x in parts if x is said.get("right")]
+    holders = [*(tables if len(tables) > 1 else [tables[0]] * (len(systems) - len(right))), *right]
+    _check_single(lines, systems, names, holders, said)
     each, left = _complete(lines, systems, names, said)
-    if "right" in said:
+    if right:
         gold = each.pop().set_index("item")[0]
         each = [x.assign(gold=x["item"].map(gold)) for x in each]
     firsts = [x.drop_duplicates("item") if "run" in said else x for x in each]
     if not wide:
-        _check_agreement(parts, firsts, said)
+        _check_agreement(holders, firsts, said)
     if not {"run", "gold"} & {*said} and _entry(said) is None and not left:
         _check_total([x[0].to_numpy() for x in each], tables[0], int(each[0]["row"].iloc[-1]))
     files = [{"file": x.path, "sha256": x.file and sha256(x.file.data).hexdigest()} for x in tables]
@@ -538,11 +535,7 @@ def _made(
         values = {x: (y[0] == y["gold"]).to_numpy() for x, y in lines.items()}
     elif entry is not None:
         counted = [x for x in firsts[0] if isinstance(x, int)]
-        layout = next(x.columns for x in entry.measures if len(x.columns) == len(counted))
-        columns = {x: y[counted].T.to_numpy() for x, y in lines.items()}
-        return entry.counts(
-            {x: dict(zip(layout, y, strict=True)) for x, y in columns.items()}, **how
-        )
+        return entry.counts({x: y[counted].to_numpy() for x, y in lines.items()}, **how)
     if "run" not in said:
         return Scores.of_columns(values, **how)
     sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in lines.items()}
@@ -552,7 +545,7 @@ def _made(
 
 
 def _check_single(
-    lines: pd.DataFrame, systems: list[str], names: Any, parts: Sequence[Part], said: Said
+    lines: pd.DataFrame, systems: list[str], names: Any, tables: Sequence[Table], said: Said
 ) -> None:
     """Refuse two lines of an item, or of a run of it; propose what tells them apart."""
     keys = ["system", "item", *["run"] * ("run" in said)]
@@ -561,23 +554,19 @@ def _check_single(
         return
     line = lines.iloc[int(again.argmax())]
     both = lines[(lines[keys] == line[keys]).all(axis=1)][:2]
-    where = [(parts[i].table, j) for i, j in zip(both["part"], both["row"], strict=True)]
-    table, places = where[1][0], " and ".join(x.place(j) for x, j in where)
+    table = tables[int(line["system"])]
+    places = " and ".join(table.place(j) for j in both["row"])
     ids, name = _ids(table, said), shown(names[int(line["item"])])
     problem = f"{printable(table.path)}: {some(ids)} {name} comes twice"
     problem += f" for {printable(systems[int(line['system'])])}" * ("system" in said)
     problem += f", in {places}; name what tells its lines apart (--run COL)"
-    raise ReadError(
-        problem, columns_of([table]), _propose_runs([table, *(x.table for x in parts)], said)
-    )
+    raise ReadError(problem, columns_of([table]), _propose_runs([table, *tables], said))
 
 
 def _complete(
     lines: pd.DataFrame, systems: list[str], names: Any, said: Said
 ) -> tuple[list[pd.DataFrame], dict[str, Any]]:
     """Each system's lines of the same items in one order, and what was left out or set to 0."""
-    import pandas as pd
-
     values = [x for x in lines if isinstance(x, int)]
     cells = lines[[*values, *["gold"] * ("gold" in lines)]]
     empty: Any = ((cells == "") | cells.isna()).any(axis=1).to_numpy()
@@ -588,35 +577,34 @@ def _complete(
     lacking: Any = lacks.any(axis=0)
     zero, left = said.get("missing") == "zero", dict[str, Any]()
     if lacking.any():
-        each = zip(systems, lacks.sum(axis=1), strict=True)
+        numbers = zip(systems, lacks.sum(axis=1), strict=True)
         about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
-        about += f"({', '.join(f'{printable(x)} {n:,}' for x, n in each if n)})"
+        about += f"({', '.join(f'{printable(x)} {n:,}' for x, n in numbers if n)})"
         if "missing" not in said:
             problem = f"{about}; say what becomes of them (--missing drop, or --missing zero)"
             raise ReadError(problem)
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
         left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
-    if zero and left:
-        every = pd.MultiIndex.from_product([range(len(systems)), range(len(names))])
-        lines = lines.set_index(["system", "item"]).reindex(every, fill_value=np.nan)
-        lines = lines.reset_index(names=["system", "item"])
-        none = lines[values].isna() | (lines[values] == "")
-        lines[values] = lines[values].mask(none, "" if "gold" in said else 0)
-    elif left:
+    if left and not zero:
         lines = lines[~lacking[item]]
     order = np.lexsort((lines["item"], lines["system"]))  # which is stable
-    return [x for _, x in lines.iloc[order].groupby("system")], left
+    each = [x for _, x in lines.iloc[order].groupby("system")]
+    if zero and left:
+        each = [x.set_index("item").reindex(range(len(names))).reset_index() for x in each]
+        for x in each:
+            none = x[values].isna() | (x[values] == "")
+            x[values] = x[values].mask(none, "" if "gold" in said else 0)
+    return each, left
 
 
-def _check_agreement(parts: Sequence[Part], firsts: Sequence[pd.DataFrame], said: Said) -> None:
+def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], said: Said) -> None:
     """Refuse texts of the same name that differ between lines of one item."""
-    tables = [parts[int(x["part"].min())].table for x in firsts]
     table, own = tables[0], {*_taken(tables[0], said), *_ids(tables[0], said)}
     names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
     must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
     for name in dict.fromkeys([*names, *map(str, must)]):
-        for other, lines in zip(tables[1:], firsts[1:], strict=True):
+        for other, lines in zip(tables[1:], firsts[1:], strict=False):
             if name not in table.names or name not in other.names:
                 continue
             x = table.frame[name].reindex(firsts[0]["row"]).fillna("").to_numpy()

@@ -526,11 +526,8 @@ def _headed(frame: Any, file: File, **fields: Any) -> Table:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(x for x in found if names.count(x) > 1)
-        raise ValueError(f"the key {shown(twice)} comes twice in one object")
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError(f"an object has a key twice, of {some([*found])}")
     return found
 
 
@@ -562,9 +559,9 @@ def _of_json(file: File, records: str | None) -> Table:
     several = len(lines) > 1 or PurePath(file.path).suffix in (".jsonl", ".ndjson")
     found = whole = lines if several else lines[0]
     for key in () if records in (None, ".") else str(records).split("."):
-        inside = found if isinstance(found, dict) else dict(enumerate(found or ()))
-        number = int(key) if key.isdecimal() else -1
-        found = inside.get(key, dict(enumerate(inside.values())).get(number))
+        if isinstance(found, list):
+            found = {str(i): x for i, x in enumerate(found)}
+        found = found.get(key) if isinstance(found, dict) else None
     if records is not None and isinstance(found, dict):
         pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
         found = [{"key": k} | x for k, x in pairs]
@@ -604,6 +601,5 @@ def _lists_in(value: Any, path: str, depth: int) -> Iterator[tuple[int, str, str
         fields = ["key", *fields] if isinstance(value, dict) else fields
         yield len(inside), path or ".", f"{len(inside):,} records", some(fields, 8)
         return
-    for i, (key, one) in enumerate(list(value.items())[:100] if isinstance(value, dict) else ()):
-        step = str(i) if "." in key else key  # a number names what has a point in its name
-        yield from _lists_in(one, f"{path}.{step}".strip("."), depth - 1)
+    for key, one in list(value.items())[:100] if isinstance(value, dict) else ():
+        yield from _lists_in(one, f"{path}.{key}".strip("."), depth - 1)
