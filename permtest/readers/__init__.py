@@ -389,9 +389,10 @@ def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
         systems = tables[0].frame[tables[0].column(said["system"], "system")].to_numpy()
         return [Part(tables[0], systems, _values(tables[0], said)), *right]
     if len(tables) > 1:
-        if len(names or tables) != len(tables):
-            raise ReadError(f"{len(names)} systems are named for {len(tables)} files")
-        columns = names if names and "gold" not in said else [None] * len(tables)
+        if len(names or tables) != len(tables) or isinstance(said.get("systems"), str):
+            raise ReadError("systems are columns of one table, or names in a column (--system COL)")
+        single = names and "gold" not in said and _entry(said) is None
+        columns = names if single else [None] * len(tables)
         each = [_values(x, said, y) for x, y in zip(tables, columns, strict=True)]
         return [*(Part(x, x.called, y) for x, y in zip(tables, each, strict=True)), *right]
     table, pattern, found = tables[0], str(names[0]), dict[str, tuple[str, ...]]()
