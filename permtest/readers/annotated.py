@@ -41,18 +41,16 @@ def not_declared(file: File, said: Any) -> ReadError | None:
     cells, found = [x.split() for x in words], dict[str, str]()
     if words and all(x.count("\t") == 9 for x in words) and _ID.fullmatch(cells[0][ID]):
         found["statistic"] = "upos" if cells[0][HEAD] == "_" else "las"
-        problem = "is a treebank in CoNLL-U: name the right one (--gold FILE), and what is compared"
-        problem += " (--metric upos, uas or las)"
     elif len(words) > 2 and all(len(x) > 1 and _TAG.fullmatch(x[-1]) for x in cells):
         found["statistic"] = "spans"
         if "gold" not in said and all(len(x) > 2 and _TAG.fullmatch(x[-2]) for x in cells):
             found["gold"] = str(len(cells[0]) - 1)
-        problem = "is text with tags: compare entities (--metric spans) with the right ones, which "
-        problem += "are in a column or a file (--gold COL, or --gold FILE)"
     else:
         return None
-    known = "gold" in {**said, **found}
-    return ReadError(f"{printable(file.path)} {problem}", None, found if known else None)
+    problem = f"{printable(file.path)} is a treebank, or text with tags: name what is right (--gold"
+    problem += " FILE, or a column of tags, --gold COL), and what is compared (--metric upos, uas "
+    problem += "or las of a treebank; entities, --metric spans)"
+    return ReadError(problem, None, found if "gold" in {**said, **found} else None)
 
 
 def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
@@ -100,13 +98,13 @@ def _sentences(file: File, metric: str) -> list[Sentence]:
 def _cells(file: File, line: str, metric: str) -> list[str]:
     """The cells of a word, which have to be as the format wants them."""
     cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
-    if metric == "spans":
-        good, wanted = len(cells) > 1, "a word and its tag (O, B-, I-, E-, S- and a type)"
-        good = good and bool(_TAG.fullmatch(cells[-1]))
-    else:
+    good, wanted = len(cells) > 1, "a word and its tag (O, B-, I-, E-, S- and a type)"
+    if metric != "spans":
         good, wanted = len(cells) == 10, "a word in ten columns with a tab between each two"
-        good = good and all(cells[:8]) and bool(_ID.fullmatch(cells[ID]))
-    if not good:
+        good = good and all(cells[:8])
+    if not good or not (
+        _TAG.fullmatch(cells[-1]) if metric == "spans" else _ID.fullmatch(cells[ID])
+    ):
         raise file.error(f"{shown(line)} is not {wanted}")
     return cells
 

@@ -60,7 +60,7 @@ def test_what_is_not_declared_is_proposed(tmp_path, command_line):
     for file in (GOLD, treebank("a", WORDS, changed(0, tag="X")), treebank("b", WORDS, WORDS)):
         write(tmp_path, file)
     err = command_line("compare", "a", "b")[2]
-    assert "treebank in CoNLL-U" in err
+    assert "a is a treebank, or text with tags: name what is right (--gold" in err
     assert "For example" not in err
     err = command_line("compare", "a", "b", "--gold", "gold")[2]
     assert err.endswith("For example:  permtest compare a b --gold gold --metric las\n")

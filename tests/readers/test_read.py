@@ -171,6 +171,8 @@ def test_many_systems():
         pt.read_many(file)
     each = [File(f"{x}.csv", f"id,ok\nx,{x}\ny,0\n".encode()) for x in range(3)]
     assert values(pt.read_many(*each)) == [[0, 0], [1, 0], [2, 0]]
+    with pytest.raises(ReadError, match="systems are columns of one table"):
+        pt.read_many(*each, systems="id,ok")
     with pytest.raises(TypeError, match="unexpected keyword argument 'cluster'"):
         pt.read_many(*each, cluster="x")
 
@@ -202,7 +204,7 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
         ([A, B.replace("q", "p")], {"missing": "drop"}, "no item is left", None),
         ([A, B.replace("q3,0,z", "q3,0,other")], {},
          "b.csv, line 3, column note: 'other', but 'z'", None),
-        ([COUNTED.replace("doc", "id")] * 2, {"statistic": "f2", "a": "new", "b": "old"},
+        ([WIDE], {"statistic": "f2", "a": "new", "b": "old"},
          "needs columns tp, fp, fn or .*, behind 'new'", None),
         ([COUNTED, "doc,tp,fp,fn\n3,0,1,1\n7,1,0,1\n"], {"statistic": "f1"}, "say which",
          {"id": "doc"}),
