@@ -9,16 +9,14 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
 from io import TextIOWrapper
-from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
 
 from permtest import __version__
+from permtest._checks import check_level
 from permtest._text import counted, interval, number, p_value, plain, text_table
 
 OK, FAILED, BAD, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -27,33 +25,14 @@ SIDES, RUNS = ("two-sided", "greater", "less"), ("pass@", "pass^")
 #: Scores that are not 0 or 1 have an interval at once up to so many items; JSON always has it.
 QUICK = 500
 
-
-def bounded(kind: type, low: float, high: float, text: str) -> Callable[[str], Any]:
-    """A type of argument: a number between two others."""
-
-    def convert(value: str) -> Any:
-        with suppress(ValueError):
-            if low < kind(value) < high:
-                return kind(value)
-        raise argparse.ArgumentTypeError(f"{value} is not {text}")
-
-    return convert
-
-
-LEVEL = bounded(float, 0, 1, "a number between 0 and 1")
-POSITIVE = bounded(float, 0, inf, "a number above 0")
-PORT = bounded(int, 0, 2**16, "a port, a number from 1 to 65535")
-SEED = bounded(int, -1, inf, "a whole number from 0 on")
-SHARE = {"type": bounded(float, -1e-300, 1 + 1e-12, "a number from 0 to 1")}
 WAY = {"default": None, "dest": "higher_is_better"}
-MANY = {"choices": ("holm", "bh", "max_t", "none")}
+FLOAT, MANY = {"type": float}, {"choices": ("holm", "bh", "max_t", "none")}
 
 #: Option -> what follows it (None: nothing), what it is for, and more for argparse.
 OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "file": ("FILE", "scores of both systems, or of A, with those of B in FILE_B", {}),
     "file_b": ("FILE_B", argparse.SUPPRESS, {"nargs": "?"}),
     "files": ("FILE", "scores of all systems, in one file or one each", {"nargs": "+"}),
-    "pilot": ("FILE", "scores of a pilot", {"nargs": "*"}),
     "--a": ("COL", "column of system A in one table; for counts also what names begin with", {}),
     "--b": ("COL", "column of system B", {}),
     "--systems": ("A,B,...", "columns of the systems, or a pattern: '*_correct'", {}),
@@ -66,27 +45,26 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--prediction": ("COL", "what the systems answered", {}),
     "--pos-label": ("LABEL", "the label that f1 and the like are of", {}),
     "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, ...", {}),
-    "--records": ("PATH", "where the list of records is in a JSON file", {}),
+    "--records": ("PATH", "where the list of records is in a JSON file, or the sheet", {}),
     "--missing": ("HOW", "items without a score: drop or zero", {"choices": ("drop", "zero")}),
     "--higher-is-better": (None, "the direction", WAY | {"action": "store_true"}),
     "--lower-is-better": (None, "the other direction", WAY | {"action": "store_false"}),
     "--alternative": ("SIDE", "%(choices)s", {"choices": SIDES, "default": "two-sided"}),
     "--null": ("WHAT", "with --run: %(choices)s", {"choices": ("items", "runs", "systems")}),
-    "--seed": ("SEED", "of random numbers, where p is sampled", {"type": SEED, "default": 0}),
-    "--alpha": ("P", "level; intervals have 1 - P", {"type": LEVEL, "default": 0.05}),
+    "--seed": ("SEED", "of random numbers, where p is sampled", {"type": int, "default": 0}),
+    "--alpha": ("P", "level; intervals have 1 - P", FLOAT | {"default": 0.05}),
     "--fail-if": ("HOW", "exit with 1: %(choices)s", {"choices": ("worse", "not-better")}),
-    "--margin": ("M", "of --fail-if: by more than M an item", {"type": POSITIVE}),
     "--baseline": ("NAME", "compare all others only with it", {}),
     "--correction": ("HOW", "for the number of pairs: %(choices)s", MANY | {"default": "holm"}),
-    "--delta": ("D", "the mean difference that matters", {"type": float}),
-    "--sigma": ("S", "standard deviation of the differences", {"type": POSITIVE}),
-    "--shares": ("P", "shares of items that only A, and only B, has right", SHARE | {"nargs": 2}),
-    "--power": ("P", "default: %(default)s", {"type": LEVEL, "default": 0.8}),
+    "--delta": ("D", "the mean difference that matters", FLOAT),
+    "--sigma": ("S", "standard deviation of the differences", FLOAT),
+    "--shares": ("P", "shares of items that only A, and only B, has right", FLOAT | {"nargs": 2}),
+    "--power": ("P", "default: %(default)s", FLOAT | {"default": 0.8}),
     "--config": ("YAML", "options of a study", {}),
     "--out": ("PATH", "write a report: .html, .md, .tex, .json, or a folder", {}),
     "--force": (None, "replace files that exist", {}),
     "--json": (None, "print one JSON object", {}),
-    "--port": ("PORT", "default: one that is free", {"type": PORT, "default": 0}),
+    "--port": ("PORT", "default: one that is free", {"type": int, "default": 0}),
     "--no-browser": (None, "print the address only", {}),
 }
 DECLARED = "system score id run clusters gold prediction pos_label records missing higher_is_better"
@@ -197,55 +175,54 @@ def compare(args: argparse.Namespace) -> int:
     With --null, --run tells repeated runs apart, and what is swapped are items, runs, or systems.
     --fail-if needs to know which direction is better.
     """
-    if args.margin is not None and args.fail_if is None:
-        raise ValueError("--margin needs --fail-if")
+    level = round(1 - check_level(args.alpha, "--alpha"), 12)
     scores, statistic = _read(args)
     how: dict[str, Any] = {"alternative": args.alternative}
     if args.null or (args.metric or "").startswith(RUNS):
         from permtest.runs import exact_runs_test
 
-        metric = args.metric if (args.metric or "").startswith(RUNS) else "mean"
-        result: Any = exact_runs_test(scores, null=args.null or "items", statistic=metric, **how)
+        how["statistic"] = args.metric if (args.metric or "").startswith(RUNS) else "mean"
+        how["null"] = args.null or "items"
+        result: Any = exact_runs_test(scores, **how)
     else:
         from permtest.exact import exact_perm_test
 
         result = exact_perm_test(scores, statistic=statistic, rng=args.seed, **how)
-    level = round(1 - args.alpha, 12)
-    gate = _gate(result, scores, args) if args.fail_if else {}
+    failed, decision = _gate(result, args) if args.fail_if else (False, "")
+    facts = _facts(result, scores, level, at_once=not args.json)
     if args.json:
-        print(json.dumps(plain(_facts(result, scores, level, args) | gate), allow_nan=False))
+        facts |= {"seed": args.seed, "version": __version__}
+        if decision:
+            facts |= {"fail_if": args.fail_if, "failed": failed, "decision": decision}
+        print(json.dumps(plain(facts), allow_nan=False))
     else:
-        print("\n".join([*_lines(result, scores, level), *filter(None, [gate.get("decision")])]))
-    if not gate.get("failed"):
-        return OK
-    print(f"{args.prog}: {gate['decision']}", file=sys.stderr)
-    return FAILED
+        print("\n".join([*_lines(result, scores, facts), *[decision] * bool(decision)]))
+    if failed:
+        print(f"{args.prog}: {decision}", file=sys.stderr)
+    return FAILED if failed else OK
 
 
-def _interval(result: Any, level: float) -> tuple[Any, str | None]:
-    """The interval of the difference of means, or why there is none."""
-    try:
-        return list(result.confidence_interval(level)), None
-    except (ValueError, MemoryError, ArithmeticError) as error:
-        return None, str(error)
-
-
-def _difference(result: Any) -> Any:
-    """The difference of means, or of measures."""
+def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str, Any]:
+    """What a script may want to know; at once without an interval that takes long."""
     single = result.totals is not None and result.metric != "mean"
-    size = result.n_entries or result.n or 1
-    return result.difference / size if single else result.difference
-
-
-def _facts(result: Any, scores: Any, level: float, args: argparse.Namespace) -> dict[str, Any]:
-    """What a script may want to know."""
-    ends, reason = _interval(result, level)
+    size = (result.n_entries or result.n or 1) if single else 1
+    ends: list[float] | None = None
+    reason: str | None = None
+    long = scores.columns or (len(scores) > QUICK and not scores.is_binary)
+    if not (at_once and long):
+        try:
+            ends, reason = list(result.confidence_interval(level)), None
+        except (ValueError, MemoryError, ArithmeticError) as error:
+            reason = str(error)
     facts = {"score": scores.score, "higher_is_better": scores.higher_is_better, "notes": []}
-    facts |= result.to_dict() | {"difference": _difference(result)}
+    facts |= result.to_dict() | {"higher": result.higher, "difference": result.difference}
+    if result.difference is not None:
+        facts["difference"] = result.difference / size
+    facts |= {"smallest_pvalue": result.smallest_pvalue, "n_informative": result.n_informative}
     facts |= {"confidence_interval": ends, "confidence_interval_reason": reason}
     facts |= {"confidence_level": level, "paired_by": scores.source["paired_by"]}
     facts["notes"] = [*facts["notes"], *_left_out(scores.source)]
-    return facts | {"seed": args.seed, "source": scores.source, "version": __version__}
+    return facts | {"source": scores.source}
 
 
 def _left_out(source: Mapping[str, Any]) -> list[str]:
@@ -254,57 +231,43 @@ def _left_out(source: Mapping[str, Any]) -> list[str]:
     return [f"{what}: {source['lacking']}"] if "lacking" in source else []
 
 
-def _lines(result: Any, scores: Any, level: float) -> list[str]:
+def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     """The answer in at most eight lines; first what keeps it from being one."""
     about = [x for x in result.notes if x.startswith("The answer is about")]
     lines = [*(x for x in result.notes if x not in about), result.sentence()]
-    quick = scores.is_binary or len(scores) <= QUICK
-    ends = _interval(result, level)[0] if quick and not scores.columns else None
-    if (gap := _difference(result)) is not None:
+    if facts["difference"] is not None:
         kind = "measures" if scores.columns else "means"
-        text = f"difference of {kind}: {number(float(gap))}"
-        lines.append(f"{text}, {100 * level:.6g}% interval {interval(*ends)}" if ends else text)
+        text, ends = f"difference of {kind}: {number(float(facts['difference']))}", ""
+        if facts["confidence_interval"]:
+            ends = f", {100 * facts['confidence_level']:.6g}% interval "
+            ends += interval(*facts["confidence_interval"])
+        lines.append(text + ends)
     text = f"{counted(result.n, result.swapped)}, {result.n_informative} of "
     text += "which differ" if result.n_informative != 1 else "which differs"
     least = result.smallest_pvalue
-    lines.append(
-        f"{text}; the smallest p that they could give is {p_value(least)}" if least else text
-    )
-    paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
-    lines.append(". ".join([paired, *about]))
+    text += f"; the smallest p that they could give is {p_value(least)}" if least else ""
+    paired = "; ".join([f"paired by {facts['paired_by']}", *_left_out(scores.source)])
+    lines += [text, ". ".join([paired, *about])]
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
     return lines
 
 
-def _gate(result: Any, scores: Any, args: argparse.Namespace) -> dict[str, Any]:
-    """What --fail-if decides: whether A is shown to be worse, or better, at the level alpha."""
-    from permtest.interval import against
-    from permtest.question import ask
-
-    known = result.higher_is_better
-    if known is None:
+def _gate(result: Any, args: argparse.Namespace) -> tuple[bool, str]:
+    """Whether --fail-if holds: whether A is shown to be worse, or better, at the level alpha."""
+    if result.higher_is_better is None:
         problem = "needs to know the direction: add --higher-is-better or --lower-is-better"
         raise ValueError(f"--fail-if {args.fail_if} {problem}")
-    worse, test, level = args.fail_if == "worse", result, args.alpha
-    a, b = result.names
-    shown, beyond = result.better == (b if worse else a), ""
-    if args.margin is not None:  # one-sided, at half of the level
-        bound = Fraction(str(args.margin))
-        below = worse == known
-        test = against(ask(scores), *((-inf, -bound) if below else (bound, inf)))
-        shown, level, beyond = True, level / 2, f" by more than {args.margin:g} an item"
-    low, high = test.pvalue_interval()
-    if shown and low <= level < high:
+    worse, (a, b), (low, high) = args.fail_if == "worse", result.names, result.pvalue_interval()
+    shown = result.better == (b if worse else a)
+    if shown and low <= args.alpha < high:
         raise ValueError(f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}")
-    shown = shown and high <= level
-    claim = f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'}"
-    p = p_value(test.pvalue, test.log10_pvalue)
-    return {
-        "fail_if": args.fail_if,
-        "failed": shown == worse,
-        "decision": f"{claim} than {b}{beyond} (p = {p}, level {level:g})",
-    }
+    shown = shown and high <= args.alpha
+    claim = (
+        f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'} than {b}"
+    )
+    p = p_value(result.pvalue, result.log10_pvalue)
+    return shown == worse, f"{claim} (p = {p}, level {args.alpha:g})"
 
 
 def leaderboard(args: argparse.Namespace) -> None:
@@ -318,15 +281,12 @@ def leaderboard(args: argparse.Namespace) -> None:
     from permtest.many import compare_many
     from permtest.study import report as document
 
-    _check_place(args)
     scores, statistic = _read(args, many=True)
-    names = "baseline", "alpha", "correction"
-    how: dict[str, Any] = {name: getattr(args, name) for name in names}
+    how: dict[str, Any] = {x: getattr(args, x) for x in ("baseline", "alpha", "correction")}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
     paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
-    _finish(
-        f"{board}\n\n{text_table(board.rows(), board.titles)}\n\n{paired}", document(board), args
-    )
+    text = f"{board}\n\n{text_table(board.rows(), board.titles)}\n\n{paired}"
+    _finish(text, document(board), args)
 
 
 def report(args: argparse.Namespace) -> None:
@@ -340,97 +300,55 @@ def report(args: argparse.Namespace) -> None:
     """
     from permtest.study import report as document
 
-    _check_place(args)
     scores, statistic = _read(args)
-    names = "alternative", "alpha", "config"
-    found = document(scores, statistic=statistic, **{name: getattr(args, name) for name in names})
+    how = {x: getattr(args, x) for x in ("alternative", "alpha", "config")}
+    found = document(scores, statistic=statistic, **how)
     _finish(str(found), found, args)
-
-
-def _check_place(args: argparse.Namespace) -> None:
-    """Refuse, before anything is read, a place where no document can be written."""
-    from permtest.study.report import destination
-
-    if args.out is not None:
-        try:
-            destination(args.out, overwrite=args.force)
-        except FileExistsError as error:
-            raise ValueError(f"--out {error}; choose another name, or add --force") from None
-        except (OSError, ValueError) as error:
-            raise ValueError(f"--out {error}") from None
 
 
 def _finish(text: str, document: Any, args: argparse.Namespace) -> None:
     """Print the text, or the JSON object; write the document, where --out says so."""
-    written = [] if args.out is None else document.write(args.out, overwrite=args.force)
     print(document.to_json() if args.json else text)
-    if written and not args.json:
-        print("\nwrote", *written)
+    if args.out is not None:
+        try:
+            written = document.write(args.out, overwrite=args.force)
+        except (OSError, ValueError) as error:
+            hint = "; choose another name, or add --force" * isinstance(error, FileExistsError)
+            raise ValueError(f"--out {error}{hint}") from None
+        if not args.json:
+            print("\nwrote", *written)
 
 
 def plan(args: argparse.Namespace) -> None:
     """Say how many items a comparison needs.
 
-    permtest plan [FILE [FILE_B]] [options]
+    permtest plan --delta D --sigma S [options]
 
     State the difference to find and the standard deviation of the differences, or the shares of
-    items that one system alone has right; or name the files of a pilot, which says the rest.
+    items that one system alone has right. permtest report finds them in the files of a pilot.
     """
     from permtest.study.power import power_with, units_needed
 
-    of, unit = _effect(args)
+    of = {"delta": args.delta, "sigma": args.sigma}
+    given = "the systems differ by {delta:.6g} on average, with a standard deviation of {sigma:.6g}"
+    if args.shares is not None:
+        of = dict(zip(("p_b", "p_c"), args.shares, strict=True))
+        given = "A alone is right on {p_b:.4g} of the items, and B alone on {p_c:.4g}"
+    if None in of.values():
+        raise ValueError("name --delta and --sigma, or --shares")
+    if not (args.delta if "delta" in of else of["p_b"] - of["p_c"]):
+        raise ValueError("no number of items finds a difference of 0; name one that matters")
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)} | {needed})
     rows = [{"n": n, "power": power_with(n, of, **how)} for n in sizes]
     if args.json:
-        facts = {"n": needed, "wanted": args.power, "unit": unit, "curve": rows, **of, **how}
+        facts = {"n": needed, "wanted": args.power, "unit": "items", "curve": rows, **of, **how}
         print(json.dumps(plain(facts | {"version": __version__})))
         return
-    given = "the systems differ by {delta:.6g} on average, with a standard deviation of {sigma:.6g}"
-    if "p_b" in of:
-        given = "A alone is right on {p_b:.4g} of the items, and B alone on {p_c:.4g}"
     test = f"A {'two' if args.alternative == 'two-sided' else 'one'}-sided test at the level "
-    test += f"{args.alpha:g} needs {counted(needed, unit)} for a power of {args.power:g} if "
-    print(f"{test}{given.format(**of)}.\n\n{text_table(rows, {'n': unit, 'power': 'power'})}")
-
-
-def _effect(args: argparse.Namespace) -> tuple[dict[str, float], str]:
-    """The difference to find, and what is counted."""
-    if args.shares is not None:
-        found, unit = dict(zip(("p_b", "p_c"), args.shares, strict=True)), "items"
-    elif not args.pilot:
-        found, unit = {"delta": args.delta, "sigma": args.sigma}, "items"
-        if None in found.values():
-            raise ValueError("name --delta and --sigma, or --shares, or the files of a pilot")
-    else:
-        from permtest.study.power import observed_effect
-
-        args.file, args.file_b = (*args.pilot, None)[:2]
-        scores, _ = _read(args)
-        if scores.columns:
-            raise ValueError("a plan needs single scores, and these are counts")
-        per = len(scores) / len(scores.units) * scores.scale
-        differences = scores.units.differences().astype(float) / per
-        found, unit = observed_effect(differences), "items"
-        unit = unit if scores.clusters is None else "clusters"
-        stated = {"delta": args.delta, "sigma": args.sigma}
-        if stated := {name: x for name, x in stated.items() if x is not None}:
-            found = {"delta": differences.mean(), "sigma": differences.std(ddof=1)} | stated
-        if args.delta is None:
-            from permtest.exact import exact_perm_test
-
-            test = exact_perm_test(scores, alternative=args.alternative)
-            if test.pvalue > args.alpha:
-                problem = (
-                    f"the pilot does not tell which system is higher (p = {test.pvalue_text()})"
-                )
-                raise ValueError(f"{problem}; name the smallest difference that matters (--delta)")
-    if not (found["delta"] if "delta" in found else found["p_b"] - found["p_c"]):
-        raise ValueError(
-            "no number of items finds a difference of 0; name one that matters, --delta"
-        )
-    return found, unit
+    test += f"{args.alpha:g} needs {counted(needed, 'items')} for a power of {args.power:g} if "
+    print(f"{test}{given.format(**of)}.\n\n{text_table(rows, {'n': 'items', 'power': 'power'})}")
 
 
 def app(args: argparse.Namespace) -> None:
@@ -452,9 +370,9 @@ def app(args: argparse.Namespace) -> None:
 
 INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "--out --force --json"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
-    compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --margin --json",
+    compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --json",
     leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed " + OUTPUT,
     report: f"{INPUT} --alternative= --alpha= --config {OUTPUT}",
-    plan: f"pilot --a --b {COLUMNS} --delta --sigma --shares --power --alpha --alternative --json",
+    plan: "--delta --sigma --shares --power --alpha --alternative --json",
     app: "--port --no-browser",
 }

@@ -13,25 +13,9 @@ from permtest.cli import COMMANDS
 
 TABLE = "id,new,old\n" + "".join(f"q{i},{i * i % 7 + (i % 3 > 0)},{i * i % 7}\n" for i in range(40))
 #: What --json holds at least.
-CONTRACT = [
-    "pvalue",
-    "log10_pvalue",
-    "smallest_pvalue",
-    "statistic",
-    "n",
-    "n_informative",
-    "alternative",
-    "method",
-    "metric",
-    "score",
-    "higher_is_better",
-    "higher",
-    "difference",
-    "confidence_interval",
-    "confidence_level",
-    "paired_by",
-    "notes",
-]
+CONTRACT = """pvalue log10_pvalue smallest_pvalue statistic n n_informative alternative method
+    metric score higher_is_better higher difference confidence_interval confidence_level paired_by
+    notes"""
 
 
 @pytest.fixture
@@ -75,7 +59,7 @@ def test_what_was_left_out_is_said(command_line, tmp_path):
 @pytest.mark.parametrize("options", [[], ["--metric", "sum"], ["--alternative", "less"]])
 def test_json_holds_to_the_contract(command_line, table, options):
     found = json.loads(command_line("compare", table, "--json", *options)[1])
-    assert set(CONTRACT) <= found.keys()
+    assert {*CONTRACT.split()} <= found.keys()
     assert (found["higher"], found["higher_is_better"], found["paired_by"]) == (
         "new",
         None,
@@ -94,7 +78,7 @@ def test_json_of_counts_and_of_runs(command_line, tmp_path):
     found = json.loads(
         command_line("compare", "c.csv", "--metric=f1", "--a=a", "--b=b", "--json")[1]
     )
-    assert set(CONTRACT) <= found.keys()
+    assert {*CONTRACT.split()} <= found.keys()
     assert (found["metric"], found["higher_is_better"]) == ("f1", True)
     assert found["confidence_interval"] is None
     assert found["confidence_interval_reason"]
@@ -108,43 +92,31 @@ def test_json_of_counts_and_of_runs(command_line, tmp_path):
     said = ["compare", "r.csv", "--system=system", "--score=score", "--run=seed"]
     for null in ("items", "runs", "systems"):
         found = json.loads(command_line(*said, "--null", null, "--json")[1])
-        assert set(CONTRACT) <= found.keys()
+        assert {*CONTRACT.split()} <= found.keys()
         scores = pt.read("r.csv", system="system", score="score", run="seed")
         assert found["pvalue"] == pt.exact_runs_test(scores, null=null).pvalue
     assert "p = " in command_line(*said, "--null", "systems")[1]
 
 
+HIGHER, LOWER = "--higher-is-better", "--lower-is-better"
+
+
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--fail-if", "worse"], 2, "needs to know the direction"),
-        (
-            ["--fail-if", "worse", "--higher-is-better"],
-            0,
-            "new is not significantly worse than old",
-        ),
-        (
-            ["--fail-if", "worse", "--lower-is-better"],
-            1,
-            "new is significantly worse than old (p = ",
-        ),
-        (["--fail-if", "not-better", "--higher-is-better"], 0, "new is significantly better"),
-        (["--fail-if", "not-better", "--lower-is-better"], 1, "new is not significantly better"),
-        (["--fail-if", "worse", "--lower-is-better", "--margin", "2"], 0, "by more than 2 an item"),
-        (
-            ["--fail-if", "worse", "--lower-is-better", "--margin", ".1"],
-            1,
-            "by more than 0.1 an item",
-        ),
-        (["--margin", "2"], 2, "--margin needs --fail-if"),
-        (["--gold", "id", "--pos-label", "x", "--metric", "f1"], 2, "permtest compare: "),
-        (["--metric", "f7x"], 2, "'f7x' is not known"),
-        (["--alpha", "2"], 2, "2 is not a number between 0 and 1"),
-        (["--thousands"], 2, "unrecognized arguments: --thousands"),
+        ("--fail-if worse", 2, "needs to know the direction"),
+        (f"--fail-if worse {HIGHER}", 0, "new is not significantly worse than old"),
+        (f"--fail-if worse {LOWER}", 1, "new is significantly worse than old (p = "),
+        (f"--fail-if not-better {HIGHER}", 0, "new is significantly better"),
+        (f"--fail-if not-better {LOWER}", 1, "new is not significantly better"),
+        ("--gold id --pos-label x --metric f1", 2, "permtest compare: "),
+        ("--metric f7x", 2, "'f7x' is not known"),
+        ("--alpha 2", 2, "--alpha must lie in (0, 1), got 2"),
+        ("--thousands", 2, "unrecognized arguments: --thousands"),
     ],
 )
 def test_exit_codes(command_line, table, options, code, said):
-    found, out, err = command_line("compare", table, *options)
+    found, out, err = command_line("compare", table, *options.split())
     assert found == code
     assert said in (out if code == 0 else err)
 
@@ -204,26 +176,16 @@ def test_report(command_line, table, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--delta", ".1", "--sigma", ".5"], "needs 199 items for a power of 0.8"),
-        (["--shares", ".06", ".03"], "A alone is right on 0.06 of the items"),
-        (["table.csv"], "items for a power of 0.8"),
-        (["table.csv", "--delta", ".2"], "differ by 0.2 on average"),
-        (["--delta", ".1"], "name --delta and --sigma"),
-        (["--delta", "0", "--sigma", "1"], "no number of items finds a difference of 0"),
-        (["even.csv"], "the pilot does not tell which system is higher (p = 1)"),
+        ("--delta .1 --sigma .5", "needs 199 items for a power of 0.8"),
+        ("--delta .1 --sigma .5 --json", '{"n": 199, "wanted": 0.8, "unit": "items"'),
+        ("--shares .06 .03", "A alone is right on 0.06 of the items"),
+        ("--delta .1", "name --delta and --sigma"),
+        ("--delta 0 --sigma 1", "no number of items finds a difference of 0"),
     ],
 )
-@pytest.mark.usefixtures("table")
-def test_plan(command_line, tmp_path, options, said):
-    (tmp_path / "even.csv").write_text("id,new,old\na,1,0\nb,0,1\nc,3,1\nd,1,3\n")
-    _, out, err = command_line("plan", *options)
+def test_plan(command_line, options, said):
+    _, out, err = command_line("plan", *options.split())
     assert said in out + err
-
-
-def test_plan_as_json(command_line):
-    found = json.loads(command_line("plan", "--delta", ".1", "--sigma", ".5", "--json")[1])
-    assert (found["n"], found["unit"]) == (199, "items")
-    assert {"n": 199, "power": pytest.approx(0.8017, abs=1e-4)} in found["curve"]
 
 
 @pytest.mark.parametrize("command", [x.__name__ for x in COMMANDS])

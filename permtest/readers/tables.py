@@ -1,4 +1,4 @@
-"""Files as tables: how they are opened, what their columns hold, and how reading stops.
+"""Files as tables of text: how they are opened, what columns hold, and how reading stops.
 
 Text stays text until `Scores` makes exact numbers of it; here cells are only checked to be numbers.
 Nothing in a file is executed, and what it may need is bounded before it is unpacked.
@@ -6,14 +6,16 @@ Nothing in a file is executed, and what it may need is bounded before it is unpa
 
 from __future__ import annotations
 
+import bz2
 import csv
-import hashlib
+import gzip
 import json
+import lzma
 import re
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO, StringIO
@@ -22,6 +24,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from permtest._checks import optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +37,9 @@ TOO_LARGE = f"it is too large: at most {MOST_BYTES // 2**20} MB, unpacked, and {
 #: What messages call a table that is in memory.
 FRAME = "frame"
 
-#: A number, and what logical values are written as.
-NUMBER = re.compile(r"[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
+#: A number by the mark of its decimals, and what logical values are written as.
+_DIGITS, _POWER = r"[+-]?(\d{1,300}%s?\d{0,300}|%s\d{1,300})", r"([eE][+-]?\d{1,3})?"
+NUMBER = {x: re.compile(_DIGITS.replace("%s", f"[{x}]") + _POWER, re.ASCII) for x in ".,"}
 TRUTH = {"true": "1", "false": "0"}
 
 #: Letters of a number that may have been printed from a float64.
@@ -43,18 +48,12 @@ DIGITS = 20
 #: Letters of a text that are shown, columns of a file, and rows by which kinds of columns are told.
 LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
-#: How files begin that are no text.
-ZIP, ARROW, OLE, ZSTANDARD = b"PK\x03\x04", (b"PAR1", b"ARROW1"), b"\xd0\xcf\x11\xe0", 93
-PACKED = {ZIP: "zip", b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+#: How files begin that are no text: archives and workbooks, and parquet; and compressed ones.
+ZIP, PARQUET, ZSTANDARD = b"PK\x03\x04", b"PAR1", 93
+PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
-
-class Column(NamedTuple):
-    """What a person sees of a column: its number from 1, its name, first cells, what they are."""
-
-    number: int
-    name: str
-    examples: str
-    about: str
+#: File -> its columns: their numbers from 1, names, first cells, and what they hold.
+Columns = Mapping[str, Sequence[tuple[int, str, str, str]]]
 
 
 class ReadError(ValueError):
@@ -64,8 +63,9 @@ class ReadError(ValueError):
     ----------
     problem : str
         What is wrong, and what to do; options are written as on the command line.
-    columns : mapping of str to tuple of Column
-        File -> its columns, where they have to be declared.
+    columns : mapping of str to sequence of tuple
+        File -> its columns, where they have to be declared: the number of each from 1, its name,
+        its first cells, and what it holds.
     proposal : dict or None
         Keyword arguments of `permtest.read` that would read these files, with "paths".
     many : bool
@@ -84,7 +84,7 @@ class ReadError(ValueError):
     def __init__(
         self,
         problem: str,
-        columns: Mapping[str, tuple[Column, ...]] | None = None,
+        columns: Columns | None = None,
         proposal: Mapping[str, Any] | None = None,
         many: bool = False,
     ) -> None:
@@ -94,8 +94,7 @@ class ReadError(ValueError):
 
     def __str__(self) -> str:
         option = r"--([a-z-]+)(?: (?:[A-Z]+(?::[A-Z]+)?\b|([^\s,)?;:]+)))?"
-        problem = re.sub(option, _as_keyword, self.problem)
-        return self._whole(problem, self.call())
+        return self._whole(re.sub(option, _as_keyword, self.problem), self.call())
 
     def on_command_line(self, command: str = "permtest compare") -> str:
         """The same with options in place of keyword arguments."""
@@ -108,22 +107,21 @@ class ReadError(ValueError):
             widths = [max(len(str(x[i])) for x in columns) for i in range(3)]
             for one in columns[:COLUMNS]:
                 cells = (f"{text!s:<{width}}" for text, width in zip(one, widths, strict=False))
-                lines.append(f"  {'  '.join(cells)}  {one.about}".rstrip())
+                lines.append(f"  {'  '.join(cells)}  {one[-1]}".rstrip())
             lines += [f"  and {len(columns) - COLUMNS} more"] * (len(columns) > COLUMNS)
         return "\n".join([*lines, *[f"For example:  {example}"] * bool(example)])
 
     def options(self, command: str = "permtest compare") -> str:
         """The proposal as a command; empty if there is none."""
-        words = [command]
-        for key, value in (self.proposal or {}).items():
+        given, words = dict(self.proposal or {}), [command]
+        words += [quote(x) for x in given.pop("paths", ())]
+        for key, value in given.items():
             name = f"--{'metric' if key == 'statistic' else key.replace('_', '-')}"
             if key == "higher_is_better":
                 words.append("--higher-is-better" if value else "--lower-is-better")
                 continue
-            together = key == "systems" and not isinstance(value, str)
-            for one in [",".join(value)] if together else listed(value):
-                pair = [name, quote(str(one))] if str(one)[:1] != "-" else [f"{name}={quote(one)}"]
-                words += [quote(one)] if key == "paths" else pair
+            for one in [",".join(listed(value))] if key == "systems" else map(str, listed(value)):
+                words.append(f"{name}{'=' if one[:1] == '-' else ' '}{quote(one)}")
         return " ".join(words) if self.proposal else ""
 
     def call(self) -> str:
@@ -188,7 +186,7 @@ class File:
     def load(cls, source: Any) -> File:
         """Read a path, "-" for standard input, or a buffer, and unpack what is compressed."""
         if isinstance(source, File):
-            return source
+            return source.unpacked()
         if hasattr(source, "read") or source == "-":
             stream = sys.stdin.buffer if isinstance(source, str) else source
             data = stream.read(MOST_BYTES + 1)
@@ -199,54 +197,47 @@ class File:
         with Path(source).open("rb") as file:
             return cls(str(source), file.read(MOST_BYTES + 1)).unpacked()
 
-    def unpacked(self) -> File:
+    def unpacked(self, levels: int = 4) -> File:
         """What is in a compressed file, or in an archive of one; others as they are."""
-        from pandas.io.common import get_handle
-
-        how = next((how for start, how in PACKED.items() if self.data.startswith(start)), None)
-        if len(self.data) > MOST_BYTES:
+        if len(self.data) > MOST_BYTES or not levels:
             raise self.error(TOO_LARGE)
-        if how is None or (how == "zip" and len(self.members()) != 1):
+        if len(names := self.members()) == 1:
+            return self.member(names[0], levels - 1)
+        unpack = next((how for start, how in PACKED.items() if self.data.startswith(start)), None)
+        if unpack is None:
             return self
-        try:
-            with get_handle(BytesIO(self.data), "rb", compression=how, is_text=False) as handles:
-                data: Any = handles.handle.read(MOST_BYTES + 1)
-        except Exception as bad:  # whatever is wrong with it
-            raise self.error(f"it cannot be unpacked ({printable(bad)})") from None
-        return File(self.path, data).unpacked()
+        return self._unpacked(lambda: unpack(BytesIO(self.data)), levels - 1)
 
     def members(self) -> list[str]:
-        """The names of the files in an archive."""
+        """The names of the files in an archive; none of other files."""
+        if not self.data.startswith(ZIP):
+            return []
         try:
             return [x for x in zipfile.ZipFile(BytesIO(self.data)).namelist() if x[-1:] != "/"]
         except Exception as bad:  # whatever is wrong with it
             raise self.error(f"it is a damaged archive ({printable(bad)})") from None
 
-    def member(self, name: str) -> bytes:
-        """What a file in an archive holds, which must be below the limit."""
-        from permtest._checks import optional
-
+    def member(self, name: str, levels: int = 3) -> File:
+        """A file in an archive, which must be below the limit."""
         archive: Any = zipfile.ZipFile(BytesIO(self.data))
         if archive.getinfo(name).compress_type == ZSTANDARD and sys.version_info < (3, 14):
             module = "backports.zstd.zipfile"
             module = optional(module, needed_by=printable(self.path), extra="inspect")
             archive = module.ZipFile(BytesIO(self.data))
+        return self._unpacked(lambda: archive.open(name), levels)
+
+    def _unpacked(self, opened: Callable[[], Any], levels: int) -> File:
         try:
-            with archive.open(name) as stream:
-                data: bytes = stream.read(MOST_BYTES + 1)
+            with opened() as stream:
+                data = stream.read(MOST_BYTES + 1)
         except Exception as bad:  # whatever is wrong with it
-            raise self.error(f"{printable(name)} cannot be unpacked ({printable(bad)})") from None
-        return File(name, data).unpacked().data
+            raise self.error(f"it cannot be unpacked ({printable(bad)})") from None
+        return File(self.path, data).unpacked(levels)
 
     @property
     def is_binary(self) -> bool:
-        """Whether the file is an archive, a workbook, or one of Arrow's."""
-        return self.data.startswith((ZIP, OLE, *ARROW))
-
-    @cached_property
-    def sha256(self) -> str:
-        """The checksum of the bytes, as they were unpacked."""
-        return hashlib.sha256(self.data).hexdigest()
+        """Whether the file is an archive, a workbook, or one of parquet."""
+        return self.data.startswith((ZIP, PARQUET))
 
     @cached_property
     def text(self) -> str:
@@ -257,9 +248,7 @@ class File:
         except UnicodeDecodeError:
             text = self.data.decode("cp1252", errors="replace")
         if "\0" in text or "\ufffd" in text:
-            raise self.error(
-                "it is no text in UTF-8, UTF-16 or cp1252, and of no kind that is known"
-            )
+            raise self.error("it is no text in UTF-8, UTF-16 or cp1252; save the table as CSV")
         return text
 
     def error(self, problem: str) -> ReadError:
@@ -275,6 +264,7 @@ class Facts(NamedTuple):
 
     numbers: bool  # all that are not empty, and some are not
     whole: bool
+    names: bool  # text or whole numbers, which may name something
     distinct: int
     even: bool  # each value as often as the others
     counts: str  # "1 to 36", where it counts
@@ -282,7 +272,7 @@ class Facts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table: cells are text, "" where there is none, or numbers where a frame has such columns.
+    """A table of texts, "" where there is none.
 
     `known` holds what the format of a tool declares: the columns "id", "run" and "system", the
     list of the "scores", and those columns that must "agree" between systems.
@@ -292,16 +282,11 @@ class Table:
     frame: pd.DataFrame
     header: bool = True
     decimal: str = "."
-    first: int = 0  # the line of the first row; 0 where there are rows and no lines
+    row: str = "row"  # what the place of a row is called, and that of the first
+    first: int = 1
     known: Mapping[str, Any] = field(default_factory=dict)
     called: str = ""  # the system, where the file says it
     file: File | None = None
-
-    def __post_init__(self) -> None:
-        kinds = self.frame.dtypes
-        odd = [x for x in self.frame if kinds[x] != "object" and kinds[x].kind not in "biuf"]
-        if odd:  # strings of pandas
-            object.__setattr__(self, "frame", self.frame.astype(dict.fromkeys(odd, object)))
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -309,19 +294,22 @@ class Table:
     @cached_property
     def names(self) -> list[str]:
         """The names of the columns; numbers from 1 where there is no header."""
-        return list(self.frame.columns)
+        return list(self.frame)
+
+    def named(self, wanted: Any) -> str:
+        """The name of a column that may be declared by its number."""
+        text = str(wanted)
+        number = int(text) if text.isdecimal() and text not in self.names else 0
+        return self.names[number - 1] if 0 < number <= len(self.names) else text
 
     def column(self, wanted: Any, option: str) -> str:
-        """The name of a column that is declared by name or number; ReadError if there is none."""
-        text = str(wanted)
-        if text in self.names:
-            return text
-        if text.isdecimal() and 1 <= int(text) <= len(self.names):
-            return self.names[int(text) - 1]
-        close = get_close_matches(text, self.names, 1)
+        """The name of a column that is declared; ReadError if there is none."""
+        if (name := self.named(wanted)) in self.names:
+            return name
+        close = get_close_matches(name, self.names, 1)
         hint = f" (did you mean {shown(close[0])}?)" if close else ""
-        problem = f"--{option} {printable(text, LETTERS)}: no such column in {printable(self.path)}"
-        raise ReadError(problem + hint, {printable(self.path): self.columns()})
+        problem = f"--{option} {printable(name, LETTERS)}: no such column in {printable(self.path)}"
+        raise ReadError(problem + hint, columns_of([self]))
 
     def error(self, row: int, problem: str, column: str = "") -> ReadError:
         """An error that names the line, and the column."""
@@ -329,44 +317,27 @@ class Table:
         return ReadError(f"{printable(self.path)}, {self.place(row)}{where}: {problem}")
 
     def place(self, row: int) -> str:
-        """Where a row stands in the file: its line, also behind cells with line breaks."""
-        if not self.first:
-            return f"row {row + 1}"
-        breaks = sum(x.count("\n") for x in self.frame.iloc[:row].to_numpy().ravel())
-        return f"line {row + self.first + breaks}"
+        """Where a row stands in the file, also behind cells with line breaks."""
+        above = self.frame.iloc[:row].to_numpy().ravel() if self.row == "line" else ()
+        return f"{self.row} {row + self.first + sum(x.count(chr(10)) for x in above)}"
 
-    def missing(self, name: str) -> Any:
-        """Which cells are empty."""
-        cells = self.frame[name]
-        return (cells == "" if cells.dtype == object else cells.isna()).to_numpy()
-
-    def texts(self, name: str) -> Any:
-        """The cells of a column as text."""
-        cells = self.frame[name]
-        return cells if cells.dtype == object else cells.astype(str).astype(object)
-
-    def as_number(self, cell: Any) -> Any:
-        """A number, or the text of one with a decimal point; None if a cell is no number."""
-        if not isinstance(cell, str):
-            return cell
-        text = cell if self.decimal == "." or "." in cell else cell.replace(",", ".")
-        good = not text or (NUMBER.fullmatch(text) and (self.decimal == "." or "." not in cell))
-        return text if good else TRUTH.get(text.lower())
+    def number(self, cell: str) -> str | None:
+        """A number with a decimal point; None if a cell is no number, nor empty."""
+        good = not cell or NUMBER[self.decimal].fullmatch(cell)
+        return cell.replace(",", ".") if good else TRUTH.get(cell.lower())
 
     def numbers(self, name: str) -> Any:
         """The cells of a column as numbers, or texts that are; ReadError at the first other one."""
         import pandas as pd
 
-        cells = self.frame[name]
-        if cells.dtype != object:
-            return cells.to_numpy() + 0  # no logical values
-        codes, texts = pd.factorize(cells)
-        found = np.array([*map(self.as_number, texts), ""], dtype=object)[:-1]
+        codes, texts = pd.factorize(self.frame[name])
+        found = np.array([*map(self.number, texts), ""], dtype=object)[:-1]
         for i in np.flatnonzero([x is None for x in found])[:1]:
-            beside = " beside decimal commas" * (self.decimal == "," and "." in texts[i])
-            problem = f"{shown(texts[i])} is no number{beside}; if the score is missing, empty the "
-            raise self.error(int((codes == i).argmax()), f"{problem}cell", name)
-        if max(map(len, found), default=0) <= DIGITS:
+            problem = f"{shown(texts[i])} is no number"
+            problem += " beside decimal commas" * (self.decimal == "," and "." in texts[i])
+            problem += "; empty the cell if the score is missing, or remove a line that is no item"
+            raise self.error(int((codes == i).argmax()), problem, name)
+        if all(len(x) <= DIGITS or x == repr(float(x)) for x in found):
             floats = pd.to_numeric(found)
             if np.nanmax(np.abs(floats), initial=0) < 2**53:
                 found = floats  # which stand for the decimals that they are printed as
@@ -374,31 +345,36 @@ class Table:
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
-        """What the cells of each column are like; of long ones, the first rows say the kind."""
-        return {name: self._facts(self.frame[name][~self.missing(name)]) for name in self.names}
+        """What the cells of each column are like; of long ones, the first values say the kind."""
+        return {name: self._facts(self.frame[name]) for name in self.names}
 
     def _facts(self, cells: pd.Series) -> Facts:
-        often = cells.value_counts()
-        head = [self.as_number(x) for x in often.index[:SAMPLE]]
+        often = cells[cells != ""].value_counts()
+        head = [self.number(x) for x in often.index[:SAMPLE]]
         numbers, even = bool(head) and None not in head, often.nunique() == 1
-        whole = numbers and not any(float(x) % 1 for x in head)
+        whole = numbers and not any(float(x or 0) % 1 for x in head)
         counts = ""
         if whole and even and 2 < often.size <= SAMPLE:
-            low, high = min(map(float, head)), max(map(float, head))
-            if low in (0, 1) and high - low == often.size - 1:
-                counts = f"{low:g} to {high:g}"
-        return Facts(numbers, whole, often.size, even, counts)
+            values = [float(x or 0) for x in head]
+            low, high = min(values), max(values)
+            counts = f"{low:g} to {high:g}" * (low in (0, 1) and high - low == often.size - 1)
+        return Facts(numbers, whole, bool(head) and whole >= numbers, often.size, even, counts)
 
-    def columns(self) -> tuple[Column, ...]:
-        """What a person sees of the columns."""
-        found = []
-        for i, (name, facts) in enumerate(self.facts.items(), 1):
-            cells = self.frame[name][~self.missing(name)].head(50).astype(str).unique()
+
+def columns_of(tables: Sequence[Table]) -> Columns:
+    """What a person sees of the columns of tables; once where they are called alike."""
+    found: dict[str, Any] = {}
+    for table in tables[:1] if all(x.names == tables[0].names for x in tables) else tables:
+        rows = found[printable(table.path)] = []
+        for i, (name, facts) in enumerate(table.facts.items(), 1):
+            cells = [x for x in table.frame[name].head(50).unique() if x]
             texts = ", ".join(printable(x, 20) for x in cells[:3]) + " ..." * (len(cells) > 3)
             about = "numbers" if facts.numbers else f"text, {facts.distinct:,} different"
-            about = f"counts {facts.counts}" if facts.counts else about if len(cells) else "empty"
-            found.append(Column(i, printable(name, LETTERS), texts, about))
-        return tuple(found)
+            about = (
+                f"counts {facts.counts}" if facts.counts else about if facts.distinct else "empty"
+            )
+            rows.append((i, printable(name, LETTERS), texts, about))
+    return found
 
 
 def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
@@ -409,10 +385,10 @@ def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
-    names = [" ".join(map(str, listed(x))) if header else str(x + 1) for x in frame.columns]
+    names = [str(x) if header else str(x + 1) for x in frame.columns]
     _check_names(path, names)
-    cells = {x: _cells(frame.iloc[:, i]) for i, x in enumerate(names)}
-    return Table(path, pd.DataFrame(cells), **{"header": header} | fields)
+    cells = {x: _texts(frame.iloc[:, i]) for i, x in enumerate(names)}
+    return Table(path, pd.DataFrame(cells, dtype=object), **{"header": header} | fields)
 
 
 def _check_names(path: str, names: Sequence[str]) -> None:
@@ -421,14 +397,11 @@ def _check_names(path: str, names: Sequence[str]) -> None:
         raise ReadError(f"{printable(path)}: two columns are called {shown(twice)}; rename one")
 
 
-def _cells(column: Any) -> Any:
-    """A column of a frame: numbers as they are, anything else as text, "" where it is missing."""
-    import pandas as pd
-
-    if pd.api.types.is_any_real_numeric_dtype(column) or pd.api.types.is_bool_dtype(column.dtype):
-        none = column.isna().any()
-        return column.to_numpy(np.float64, na_value=np.nan) if none else column.to_numpy()
-    return pd.Series([_text(x) for x in column], column.index, dtype=object)
+def _texts(column: Any) -> Any:
+    """A column of a frame as text, "" where it is missing; numbers as they are printed."""
+    if column.dtype.kind in "biuf":
+        return column.astype(object).astype(str).mask(column.isna(), "").to_numpy()
+    return np.array([*map(_text, column), ""], dtype=object)[:-1]
 
 
 def _text(value: Any) -> str:
@@ -439,37 +412,24 @@ def _text(value: Any) -> str:
 
 def table_of(file: File, records: str | None = None) -> Table:
     """The table in a file of any kind."""
-    import pandas as pd
-
-    if file.data.startswith(ARROW):
-        return _of_arrow(file)
+    if file.data.startswith(PARQUET):
+        return _of_parquet(file)
     if file.is_binary:
-        try:
-            frame = pd.read_excel(BytesIO(file.data), header=None, dtype=object, na_filter=False)
-        except ImportError:
-            raise
-        except Exception as bad:  # whatever is wrong with a workbook
-            raise file.error(f"it is no workbook that can be read ({printable(bad)})") from None
-        return _headed(frame.map(_text), file)
+        return _of_workbook(file, records)
     if file.text.lstrip()[:1] in ("{", "["):
         return _of_json(file, records)
     if records is not None:
         raise file.error("it is no JSON, which is needed by --records")
-    return _separated(file)
+    return _of_lines(file)
 
 
-def _of_arrow(file: File) -> Table:
-    """The table of a parquet or feather file, if that says that it is small."""
-    from permtest._checks import optional
-
-    parquet, how = file.data.startswith(ARROW[0]), {"needed_by": printable(file.path)}
-    arrow = optional("pyarrow.parquet" if parquet else "pyarrow.ipc", **how, extra="frames")
+def _of_parquet(file: File) -> Table:
+    """The table of a parquet file, if that says that it is small."""
+    arrow = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
     try:
-        reader = (arrow.ParquetFile if parquet else arrow.open_file)(BytesIO(file.data))
-        parts = [] if parquet else map(reader.get_batch, range(reader.num_record_batches))
-        shape = [(x.num_rows, x.num_columns) for x in ([reader.metadata] if parquet else parts)]
-        small = sum(rows * columns for rows, columns in shape) <= MOST_CELLS
-        frame = (reader.read if parquet else reader.read_all)().to_pandas() if small else None
+        reader = arrow.ParquetFile(BytesIO(file.data))
+        small = reader.metadata.num_rows * reader.metadata.num_columns <= MOST_CELLS
+        frame = reader.read().to_pandas() if small else None
     except Exception as bad:  # whatever is wrong with it
         raise file.error(f"it is damaged ({printable(bad)}); write it again") from None
     if frame is None:
@@ -477,7 +437,27 @@ def _of_arrow(file: File) -> Table:
     return of_frame(frame, file.path, file=file)
 
 
-def _separated(file: File) -> Table:
+def _of_workbook(file: File, sheet: str | None) -> Table:
+    """The table of a workbook: of its one sheet that is not empty, or of that which is named."""
+    import pandas as pd
+
+    how: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
+    try:
+        sheets = pd.read_excel(BytesIO(file.data), sheet_name=None, **how)
+    except ImportError:
+        raise
+    except Exception as bad:  # whatever is wrong with a workbook
+        raise file.error(f"it is no workbook that can be read ({printable(bad)})") from None
+    names = [x for x, frame in sheets.items() if frame.size]
+    if sheet is None and len(names) > 1:
+        problem = f"{printable(file.path)} has the sheets {some(names)}: say which (--records NAME)"
+        raise ReadError(problem, None, {"records": names[0]})
+    if (chosen := names[0] if sheet is None and names else sheet) not in names:
+        raise file.error(f"it has no sheet {shown(chosen)} with cells, but {some(names)}")
+    return _headed(sheets[chosen].map(_text), file)
+
+
+def _of_lines(file: File) -> Table:
     """The table in a text whose cells are separated by tabs, semicolons, commas or blanks."""
     import pandas as pd
 
@@ -485,38 +465,38 @@ def _separated(file: File) -> Table:
     if not lines or not lines[0].strip():
         raise file.error("its first line is empty")
     try:
-        separator, first, second = _separator(lines)
-    except csv.Error as bad:
-        raise file.error(f"it is no table: {bad}") from None
-    if (file.text.count("\n") + file.text.count("\r")) * max(first, second) > MOST_CELLS:
-        raise file.error(TOO_LARGE)
-    how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
-    how |= {"dtype": object, "na_filter": False, "skip_blank_lines": False, "header": None}
-    try:
-        frame = pd.read_csv(StringIO(file.text), names=range(max(first, second)), **how)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as bad:
+        separator, first, width = _separator(lines)
+        if (file.text.count("\n") + file.text.count("\r")) * width > MOST_CELLS:
+            raise file.error(TOO_LARGE)
+        how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
+        how |= {"dtype": object, "na_filter": False, "skip_blank_lines": False, "header": None}
+        frame = pd.read_csv(StringIO(file.text), names=range(width), **how)
+    except ReadError:
+        raise
+    except (csv.Error, ValueError) as bad:  # of pandas as well
         said = re.sub(r".*C error: ", "", " ".join(str(bad).split()))
         raise file.error(f"it is no table: {printable(said)}") from None
-    if second == first + 1:  # as R writes row names, which have no name
+    if width == first + 1:  # as R writes row names, which have no name
         frame.iloc[0] = ["row", *frame.iloc[0, :-1]]
     if re.search(r"[ \t]+(\n|\r|[,;\t])", file.text):
-        frame = frame.apply(lambda cells: cells.str.strip())
+        frame = frame.apply(lambda cells: cells.str.strip()).astype(object)
     comma = separator == ";" and re.search(r"(^|;)\s*[+-]?\d*,\d+\s*(;|$)", file.text, re.MULTILINE)
-    return _headed(frame, file, "," if comma else ".")
+    return _headed(frame, file, decimal="," if comma else ".", row="line")
 
 
 def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
-    """What separates cells in the first two lines, and how many cells these have."""
+    """What separates cells, and how many cells the first line has, and the second at least."""
     for separator in ("\t", ";", ",", " "):
         lines = [" ".join(x.split()) for x in lines] if separator == " " else lines
         cells = list(csv.reader(lines, delimiter=separator))
         first, second = len(cells[0]), len(cells[-1])
         if max(first, second) > 1 and second - first in (0, 1):
             return r"\s+" if separator == " " else separator, first, second
-    return ",", len(lines[0].split(",")), len(lines[0].split(","))
+    width = len(lines[0].split(","))
+    return ",", width, width
 
 
-def _headed(frame: Any, file: File, decimal: str = ".") -> Table:
+def _headed(frame: Any, file: File, **fields: Any) -> Table:
     """The table in cells, whose first row may be the header."""
     filled = np.flatnonzero((frame != "").any(axis=1))
     frame = frame.iloc[: filled.max(initial=-1) + 1]
@@ -524,14 +504,12 @@ def _headed(frame: Any, file: File, decimal: str = ".") -> Table:
     if not len(frame) or gap.size:
         line = f"line {filled[gap[0] - 1] + 2}" if gap.size and gap[0] else "it"
         raise file.error(f"{line} is empty")
-    bare = Table(file.path, frame, decimal=decimal, file=file)
+    bare = Table(file.path, frame, False, file=file, **fields)
     cells = [str(x) for x in frame.iloc[0]]
-    numbers = [bool(x) and bare.as_number(x) is not None for x in cells]
-    again = [
-        not y and x and (frame.iloc[1:, i] == x).any()
-        for i, (x, y) in enumerate(zip(cells, numbers, strict=True))
-    ]
-    header = not (any(again) or all(numbers))
+    numbers = [bool(x) and bare.number(x) is not None for x in cells]
+    pairs = enumerate(zip(cells, numbers, strict=True))
+    again = any(not y and x and (frame.iloc[1:, i] == x).any() for i, (x, y) in pairs)
+    header = not (again or all(numbers))
     if header and any(numbers):
         both = [shown(cells[numbers.index(x)]) for x in (True, False)]
         problem = f"is line 1 a header? {both[0]} is a number and {both[1]} is none; add a line of "
@@ -541,18 +519,15 @@ def _headed(frame: Any, file: File, decimal: str = ".") -> Table:
     _check_names(file.path, list(frame.columns))
     if not len(frame):
         raise file.error("it has a header and no lines")
-    return Table(file.path, frame, header, decimal, 0 if file.is_binary else 1 + header, file=file)
+    return replace(bare, frame=frame, header=header, first=1 + header)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(x for x in names if names.count(x) > 1)
-        raise ValueError(f"the key {shown(twice)} comes twice in one object")
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError(f"an object has a key twice, of {some([*found])}")
     return found
 
 
@@ -567,42 +542,37 @@ def parsed(file: File, text: str, place: str = "it") -> Any:
         raise file.error(f"{place} is no JSON that can be read ({printable(bad)})") from None
 
 
-def documents(file: File) -> tuple[Any, Iterator[Any] | None]:
-    """The whole document, or else the first of JSON lines, and all of them."""
-    start = file.text.lstrip()
-    first = start.partition("\n")[0]
+def documents(file: File) -> Iterator[Any]:
+    """The document that a file is; or those of JSON lines, one after the other."""
+    lines = [(i, x) for i, x in enumerate(file.text.split("\n"), 1) if x.strip()]
     try:
-        json.loads(first)
+        json.loads(lines[0][1])
     except (ValueError, RecursionError):
-        return parsed(file, start), None
-    several = start[len(first) :].strip() or PurePath(file.path).suffix in (".jsonl", ".ndjson")
-    if not several:
-        return parsed(file, first), None
-    lines = ((i, x) for i, x in enumerate(file.text.split("\n"), 1) if x.strip())
-    return parsed(file, first, "line 1"), (parsed(file, x, f"line {i}") for i, x in lines)
+        lines = [(0, file.text)]
+    for i, line in lines:
+        yield parsed(file, line, f"line {i}" if i else "it")
 
 
 def _of_json(file: File, records: str | None) -> Table:
     """The table of JSON lines, of a list of records, or of what `records` names."""
-    whole, lines = documents(file)
-    found = whole if lines is None else list(lines)
-    if records is not None:
-        for key in () if records == "." else records.split("."):
-            inside = found if isinstance(found, dict) else {}
-            values = list(found.values() if isinstance(found, dict) else listed(found))
-            place = int(key) if key.isdecimal() and int(key) < len(values) else None
-            found = inside.get(key, None if place is None else values[place])
-        if isinstance(found, dict):
-            pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
-            found = [{"key": k} | x for k, x in pairs]
+    lines = list(documents(file))
+    several = len(lines) > 1 or PurePath(file.path).suffix in (".jsonl", ".ndjson")
+    found = whole = lines if several else lines[0]
+    for key in () if records in (None, ".") else str(records).split("."):
+        if isinstance(found, list):
+            found = {str(i): x for i, x in enumerate(found)}
+        found = found.get(key) if isinstance(found, dict) else None
+    if records is not None and isinstance(found, dict):
+        pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
+        found = [{"key": k} | x for k, x in pairs]
     if isinstance(found, list) and found:
         return of_records(file, found)
-    rows = list(_lists_in(whole, "", 6))[:COLUMNS]
-    if not rows:
+    lists = sorted(_lists_in(whole, "", 6), reverse=True)[:COLUMNS]
+    if not lists:
         raise file.error("it holds no list of records")
-    columns = tuple(Column(i, *row[1:]) for i, row in enumerate(rows, 1))
+    columns = [(i, *one[1:]) for i, one in enumerate(lists, 1)]
     problem = f"say where the records are (--records PATH). {printable(file.path)} has lists in"
-    raise ReadError(problem, {printable(file.path): columns}, {"records": max(rows)[1]})
+    raise ReadError(problem, {printable(file.path): columns}, {"records": lists[0][1]})
 
 
 def of_records(file: File, found: Sequence[Any], **fields: Any) -> Table:
@@ -624,13 +594,12 @@ def _lists_in(value: Any, path: str, depth: int) -> Iterator[tuple[int, str, str
     inside = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(inside, list) or not depth:
         return
-    objects = [x for x in inside[:100] if isinstance(x, dict)]
+    head = inside[:100]
     single = isinstance(value, dict) and all(isinstance(x, str | bool) for x in inside)
-    if len(inside) > 1 and (single or len(objects) == len(inside[:100])):
-        fields = list(dict.fromkeys(k for x in objects for k in x)) or ["value"]
+    if len(inside) > 1 and (single or all(isinstance(x, dict) for x in head)):
+        fields = list(dict.fromkeys(k for x in head if not single for k in x)) or ["value"]
         fields = ["key", *fields] if isinstance(value, dict) else fields
         yield len(inside), path or ".", f"{len(inside):,} records", some(fields, 8)
         return
-    for i, (key, one) in enumerate(list(value.items())[:100] if isinstance(value, dict) else ()):
-        step = str(i) if "." in key else key  # a number names what has a point in its name
-        yield from _lists_in(one, f"{path}.{step}".strip("."), depth - 1)
+    for key, one in list(value.items())[:100] if isinstance(value, dict) else ():
+        yield from _lists_in(one, f"{path}.{key}".strip("."), depth - 1)

@@ -10,19 +10,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path, PurePath
+from itertools import chain
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from permtest.readers.tables import (
-    ZIP,
-    File,
-    ReadError,
-    Table,
-    documents,
-    of_records,
-    parsed,
-    printable,
-)
+from permtest.readers.tables import File, Table, documents, of_records, parsed, printable
 
 Rows: TypeAlias = Iterator[dict[str, Any]]
 Records: TypeAlias = Iterable[Mapping[str, Any]]
@@ -68,48 +60,33 @@ def _helm(records: Records, model: str) -> Rows:
         yield row
 
 
-def _every_eval_ever(records: Records, _: str) -> Rows:
-    """Instances of Every Eval Ever: a sample has a record for each evaluation."""
-    kept = list(records)
-    several = len({x.get("evaluation_name") for x in kept}) > 1
-    for record in kept:
-        row = {"id": record["sample_id"], "run": (record.get("metadata") or {}).get("epoch")}
-        row |= {"system": record["model_id"], "target": record.get("sample_hash") or ""}
-        end = f",{record.get('evaluation_name')}" if several else ""
-        scores = ((x, record["evaluation"].get(x)) for x in ("score", "is_correct"))
-        yield row | {x + end: y for x, y in scores if y is not None}
-
-
 #: What makes rows, and sets of keys of which the first record has one.
 TOOLS: dict[Callable[[Records, str], Rows], tuple[str, ...]] = {
     _lm_eval: ("doc_id doc", "doc_id doc_hash", "doc_id resps", "doc_id filtered_resps"),
     _inspect: ("version eval samples",),
     _helm: ("instance_id stats",),
-    _every_eval_ever: ("model_id sample_id evaluation",),
 }
 
 
 def load(file: File) -> Table | None:
     """The table of a file that a tool wrote; None of other files."""
-    whole, records = _unpacked(file), None
-    if whole is None:
-        if file.is_binary or file.text.lstrip()[:1] not in ("{", "["):
-            return None
-        whole, records = documents(file)
-    every = records or (whole if isinstance(whole, list) else [whole])
-    first = whole[0] if isinstance(whole, list) and whole else whole
+    log = _unpacked(file)
+    if log is None and (file.is_binary or file.text.lstrip()[:1] not in ("{", "[")):
+        return None
+    records = iter([log]) if log else documents(file)
+    first = next(records)
+    if isinstance(first, list):
+        first, records = (first or [None])[0], iter(first[1:])
     keys = {*first} if isinstance(first, dict) else set()
     rows = next((x for x, y in TOOLS.items() if any({*z.split()} <= keys for z in y)), None)
     if rows is None:
         return None
     found: dict[Any, dict[str, Any]] = {}
     try:
-        for row in rows(every, _model(file)):
+        for row in rows(chain([first], records), _model(file)):
             same = found.setdefault((row["id"], row.get("run"), row["system"]), row)
             if twice := [x for x in row if same.setdefault(x, row[x]) != row[x]]:
-                raise file.error(
-                    f"{printable(row['id'])} has two values of {twice[0]}; keep one run"
-                )
+                raise file.error(f"{printable(row['id'])} has two values of {twice[0]}; keep one")
     except (AttributeError, TypeError, KeyError) as bad:
         raise file.error(f"it is not as its tool writes it ({printable(bad)})") from None
     return _declared(file, list(found.values()))
@@ -140,32 +117,14 @@ def _model(file: File) -> str:
 
 def _unpacked(file: File) -> dict[str, Any] | None:
     """The log in an archive of Inspect; None if the file is none."""
-    names = file.members() if file.data.startswith(ZIP) and b"samples/" in file.data else []
+    names = file.members() if b"samples/" in file.data else []
     head = next((x for x in ("header.json", "_journal/start.json") if x in names), None)
     if head is None:
         return None
     every = [x for x in names if x.startswith("samples/") and x.endswith(".json")]
 
     def part(name: str) -> Any:
-        return parsed(file, file.member(name).decode("utf-8", "replace"), name)
+        return parsed(file, file.member(name).text, name)
 
     samples = part("summaries.json") if "summaries.json" in names else ()
     return {**part(head), "samples": samples if len(samples) == len(every) else map(part, every)}
-
-
-def of_folder(folder: Path) -> Table:
-    """The tables that lm-evaluation-harness wrote into the folder of one model, in one."""
-    import pandas as pd
-
-    paths = sorted(folder.glob("samples_*.jsonl")) or sorted(folder.glob("*/samples_*.jsonl"))
-    tasks = [re.sub(r"^samples_|_\d{4}-\d\d-\d\dT[\d.:+-]*$", "", x.stem) for x in paths]
-    tables = {task: load(File.load(x)) for task, x in zip(tasks, paths, strict=True)}
-    found = {task: x for task, x in tables.items() if x is not None}
-    if not paths or len(found) < len(paths):
-        problem = "it has two runs of a task, or another file" if paths else "no samples_*.jsonl"
-        raise ReadError(f"{printable(folder)}: {problem} in it; name one file")
-    frames = [x.frame.assign(id=task + " " + x.frame["id"]) for task, x in found.items()]
-    frame, first = pd.concat(frames, ignore_index=True).fillna(""), next(iter(found.values()))
-    scores = list(dict.fromkeys(name for x in found.values() for name in x.known["scores"]))
-    how: dict[str, Any] = {"known": {**first.known, "scores": scores}, "called": folder.name}
-    return replace(first, path=str(folder), frame=frame, **how)

@@ -57,7 +57,6 @@ KINDS = {
     "index of pandas": ("," + CSV[4:]).encode(),
     "Excel": binary("to_excel", index=False),
     "parquet": binary("to_parquet", index=False),
-    "feather": binary("to_feather"),
     "JSON": FRAME.to_json(orient="records").encode(),
     "JSON lines": FRAME.to_json(orient="records", lines=True).encode(),
     "nested": json.dumps(
@@ -98,6 +97,21 @@ def test_texts_of_every_kind_are_checked_to_be_numbers(method):
         pt.read(frame, a="a", b="b")
 
 
+def test_a_workbook_has_the_rows_and_sheets_that_people_see():
+    stream = io.BytesIO()
+    with pd.ExcelWriter(stream) as book:
+        FRAME.assign(new=["1", "good", "2"]).to_excel(book, sheet_name="Scores", index=False)
+        pd.DataFrame().to_excel(book, sheet_name="Empty")
+    with pytest.raises(ReadError, match="row 3, column new: 'good' is no number"):
+        pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
+    with pd.ExcelWriter(stream, mode="a") as book:
+        FRAME.to_excel(book, sheet_name="Second", index=False)
+    with pytest.raises(ReadError, match="has the sheets Scores, Second: say which"):
+        pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
+    scores = pt.read(File("x.xlsx", stream.getvalue()), id="key", a=2, b=3, records="Second")
+    assert len(scores) == 3
+
+
 def test_points_beside_decimal_commas_are_refused():
     with pytest.raises(ReadError, match=r"'1.234' is no number beside decimal commas"):
         pt.read(File("x.csv", b"id;a;b\nx;1,5;1.234\ny;2,5;3\n"), a="a", b="b")
@@ -115,10 +129,11 @@ def test_points_beside_decimal_commas_are_refused():
         ("item,1,2\nx,0,1\ny,1,1\n", "is line 1 a header"),
         ("id,a,b\nx,\0,2\n", "it is no text"),
         ("{]", "no JSON"),
-        ('[{"a": 1, "a": 2}]', "the key 'a' comes twice"),
+        ('[{"a": 1, "a": 2}]', "an object has a key twice, of a"),
         ("[" * 100_000, "no JSON that can be read"),
         ("[]", "it holds no list of records"),
         ('[{"a": 1}, 2]', "make no table"),
+        ("\x93NUMPY\1\0v\0", "it is no text .* save the table as CSV"),
         ("PK\3\4 no archive", "damaged archive"),
         ("PAR1 no table", "damaged"),
         ("\x1f\x8b no gzip", "cannot be unpacked"),
@@ -142,7 +157,7 @@ def test_limits_are_stated(monkeypatch):
             pt.read(File("x.csv", data))
     monkeypatch.setattr(tables, "MOST_BYTES", 10**6)
     monkeypatch.setattr(tables, "MOST_CELLS", 5)
-    for kind in ("comma", "JSON", "parquet", "feather"):
+    for kind in ("comma", "JSON", "parquet"):
         with pytest.raises(ReadError, match="it is too large: at most"):
             pt.read(File("x.csv", KINDS[kind]))
 

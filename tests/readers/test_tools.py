@@ -54,15 +54,7 @@ def helm(name, scores):
     return File(f"runs/v1/sums:subject=add,model={name}/per_instance_stats.json", data)
 
 
-def every_eval_ever(name, scores):
-    rows = [
-        {"model_id": name, "sample_id": f"s{i}", "sample_hash": f"h{i}", "evaluation": {"score": x}}
-        for i, x in enumerate(scores)
-    ]
-    return File("instances.jsonl", lines(rows))
-
-
-MAKERS = [lm_eval, inspect, archive, helm, every_eval_ever]
+MAKERS = [lm_eval, inspect, archive, helm]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -113,22 +105,6 @@ def test_epochs_are_runs():
     assert [x.sizes.tolist() for x in scores.runs] == [[3] * 4] * 2
 
 
-def test_a_folder_is_one_model(tmp_path):
-    for name, of in SCORES.items():
-        (tmp_path / name).mkdir()
-        for task in ("sums", "words"):
-            file = lm_eval(name, of)
-            (tmp_path / name / f"samples_{task}_2026-11-20T23-12-44.8.jsonl").write_bytes(file.data)
-    scores = pt.read(tmp_path / "new", tmp_path / "old")
-    assert (scores.systems, len(scores), scores.ids[4]) == (("new", "old"), 8, "words 0")
-    (tmp_path / "old" / "samples_words_2027-01-01T00-00-00.0.jsonl").write_bytes(file.data)
-    with pytest.raises(ReadError, match="two runs of a task"):
-        pt.read(tmp_path / "new", tmp_path / "old")
-    (tmp_path / "new" / "empty").mkdir()
-    with pytest.raises(ReadError, match=r"no samples_\*.jsonl"):
-        pt.read(tmp_path / "new" / "empty", tmp_path / "old")
-
-
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_file_without_scores_is_refused(make):
     with pytest.raises(ReadError):
@@ -136,7 +112,7 @@ def test_a_file_without_scores_is_refused(make):
 
 
 def test_one_file_with_two_models():
-    both = [every_eval_ever(name, x).data for name, x in SCORES.items()]
-    scores = pt.read(File("instances.jsonl", b"\n".join(both)))
+    logs = [json.loads(inspect(name, x).data) for name, x in SCORES.items()]
+    scores = pt.read(File("logs.jsonl", lines(logs)))
     assert scores.systems == ("new", "old")
     assert scores.v.tolist() == SCORES["old"]
