@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import ScoreError, check_option
+from permtest._errors import ScoreError, check_option
 from permtest._jit import Ints
-from permtest._parallel import in_parallel, progress
+from permtest._random import in_parallel, progress
 from permtest._text import Shown, counted
 from permtest.integers import plain_array, unscaled, with_room
 from permtest.methods import METHODS

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from permtest import __version__
-from permtest._checks import check_level
+from permtest._errors import check_level
 from permtest._text import counted, interval, number, p_value, plain, text_table
 
 OK, FAILED, BAD, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141

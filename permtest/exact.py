@@ -8,8 +8,8 @@ from math import ceil
 from numbers import Rational
 from typing import Any, Literal, TypeAlias
 
-from permtest._checks import TooHard, check_count, check_finite, check_level
-from permtest._parallel import RNG, as_generator
+from permtest._errors import TooHard, check_count, check_finite, check_level
+from permtest._random import RNG, as_generator
 from permtest.batch import exact_perm_test_batch
 from permtest.methods import Solution
 from permtest.null.distribution import Probability

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import ScoreError
+from permtest._errors import ScoreError
 from permtest._jit import Floats
 
 #: An integer array: int64, or Python integers (dtype object) where int64 could overflow.

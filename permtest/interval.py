@@ -40,7 +40,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_above_zero, check_level
+from permtest._errors import TooHard, check_above_zero, check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.integers import as_integers, exact_dot, unscaled, with_room
 from permtest.methods import exact_fraction, interval_of_p, solve

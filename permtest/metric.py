@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count
-from permtest._parallel import RNG, as_generator, progress
+from permtest._errors import check_count
+from permtest._random import RNG, as_generator, progress
 from permtest.exact import MAX_SAMPLES
 from permtest.integers import is_unordered
 from permtest.question import NUMBERS, TIE, function_name

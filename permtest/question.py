@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_finite
-from permtest._parallel import progress
+from permtest._errors import check_finite
+from permtest._random import progress
 from permtest._text import counted
 from permtest.integers import IntArray, as_integers, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null.distribution import (
@@ -36,7 +36,7 @@ from permtest.null.distribution import (
     group_differences,
 )
 from permtest.null.lattice import LatticeSum
-from permtest.null.plane import Staircase
+from permtest.null.ratio_tail import Staircase
 from permtest.scores import (
     Scores,
     add_up,

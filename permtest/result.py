@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest import _text
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest._text import Shown, counted, number, p_value, plain
 from permtest.integers import unscaled
 from permtest.methods import Solution, exact_fraction, interval_of_p, solve

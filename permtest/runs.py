@@ -19,12 +19,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, check_option
+from permtest._errors import TooHard, check_option
 from permtest._text import counted, number, p_value
 from permtest.exact import exact_perm_test
 from permtest.integers import as_integers, exact_sum, unscaled
 from permtest.null.distribution import EPS, UNDERFLOW, LatticeDistribution, Probability
-from permtest.null.many_point import ManyPointSum
+from permtest.null.multinomial_sum import MultinomialSum
 from permtest.result import ALPHA, PermutationTestResult
 from permtest.scores import Runs, Scores, add_up, check_names
 from permtest.statistics import Alternative, check_alternative
@@ -416,7 +416,7 @@ class _Deal:
     @property
     def null_distribution(self) -> LatticeDistribution:
         """The law of the sum."""
-        return ManyPointSum.of(self.tables).distribution(self.scale)
+        return MultinomialSum.of(self.tables).distribution(self.scale)
 
     @property
     def smallest_pvalue(self) -> float:
@@ -457,9 +457,9 @@ class _Deal:
         """Whether there is one item, all of whose ways were counted."""
         return len(self.tables) == 1 and self.tables[0][2] == 1
 
-    def _tails(self) -> list[tuple[ManyPointSum, int]]:
+    def _tails(self) -> list[tuple[MultinomialSum, int]]:
         """Laws and the cells from which on their upper tails are what is as extreme."""
-        law, two_sided = ManyPointSum.of(self.tables), self.alternative == "two-sided"
+        law, two_sided = MultinomialSum.of(self.tables), self.alternative == "two-sided"
         high = abs(self.observed) if two_sided else self.observed
         low = -high if two_sided else high
         above = -((law.offset - high) // law.unit)

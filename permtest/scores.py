@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import ScoreError
+from permtest._errors import ScoreError
 from permtest.integers import (
     IntArray,
     as_integers,

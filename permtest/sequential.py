@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_level
+from permtest._errors import check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.null.distribution import SMALLEST
 from permtest.question import ask

@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_option
+from permtest._errors import check_option
 from permtest.integers import IntArray, exact_sum, with_room
 from permtest.scores import COUNTS, TWO_COUNTS, Scores
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from permtest._checks import ScoreError, TooHard, TooLarge
+from permtest._errors import ScoreError, TooHard, TooLarge
 
 BAD = ScoreError("u", (3,), "is missing", "score it")
 

@@ -125,7 +125,7 @@ def test_numpy_finds_what_machine_code_finds(module, name, off, loaded):
 
 @machine_code
 def test_tails_are_the_same_in_numpy(loaded):
-    """Those of sums of many-point variables, of which two-point ones are a case."""
+    """Those of sums of several-valued variables, of which two-point ones are a case."""
     rng = np.random.default_rng(8)
     for widest, n in ((2, 5000), (13, 300), (13, 10**5), (200, 1000), (1000, 90)):
         law, _ = group_differences(*rng.integers(0, widest, (2, n)))
@@ -175,7 +175,7 @@ assert not {"numba", "scipy", "pandas"} & set(sys.modules)
 """)
 
 
-NULL = ("convolvers", "distribution", "many_point", "sampling")
+NULL = ("convolvers", "distribution", "multinomial_sum", "sampling")
 CORE = ("tests/test_exact.py", *(f"tests/null/test_{name}.py" for name in NULL))
 
 

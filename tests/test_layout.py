@@ -39,8 +39,8 @@ LAYERS = [
     {"scores"},
     {"null"},
     {"integers"},
-    {"_jit", "_parallel", "_text"},
-    {"_checks"},
+    {"_jit", "_random", "_text"},
+    {"_errors"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from permtest import _parallel, exact_perm_test, monte_carlo, samples_needed
+from permtest import _random, exact_perm_test, monte_carlo, samples_needed
 from permtest.null import sampling
 from tests.strategies import alternatives, pairs
 
@@ -46,7 +46,7 @@ def test_the_number_of_processors_changes_nothing(monkeypatch, K):
     monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
     found = []
     for processors in (1, 2):
-        monkeypatch.setattr(_parallel, "usable_processors", lambda n=processors: n)
+        monkeypatch.setattr(_random, "usable_processors", lambda n=processors: n)
         found.append(monte_carlo(u, v, K=K, rng=11))
     assert found[0] == found[1]
     laws = [result.null_distribution for result in found]
@@ -135,15 +135,15 @@ def bars(monkeypatch):
     auto.tqdm = tqdm
     monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
-    monkeypatch.setattr(_parallel, "PATIENCE", -1.0)
+    monkeypatch.setattr(_random, "PATIENCE", -1.0)
     # pytest puts its own standard error in place once more before the test begins.
     ours = types.SimpleNamespace(modules=sys.modules, stderr=Terminal())
-    monkeypatch.setattr(_parallel, "sys", ours)
+    monkeypatch.setattr(_random, "sys", ours)
     return seen
 
 
 def watched(size=5):
-    return list(_parallel.progress(iter(range(size)), total=size, what="work"))
+    return list(_random.progress(iter(range(size)), total=size, what="work"))
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5])
@@ -154,7 +154,7 @@ def test_a_bar_takes_over_after_the_first_items(bars, size):
 
 @pytest.mark.parametrize("stderr", [io.StringIO(), None])
 def test_no_bar_where_nobody_looks(bars, monkeypatch, stderr):
-    monkeypatch.setattr(_parallel.sys, "stderr", stderr)
+    monkeypatch.setattr(_random.sys, "stderr", stderr)
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert watched() == list(range(5))
     assert bars == []

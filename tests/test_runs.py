@@ -8,13 +8,13 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.calibration.runs import World
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.calibration import runs as measured
-from benchmarks.calibration.runs import World
 from permtest import Scores, exact_perm_test, exact_runs_test, read
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest.runs import NULLS, _ways
 from permtest.scores import Runs
 from tests import naive

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
-from permtest._checks import check_count, check_level
-from permtest._parallel import RNG, as_generator
+from permtest._errors import check_count, check_level
+from permtest._random import RNG, as_generator
 from permtest._text import Shown, html_table, plain, text_table, together
 from permtest.alternatives import registry
 from permtest.alternatives.bayes import BayesTestResult, MetricPosterior, bayes_test, posterior

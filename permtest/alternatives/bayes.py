@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from permtest._checks import check_finite, check_level, check_share
+from permtest._errors import check_finite, check_level, check_share
 from permtest._text import Shown, counted, interval, number, p_value
 from permtest.alternatives.folds import METRICS, as_counts, as_weight
 from permtest.alternatives.registry import Floats

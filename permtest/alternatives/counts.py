@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_option
+from permtest._errors import check_count, check_option
 from permtest.alternatives import registry
 from permtest.alternatives.means import t_pvalue, t_quantile
 from permtest.alternatives.registry import AlternativeResult, by_sides, makes

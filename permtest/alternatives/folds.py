@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_above_zero, check_count, check_finite, check_option
-from permtest._parallel import RNG, as_generator
+from permtest._errors import check_above_zero, check_count, check_finite, check_option
+from permtest._random import RNG, as_generator
 from permtest.alternatives.means import of_mean
 from permtest.alternatives.registry import AlternativeResult, Floats, scores_of
 from permtest.statistics import Alternative

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_finite, check_level
+from permtest._errors import check_finite, check_level
 from permtest._text import Shown, counted, number, p_value, plain
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness

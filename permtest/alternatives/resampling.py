@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_option
-from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
+from permtest._errors import check_count, check_option
+from permtest._random import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
 from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_sides, makes

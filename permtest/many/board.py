@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import check_count, check_level, check_option
+from permtest._errors import check_count, check_level, check_option
 from permtest._jit import Floats, Ints
-from permtest._parallel import RNG, as_generator
+from permtest._random import RNG, as_generator
 from permtest._text import Shown, counted, html_table, listed, plain, said, together
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test

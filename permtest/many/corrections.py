@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from permtest._jit import Floats, Ints, compile_from_now_on, compiled_or, worth_compiling
-from permtest._parallel import in_parallel, progress, seeds, stream
+from permtest._random import in_parallel, progress, seeds, stream
 from permtest.integers import IntArray, with_room
 from permtest.interval import score_ends
 from permtest.question import TIE

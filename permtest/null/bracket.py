@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest._jit import Floats, Ints, compiled_or, jit
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability, TwoPointSum
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of

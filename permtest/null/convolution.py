@@ -22,9 +22,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest._jit import Floats, compiled_or, worth_compiling
-from permtest._parallel import progress
+from permtest._random import progress
 from permtest.null.distribution import (
     EPS,
     MAX_CELLS,

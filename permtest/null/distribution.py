@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooLarge
+from permtest._errors import TooLarge
 from permtest._jit import Floats, Ints, compiled_or, jit
 from permtest.integers import IntArray, exact_dot, exact_sum, with_room
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._checks import TooHard, TooLarge
+from permtest._errors import TooHard, TooLarge
 from permtest._jit import Ints
 from permtest.integers import IntArray, as_integers, with_room
 from permtest.null.distribution import TwoPointSum

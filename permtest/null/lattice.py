@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooLarge
+from permtest._errors import TooLarge
 from permtest._jit import Floats, Ints
 from permtest.integers import IntArray, digits_or_size, exact_dot, exact_sum, largest
 from permtest.null.convolution import SAFETY

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Ints, compiled_or
-from permtest._parallel import in_parallel, progress
+from permtest._random import in_parallel, progress
 from permtest.null.distribution import LatticeDistribution, TwoPointSum, add_counts, count_values
 
 #: Samples drawn from one set of generators, whatever the number of threads; a multiple of LANES.

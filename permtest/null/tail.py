@@ -26,7 +26,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, jit, worth_compiling
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, norm
@@ -45,7 +45,7 @@ from permtest.null.distribution import (
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.many_point import ManyPointSum
+from permtest.null.multinomial_sum import MultinomialSum
 from permtest.null.tail_kernels import find_tilt, tail_sum, tilt_towards, upper_tails
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
@@ -110,7 +110,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     fits, steps = law.top < 2**53 and room <= 2**62, 21 * law.deviation * law.widths.size
     if fits and not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
-            return ManyPointSum.of_coins(law.widths, law.counts).tail(t0)
+            return MultinomialSum.of_coins(law.widths, law.counts).tail(t0)
     if not (fits and NUMBA):
         raise _too_hard(law)
     tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)

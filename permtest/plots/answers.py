@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from permtest._checks import check_level
+from permtest._errors import check_level
 from permtest.plots import roles, sheet
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from permtest._checks import optional
+from permtest._errors import optional
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_count, check_finite, check_level, check_option
-from permtest._parallel import RNG, as_generator
+from permtest._errors import check_count, check_finite, check_level, check_option
+from permtest._random import RNG, as_generator
 from permtest._text import Shown, counted, number
 from permtest.alternatives import registry
 from permtest.integers import IntArray, with_room

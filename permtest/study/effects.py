@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_level
+from permtest._errors import check_level
 from permtest._text import Shown, interval, number, plain
 from permtest.alternatives import ranks, registry
 from permtest.alternatives.counts import mcnemar, wilson

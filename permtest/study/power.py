@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import (
+from permtest._errors import (
     check_above_zero,
     check_count,
     check_finite,
@@ -19,7 +19,7 @@ from permtest._checks import (
     check_option,
     check_share,
 )
-from permtest._parallel import RNG, as_generator, in_parallel, progress, seeds, stream
+from permtest._random import RNG, as_generator, in_parallel, progress, seeds, stream
 from permtest._text import Shown, interval, number
 from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson

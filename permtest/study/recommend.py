@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from permtest._checks import check_option
-from permtest._parallel import as_generator
+from permtest._errors import check_option
+from permtest._random import as_generator
 from permtest._text import Shown, html_table, number, p_value, said, together
 from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permtest._checks import check_level, check_option, optional
+from permtest._errors import check_level, check_option, optional
 from permtest._text import Shown, cell, counted, html_table, interval, number, plain, said, together
 from permtest.alternatives import Answer, AnswerTable, applicable, compare_all, registry
 from permtest.exact import exact_perm_test

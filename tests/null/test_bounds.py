@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from permtest.methods import _from_logs
-from permtest.null import bracket, many_point, plane, tail_kernels
+from permtest.null import bracket, multinomial_sum, ratio_tail, tail_kernels
 from permtest.null import lattice as several
 from permtest.null.bracket import zone_of
 from permtest.null.convolution import (
@@ -26,8 +26,8 @@ from permtest.null.enumeration import count_labellings
 from permtest.null.lattice import LatticeSum, box_law
 from permtest.question import ask
 from tests.null import counted, holds, law_of, relative_error
-from tests.null.test_plane import counted as counted_plane
-from tests.null.test_plane import event, spans
+from tests.null.test_ratio_tail import counted as counted_plane
+from tests.null.test_ratio_tail import event, spans
 
 RNG = np.random.default_rng(0)
 LAWS = {
@@ -180,15 +180,15 @@ def test_logarithms_of_tails(kind, share):
     """The exponent of tables, and p from the logarithms of cells, with errors of both."""
     law = law_of(LAWS[kind])
     t0 = int(law.top * share) + 1
-    coins = many_point.ManyPointSum.of_coins(law.widths, law.counts)
-    tilt = many_point._tilt_to(coins, t0)
+    coins = multinomial_sum.MultinomialSum.of_coins(law.widths, law.counts)
+    tilt = multinomial_sum._tilt_to(coins, t0)
     centred, ahead = (
         coins.steps - np.repeat(tilt.means, coins.sizes),
         tilt.means @ coins.counts - t0,
     )
-    found, error = many_point._exponent(coins, tilt, centred, ahead)
+    found, error = multinomial_sum._exponent(coins, tilt, centred, ahead)
     with mp.workdps(40):
-        found = mp.mpf(float(found)) + mp.mpf(float(found - many_point.LONG(float(found))))
+        found = mp.mpf(float(found)) + mp.mpf(float(found - multinomial_sum.LONG(float(found))))
         assert holds(float(abs(found - exact_scale(law, tilt.tau, t0))), error, 1e-19)
     widths = np.repeat(law.widths, law.counts)
     asked = ask(widths, 0 * widths, alternative="greater")
@@ -203,11 +203,11 @@ def test_logarithms_of_tails(kind, share):
 def test_characteristic_functions_of_tables(deviations):
     """Their logarithms and errors, from angles next to 0 to some that go round the circle."""
     tables = [([0, 2, 7], [3, 1, 2], 20), ([0, 1], [1, 1], 3), ([0, 5, 6, 40], [1, 5, 2, 1], 7)]
-    law = many_point.ManyPointSum.of(tables)
-    tilt = many_point._tilt_to(law, int(law.mean + deviations * law.deviation))
+    law = multinomial_sum.MultinomialSum.of(tables)
+    tilt = multinomial_sum._tilt_to(law, int(law.mean + deviations * law.deviation))
     centred, shares = law.steps - np.repeat(tilt.means, law.sizes), tilt.shares.astype(float)
     js, m = np.array([1, 2, 5, 20, 50, 400]), 1001
-    found, errors = many_point._log_phi(law, shares, centred.astype(float), js, m)
+    found, errors = multinomial_sum._log_phi(law, shares, centred.astype(float), js, m)
     off = np.zeros(errors.shape)
     with mp.workdps(40):
         for k, (steps, weights, _) in enumerate(tables):
@@ -330,12 +330,12 @@ def test_sums_over_the_cells_of_a_tail_are_geometric(tau, cells):
 
 
 def tilted_plane(n=120):
-    return plane._Tilted(event(*spans(n, 3, 0.1, 0.13)))
+    return ratio_tail._Tilted(event(*spans(n, 3, 0.1, 0.13)))
 
 
 def test_what_frequencies_of_a_plane_leave_out():
     law, m, cut = tilted_plane(), np.array([45, 63]), 12.0
-    points, rest = plane._Phi(law, m).search(cut, 1e9)
+    points, rest = ratio_tail._Phi(law, m).search(cut, 1e9)
     every = np.array([(s, r) for s in range(23) for r in range(-31, 32) if s > 0 or r > 0])
     x = (every / m) @ law.moves.T
     spread = 4 * law.q * (1 - law.q)
@@ -355,7 +355,7 @@ def test_roundings_of_frequencies_of_a_plane():
     law, m = tilted_plane(), np.array([45, 63])
     origin = law.region.origin
     points = np.array([(0, 0), (0, 1), (1, 0), (2, -3), (22, 31), (17, -20)])
-    values, errors = plane._Phi(law, m).at(points)
+    values, errors = ratio_tail._Phi(law, m).at(points)
     off = []
     with mp.workdps(40):
         for (j_s, j_r), found in zip(points.tolist(), values, strict=True):
@@ -372,7 +372,7 @@ def test_roundings_of_frequencies_of_a_plane():
 @pytest.mark.parametrize("second", [0.13, 0.4])
 def test_the_scale_and_the_bound_of_a_plane(second):
     """K(tau) - tau t0 in 40 digits, and Chernoff's bound of the whole."""
-    law = plane._Tilted(event(*spans(80, 5, 0.1, second)))
+    law = ratio_tail._Tilted(event(*spans(80, 5, 0.1, second)))
     origin = law.region.origin
     high, low, error = law._log_scale(origin)
     with mp.workdps(40):
@@ -391,7 +391,7 @@ def test_the_scale_and_the_bound_of_a_plane(second):
 def test_rows_of_a_plane_that_are_left_out():
     """Bounds of rows, of the mass on either side, and of the whole, against all cells."""
     law = tilted_plane(40)
-    table, lows, power, lost, rounding = plane._cells(law, 1e-300)
+    table, lows, power, lost, rounding = ratio_tail._cells(law, 1e-300)
     assert lost < 1e-280
     assert rounding < 1e-12
     scale = (power - int(law.counts.sum())) * log(2) + float(
@@ -501,33 +501,35 @@ def covered(pairs, most):
 @pytest.mark.parametrize("what", ["region", "window", "frequencies"])
 def test_crude_tails_of_a_plane_are_within_their_bounds(what, crude, monkeypatch):
     """Each kind of truncation by itself; the window of cells is what they leave out."""
-    search, cut = plane._Phi.search, crude if what == "frequencies" else 60.0
-    monkeypatch.setattr(plane._Phi, "search", lambda phi, _, work: search(phi, cut, work))
+    search, cut = ratio_tail._Phi.search, crude if what == "frequencies" else 60.0
+    monkeypatch.setattr(ratio_tail._Phi, "search", lambda phi, _, work: search(phi, cut, work))
     found = []
     for seed in range(8):
         u, v = np.random.default_rng(seed).integers(0, 4, (2, 40, 2))
         seen = event(u, v) if event(u, v).least >= 0 else event(v, u)
-        tilted, exact = plane._Tilted(seen), counted_plane(seen, u.tolist(), v.tolist())
-        monkeypatch.setattr(plane, "OUTSIDE", crude if what == "region" else 42.0)
+        tilted, exact = ratio_tail._Tilted(seen), counted_plane(seen, u.tolist(), v.tolist())
+        monkeypatch.setattr(ratio_tail, "OUTSIDE", crude if what == "region" else 42.0)
         assert tilted.region.rest < 1  # it is kept from now on
-        monkeypatch.setattr(plane, "OUTSIDE", crude if what == "window" else 42.0)
-        for way in (plane.by_frequencies, plane.by_cells)[: 1 if what == "frequencies" else 2]:
+        monkeypatch.setattr(ratio_tail, "OUTSIDE", crude if what == "window" else 42.0)
+        for way in (ratio_tail.by_frequencies, ratio_tail.by_cells)[
+            : 1 if what == "frequencies" else 2
+        ]:
             p = way(tilted)
             found.append((relative_error(p, exact), p.error_bound))
     covered(found, 600 * exp(-crude))
 
 
 def test_errors_of_frequencies_are_errors_of_the_tail(monkeypatch):
-    right = plane._Phi.at
+    right = ratio_tail._Phi.at
 
     def wrong(self, *args):
         values, _ = right(self, *args)
         return values * (1 + 1e-7), 1e-7 * np.abs(values)
 
     law = tilted_plane(40)
-    exact = plane.by_frequencies(law)
-    monkeypatch.setattr(plane._Phi, "at", wrong)
-    found = plane.by_frequencies(law)
+    exact = ratio_tail.by_frequencies(law)
+    monkeypatch.setattr(ratio_tail._Phi, "at", wrong)
+    found = ratio_tail.by_frequencies(law)
     assert 0.99e-7 < found.value / exact.value - 1 <= found.error_bound < 1e-5
 
 
@@ -563,25 +565,25 @@ def test_what_a_window_leaves_out(monkeypatch):
 @pytest.mark.parametrize("crude", [7.0, 12.0])
 @pytest.mark.parametrize("what", ["window", "frequencies"])
 def test_crude_tails_of_many_points_are_within_their_bounds(what, crude, monkeypatch):
-    search, (outer, inner) = many_point._frequencies, (46.0, crude)
+    search, (outer, inner) = multinomial_sum._frequencies, (46.0, crude)
     if what == "window":
         inner, outer = outer, inner
 
     def frequencies(*args):
-        monkeypatch.setattr(many_point, "CUT", inner)
+        monkeypatch.setattr(multinomial_sum, "CUT", inner)
         found = search(*args)
-        monkeypatch.setattr(many_point, "CUT", outer)
+        monkeypatch.setattr(multinomial_sum, "CUT", outer)
         return found
 
-    monkeypatch.setattr(many_point, "CUT", outer)
-    monkeypatch.setattr(many_point, "_frequencies", frequencies)
+    monkeypatch.setattr(multinomial_sum, "CUT", outer)
+    monkeypatch.setattr(multinomial_sum, "_frequencies", frequencies)
     found = []
     for n in (20, 60, 200):
         tables = [(sorted({0, int(RNG.integers(3, 9)), 2}), [3, 1, 2], n), ([0, 1], [1, 1], 3)]
-        law = many_point.ManyPointSum.of(tables)
+        law = multinomial_sum.MultinomialSum.of(tables)
         for deviations in (0.2, 2, 4):
             t0 = int(law.mean + deviations * law.deviation)
-            p = many_point._inverted(law, t0)
+            p = multinomial_sum._inverted(law, t0)
             found.append((relative_error(p, law.tail_fraction(t0)), p.error_bound))
     covered(found, 300 * exp(-crude))
 

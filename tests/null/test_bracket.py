@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from permtest import exact_perm_test
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest.null.bracket import WIDTH, phis, tail_bracket
 from permtest.null.enumeration import count_tail
 from permtest.null.tail import tail_tilted

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest._checks import TooHard
-from permtest.null.many_point import ManyPointSum, _tilted, _two_point_bound
+from permtest._errors import TooHard
+from permtest.null.multinomial_sum import MultinomialSum, _tilted, _two_point_bound
 from tests import naive
 
 VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=5, unique=True)
@@ -28,7 +28,7 @@ def tables_of(drawn):
 @given(TABLES, st.data())
 def test_tails_are_those_of_fractions(drawn, data):
     tables = tables_of(drawn)
-    law = ManyPointSum.of(tables)
+    law = MultinomialSum.of(tables)
     whole = naive.convolve(
         [
             {x: Fraction(w, sum(weights)) for x, w in zip(values, weights, strict=True)}
@@ -103,7 +103,7 @@ def test_tails_of_many_items_have_twelve_digits(deviations):
     rng = np.random.default_rng(0)
     sizes = np.bincount(rng.binomial(8, rng.random(800)), minlength=9).tolist()
     tables = [(*hypergeometric(m, 4), n) for m, n in enumerate(sizes) if n]
-    law = ManyPointSum.of(tables)
+    law = MultinomialSum.of(tables)
     t0 = int(min(law.mean + deviations * law.deviation, law.top - 3))
     steps = [([x - min(values) for x in values], *rest) for values, *rest in tables]
     exact, p = log_tail(steps, t0), law.tail(t0)
@@ -112,7 +112,7 @@ def test_tails_of_many_items_have_twelve_digits(deviations):
 
 
 def test_tails_below_the_smallest_float_keep_their_logarithm():
-    law = ManyPointSum.of([([0, 1, 2], [1, 2, 1], 5000)])
+    law = MultinomialSum.of([([0, 1, 2], [1, 2, 1], 5000)])
     # All of 5000 draws at 2 have the probability 4^-5000, and one less 10000 times that.
     assert law.tail(10_000).log == pytest.approx(-5000 * log(4), rel=1e-14)
     assert law.tail(9_999).log == pytest.approx(-5000 * log(4) + log(10_001), rel=1e-14)
@@ -127,7 +127,7 @@ def test_tails_below_the_smallest_float_keep_their_logarithm():
 def test_a_giant_step_that_is_next_to_impossible():
     """A tilt of one over the deviation moves nearly all of the mass there."""
     rare = ([0, 1003, 1050, 101_000], [9, 1, 10**25, 10**6], 1)
-    law = ManyPointSum.of([([0, 5], [1, 1], 27), rare])
+    law = MultinomialSum.of([([0, 5], [1, 1], 27), rare])
     for t0 in (1108, 1130):
         exact, p = law.tail_fraction(t0), law.tail(t0)
         assert abs(Fraction(p.value) - exact) <= Fraction(float(p.error_bound)) * exact
@@ -136,8 +136,8 @@ def test_a_giant_step_that_is_next_to_impossible():
 
 def test_what_is_out_of_reach_is_refused():
     with pytest.raises(TooHard, match="too many to invert"):
-        ManyPointSum.of([([0, 2**53, 1], [1, 1, 1], 4)])
-    wide = ManyPointSum.of([([0, 2**40, 2**39 + 1], [1, 1, 1], 100)])
+        MultinomialSum.of([([0, 2**53, 1], [1, 1, 1], 4)])
+    wide = MultinomialSum.of([([0, 2**40, 2**39 + 1], [1, 1, 1], 100)])
     with pytest.raises(TooHard, match="fewer digits"):
         wide.tail(int(wide.mean))
     with pytest.raises(MemoryError, match="cells"):
@@ -151,7 +151,7 @@ def test_the_bound_of_two_point_tables_is_one(tau):
     """On -log of the characteristic function, at every frequency."""
     rng = np.random.default_rng(1)
     widths, counts, m = rng.integers(1, 500, 40), rng.integers(1, 9, 40), 720
-    law = ManyPointSum.of_coins(widths, counts)
+    law = MultinomialSum.of_coins(widths, counts)
     shares = _tilted(law, tau).shares.astype(np.float64)
     turns = np.exp(2j * np.pi * np.outer(np.arange(m // 2 + 1), widths) / m)
     exact = -np.log(np.abs(shares[::2] + shares[1::2] * turns)) @ counts

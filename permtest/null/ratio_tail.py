@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard
+from permtest._errors import TooHard
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import EPS, IMPOSSIBLE, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.lattice import LatticeSum

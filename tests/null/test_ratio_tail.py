@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
-from permtest._checks import TooHard
-from permtest.null import plane
+from permtest._errors import TooHard
+from permtest.null import ratio_tail
 from permtest.null.lattice import LatticeSum
-from permtest.null.plane import Staircase
+from permtest.null.ratio_tail import Staircase
 from tests import naive
 
 
@@ -115,8 +115,8 @@ def test_both_ways_to_the_tail_equal_counts_in_integers(seed):
     staircase = event(u, v)
     if staircase.least < 0:
         staircase = event(v, u)
-    tilted, expected = plane._Tilted(staircase), counted(staircase, u.tolist(), v.tolist())
-    for tail in (plane.by_cells, plane.by_frequencies):
+    tilted, expected = ratio_tail._Tilted(staircase), counted(staircase, u.tolist(), v.tolist())
+    for tail in (ratio_tail.by_cells, ratio_tail.by_frequencies):
         assert agrees(tail(tilted), expected)
 
 
@@ -130,7 +130,7 @@ def test_both_ways_to_the_tail_equal_counts_in_integers(seed):
 def test_weights_that_were_cut_off_make_no_tail(u, v, whole):
     """Rows far from the mean had so much weight that the sum was off by more than its bound."""
     with pytest.raises(TooHard, match="far from where a tilt puts the mass"):
-        plane.by_frequencies(plane._Tilted(event(u, v, whole)))
+        ratio_tail.by_frequencies(ratio_tail._Tilted(event(u, v, whole)))
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_sentences_with_any_gap_between_systems(n, second, shared):
 def test_clear_winners_are_exact(n, first, second, shared):
     """F1 of .89 against .78 to .5: two ways that share no law agree; p is 1e-100 to 1e-850."""
     staircase = event(*spans(n, 1, first, second, shared))
-    found, tilted = staircase.tail(), plane._Tilted(staircase)
+    found, tilted = staircase.tail(), ratio_tail._Tilted(staircase)
     assert found.error_bound <= 1e-12 * max(1.0, -found.log / 690)
-    other = plane.by_frequencies(tilted, 1e10)
+    other = ratio_tail.by_frequencies(tilted, 1e10)
     assert found.log == pytest.approx(other.log, rel=1e-12, abs=0)
     assert staircase.bracket()[0].log <= found.log <= staircase.bracket()[1].log
 
@@ -265,6 +265,6 @@ def test_what_would_take_long_is_refused_and_bounded():
 def test_products_with_whole_numbers_are_added_up_with_one_rounding(terms):
     counts, floats = (np.array(x, dtype=np.float64) for x in zip(*terms, strict=True))
     exact = sum(Fraction(c) * Fraction(x) for c, x in terms)
-    off = abs(Fraction(float(plane._dot(counts, floats))) - exact)
+    off = abs(Fraction(float(ratio_tail._dot(counts, floats))) - exact)
     largest = counts.sum() * np.abs(floats).max()
     assert off <= abs(exact) / 2**52 + Fraction(largest) / 2**70

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._checks import TooHard, TooLarge
+from permtest._errors import TooHard, TooLarge
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
 from permtest.null.tail_kernels import reach
@@ -51,7 +51,7 @@ FEW = 512
 
 
 @dataclass(frozen=True, eq=False)
-class ManyPointSum:
+class MultinomialSum:
     """The law of T, a sum of independent items with tables of several steps."""
 
     steps: Ints
@@ -62,7 +62,7 @@ class ManyPointSum:
     unit: int = 1
 
     @classmethod
-    def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[int], int]]) -> ManyPointSum:
+    def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[int], int]]) -> MultinomialSum:
         """Tables of (values, weights, number of items); values are integers of any sign."""
         lows = [min(values) for values, _, _ in tables]
         offset = sum(low * n for low, (_, _, n) in zip(lows, tables, strict=True))
@@ -84,7 +84,7 @@ class ManyPointSum:
         )
 
     @classmethod
-    def of_coins(cls, widths: Ints, counts: Ints) -> ManyPointSum:
+    def of_coins(cls, widths: Ints, counts: Ints) -> MultinomialSum:
         """``counts[k]`` entries move by ``widths[k]``, each with probability 1/2."""
         steps = np.stack([0 * widths, widths], axis=1).ravel()
         starts = np.arange(0, steps.size, 2, dtype=np.intp)
@@ -131,7 +131,7 @@ class ManyPointSum:
                 shares[j] = _long_ratio(self.weights[j], total)
         return shares
 
-    def mirrored(self) -> ManyPointSum:
+    def mirrored(self) -> MultinomialSum:
         """The law of top - T."""
         return replace(self, steps=np.repeat(self.tops, self.sizes) - self.steps)
 
@@ -236,7 +236,7 @@ class _Tilt(NamedTuple):
     variance: float
 
 
-def _tilted(law: ManyPointSum, tau: float) -> _Tilt:
+def _tilted(law: MultinomialSum, tau: float) -> _Tilt:
     logs = law._log_shares + LONG(tau) * law.steps
     logs = logs - np.repeat(np.maximum.reduceat(logs, law.starts), law.sizes)
     shares = np.exp(logs)
@@ -244,7 +244,7 @@ def _tilted(law: ManyPointSum, tau: float) -> _Tilt:
     return _Tilt(tau, shares, *law._moments(shares))
 
 
-def _tilt_to(law: ManyPointSum, t0: int) -> _Tilt:
+def _tilt_to(law: MultinomialSum, t0: int) -> _Tilt:
     """Newton's method, within bounds, for the tilt with mean t0, at least 1 / deviation or so."""
     least = 1.0 / max(law.deviation, 1e-3)
     found = _tilted(law, least)
@@ -267,7 +267,7 @@ def _tilt_to(law: ManyPointSum, t0: int) -> _Tilt:
     return found
 
 
-def _inverted(law: ManyPointSum, t0: int) -> Probability:
+def _inverted(law: MultinomialSum, t0: int) -> Probability:
     """P(T >= t0) for a t0 that is not far below the mean, by inversion of the tilted law."""
     tilt = _tilt_to(law, t0)
     centred = law.steps - np.repeat(tilt.means, law.sizes)
@@ -294,7 +294,7 @@ def _inverted(law: ManyPointSum, t0: int) -> Probability:
 
 
 def _exponent(
-    law: ManyPointSum, tilt: _Tilt, centred: NDArray[Any], ahead: Any
+    law: MultinomialSum, tilt: _Tilt, centred: NDArray[Any], ahead: Any
 ) -> tuple[Any, float]:
     """K(tau) - tau t0 without cancellation between items, and a bound on its error."""
     x = LONG(tilt.tau) * centred
@@ -312,7 +312,7 @@ def _exponent(
     return exponent, 16 * LONG_EPS * (float(off @ law.counts) + moved + abs(float(exponent)))
 
 
-def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
+def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
     """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
     half, shares = m // 2 + 1, tilt.shares.astype(np.float64)
     alive = np.arange(half, dtype=np.int64)
@@ -344,7 +344,7 @@ def _frequencies(law: ManyPointSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
     return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
 
 
-def _two_point_bound(law: ManyPointSum, shares: Floats, m: int) -> Floats:
+def _two_point_bound(law: MultinomialSum, shares: Floats, m: int) -> Floats:
     """A lower bound of -log |phi| at all frequencies up to m / 2, where tables have two steps.
 
     It is -1/2 log(1 - x) of each item, x = 4 q (1 - q) sin^2(theta step / 2), and at least
@@ -358,7 +358,7 @@ def _two_point_bound(law: ManyPointSum, shares: Floats, m: int) -> Floats:
 
 
 def _add_up(
-    law: ManyPointSum, tilt: _Tilt, centred: Floats, ahead: float, which: Ints, m: int, r: int
+    law: MultinomialSum, tilt: _Tilt, centred: Floats, ahead: float, which: Ints, m: int, r: int
 ) -> tuple[float, float]:
     """The sum over frequencies, and a bound on its roundings."""
     shares, counts = tilt.shares.astype(np.float64), law.counts.astype(np.float64)
@@ -381,7 +381,7 @@ def _add_up(
 
 
 def _log_phi(
-    law: ManyPointSum, shares: Floats, centred: Floats, j: Ints, m: int
+    law: MultinomialSum, shares: Floats, centred: Floats, j: Ints, m: int
 ) -> tuple[NDArray[np.complex128], Floats]:
     """log phi of each table at some frequencies, centred, and bounds on their errors.
 

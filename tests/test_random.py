@@ -9,9 +9,9 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 import permtest as pt
-from permtest import _parallel
+from permtest import _random
 from permtest import alternatives as alt
-from permtest._parallel import as_generator, seeds, stream
+from permtest._random import as_generator, seeds, stream
 from permtest.many import board
 from permtest.study import power_curve
 from permtest.study.recommend import measured_rates
@@ -44,24 +44,24 @@ def squared(number):
 @pytest.fixture
 def at_once(monkeypatch):
     """Threads are started however short the work is."""
-    monkeypatch.setattr(_parallel, "WORTHWHILE", -1.0)
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
+    monkeypatch.setattr(_random, "WORTHWHILE", -1.0)
+    monkeypatch.setattr(_random, "usable_processors", lambda: 2)
 
 
 @pytest.mark.parametrize("worthwhile", [-1.0, 1e9])
 @pytest.mark.parametrize("processors", [1, 2, 9])
 @pytest.mark.parametrize("chunks", [0, 1, 2, 50])
 def test_the_order_is_kept(monkeypatch, processors, chunks, worthwhile):
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: processors)
-    monkeypatch.setattr(_parallel, "WORTHWHILE", worthwhile)
-    found = _parallel.in_parallel(squared, range(chunks))
+    monkeypatch.setattr(_random, "usable_processors", lambda: processors)
+    monkeypatch.setattr(_random, "WORTHWHILE", worthwhile)
+    found = _random.in_parallel(squared, range(chunks))
     assert list(found) == [n * n for n in range(chunks)]
 
 
 @pytest.mark.usefixtures("at_once")
 def test_threads_work_side_by_side():
     both = threading.Barrier(2)
-    places = list(_parallel.in_parallel(lambda _: both.wait(timeout=30), range(2)))
+    places = list(_random.in_parallel(lambda _: both.wait(timeout=30), range(2)))
     assert sorted(places) == [0, 1]
 
 
@@ -76,10 +76,10 @@ def test_threads_work_side_by_side():
 )
 def test_who_gets_no_thread(monkeypatch, chunks, options, worthwhile, asked):
     """Short work, functions of users, and who asks for one worker."""
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: 2)
-    monkeypatch.setattr(_parallel, "WORTHWHILE", worthwhile)
+    monkeypatch.setattr(_random, "usable_processors", lambda: 2)
+    monkeypatch.setattr(_random, "WORTHWHILE", worthwhile)
     with joblib.parallel_config(**asked):
-        place = list(_parallel.in_parallel(lambda _: threading.get_ident(), chunks, **options))
+        place = list(_random.in_parallel(lambda _: threading.get_ident(), chunks, **options))
     assert set(place) == {threading.get_ident()}
 
 
@@ -87,8 +87,8 @@ def test_short_work_does_not_import_joblib():
     check("""
 import sys
 import permtest as pt
-from permtest import _parallel
-_parallel.usable_processors, _parallel.WORTHWHILE = lambda: 2, 1e9
+from permtest import _random
+_random.usable_processors, _random.WORTHWHILE = lambda: 2, 1e9
 pt.exact_perm_test([[3, 5, 4]] * 400, [2, 3, 1], axis=1)
 pt.monte_carlo([1, 2, 3] * 30, [0, 1, 5] * 30, K=10_000, rng=0)
 assert "joblib" not in sys.modules
@@ -101,9 +101,9 @@ def test_chunks_of_chunks_get_no_workers_of_their_own():
         return threading.current_thread()
 
     def outer(_):
-        return {threading.current_thread(), *_parallel.in_parallel(inner, range(3))}
+        return {threading.current_thread(), *_random.in_parallel(inner, range(3))}
 
-    assert [len(threads) for threads in _parallel.in_parallel(outer, range(3))] == [1, 1, 1]
+    assert [len(threads) for threads in _random.in_parallel(outer, range(3))] == [1, 1, 1]
     found = joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(outer)(i) for i in "ab")
     assert [len(threads) for threads in found] == [1, 1]  # in workers of somebody else
 
@@ -120,17 +120,17 @@ def test_workers_keep_the_order_and_raise_what_is_raised(backend):
         return n * factor
 
     with joblib.parallel_config(**{"backend": backend, "n_jobs": 2} if backend else {}):
-        assert list(_parallel.in_parallel(work, range(9), 2)) == list(range(0, 18, 2))
+        assert list(_random.in_parallel(work, range(9), 2)) == list(range(0, 18, 2))
         with pytest.raises(KeyError, match="chunk 7"):
-            list(_parallel.in_parallel(work, range(9), 5))
+            list(_random.in_parallel(work, range(9), 5))
 
 
 @pytest.mark.parametrize("processors", [1, 2])
 def test_who_stops_early_gets_no_further_chunks(monkeypatch, processors):
-    monkeypatch.setattr(_parallel, "usable_processors", lambda: processors)
-    monkeypatch.setattr(_parallel, "WORTHWHILE", -1.0)
+    monkeypatch.setattr(_random, "usable_processors", lambda: processors)
+    monkeypatch.setattr(_random, "WORTHWHILE", -1.0)
     begun = []
-    found = _parallel.in_parallel(lambda n: begun.append(n) or n, range(10_000))
+    found = _random.in_parallel(lambda n: begun.append(n) or n, range(10_000))
     assert next(found) == 0
     found.close()  # without a warning
     assert len(begun) < 1000
