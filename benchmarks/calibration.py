@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import exp, log, nan, sqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -245,6 +245,7 @@ def of_documents(data: tuple[Array, Array], _: float) -> dict[str, float]:
 
 # ---- repeated runs -------------------------------------------------------------------------------
 
+NULLS: tuple[Literal["items", "runs", "systems"], ...] = "items", "runs", "systems"
 WHOLE = "systems", "paired", "larger p", "t", "t, both"
 NEW = "items", "larger p", "t, both"
 
@@ -296,12 +297,10 @@ WORLDS = (
 def of_runs(data: tuple[Array, Array], _: float) -> dict[str, float]:
     """What a run is, by every null hypothesis, and t-tests that see it in two ways."""
     a, b = data
-    found = pt.exact_runs_test(a, b)
-    p = {"items": found.pvalue}
-    p |= {null: found.under(null).pvalue for null in ("runs", "systems")}
+    p = {null: pt.exact_runs_test(a, b, null=null).pvalue for null in NULLS}
     p["paired"] = nan
     if a.shape == b.shape:
-        p["paired"] = found.under("systems", paired_runs=True).pvalue
+        p["paired"] = pt.exact_perm_test(a.sum(axis=0), b.sum(axis=0)).pvalue
     p["larger p"] = max(p["items"], p["systems"])
     p["t"] = float(stats.ttest_ind(a.mean(axis=0), b.mean(axis=0)).pvalue)
     # A t with the variance over items and that over runs (Satterthwaite). Both have the noise of
@@ -433,7 +432,7 @@ def of_families(scores: Array, better: float) -> dict[str, float]:
 
 def cross_validations(gain: float, sets: int, rng: Generator) -> Iterator[tuple[float, Any]]:
     """3 x 2 BCV of two logistic regressions on features of their own and one that they share."""
-    folds = list(alt.BlockRegularizedCV(3, rng=0).partition(range(600)).splits())
+    folds = list(alt.BlockRegularizedCV(rng=0).split(range(600)))
     y = rng.integers(2, size=(sets, 600, 1))
     shift = np.array([0.5, 0.5 - gain / 2, 0.5 + gain / 2])
     x = np.concatenate([y**0, rng.normal(size=(sets, 600, 3)) + y * shift], axis=2)
@@ -542,7 +541,7 @@ PARTS = (
         "once (standard deviation 0.2 on the logit); shared seeds have half of that variance in "
         "common. Answers: runs of an item are independent. Items: the systems are good at "
         "different items (standard deviation 1 or 2), and items are new. Both: items and seeds are "
-        'new. "paired" is null="systems" with paired runs; "larger p" the larger one of "items" '
+        'new. "paired" swaps pairs of whole runs; "larger p" is the larger one of "items" '
         'and "systems"; "t" that over the means of runs; "t, both" has the variance over items and '
         "that over runs.",
         "what varies; data", WORLDS, of_runs, most=dict.fromkeys(EVERY_RUN, LEVEL),
