@@ -231,14 +231,18 @@ def _diagnosis(given: Any, task: Mapping[str, Any]) -> str | None:
             return "These are the right entries in the wrong order."
         wrong = [k for k, pair in enumerate(zip(given, wanted, strict=True)) if not _same(*pair)]
         return f"Entry {wrong[0]} is wrong (counted from 0); {len(wrong)} of {len(wanted)} are."
-    if isinstance(wanted, float) and isinstance(given, int | float):
-        if isclose(given, wanted, rel_tol=10 * DIGITS):
-            return "That is close, but three digits should be right."
-        for said, factor in SLIPS.items():
-            if isclose(given, factor * wanted, rel_tol=DIGITS):
-                return said
-        if isclose(given, 1 - wanted, rel_tol=DIGITS):
-            return "That is 1 minus the right number."
-        if given > 0 and wanted > 0 and not 0.5 < given / wanted < 2:
-            return f"That is too {'large' if given > wanted else 'small'}."
+    return _slip(given, wanted) if isinstance(wanted, float) and _kind(given) == "a number" else ""
+
+
+def _slip(given: float, wanted: float) -> str:
+    """What is wrong with a number; nothing if it is no known slip."""
+    if isclose(given, wanted, rel_tol=10 * DIGITS):
+        return "That is close, but three digits should be right."
+    for said, factor in SLIPS.items():
+        if isclose(given, factor * wanted, rel_tol=DIGITS):
+            return said
+    if isclose(given, 1 - wanted, rel_tol=DIGITS):
+        return "That is 1 minus the right number."
+    if given > 0 and wanted > 0 and not 0.5 < given / wanted < 2:
+        return f"That is too {'large' if given > wanted else 'small'}."
     return ""
