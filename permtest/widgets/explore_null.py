@@ -63,7 +63,7 @@ class TailExplorer(Explorer):
         lead, possible = max(first.marks), np.flatnonzero(attainable(steps))
         upper = possible[2 * possible >= steps.top]
         thinned = [*upper[:: ceil(upper.size / STOPS)].tolist(), int(upper[-1])]
-        values = sorted({*map(null.value, thinned), lead})
+        values = sorted({*null.support[thinned].tolist(), lead})
         options = {sheet.number(value): value for value in values}
         controls = {"lead": choice("Lead", options, lead, "SelectionSlider")}
         self._open([(0.125, 0.5, 0.855, 0.32), (0.125, 0.2, 0.855, 0.25)], controls, "lead")

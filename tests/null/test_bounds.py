@@ -192,7 +192,7 @@ def test_logarithms_of_tails(kind, share):
         assert holds(float(abs(found - exact_scale(law, tilt.tau, t0))), error, 1e-19)
     widths = np.repeat(law.widths, law.counts)
     asked = ask(widths, 0 * widths, alternative="greater")
-    asked = replace(asked, observed=asked.law.offset + asked.law.unit * t0)
+    asked = replace(asked, observed_sums=(asked.law.offset + asked.law.unit * t0,))
     p, exact = _from_logs(asked), counted(law)(t0)
     assert relative_error(p, exact) <= p.error_bound
     each = log_cells(law)[1] + 5 * 2.0**-52 * abs(p.log)

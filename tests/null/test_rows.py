@@ -29,7 +29,7 @@ def test_laws_of_rows(loaded, monkeypatch):
     monkeypatch.setattr(_jit, "_loaded", [loaded])  # compiled, or in NumPy
     for u, v in tables():
         d, (law, tally) = np.abs(u - v), group_differences(u, v)
-        assert tally == (u.sum(), v.sum(), min(u.min(), v.min()))
+        assert tally == (u.sum(), v.sum())
         assert (law.n, law.offset) == (u.size, -d.sum())
         assert law.unit == (2 * np.gcd.reduce(d) if d.any() else 1)
         widths = np.repeat(law.unit * law.widths, law.counts)
@@ -42,7 +42,7 @@ def test_scores_that_no_table_holds():
         u, v = np.array([u, [0] * len(u)] if max(u) == TABLE else [u, u[::-1]])
         law, tally = group_differences(u, v)
         first, second = u.tolist(), v.tolist()
-        assert tally == (sum(first), sum(second), min(first + second))
+        assert tally == (sum(first), sum(second))
         assert law.offset == -sum(abs(a - b) for a, b in zip(first, second, strict=True))
         one = np.array([0])
         fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
