@@ -8,11 +8,10 @@ from math import comb
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.calibration.runs import World
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.calibration import runs as measured
+from benchmarks import calibration
 from permtest import Scores, exact_perm_test, exact_runs_test, read
 from permtest._errors import TooHard
 from permtest.runs import NULLS, _ways
@@ -233,26 +232,17 @@ def test_three_runs_of_each_cannot_reach_a_usual_level(k):
     assert ("p cannot be below 0.1 here" in str(found)) == (k == 3)
 
 
-SEEDS, ITEMS = (
-    World("seeds", 500, (5, 5), measured.WHOLE, seeds=0.2),
-    World("items", 200, (8, 8), measured.NEW, strong_points=2.0),
+@pytest.mark.parametrize(
+    ("world", "wrong"),
+    [
+        (calibration.WORLDS[1], ("items", "runs")),
+        (calibration.WORLDS[7], ("runs", "systems")),
+    ],
+    ids=["seeds", "items"],
 )
-
-
-@pytest.mark.parametrize("world", [SEEDS, ITEMS], ids=["seeds", "items"])
-def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world):
+def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world, wrong):
     """At most 5 %, with three standard errors of the simulation; others are far above that."""
-    sets = 150
-    found = measured.rejected(world, sets, np.random.default_rng(12))
-    limit = 0.05 + 3 * (0.05 * 0.95 / sets) ** 0.5
-    assert all(found[name] <= limit for name in world.valid), found
-    wrong = ("items", "runs") if world is SEEDS else ("runs", "systems")
+    part = calibration.Part("", "", "", [world], calibration.of_runs)
+    found, limit = calibration.shares(part, 0, 150), 0.05 + 3 * (0.05 * 0.95 / 150) ** 0.5
+    assert all(found[name] <= limit for name in {*world.promised} & {*NULLS}), found
     assert all(found[name] > 2 * limit for name in wrong), found
-
-
-def test_the_simulation_notices_a_test_that_does_not_hold():
-    worlds = (SEEDS._replace(valid=("systems", "items")), SEEDS._replace(runs=(2, 3), valid=()))
-    section = measured.section(40, worlds)
-    (failure,) = section.failures
-    assert " of items, more than 0.05" in failure
-    assert "500 x 2 + 3" in str(section)

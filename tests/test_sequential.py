@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.calibration import beside
+from benchmarks import calibration
 from permtest import Scores, e_process
 from permtest.sequential import BETS
 from tests import naive
@@ -59,6 +59,6 @@ def test_clusters_words_and_edges():
 
 
 def test_the_price_of_looking_is_power():
-    section = beside.e_process_power(200, [(100, 0.28)])
-    once, watched = (float(x) for x in section.text.splitlines()[-1].split("|")[2:4])
+    part = calibration.Part("", "", "", calibration.LOOKS[1:2], calibration.of_looks)
+    once, watched = calibration.shares(part, 0, 200).values()
     assert watched < 0.45 < 0.7 < once
