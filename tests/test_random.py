@@ -186,7 +186,7 @@ STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permuta
 def _small_blocks(monkeypatch):
     """Of pairs, so that there is something to share."""
     monkeypatch.setattr(board, "MOST", 16)
-    monkeypatch.setattr(board, "LEAST", 2)
+    monkeypatch.setattr(board, "FEW", 2)
 
 
 @pytest.fixture(scope="module")

@@ -17,29 +17,33 @@ from permtest._random import RNG, as_generator
 from permtest._text import Shown, counted, html_table, listed, plain, said, together
 from permtest.batch import RowTests, compare_rows
 from permtest.exact import exact_perm_test
-from permtest.integers import IntArray, exact_sum, with_room
+from permtest.integers import exact_sum, with_room
 from permtest.many.corrections import (
     CORRECTIONS,
     adjusted_pvalues,
     interval_at,
     joint_tail,
     max_t,
-    root_mean_square,
 )
 from permtest.null.distribution import TABLE
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores, check_aligned
-from permtest.statistics import MeanOfRatios, Statistic, lookup, measured
+from permtest.statistics import Statistic, lookup, measured
 
 #: Pairs of systems at most; each takes some hundred bytes.
 MOST_TESTS = 10**7
-#: Scores that are compared in a block, and pairs that are in it at most, and at least; pairs in a
-#: block of scores that no kernel counts, such as decimals with many digits.
-SCORES, MOST, LEAST, FEW = 2**22, 2**11, 16, 2
+#: Scores that are compared in a block, and pairs that are in it at most; pairs in a block of what
+#: no kernel counts, such as decimals with many digits.
+SCORES, MOST, FEW = 2**22, 2**11, 2
 #: Systems that a sentence names, and that a table in a notebook shows.
 NAMED, SHOWN = 12, 50
 #: Errors in p-values that are no more than this, relative to alpha, decide nothing.
 ROUNDING = 1e-11
+#: Methods whose p is not exact, and why not.
+INEXACT = {
+    "monte_carlo": "Sampled, because exact ones are out of reach",
+    "bracket": "Upper bounds, because scores have many digits",
+}
 #: Corrections that limit the chance of any error, as ranges of ranks need.
 FAMILYWISE = "holm", "max_t"
 
@@ -48,9 +52,7 @@ FAMILYWISE = "holm", "max_t"
 class Leaderboard(Shown):
     """All pairs of S systems, or all against one: P exact tests.
 
-    Made by `compare_many`. ``print(board)`` says which system is first and which are tied with it;
-    ``board.result(a, b)`` is the whole result of one pair, ``board.rows()`` has all systems and
-    ``board.matrix()`` all pairs.
+    Made by `compare_many`. ``print(board)`` says which system is first and which are tied with it.
 
     Parameters
     ----------
@@ -58,6 +60,8 @@ class Leaderboard(Shown):
         What they are called.
     values : ndarray of shape (S,)
         What each system scores: its mean, its F1, ...
+    places : ndarray of shape (S,)
+        Ranks by the values, 1 for the first; systems with equal values share the better rank.
     first, second : ndarray of shape (P,)
         Numbers of the systems of each pair.
     statistic : ndarray of shape (P,)
@@ -66,18 +70,12 @@ class Leaderboard(Shown):
         As in `PermutationTestResult`, of each test by itself.
     adjusted : ndarray of shape (P,)
         P-values that allow for the number of tests, by `correction`.
-    n : int
-        Number of items.
-    metric : str
-        Name of the statistic.
-    higher_is_better : bool or None
-        As declared, or as the metric has it. If it is None, nothing is called better.
+    n, metric, higher_is_better
+        As in `PermutationTestResult`. Where no direction is known, nothing is called better.
     correction, alpha, baseline, K
         As in `compare_many`.
-    seed : int
-        What random labellings start from.
-    scores : Scores
-        What was compared.
+    seed, scores : int, Scores
+        What random labellings start from, and what was compared.
 
     Examples
     --------
@@ -94,6 +92,7 @@ class Leaderboard(Shown):
 
     systems: tuple[str, ...]
     values: Floats
+    places: Ints
     first: Ints
     second: Ints
     statistic: Floats
@@ -113,10 +112,9 @@ class Leaderboard(Shown):
     seed: int
     scores: Scores = field(repr=False)
     _entry: Statistic = field(repr=False)
-    _exact: tuple[Fraction, ...] = field(repr=False)
+    _exact: list[Fraction] = field(repr=False)
 
     def __len__(self) -> int:
-        """Number of tests."""
         return int(self.pvalue.size)
 
     @property
@@ -134,14 +132,6 @@ class Leaderboard(Shown):
         """Which pairs differ at level `alpha`, after correction; of shape (P,)."""
         return np.asarray(self.adjusted <= self.alpha * (1 + ROUNDING))
 
-    # ---- ranks
-
-    @cached_property
-    def _codes(self) -> Ints:
-        """Numbers that are the larger the higher in the ranking a system is; (S,)."""
-        codes = np.unique(np.array(self._exact, dtype=object), return_inverse=True)[1]
-        return np.asarray(-codes if self.higher_is_better is False else codes)
-
     @cached_property
     def _above(self) -> NDArray[np.bool_]:
         """Whether the system of a row differs from that of the column, and is above it; (S, S)."""
@@ -150,32 +140,24 @@ class Leaderboard(Shown):
                 f"this board compares systems only with {self.baseline!r}, which does not rank "
                 "the others; compare all pairs, without a baseline"
             )
-        lead = np.where(self.differs, self._codes[self.first] - self._codes[self.second], 0)
+        lead = np.where(self.differs, self.places[self.second] - self.places[self.first], 0)
         above = np.zeros((len(self.systems),) * 2, dtype=bool)
         above[self.first, self.second], above[self.second, self.first] = lead > 0, lead < 0
         return above
 
     def order(self) -> list[str]:
         """The systems from the best to the worst; from the highest down, if nobody said which."""
-        return [self.systems[i] for i in np.argsort(-self._codes, kind="stable")]
-
-    def places(self) -> Ints:
-        """Ranks by the values, 1 for the first; systems with equal values share the better rank."""
-        above = np.searchsorted(np.sort(-self._codes), -self._codes)
-        return np.asarray(1 + above)
+        return [self.systems[i] for i in np.argsort(self.places, kind="stable")]
 
     def rank_ranges(self) -> Ints:
         """The best and the worst rank that each system may have, of shape (S, 2).
 
-        Only with the corrections "holm" and "max_t", which keep the familywise error; others do not
-        limit the chance that any range is wrong, and raise ValueError.
-
-        A system is behind those that differ from it and are better, and before those that differ
-        and are worse, as in Mogstad, Romano, Shaikh and Wilhelm (2024), who make ranks of one-sided
-        tests. If equally good systems are exchangeable on every item, which is what the
-        tests assume, and the correction controls the familywise error, then with probability
-        1 - alpha at least no pair of equally good systems moves a range; errors of direction,
-        where the worse of two systems comes out as the better one, are not counted in that.
+        Only with the corrections "holm" and "max_t", which keep the familywise error. A system is
+        behind those that differ from it and are better, and before those that differ and are worse,
+        as in Mogstad, Romano, Shaikh and Wilhelm (2024), who make ranks of one-sided tests. If
+        equally good systems are exchangeable on every item, as the tests assume, then with
+        probability 1 - alpha at least no pair of them moves a range; errors of direction are not
+        counted in that.
         """
         above = self._above
         if self.correction not in FAMILYWISE:
@@ -186,21 +168,16 @@ class Leaderboard(Shown):
         return np.stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)], axis=1)
 
     def tied_with_best(self) -> tuple[str, ...]:
-        """The first system and those that do not differ from it, in the order of the ranking.
-
-        Such a system may still be behind another one that it does differ from, so that the best
-        rank of its range is not 1.
-        """
-        beaten = dict(zip(self.systems, self._above[self.places() == 1].any(axis=0), strict=True))
+        """The first system and those that do not differ from it, in the order of the ranking."""
+        beaten = dict(zip(self.systems, self._above[self.places == 1].any(axis=0), strict=True))
         return tuple(name for name in self.order() if not beaten[name])
 
     def groups(self) -> list[tuple[str, ...]]:
-        """Longest runs of the ranking in which no two systems differ, the first ones first.
+        """Longest runs of the ranking in which no two systems differ; they may overlap.
 
-        A run of one system is none. Two runs may overlap: A may not differ from B, nor B from C,
-        and yet A from C.
+        A run has two systems at least.
         """
-        order, size = np.argsort(-self._codes, kind="stable"), len(self.systems)
+        order, size = np.argsort(self.places, kind="stable"), len(self.systems)
         differ = np.triu(self._above[np.ix_(order, order)], 1)
         # The last one before each system that it differs from, and where runs from each one end.
         last = np.where(differ, np.arange(size)[:, None], -1).max(axis=0, initial=-1)
@@ -208,90 +185,59 @@ class Leaderboard(Shown):
         starts = (i for i in range(size) if ends[i] > max(i + 1, ends[i - 1] * (i > 0)))
         return [tuple(self.systems[k] for k in order[i : ends[i]]) for i in starts]
 
-    # ---- pairs
-
     def matrix(self, what: str = "adjusted") -> NDArray[Any]:
-        """One of the arrays as a square: row i, column j is the pair of systems i and j.
+        """One of the arrays as a square of shape (S, S): row i, column j is their pair.
 
-        Parameters
-        ----------
-        what : str, default "adjusted"
-            Name of any array of shape (P,), such as "pvalue" or "statistic".
-
-        Returns
-        -------
-        ndarray of shape (S, S)
-            NaN where nothing was compared, as on the diagonal; "statistic" is row less column.
+        `what` is the name of any array of shape (P,), such as "pvalue" or "statistic", which is row
+        less column. NaN where nothing was compared, as on the diagonal.
         """
         found, square = getattr(self, what), np.full((len(self.systems),) * 2, np.nan)
         square[self.first, self.second] = found
         square[self.second, self.first] = -found if what == "statistic" else found
         return square
 
-    def _numbers(self, a: str, b: str) -> tuple[int, int]:
-        """Those of two systems."""
-        check_option("a", a, self.systems)
-        check_option("b", b, self.systems)
-        return self.systems.index(a), self.systems.index(b)
-
     def result(self, a: str, b: str) -> PermutationTestResult:
         """The whole result of one pair, made anew from the scores.
 
-        Parameters
-        ----------
-        a, b : str
-            Two systems.
-
-        Returns
-        -------
-        PermutationTestResult
-            Its p is the one in `pvalue`, to within the error bounds of both; of a sampled p the
-            same, if the systems are named in the order of the pair.
+        Its p is the one in `pvalue`, to within the error bounds of both; of a sampled p the same,
+        if the systems are named in the order of the pair.
         """
-        return _test(self.scores, [self._numbers(a, b)], self._entry, self.seed, 0)
+        return _test(self.scores, [_numbers(self.systems, a=a, b=b)], self._entry, self.seed, 0)
 
     @cached_property
     def _unit_values(self) -> Floats:
         """What each item, or cluster, adds to the value of each system, less that of the first.
 
-        Of shape (S, N). The mean over units is the mean score, also of sums; of measures such as F1
-        it is their jackknife estimate.
+        Of shape (S, N). Its mean is the mean score, or the jackknife estimate of a measure.
         """
         units = self.scores.units
         n = len(units)
-        measure, addends = _addends(units, self._entry)
-        if measure is None:
-            gaps = (with_room(addends) - with_room(addends[:1]))[:, :, 0]
+        if not self._entry.columns:
+            gaps = with_room(units.values) - with_room(units.values[:1])
             return np.asarray(gaps.astype(np.float64) * (n / self.n) / units.scale)
+        measure, addends = measured(self._entry, units)
         found = []
-        for x in addends.astype(np.float64):
+        for x in np.stack(addends).astype(np.float64):
             whole = x.sum(axis=0)
             found.append(n * measure.values(whole[None]) - (n - 1) * measure.values(whole - x))
         return np.stack(found) - found[0]
 
     @cached_property
-    def _joint(self) -> tuple[float, float]:
-        """The error on each side of an interval, and the size of differences in the whole table."""
-        values = self._unit_values
-        typical = root_mean_square(np.diff(values, axis=0))
-        return joint_tail(values, self.first, self.second, self.alpha), typical
+    def _tail(self) -> float:
+        """The error on each side of each interval."""
+        return joint_tail(self._unit_values, self.first, self.second, self.alpha)
 
     def interval(self, a: str, b: str) -> tuple[float, float]:
         """The interval for the difference of two systems, a less b.
 
         All such intervals hold together with confidence ``1 - alpha``: those of all pairs, or of
         all systems against the baseline. So do the ones in `rows`, although the best system is
-        chosen from the same scores.
-
-        Notes
-        -----
-        Of two systems, and of one against a baseline, it is the interval of the single comparison.
-        Otherwise all are as long as the largest difference makes necessary, of all pairs, or of
-        those with the baseline; `permtest.many.corrections` says how. The corrections of p allow
-        for the number of tests in another way, and may disagree near the level. Except for items
-        that are 0 or 1, the ends are infinite where there are too few units for p to reach it.
+        chosen from the same scores. They are as long as the largest difference makes necessary;
+        `permtest.many.corrections` says how. That of the only pair is the one of its `result`. Near
+        the level they and adjusted p may disagree. Except for items that are 0 or 1, the ends are
+        infinite where there are too few units for p to reach it.
         """
-        i, j = self._numbers(a, b)
+        i, j = _numbers(self.systems, a=a, b=b)
         of_counts = bool(self._entry.columns)
         times = 1 if of_counts or self.metric == "mean" else self.n
         if self.first.size == 1 and not of_counts:
@@ -300,25 +246,16 @@ class Leaderboard(Shown):
                 low, high = alone.confidence_interval(round(1 - self.alpha, 12))
                 return low * times, high * times
         low, high = interval_at(
-            *self._joint,
-            self._unit_values[i] - self._unit_values[j],
+            self._tail,
+            self._unit_values,
+            (i, j),
             float(self._exact[i] - self._exact[j]) / times,
             self.scores.is_binary and self.scores.clusters is None,
         )
         return low * times, high * times
 
     def corrected(self, correction: str) -> Leaderboard:
-        """The same tests with another correction.
-
-        Parameters
-        ----------
-        correction : {"holm", "bh", "max_t", "none"}
-            "max_t" only for sums and means of scores.
-
-        Returns
-        -------
-        Leaderboard
-        """
+        """The same tests with another of the corrections that `compare_many` lists."""
         check_option("correction", correction, CORRECTIONS)
         if correction != "max_t":
             adjusted = adjusted_pvalues(self.pvalue, correction)
@@ -330,38 +267,34 @@ class Leaderboard(Shown):
             adjusted = np.maximum(found, self.pvalue)  # what is sampled could fall below p
         return replace(self, adjusted=adjusted, correction=correction)
 
-    # ---- tables and sentences
-
     def rows(self) -> list[dict[str, Any]]:
         """All systems from the first to the last, as plain values.
 
         Besides values, possible ranks, and the letters of the `groups` that a system is in: the
-        `difference` from the first system, with its `interval` and p-values; None for that one
-        itself. With a baseline, differences are from that, and there are no ranks.
+        `difference` from the first system, or the baseline, with its `interval` and p-values.
         """
         order, ranked, found = self.order(), self.baseline is None, []
-        head = self.baseline or order[0]
+        head, titles = self.baseline or order[0], self.titles
         columns = {"difference": "statistic", "pvalue": "pvalue", "adjusted": "adjusted"}
         beside = {key: self.matrix(x)[:, self.systems.index(head)] for key, x in columns.items()}
-        places, groups = self.places(), self.groups() if ranked else []
-        tied = self.tied_with_best() if ranked else ()
-        ranges = self.rank_ranges() if ranked and self.correction in FAMILYWISE else None
+        groups, tied = (self.groups(), self.tied_with_best()) if ranked else ([], ())
+        ranges = self.rank_ranges() if "ranks" in titles else np.stack([self.places] * 2, axis=1)
         for name in order:
             i, alone = self.systems.index(name), name == head
-            row: dict[str, Any] = {"rank": int(places[i])} if ranked else {}
-            row |= {"system": name, "value": float(self.values[i])}
-            if ranges is not None:
-                row["ranks"] = " to ".join(dict.fromkeys(map(str, ranges[i])))
-            if ranked:
-                # Groups that follow each other, by the letters of the first and the last.
-                own = [_letter(k) for k, group in enumerate(groups) if name in group]
-                row["letters"] = "-".join(dict.fromkeys(own[:1] + own[-1:]))
-                row["tied_with_best"] = name in tied
-            row |= {key: None if alone else float(x[i]) for key, x in beside.items()}
-            row["interval"] = None if alone else self.interval(name, head)
-            if not ranked:
-                row["differs"] = bool(self.differs[self.first == i].any())
-            found.append(row)
+            # Groups that follow each other, by the letters of the first and the last.
+            own = [_letter(k) for k, group in enumerate(groups) if name in group]
+            row = {
+                "rank": int(self.places[i]),
+                "system": name,
+                "value": float(self.values[i]),
+                "ranks": " to ".join(dict.fromkeys(map(str, ranges[i]))),
+                "letters": "-".join(dict.fromkeys(own[:1] + own[-1:])),
+                "tied_with_best": name in tied,
+                **{key: None if alone else float(x[i]) for key, x in beside.items()},
+                "interval": None if alone else self.interval(name, head),
+                "differs": bool(self.differs[self.first == i].any()),
+            }
+            found.append({key: row[key] for key in titles})
         return found
 
     def to_frame(self) -> Any:
@@ -377,15 +310,20 @@ class Leaderboard(Shown):
     def titles(self) -> dict[str, str]:
         """The headings of the columns of `rows`."""
         other = "the highest" if self.higher_is_better is None else "the best"
-        titles = {"rank": "rank", "system": "system", "value": self.title}
-        titles |= {"ranks": "possible ranks", "letters": "alike", "tied_with_best": "tied"}
-        titles |= {"difference": f"minus {self.baseline or other}"}
-        titles |= {"interval": f"{100 * (1 - self.alpha):.6g}% interval"}
-        titles |= {"pvalue": "p", "adjusted": "adjusted p", "differs": "differs"}
-        ranked = self.baseline is None
-        absent = {"differs"} if ranked else {"rank", "ranks", "letters", "tied_with_best"}
-        absent |= set() if self.correction in FAMILYWISE else {"ranks"}
-        return {key: title for key, title in titles.items() if key not in absent}
+        level = f"{100 * (1 - self.alpha):.6g}%"
+        system = {"system": "system", "value": self.title}
+        pair = {"difference": f"minus {self.baseline or other}", "interval": f"{level} interval"}
+        pair |= {"pvalue": "p", "adjusted": "adjusted p"}
+        if self.baseline is not None:
+            return system | pair | {"differs": "differs"}
+        ranks = {"ranks": "possible ranks"} if self.correction in FAMILYWISE else {}
+        return (
+            {"rank": "rank"}
+            | system
+            | ranks
+            | {"letters": "alike", "tied_with_best": "tied"}
+            | pair
+        )
 
     def sentence(self) -> str:
         """Say which system is first, which are tied with it, and how many pairs differ."""
@@ -398,12 +336,12 @@ class Leaderboard(Shown):
             items += f" in {counted(len(self.scores.units), 'clusters')}"
         return (
             f"{shown}: {self.differs.sum()} of {number} (exact two-sided paired-permutation tests "
-            f"over {items}, level {self.alpha:g}, {CORRECTIONS[self.correction][0]})."
+            f"over {items}, level {self.alpha:g}, {CORRECTIONS[self.correction]})."
         )
 
     def _lead(self) -> str:
         """Which system is first, and which are tied with it; of many only how many."""
-        best = self.order()[: int(np.sum(self.places() == 1))]
+        best = self.order()[: int(np.sum(self.places == 1))]
         rest = [x for x in self.tied_with_best() if x not in best] or ["no other system"]
         both = [counted(len(x), "systems") if len(x) > NAMED else listed(x) for x in (best, rest)]
         verb = "lead together" if best[1:] else "leads"
@@ -413,12 +351,8 @@ class Leaderboard(Shown):
 
     def remarks(self) -> list[str]:
         """What is not exact."""
-        why = {
-            "monte_carlo": "Sampled, because exact ones are out of reach",
-            "bracket": "Upper bounds, because scores have many digits",
-        }
         found, of_all = [*self.method], f"of {counted(len(self), 'p-values')}"
-        return [f"{why[x]}: {found.count(x)} {of_all}." for x in why if x in found]
+        return [f"{why}: {found.count(x)} {of_all}." for x, why in INEXACT.items() if x in found]
 
     def __str__(self) -> str:
         return "\n".join([self.sentence(), *self.remarks()])
@@ -430,9 +364,16 @@ class Leaderboard(Shown):
         return together(table, *map(said, remarks))
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields but the scores, arrays as nested lists, and the rows; None for no number."""
+        """All fields but the scores, and the rows."""
         found = super().rows()[0] | {"ranking": plain(self.rows()), "sentence": self.sentence()}
         return {key: value for key, value in found.items() if key != "scores"}
+
+
+def _numbers(known: tuple[str, ...], **systems: str) -> list[int]:
+    """Those of some systems."""
+    for name, system in systems.items():
+        check_option(name, system, known)
+    return [known.index(system) for system in systems.values()]
 
 
 def _letter(number: int) -> str:
@@ -467,16 +408,18 @@ def compare_many(
         What each item belongs to, such as its document, or the prompt that several epochs are of:
         whole clusters are swapped.
     correction : {"holm", "bh", "max_t", "none"}, default "holm"
-        How p-values allow for the number of tests. "holm" and, under conditions that `CORRECTIONS`
-        names, "max_t" control the familywise error; "bh", under such conditions, the false
-        discovery rate.
+        How p-values allow for the number of tests. "holm" controls the familywise error, whatever
+        the dependence of the tests; so does Westfall and Young's "max_t", for sums and means of
+        scores, if differences are jointly symmetric, and nearly so if there are many items. "bh",
+        of Benjamini and Hochberg, controls the false discovery rate of tests that are independent
+        or depend positively.
     alpha : float, default 0.05
         Pairs differ if their adjusted p is at most that.
     higher_is_better : bool, optional
         The direction of the scores. Default: what `Scores` or the statistic say. If nobody says it,
         systems stand from the highest score down, and none is called better.
     K : int, default 10_000
-        Number of random labellings for "max_t". P-values out of reach have 100 000 of their own.
+        Number of random labellings for "max_t"; sampled p-values have 100 000 of their own.
     rng : numpy.random.Generator, int or None
         For "max_t", and for p-values that are out of reach and sampled.
 
@@ -493,11 +436,11 @@ def compare_many(
 
     Notes
     -----
-    Every system is read and checked once. A pair of N scores takes O(N) time where they differ by
-    integers below 1024, as counts and scores of few decimals do: some 50 us for 10 000 counts of
-    correct tokens; 100 systems have 4 950 pairs. Ratios of counts such as F1 take milliseconds a
-    pair, and scores of many decimals, whose p has bounds only (`method` "bracket"), up to seconds:
-    round them to as many digits as matter.
+    A pair of N scores takes O(N) time where they differ by integers below 1024, as counts and
+    scores of few decimals do: some 50 us for 10 000 counts of correct tokens; 100 systems have
+    4 950 pairs. Ratios of counts such as F1 take milliseconds a pair, and scores of many decimals,
+    whose p has bounds only (`method` "bracket"), up to seconds: round them to as many digits as
+    matter.
 
     Examples
     --------
@@ -517,9 +460,12 @@ def compare_many(
     first, second = _pairings(scores.systems, baseline)
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     tests = _solve(scores, first, second, entry, seed)
+    ascending = np.unique(np.array(exact, dtype=object), return_inverse=True)[1]
+    worse = ascending if scores.higher_is_better is False else -ascending
     return Leaderboard(
         systems=scores.systems,
         values=np.array([float(x) for x in exact]),
+        places=np.asarray(1 + np.searchsorted(np.sort(worse), worse)),
         first=first,
         second=second,
         statistic=np.array([float(exact[i] - exact[j]) for i, j in pairs]),
@@ -543,20 +489,18 @@ def _scores_of(
     table: Any, entry: Statistic, clusters: Any, higher_is_better: bool | None
 ) -> Scores:
     """The scores of the systems of a table, with their clusters and their direction."""
-    scores: Scores
-    if isinstance(table, Scores):
-        scores = table
-    else:
-        frame = hasattr(table, "columns")
-        if not frame and not hasattr(table, "keys"):
+    scores: Scores = table
+    names = getattr(table, "columns", None)  # of a frame
+    if not isinstance(table, Scores):
+        if names is None and not hasattr(table, "keys"):
             raise TypeError(
                 "table must be a data frame with a column for each system, or a mapping of names "
                 f"to scores, not {type(table).__name__}"
             )
-        columns = {str(name): table[name] for name in (table.columns if frame else table.keys())}
+        columns = {str(name): table[name] for name in (table if names is None else names)}
         for name, column in columns.items():
             check_aligned(column, clusters, ("table", "clusters"))
-            if frame:
+            if names is not None:
                 _check_no_numbers(column, name)
         scores = (Scores.of_counts if entry.columns else Scores.of_columns)(columns)
     if len(scores) == 0:
@@ -577,32 +521,23 @@ def _check_no_numbers(column: Any, name: str) -> None:
         )
 
 
-def _addends(scores: Scores, entry: Statistic) -> tuple[MeanOfRatios | None, IntArray]:
-    """The measure, None for sums, and what is added up, of shape (S, N, m)."""
+def _exact_values(scores: Scores, entry: Statistic) -> list[Fraction]:
+    """The statistic of each system."""
     if entry.columns:
         measure, addends = measured(entry, scores)
-        return measure, np.stack(addends)
+        return [measure.exact([exact_sum(column) for column in x.T]) for x in addends]
     if scores.columns:
         names = ", ".join(scores.columns)
         raise ValueError(f"table has counts of {names}; choose a statistic of them, such as 'f1'")
-    return None, scores.values[:, :, None]
-
-
-def _exact_values(scores: Scores, entry: Statistic) -> tuple[Fraction, ...]:
-    """The statistic of each system."""
-    measure, addends = _addends(scores, entry)
-    if measure is not None:
-        return tuple(measure.exact([exact_sum(column) for column in x.T]) for x in addends)
     times = 1 if entry.name == "mean" else len(scores)
-    return tuple(times * mean for mean in scores.means)
+    return [times * mean for mean in scores.means]
 
 
 def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Ints]:
     """Numbers of the systems of all pairs, or of all against one; MemoryError if too many."""
     size = len(systems)
     if baseline is not None:
-        check_option("baseline", baseline, systems)
-        where = systems.index(baseline)
+        (where,) = _numbers(systems, baseline=baseline)
         return np.delete(np.arange(size), where), np.full(size - 1, where)
     if size * (size - 1) // 2 > MOST_TESTS:
         raise MemoryError(
@@ -618,9 +553,8 @@ def _solve(scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: in
     units = replace(scores.units, ids=None, source={})  # what workers need
     counted = not entry.columns and units.values.dtype == np.int64 and units.tolerance is None
     # The blocks do not depend on who computes them. They are smaller where a pair takes longer.
-    step = LEAST if entry.columns else FEW
-    if counted and np.ptp(units.values, axis=0).max() < TABLE:
-        step = max(min(SCORES // len(units), MOST), LEAST)
+    quick = counted and np.ptp(units.values, axis=0).max() < TABLE
+    step = max(min(SCORES // len(units), MOST), FEW) if quick else FEW
     entry = entry if entry.columns else lookup("sum")  # sums of clusters are no single scores
     alone = partial(_test, units, np.stack([first, second], axis=1), entry, seed)
     rows = units.values if counted else None

@@ -1,9 +1,5 @@
 """What allows for the number of comparisons: adjusted p-values, and intervals that hold together.
 
-An adjusted p-value is the smallest level at which the correction rejects the hypothesis: compare
-it with alpha, whatever the number of tests. Exact p-values of permutation tests are discrete,
-which makes the corrections that see nothing but p more cautious, never less.
-
 Westfall and Young's max-T looks at the scores, too, and learns how the tests hang together. Where
 the differences of equally good systems are jointly symmetric about 0, an item may turn all of them
 around at once: d_ij becomes -d_ij for all i and j. So one fair coin for each item gives the sum of
@@ -15,14 +11,13 @@ Alg. 4.1): the clearest pair is held against the maximum of all, the next agains
 the first. The statistic of a pair is its difference over the standard deviation of that.
 
 Intervals have to allow for the choice, too: the best of twelve equal systems is the one that was
-lucky, and an interval for the difference from it, taken by itself, covers too seldom. So they are
-as long as the largest of all standardised differences makes necessary, whose law is that of
-normal numbers with the covariance of the scores (Hothorn, Bretz and Westfall 2008). Each is the
-interval of a single comparison at a higher level, the same for all: Tango's for items that are 0 or
-1, otherwise Student's for what each unit adds to the difference. Where few units differ, the
-deviation of their differences is too small, or 0. So Student's counts t^2 / 2 units more, half of
-them in favour of each system, with t the quantile: the 2 that Agresti and Min (2005) and Bonett and
-Price (2012) add to scores of 0 and 1 at 95%.
+lucky. So they are as long as the largest of all standardised differences makes necessary, whose law
+is that of normal numbers with the covariance of the scores (Hothorn, Bretz and Westfall 2008). Each
+is the interval of a single comparison at a higher level, the same for all: Tango's for items that
+are 0 or 1, otherwise Student's for what each unit adds to the difference. Student's counts t^2 / 2
+units more, half of them in favour of each system, with t the quantile, because the deviation is too
+small where few units differ: the 2 that Agresti and Min (2005) and Bonett and Price (2012) add to
+scores of 0 and 1 at 95%. Their size is that of the differences, of all in the table if none differ.
 """
 
 from __future__ import annotations
@@ -38,19 +33,12 @@ from permtest.integers import IntArray, with_room
 from permtest.interval import score_ends
 from permtest.question import TIE
 
-#: Corrections for the number of tests by name: the title of each, and what it controls, and when.
+#: Corrections for the number of tests, by name.
 CORRECTIONS = {
-    "holm": ("Holm", "familywise error, whatever the dependence"),
-    "bh": (
-        "Benjamini-Hochberg",
-        "false discovery rate, if tests are independent or depend positively",
-    ),
-    "max_t": (
-        "Westfall-Young max-T",
-        "familywise error, if differences are jointly symmetric, and nearly so if there are many "
-        "items",
-    ),
-    "none": ("no correction", "error of each test by itself, whatever the dependence"),
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "max_t": "Westfall-Young max-T",
+    "none": "no correction",
 }
 
 
@@ -68,8 +56,6 @@ def adjusted_pvalues(p: Floats, correction: str) -> Floats:
     return adjusted
 
 
-# ---- max-T -------------------------------------------------------------------------------------
-
 #: Labellings that are looked at together, items whose coins are tossed at a time, and labellings
 #: that a processor looks at abreast.
 BLOCK, ITEMS, ABREAST = 1024, 2**10, 16
@@ -83,10 +69,9 @@ def max_t(
     """Adjusted p-values of one family of hypotheses.
 
     The scores, of shape (S, N), are whole numbers. For C labellings in which the maximum is at
-    least as extreme, p is (C + 1) / (K + 1), which is never 0; C / K where no more than K are
-    possible, so that all are listed; 1 for a pair that never differs. Ties are decided with a
-    tolerance that can only make p larger: of 1e-12, and of all roundings where sums have more
-    digits than floats. Time O(K (N S + P)).
+    least as extreme, p is (C + 1) / (K + 1); C / K where no more than K are possible, so that all
+    are listed; 1 for a pair that never differs. Ties are decided with a tolerance that can only
+    make p larger: of 1e-12, and of all roundings where sums have more digits than floats.
     """
     items, off = _whole_numbers(scores)
     n = len(items)
@@ -116,10 +101,7 @@ def max_t(
 
 
 def _whole_numbers(scores: IntArray) -> tuple[Ints, float]:
-    """What items add to each system beyond the first, (N, S), and how far off their sums may be.
-
-    They are so small that floats add them up without error; items without differences are left out.
-    """
+    """What items add to each system beyond the first, (N, S), and how far off their sums may be."""
     items = with_room(scores).T
     items = items - items[:, :1]
     items = items[items.any(axis=1)]
@@ -163,7 +145,7 @@ def maxima(rows: Any, first: Any, second: Any, weights: Any, least: Any) -> tupl
     """In how many labellings the maximum from pair h on is ``least[h]`` or more; and that of all.
 
     The value of a pair is the weighted magnitude of the difference of two rows, which have a column
-    for each labelling. Some labellings at a time make use of vectors.
+    for each labelling.
     """
     hits, highest = np.zeros(first.size, dtype=np.int64), np.empty(rows.shape[1])
     most = np.empty(ABREAST)
@@ -183,10 +165,8 @@ def maxima(rows: Any, first: Any, second: Any, weights: Any, least: Any) -> tupl
     return hits, highest
 
 
-# ---- intervals that hold together --------------------------------------------------------------
-
-#: Draws of the largest difference at most, and at least, and differences that they take together.
-#: The error of intervals is 0.05 give or take 0.002 after 10 000 draws, and 0.007 after 1 000.
+#: Draws of the largest difference at most, and at least, and differences that they take together;
+#: the error of intervals is 0.05 give or take 0.002, and 0.007.
 MOST, LEAST, QUICK = 10_000, 1_000, 2**28
 #: A share of the largest variance that is as good as 0.
 NOTHING = 1e-9
@@ -195,8 +175,7 @@ NOTHING = 1e-9
 def joint_tail(values: Floats, first: Ints, second: Ints, alpha: float) -> float:
     """The error on each side of each interval, if those of all pairs are to hold together.
 
-    The values (S, N) are what units add to each system. The error is never more than that of an
-    interval that stands alone, nor less than Bonferroni's.
+    It is never more than that of an interval that stands alone, nor less than Bonferroni's.
     """
     from scipy.special import ndtr
 
@@ -228,28 +207,18 @@ def _largest(chunk: range, origin: np.random.SeedSequence, root: Floats, *pairs:
 
 
 def interval_at(
-    tail: float, typical: float, gaps: Floats, mean: float, binary: bool
+    tail: float, values: Floats, pair: tuple[int, int], mean: float, binary: bool
 ) -> tuple[float, float]:
-    """The interval of one difference of this mean, with so much error on each side.
-
-    `gaps` is what units add to it, `binary` says whether these are items that are 0 or 1, and
-    `typical` is the size of differences in the whole table, for gaps that are all 0.
-    """
+    """The interval of the mean difference of a pair; `binary`: units are items that are 0 or 1."""
     from scipy.special import ndtr, stdtrit
 
-    n = gaps.size
+    gaps, n = values[pair[0]] - values[pair[1]], values.shape[1]
     reach = -float(stdtrit(n - 1, tail)) if n > 1 else inf
     if binary:
-        b, c = int(np.sum(gaps > 0)), int(np.sum(gaps < 0))
-        return score_ends(b, c, n, float(ndtr(-reach)))
+        return score_ends(int(np.sum(gaps > 0)), int(np.sum(gaps < 0)), n, float(ndtr(-reach)))
     if n < 2 or 2.0**-n > tail * (1 + 1e-9):  # no p of so few units reaches the level
         return -inf, inf
-    added = reach**2 / 2 * (root_mean_square(gaps) or typical) ** 2
+    some = gaps if gaps.any() else np.diff(values, axis=0)  # the size of differences, if any
+    added = reach**2 / 2 * float(np.mean(some[some != 0] ** 2)) if some.any() else 0.0
     reach *= sqrt((float(np.var(gaps)) * n + added) / (n * (n - 1)))
     return mean - reach, mean + reach
-
-
-def root_mean_square(gaps: Floats) -> float:
-    """Of those that are not 0; 0 if all are."""
-    some = gaps[gaps != 0]
-    return sqrt(float(np.mean(some * some))) if some.size else 0.0

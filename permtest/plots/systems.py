@@ -287,7 +287,7 @@ def plot_pairs(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
     size, (kinds, shades, keys) = len(order), _shades(p, board.alpha)
     inches = min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0)
     with sheet.canvas(ax, inches) as ax:
-        places = [str(board.places()[i]) for i in order]
+        places = [str(board.places[i]) for i in order]
         names = zip(places, sheet.distinct(board.order(), 20), strict=True)
         rows, step = [f"{place}  {name}" for place, name in names], 1 if size <= MOST else 10
         ax.set_xticks(range(0, size, step), places[::step])

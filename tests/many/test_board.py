@@ -88,7 +88,7 @@ def test_what_cannot_be_had_exactly_is_sampled_alike_in_any_order(monkeypatch):
     assert "Sampled, because exact ones are out of reach: 3 of 3 p-values." in str(board)
     for k, a, b in each_pair(board):
         assert board.result(a, b).pvalue == board.pvalue[k]
-    monkeypatch.setattr(many, "LEAST", 1)
+    monkeypatch.setattr(many, "FEW", 1)
     assert np.array_equal(pt.compare_many(table, statistic="macro_f1", rng=5).pvalue, board.pvalue)
 
 
@@ -128,7 +128,7 @@ def test_the_order_is_that_of_exact_values():
     large = [10**17] * 3
     board = pt.compare_many({"x": [*large, 0], "y": [*large, 1]}, statistic="sum")
     assert board.values[0] == board.values[1]  # as floats
-    assert (board.order(), board.places().tolist()) == (["y", "x"], [2, 1])
+    assert (board.order(), board.places.tolist()) == (["y", "x"], [2, 1])
 
 
 @st.composite
@@ -147,7 +147,7 @@ def boards(draw):
 @given(boards())
 def test_ranks_are_counts_of_systems_that_differ_and_are_higher(drawn):
     values, unequal, found = drawn
-    assert found.places().tolist() == [1 + sum(x > own for x in values) for own in values]
+    assert found.places.tolist() == [1 + sum(x > own for x in values) for own in values]
     for i, own in enumerate(values):
         others = [j for j in range(len(values)) if frozenset((i, j)) in unequal]
         above, below = (sum(sign * values[j] > sign * own for j in others) for sign in (1, -1))
