@@ -7,11 +7,12 @@ compiled at once. Without Numba all of it runs, and tests compare the results of
 
 from __future__ import annotations
 
-import functools
+import os
 from collections.abc import Callable
+from functools import cache, wraps
 from importlib.util import find_spec
 from math import inf
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,11 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Steps: TypeAlias = Callable[..., float]
 
 #: Whether Numba is installed. It is an accelerator: without it all runs, in Python and NumPy.
 NUMBA = find_spec("numba") is not None
-
 #: Additions of arrays that take as long in NumPy as Numba takes to be loaded.
 LONG = 10**8
 
@@ -42,19 +42,26 @@ def compile_from_now_on() -> None:
     _loaded[0] = NUMBA
 
 
-def jit(function: Callable[P, R]) -> Callable[P, R]:
+def compiled_or(plain: Any, steps: Steps = lambda *_: inf) -> Callable[[Kernel], Kernel]:
+    """`jit` for a kernel in whose place `plain`, the same in NumPy, runs without Numba.
+
+    Where `steps` says how many it takes in NumPy, also while that is not `worth_compiling`.
+    """
+    return lambda function: jit(function, plain, steps)
+
+
+def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> Kernel:
     """Compile `function` with Numba at its first call, and keep the machine code on disk."""
     # A kernel takes numbers and arrays, and calls kernels of its own file only: machine code on
     # disk is thrown away when the file of the kernel changes, not when that of a callee does.
 
-    @functools.cache
+    @cache
     def compiled() -> Any:
-        if NUMBA:
-            from numba import config, njit
-        if not NUMBA or vars(config).get("DISABLE_JIT"):
+        if not NUMBA or "NUMBA_DISABLE_JIT" in os.environ:
             return np.errstate(all="ignore")(function)
-        _loaded[0] = True
-        names = function.__globals__
+        from numba import njit
+
+        _loaded[0], names = True, function.__globals__
         for name in function.__code__.co_names:
             if hasattr(names.get(name), "compiled"):  # a kernel that this one calls
                 names[name] = names[name].compiled()
@@ -63,45 +70,16 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
         except RuntimeError:  # no folder to keep machine code in: compile once a process
             return njit(nogil=True)(function)
 
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        if plain is not None and not worth_compiling(steps(*args)):
+            return plain(*args)
         try:
-            result: R = compiled()(*args, **kwargs)
-        except SystemError as error:
-            if _was_interrupted(error):
-                raise KeyboardInterrupt from None
-            raise
-        return result
+            return compiled()(*args)
+        except SystemError as error:  # a signal may have come while Numba made arrays of results
+            while isinstance(error.__cause__, SystemError):
+                error = error.__cause__
+            raise error.__cause__ or error from None
 
     vars(call)["compiled"] = compiled
-    return call
-
-
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Whether a signal came while Numba turned results into arrays, in a call or one within it."""
-    while isinstance(error, SystemError):
-        error = error.__cause__
-    return isinstance(error, KeyboardInterrupt)
-
-
-def compiled_or(
-    plain: Callable[P, R], steps: Callable[..., float] = lambda *_, **__: inf
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """`jit` for a kernel instead of which `plain`, the same in NumPy, runs without Numba.
-
-    Where `steps` says how many it takes in NumPy, that is preferred while it is not
-    `worth_compiling`.
-    """
-
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        kernel = jit(function)
-
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            long = worth_compiling(steps(*args, **kwargs))
-            return (kernel if long else plain)(*args, **kwargs)
-
-        vars(call)["compiled"] = vars(kernel)["compiled"]
-        return call
-
-    return decorated
+    return cast(Kernel, call)

@@ -1,4 +1,4 @@
-"""Long computations: random numbers for each part, workers for the parts, and a progress bar.
+"""Long computations: random numbers for each part, and workers for the parts.
 
 Only this module makes generators from `rng=`, and only it spreads work over threads or over the
 active joblib backend.
@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from time import monotonic, perf_counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+
+from permtest._jit import compile_from_now_on, worth_compiling
 
 RNG: TypeAlias = "np.random.Generator | int | None"
 
 #: Seconds of work that are worth threads, which take half of it to start and to end.
 WORTHWHILE = 0.05
-#: Seconds before there is progress to see.
-PATIENCE = 1.0
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,7 +72,8 @@ def in_parallel(
 
         lazily = options or joblib.parallel.get_active_backend()[0].supports_return_generator
         workers = joblib.Parallel(return_as="generator" if lazily else "list", **options or {})
-        every = workers(joblib.delayed(function)(chunk, *shared) for chunk in chunks[done:])
+        work = joblib.delayed(partial(_like_here, worth_compiling(0), function))
+        every = workers(work(chunk, *shared) for chunk in chunks[done:])
         try:
             for found in every:
                 yield found
@@ -81,6 +82,13 @@ def in_parallel(
                 warnings.simplefilter("ignore")  # joblib tells what it has to throw away
                 if lazily:
                     every.close()
+
+
+def _like_here(compiled: bool, function: Callable[..., R], *arguments: Any) -> R:
+    """Call a function in a worker with the kernels that this process would take."""
+    if compiled:
+        compile_from_now_on()
+    return function(*arguments)
 
 
 def usable_processors() -> int:
@@ -100,24 +108,3 @@ def _options(threads: bool) -> dict[str, Any] | None:
             return {}
     workers = usable_processors() if threads else 1
     return {"n_jobs": workers, "backend": "threading"} if workers > 1 else None
-
-
-def progress(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
-    """Yield the items; if that takes more than a second, show a bar that goes away at the end."""
-    rest, start = iter(items), monotonic()
-    # Not tqdm's own `delay`: in a notebook it makes widgets at once, and hides them.
-    for done, item in enumerate(rest, start=1):
-        yield item
-        if done < total and monotonic() - start > PATIENCE:
-            yield from _with_bar(rest, done, total, what)
-
-
-def _with_bar(rest: Iterator[T], done: int, total: int, what: str) -> Iterator[T]:
-    """A bar, if tqdm is there, and a terminal or a notebook that shows how it moves."""
-    with warnings.catch_warnings(), suppress(ModuleNotFoundError):
-        warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing, and does without
-        if "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty()):
-            from tqdm.auto import tqdm
-
-            return iter(tqdm(rest, what, total, initial=done, leave=False))
-    return rest

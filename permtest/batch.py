@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from permtest._errors import ScoreError, check_option
 from permtest._jit import Ints
-from permtest._random import in_parallel, progress
+from permtest._random import in_parallel
 from permtest._text import Shown, counted
 from permtest.integers import plain_array, unscaled, with_room
 from permtest.methods import METHODS
@@ -185,8 +185,7 @@ def compare_rows(
     if rows is not None and first.size > step:
         compile_kernels(rows[:0])
     blocks = [range(i, min(i + step, first.size)) for i in range(0, max(first.size, 1), step)]
-    parts = in_parallel(_test_block, blocks, rows, first, second, alternative, alone, count)
-    found = progress(parts, total=len(blocks), what="exact tests")
+    found = in_parallel(_test_block, blocks, rows, first, second, alternative, alone, count)
     return RowTests(*map(np.concatenate, zip(*found, strict=True)))
 
 

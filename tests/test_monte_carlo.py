@@ -1,8 +1,4 @@
-"""monte_carlo against the exact test; and progress, which it is the first to use."""
-
-import io
-import sys
-import types
+"""monte_carlo against the exact test, and how many samples it takes."""
 
 import numpy as np
 import pytest
@@ -110,57 +106,3 @@ def test_samples_needed_is_the_smallest_that_will_do(p, error, level):
 def test_samples_needed_checks_its_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         samples_needed(*arguments)
-
-
-# ---- progress ----------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    """Standard error where somebody sits and looks."""
-
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def bars(monkeypatch):
-    """Everything is slow, and a stand-in for tqdm writes down what it was asked to show."""
-    seen = []
-
-    def tqdm(items, what, total, *, initial, leave):
-        seen.append((what, total, initial, leave))
-        return items
-
-    auto = types.ModuleType("tqdm.auto")
-    auto.tqdm = tqdm
-    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
-    monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
-    monkeypatch.setattr(_random, "PATIENCE", -1.0)
-    # pytest puts its own standard error in place once more before the test begins.
-    ours = types.SimpleNamespace(modules=sys.modules, stderr=Terminal())
-    monkeypatch.setattr(_random, "sys", ours)
-    return seen
-
-
-def watched(size=5):
-    return list(_random.progress(iter(range(size)), total=size, what="work"))
-
-
-@pytest.mark.parametrize("size", [0, 1, 2, 5])
-def test_a_bar_takes_over_after_the_first_items(bars, size):
-    assert watched(size) == list(range(size))
-    assert bars == [("work", size, 1, False)] * (size > 1)
-
-
-@pytest.mark.parametrize("stderr", [io.StringIO(), None])
-def test_no_bar_where_nobody_looks(bars, monkeypatch, stderr):
-    monkeypatch.setattr(_random.sys, "stderr", stderr)
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
-    assert watched() == list(range(5))
-    assert bars == []
-
-
-def test_monte_carlo_shows_a_bar(bars, monkeypatch):
-    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
-    monte_carlo([1, 2, 3], [0, 1, 5], K=10**4, rng=0)
-    assert bars == [("random labellings", 5, 1, False)]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._errors import check_count, check_option
-from permtest._random import RNG, as_generator, in_parallel, progress, seeds, stream
+from permtest._random import RNG, as_generator, in_parallel, seeds, stream
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
 from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_sides, makes
@@ -234,8 +234,7 @@ def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RN
         return of(_times(items[own.integers(n, size=(m, n))], counts.size))
 
     parts = range(-(-size // rows))
-    found = in_parallel(part, parts)
-    return np.concatenate(list(progress(found, total=len(parts), what="resamples")), axis=-1)
+    return np.concatenate(list(in_parallel(part, parts)), axis=-1)
 
 
 def _times(items: Counts, width: int) -> Counts:
@@ -288,8 +287,7 @@ def studentised_pvalues(
     x = rng.permuted((d - d.mean(axis=1, keepdims=True)) / spread, axis=1)
     seen = np.clip(mean_in_errors(d), -1e300, 1e300)[:, None]
     slack = 1e-9 * (1 + np.abs(seen))
-    starts = range(0, K, each := max(SHARED // max(n, len(d)), 1))
-    for start in progress(starts, total=len(starts), what="resamples"):
+    for start in range(0, K, each := max(SHARED // max(n, len(d)), 1)):
         weights = _times(rng.integers(n, size=(min(each, K - start), n)), n).T / n
         gap = x @ weights
         error = np.sqrt(np.maximum(x**2 @ weights - gap**2, 0.0) / (n - 1))

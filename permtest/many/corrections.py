@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from permtest._jit import Floats, Ints, compile_from_now_on, compiled_or, worth_compiling
-from permtest._random import in_parallel, progress, seeds, stream
+from permtest._random import in_parallel, seeds, stream
 from permtest.integers import IntArray, with_room
 from permtest.interval import score_ends
 from permtest.question import TIE
@@ -93,8 +93,7 @@ def max_t(
     if worth_compiling(10 * size * order.size):  # for all chunks, each of which is short
         compile_from_now_on()
     chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
-    parts = in_parallel(_hits, chunks, origin, items, sums, *pairs)
-    hits = sum(progress(parts, total=len(chunks), what="largest differences"))
+    hits = sum(in_parallel(_hits, chunks, origin, items, sums, *pairs))
     adjusted = np.ones(spread.size)
     adjusted[order] = np.maximum.accumulate((hits + more) / (size + more))
     return adjusted

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from permtest._errors import TooHard
 from permtest._jit import Floats, compiled_or, worth_compiling
-from permtest._random import progress
 from permtest.null.distribution import (
     EPS,
     MAX_CELLS,
@@ -103,8 +102,8 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
     # Below the cells are as many zeros as entries may move by.
     table, spare = np.zeros((2, int(widths.max(initial=0)) + size))
     table[-size] = MASS
-    every = zip(*(x.tolist() for x in (widths, law.counts, law.stay, law.move)), strict=True)
-    for group in progress(every, total=widths.size, what="all sums"):
+    columns = (x.tolist() for x in (widths, law.counts, law.stay, law.move))
+    for group in zip(*columns, strict=True):
         flipped, n = fold(group, n, size, table, spare)
         if flipped:
             table, spare = spare, table

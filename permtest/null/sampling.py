@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Ints, compiled_or
-from permtest._random import in_parallel, progress
+from permtest._random import in_parallel
 from permtest.null.distribution import LatticeDistribution, TwoPointSum, add_counts, count_values
 
 #: Samples drawn from one set of generators, whatever the number of threads; a multiple of LANES.
@@ -60,8 +60,7 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn
         (len(part), states[part.start // BLOCK :][: -(-len(part) // BLOCK)])
         for part in _chunks(law, size)
     ]
-    parts = progress(in_parallel(_draw, chunks, law), total=len(chunks), what="random labellings")
-    cells, counts = zip(*parts, strict=True)
+    cells, counts = zip(*in_parallel(_draw, chunks, law), strict=True)
     return add_counts(np.concatenate(cells), np.concatenate(counts))
 
 

@@ -19,7 +19,7 @@ from permtest._errors import (
     check_option,
     check_share,
 )
-from permtest._random import RNG, as_generator, in_parallel, progress, seeds, stream
+from permtest._random import RNG, as_generator, in_parallel, seeds, stream
 from permtest._text import Shown, interval, number
 from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
@@ -482,8 +482,7 @@ def rejection_rates(
 
     if {"exact", "wilcoxon"}.intersection(tests):
         compile_kernels()  # once, before several threads do
-    parts = in_parallel(rejected, starts, threads=False)
-    found = np.sum([*progress(parts, total=len(starts), what="tests")], axis=0)
+    found = np.sum([*in_parallel(rejected, starts, threads=False)], axis=0)
     return [float(x) / experiments for x in found]
 
 

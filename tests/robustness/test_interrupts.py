@@ -35,7 +35,7 @@ JOBS = {                                    # n items, K repetitions
     "dp": lambda n, K: pt.exact_perm_test(W[:n], X[:n], method="dp"),
     "bracket": lambda n, K: pt.exact_perm_test(A[:n], B[:n]),
     "f1": lambda n, K: pt.exact_perm_test(F[:n], G[:n], statistic="f1"),
-    "axis": lambda n, K: pt.exact_perm_test(np.broadcast_to(U[:n], (K, n)), V[:n], axis=1),
+    "axis": lambda n, K: pt.exact_perm_test(np.tile(U[:n], (min(K, 500), 1)), V[:n], axis=1),
     "monte_carlo": lambda n, K: pt.monte_carlo(U[:n], V[:n], K=100 * K, rng=0),
     "bootstrap": lambda n, K: alt.bootstrap(U[:n], V[:n], K=K, rng=0),
     "paired_bootstrap": lambda n, K: alt.paired_bootstrap(U[:n], V[:n], K=K, rng=0),
