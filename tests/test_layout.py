@@ -39,7 +39,8 @@ LAYERS = [
     {"scores"},
     {"null"},
     {"integers"},
-    {"_jit", "_random", "_text"},
+    {"_random", "_text"},
+    {"_jit"},
     {"_errors"},
 ]
 LEVEL = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
