@@ -80,14 +80,13 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(report, "time", SimpleNamespace(perf_counter=count(0, 0.125).__next__))
     of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "n": 200}
     monkeypatch.setattr(command, "QUICK", ({"entries": 20}, of_times))
-    monkeypatch.setattr(speed, "RATES", (0.1,))
     monkeypatch.setattr(speed, "FLOAT_SIZES", (25,))
-    monkeypatch.setattr(speed, "related", lambda n: report.Section("Runs", "quick"))
+    monkeypatch.setattr(speed, "fresh", lambda: report.Section("Fresh", "quick"))
     assert command.main(["--quick"], tmp_path) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "error.png", "time.png", "time-f1.png"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    titles = ["Accuracy", "Time by N", "Time by G", "F1: time by N, 0.25 spans per token", "Runs"]
+    titles = ["Accuracy", "Time by N", "Time by G", "F1: time by N, 0.25 spans per token"]
     assert [title for title in titles if f"## {title}\n" not in text] == []
     assert "every bound holds" in capsys.readouterr().out
 
