@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from html import escape
 from importlib.resources import files
 from itertools import permutations
@@ -20,13 +17,14 @@ __all__ = ["Verdict", "check", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
 DIGITS = 5.1e-3  # relative: what rounding to three digits can change
-# Ways to be wrong that any number can show: by what the right answer was multiplied.
+# Ways to be wrong that any number can show: what multiplied the right answer, what was added.
 SLIPS = {
-    "That is twice the right number. Did you count both tails when the task asks for one?": 2.0,
-    "That is half the right number. Did you count one tail when the task asks for both?": 0.5,
-    "The size is right and the sign is not. Which system comes first?": -1.0,
-    "That is the right number as a percentage; give it as a share of 1.": 100.0,
-    "That is the right number as a share; give it as a percentage.": 0.01,
+    "That is twice the right number. Did you count both tails when the task asks for one?": (2, 0),
+    "That is half the right number. Did you count one tail when the task asks for both?": (0.5, 0),
+    "The size is right and the sign is not. Which system comes first?": (-1, 0),
+    "That is the right number as a percentage; give it as a share of 1.": (100, 0),
+    "That is the right number as a share; give it as a percentage.": (0.01, 0),
+    "That is 1 minus the right number.": (-1, 1),
 }
 
 
@@ -74,45 +72,25 @@ def load(name: str, *endings: str) -> pd.DataFrame:
     table = table.set_index(next(key for key in (*KEYS, table.columns[0]) if key in table))
     if not endings:
         return table
-    split = {column: str(column).rpartition("_")[::2] for column in table}
-    kept = {column: x for column, x in split.items() if x[0] and x[1] in endings}
-    if missing := {*endings} - {ending for _, ending in kept.values()}:
+    split = table.columns.str.extract("^(.+)_([^_]+)$")  # the name of a system, and an ending
+    kept = split[1].isin(endings)
+    if missing := {*endings} - {*split[1]}:
         raise ValueError(f"no column of {name} ends in _{missing.pop()}: {list(table)}")
-    table = table[[*kept]]
-    table.columns = pd.MultiIndex.from_tuples(kept.values())
+    table = table.loc[:, kept.to_numpy()]
+    table.columns = pd.MultiIndex.from_frame(split[kept], names=[None, None])
     return table if len(endings) > 1 else table.droplevel(1, axis=1)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What `check` found. It is true if the answer is right, and displays itself as a sentence.
-
-    Parameters
-    ----------
-    right : bool
-    text : str
-
-    Examples
-    --------
-    >>> verdict = check("01.2", [6, 11])
-    >>> bool(verdict), str(verdict)
-    (True, 'Right. Each win halves p, which is 2 / 2^N.')
-    """
-
-    right: bool
-    text: str
+class Verdict(str):
+    """What `check` found, as a sentence. It is true if the answer is right."""
 
     def __bool__(self) -> bool:
-        return self.right
+        return self.startswith("Right.")
 
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
+    __repr__ = str.__str__
 
     def _repr_html_(self) -> str:
-        mark = "✓" if self.right else "→"
-        return f"<p role='status'>{mark} {escape(self.text)}</p>"
+        return f"<p role='status'>{'✓' if self else '→'} {escape(self)}</p>"
 
 
 def check(exercise: str, answer: Any = ...) -> Verdict:
@@ -138,25 +116,23 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
 
     Examples
     --------
-    >>> check("01.2", [6, 11])
-    Right. Each win halves p, which is 2 / 2^N.
+    >>> verdict = check("01.2", [6, 11])
+    >>> verdict, bool(verdict)
+    (Right. Each win halves p, which is 2 / 2^N., True)
     """
     number, _, which = exercise.partition(".")
     known = _exercises(number)
     if which not in known:
         there = ", ".join(f"{number}.{k}" for k in known) or "none in that notebook"
         raise ValueError(f"there is no {exercise!r} to check; there are {there}")
-    task = known[which]
-    wanted, given = task.get("answer", check), _plain(answer)  # any function: one is wanted
+    task, given = known[which], _plain(answer)
     if given is ...:
-        return Verdict(False, f"Put {_kind(wanted)} in place of the three dots.")
-    wrong = _diagnosis(given, task) if wanted is not check else _tried(given, task["cases"])
-    if wrong is None:
-        return Verdict(True, f"Right. {task.get('right', '')}".strip())
-    return Verdict(False, " ".join(filter(None, ["Not yet.", wrong, task.get("hint", "")])))
+        return Verdict(f"Put {_kind(task.get('answer', check))} in place of the three dots.")
+    wrong = _tried(given, task["cases"]) if "cases" in task else _diagnosis(given, task)
+    said = ["Right.", task.get("right")] if wrong is None else ["Not yet.", wrong, task.get("hint")]
+    return Verdict(" ".join(filter(None, said)))
 
 
-@cache
 def _exercises(notebook: str) -> dict[str, Any]:
     source = files(__name__).joinpath(f"{notebook}.toml")
     return tomllib.loads(source.read_text(encoding="utf-8")) if source.is_file() else {}
@@ -164,42 +140,31 @@ def _exercises(notebook: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """An answer in the types that a TOML file has."""
-    if hasattr(value, "tolist"):  # arrays, their numbers, columns of frames
-        return _plain(value.tolist())
-    if isinstance(value, set | frozenset):
-        return sorted(map(_plain, value))
-    if isinstance(value, list | tuple | range):
-        return [_plain(one) for one in value]
-    return value
+    value = value.tolist() if hasattr(value, "tolist") else value  # arrays, columns of frames
+    value = sorted(value) if isinstance(value, set | frozenset) else value
+    return [*map(_plain, value)] if isinstance(value, list | tuple | range) else value
 
 
 def _same(given: Any, wanted: Any) -> bool:
-    if isinstance(wanted, list):
-        return _kind(given) == _kind(wanted) and all(map(_same, given, wanted))
-    if isinstance(wanted, str):
-        return isinstance(given, str) and given.strip().casefold() == wanted.strip().casefold()
-    if isinstance(wanted, bool) or isinstance(given, bool):
-        return given is wanted
-    try:
-        number = float(given)
-    except (TypeError, ValueError):
+    if _kind(given) != _kind(wanted):
         return False
-    return number == wanted if isinstance(wanted, int) else isclose(number, wanted, rel_tol=DIGITS)
+    if isinstance(wanted, list):
+        return all(map(_same, given, wanted))
+    if isinstance(wanted, float):
+        return hasattr(given, "__float__") and isclose(given, wanted, rel_tol=DIGITS)
+    if isinstance(wanted, str):
+        given, wanted = given.strip().casefold(), wanted.strip().casefold()
+    return bool(given == wanted)
 
 
 def _kind(value: Any) -> str:
-    if callable(value):
-        return "a function"
-    if isinstance(value, bool):
-        return "True or False"
-    if isinstance(value, str):
-        return "a name or a word"
     if isinstance(value, list):
         return f"a list of {len(value)} entries"
-    return "a number"
+    kinds = {bool: "True or False", str: "a name or a word"}
+    return "a function" if callable(value) else kinds.get(type(value), "a number")
 
 
-def _tried(function: Any, cases: Sequence[Mapping[str, Any]]) -> str | None:
+def _tried(function: Any, cases: list[dict[str, Any]]) -> str | None:
     """What a function does wrong with the first of the cases that it does not get right."""
     if not callable(function):
         return f"Give the function itself, without calling it; yours is {_kind(function)}."
@@ -214,14 +179,13 @@ def _tried(function: Any, cases: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def _diagnosis(given: Any, task: Mapping[str, Any]) -> str | None:
+def _diagnosis(given: Any, task: dict[str, Any]) -> str | None:
     """The mistake that leads to this answer, if it is a known one; None if it is right."""
     wanted = task["answer"]
     if _same(given, wanted):
         return None
-    for mistake in task.get("mistakes", []):
-        if _same(given, mistake["answer"]):
-            return str(mistake["say"])
+    if known := [x["say"] for x in task.get("mistakes", []) if _same(given, x["answer"])]:
+        return str(known[0])
     if hasattr(given, "pvalue"):
         return "That is a whole result. Give the number that the question asks for, as .pvalue."
     if _kind(given) != _kind(wanted):
@@ -238,11 +202,8 @@ def _slip(given: float, wanted: float) -> str:
     """What is wrong with a number; nothing if it is no known slip."""
     if isclose(given, wanted, rel_tol=10 * DIGITS):
         return "That is close, but three digits should be right."
-    for said, factor in SLIPS.items():
-        if isclose(given, factor * wanted, rel_tol=DIGITS):
+    for said, (factor, added) in SLIPS.items():
+        if isclose(given, factor * wanted + added, rel_tol=DIGITS):
             return said
-    if isclose(given, 1 - wanted, rel_tol=DIGITS):
-        return "That is 1 minus the right number."
-    if given > 0 and wanted > 0 and not 0.5 < given / wanted < 2:
-        return f"That is too {'large' if given > wanted else 'small'}."
-    return ""
+    far = given > 0 < wanted and not 0.5 < given / wanted < 2
+    return f"That is too {'large' if given > wanted else 'small'}." if far else ""
