@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Verdict", "check", "load"]
+__all__ = ["check", "load"]
 
 KEYS = ("sent_id", "index", "load_digits_row")  # the columns that name items, the best one first
 DIGITS = 5.1e-3  # relative: what rounding to three digits can change
