@@ -411,7 +411,7 @@ def ask(
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is not None:
         return _ask_of_entries(u, v, g, names, clusters, how)
-    data = _scores(u, v, entry, names).clustered(clusters)
+    data = two_systems(u, v, entry, names).clustered(clusters)
     how |= {"names": data.names, "score": data.score, "has_runs": data.runs is not None}
     how["n_entries"] = None if data.clusters is None else len(data)
     return _ask_of_measure(data, entry, how) if entry.columns else _ask_of_scores(data, entry, how)
@@ -432,20 +432,26 @@ def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
         )
 
 
-def _scores(u: Any, v: Any, entry: Statistic, names: tuple[str, str] | None) -> Scores:
+def two_systems(
+    u: Any,
+    v: Any,
+    entry: Statistic | None,
+    names: tuple[str, str] | None,
+    labels: tuple[str, str] = ("u", "v"),
+) -> Scores:
     """The scores of two systems, as they are given or made of two columns, or tables of counts."""
+    first, second = labels
     if isinstance(u, Scores):
         if v is not None:
-            raise TypeError("u is Scores, which hold both systems; leave v out")
+            raise TypeError(f"{first} is Scores, which hold both systems; leave {second} out")
         if len(u.systems) != 2:
-            raise ValueError(
-                f"u has {len(u.systems)} systems; choose two with u.pair(i, j), or use compare_many"
-            )
+            how = f"choose two with {first}.pair(i, j), or use compare_many"
+            raise ValueError(f"{first} has {len(u.systems)} systems; {how}")
         return u if names is None else replace(u, systems=check_names(names))
-    if not entry.columns:
-        return Scores.of(u, v, names)
-    called = check_names(names or ("u", "v"))
-    return Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=("u", "v"))
+    if entry is None or not entry.columns:
+        return Scores.of(u, v, names, labels=labels)
+    called = check_names(names or labels)
+    return Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=labels)
 
 
 def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:

@@ -11,19 +11,16 @@ from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest._errors import check_count, check_option
 from permtest.alternatives import registry
 from permtest.alternatives.means import t_pvalue, t_quantile
-from permtest.alternatives.registry import AlternativeResult, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, Array, by_sides, makes
 from permtest.interval import score_ends
 from permtest.statistics import Alternative
 
 #: How to compute the p of McNemar's test.
 McNemarMethod: TypeAlias = Literal["exact", "midp", "chi2", "chi2-corrected"]
-
-# ---- paired --------------------------------------------------------------------------------------
 
 
 @makes("mcnemar")
@@ -53,15 +50,11 @@ def mcnemar(
     alternative : as in `paired_t`
         For chi-squared the signed root is taken.
 
-    Returns
-    -------
-    AlternativeResult
-        The interval is Tango's (1998), which excludes 0 where the p of "chi2" is small.
-
     Notes
     -----
-    With b + c = 0 there is no evidence: p = 1. With b = c, corrected chi-squared is 0, as in R
-    (statsmodels has 1 / (b + c)).
+    The interval is Tango's (1998), which excludes 0 where the p of "chi2" is small. With b + c = 0
+    there is no evidence: p = 1. With b = c, corrected chi-squared is 0, as in R (statsmodels has
+    1 / (b + c)).
 
     Examples
     --------
@@ -86,7 +79,7 @@ def mcnemar(
 @makes("mcnemar_midp", many=True, method="midp")
 @makes("mcnemar_chi2", many=True, method="chi2")
 def signs_pvalues(
-    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, method: str = "exact"
+    a: Array, b: Any, axis: int = -1, *, alternative: str, method: str = "exact"
 ) -> Any:
     """p of McNemar's test, or the sign test, of the signs of differences."""
     d = registry.differences(a, b)
@@ -125,9 +118,6 @@ def _root(b: Any, c: Any, method: str, alternative: str) -> Any:
     return gap / np.sqrt(np.maximum(b + c, 1))
 
 
-# ---- not paired ----------------------------------------------------------------------------------
-
-
 @makes("two_proportion_z")
 def two_proportion_z(
     x1: int, n1: int, x2: int, n2: int, *, alternative: Alternative = "two-sided"
@@ -139,11 +129,6 @@ def two_proportion_z(
     x1, n1, x2, n2 : int
         x1 of n1 > 0 items, and x2 of n2; such as the correct ones of either system.
     alternative : as in `paired_t`
-
-    Returns
-    -------
-    AlternativeResult
-        Its estimate is the difference of the proportions.
 
     Notes
     -----
@@ -180,11 +165,6 @@ def chi_squared(table: Any, *, alternative: Alternative = "two-sided") -> Altern
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     alternative : as in `two_proportion_z`
         One-sided tests take the signed root of chi-squared.
-
-    Returns
-    -------
-    AlternativeResult
-        Its estimate is the difference of the shares of the first kind.
 
     Notes
     -----

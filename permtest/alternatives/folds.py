@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from math import log, log1p, nan
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from permtest._errors import check_above_zero, check_count, check_finite, check_option
+from permtest._errors import check_count, check_finite, check_option
 from permtest._random import RNG, as_generator
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, Floats, scores_of
+from permtest.alternatives.registry import AlternativeResult, Array, Floats, scores_of
 from permtest.statistics import Alternative
-
-Array: TypeAlias = NDArray[Any]
 
 
 class Ratio(NamedTuple):
@@ -42,7 +39,7 @@ METRICS = {
 LARGEST = 1e10
 
 
-def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None = None) -> Floats:
+def as_counts(counts: Any, metric: str, name: str = "counts") -> Floats:
     """Counts of shape (folds, columns), of an array, a frame or a mapping; `name` is for errors."""
     check_option("metric", metric, METRICS)
     columns = METRICS[metric].columns
@@ -55,21 +52,20 @@ def as_counts(counts: Any, metric: str, name: str = "counts", rows: int | None =
     for fold, k in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
         cell = f"{columns[k]} = {table[fold, k]:g}"
         raise ValueError(f"{name}[{fold}] has {cell}; counts are numbers from 0 to {LARGEST:g}")
-    if rows not in (None, len(table)):
-        raise ValueError(f"{name} has {len(table)} folds, folds_a has {rows}; they must match")
     return np.asarray(table)
 
 
 def as_weight(weight: float | None, n_folds: int) -> float:
     """A weight that was given, or that by design: 1, or `block_weight` for 2, 4, 6, ... folds."""
-    if weight is None:
-        if n_folds > 1 and n_folds % 2:
+    if weight is None and n_folds > 1:
+        if n_folds % 2:
             what = f"{n_folds} rows are not the folds of an m x 2 cross-validation"
             raise ValueError(f"{what}; pass weight=, which is 1 for rows of sentences")
-        return block_weight(n_folds // 2) if n_folds > 1 else 1.0
-    if not 0 < check_finite(weight, "weight") <= 1:
+        return block_weight(n_folds // 2)
+    share = 1.0 if weight is None else check_finite(weight, "weight")
+    if not 0 < share <= 1:
         raise ValueError(f"weight={weight} must lie in (0, 1]; 1 uses all counts in full")
-    return float(weight)
+    return share
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
@@ -85,16 +81,12 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         Correlation of the two folds of one partition, and of folds of different partitions.
         Default: the average over 0 <= rho1 <= 1/2 and 1/4 <= rho2 <= 1/2, all equally likely.
 
-    Returns
-    -------
-    float
-        1 / (1 + rho1 + 2 (m - 1) rho2), or its average. With rho = (1, 1) it is 1 / (2 m): all
-        folds together are worth one.
-
     Notes
     -----
-    The average is 8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)], with
-    h(x) = x log x - x and c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14
+    It is 1 / (1 + rho1 + 2 (m - 1) rho2), or the average of that. With rho = (1, 1) it is
+    1 / (2 m): all folds together are worth one. The average is
+    8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)], with h(x) = x log x - x and
+    c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14
     and 22, which print 0.3688 for m = 3; for other m their variance carried over.
 
     Examples
@@ -115,16 +107,12 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
 
 
 def corrected_resampled_t(
-    a: Any,
-    b: Any,
-    *,
-    test_train_ratio: float | None = None,
-    alternative: Alternative = "two-sided",
+    a: Any, b: Any, *, alternative: Alternative = "two-sided"
 ) -> AlternativeResult:
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + n_test / n_train) s^2``. `paired_t` takes ``s^2 / J``: of the scores of folds it is
+    ``(1 / J + 1 / (K - 1)) s^2``. `paired_t` takes ``s^2 / J``: of the scores of folds it is
     the K-fold cross-validated t-test, whose standard error is too small because training sets share
     most of their items.
 
@@ -132,20 +120,13 @@ def corrected_resampled_t(
     ----------
     a, b : array_like of shape (K,) or (r, K)
         Scores of K-fold cross-validation, or of r repetitions of it, one a row; J is their number.
-        Or of J random splits, in one row, with `test_train_ratio`.
-    test_train_ratio : float, optional
-        n_test / n_train, above 0: 1 / 9 where a tenth is tested on. Default: 1 / (K - 1).
     alternative : as in `paired_t`
-
-    Returns
-    -------
-    AlternativeResult
-        `details` has df and the standard error of the mean difference.
 
     Notes
     -----
-    Exact for normal differences that all correlate by n_test / (n_test + n_train), which is a rule
-    of thumb. Source: Nadeau and Bengio (2003); repetitions: Bouckaert and Frank (2004).
+    `details` has df and the standard error. Exact for normal differences that all correlate by
+    1 / K, a rule of thumb. Source: Nadeau and Bengio (2003); repetitions: Bouckaert and Frank
+    (2004).
 
     Examples
     --------
@@ -155,27 +136,21 @@ def corrected_resampled_t(
     """
     first, second = np.asarray(a), np.asarray(b)
     if first.shape != second.shape or first.ndim not in (1, 2) or first.size < 2:
+        shapes = f"a has shape {first.shape} and b {second.shape}"
         raise ValueError(
-            f"a has shape {first.shape} and b {second.shape}, but this test takes scores of both "
-            "models on the same folds, (K,) or (r, K), two or more"
+            f"{shapes}, but this test takes 2 or more of the same folds, (K,) or (r, K)"
         )
-    ratio = 1 / max(first.shape[-1] - 1, 1) if test_train_ratio is None else test_train_ratio
-    check_above_zero(ratio, "test_train_ratio")
-    scores = scores_of(first.ravel(), second.ravel())
+    ratio, scores = 1 / max(first.shape[-1] - 1, 1), scores_of(first.ravel(), second.ravel())
     return of_mean("corrected_resampled_t", scores, alternative, ratio=ratio)
-
-
-# ---- block-regularised cross-validation ----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class BlockRegularizedCV:
     """3 x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
-    scikit-learn's splitters balance one label, this balances any numbers together. The items are
-    cut into four blocks that look alike. Each of three partitions trains on one half of the blocks,
-    S1 = B1 + B2, S2 = B1 + B3 or S3 = B2 + B3, and validates on the other, then the reverse: six
-    splits. Training sets of different partitions share a quarter of the items.
+    The items are cut into four blocks that look alike. Each of three partitions trains on one half
+    of the blocks, S1 = B1 + B2, S2 = B1 + B3 or S3 = B2 + B3, and validates on the other, then the
+    reverse: six splits. Training sets of different partitions share a quarter of the items.
 
     Parameters
     ----------
@@ -221,22 +196,16 @@ class BlockRegularizedCV:
         """Indices of training and of validation items, of each fold, in ascending order."""
         blocks = self.blocks(X, y, groups)
         for half in self.design:
-            inside = np.isin(blocks, half)
-            train, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
+            train, rest = (np.flatnonzero(np.isin(blocks, half) == side) for side in (True, False))
             yield from ((train, rest), (rest, train))
 
     def blocks(self, X: Any, y: Any = None, groups: Any = None) -> Array:
-        """The block of each of the items X, with no group of one label in two blocks.
-
-        Raises ValueError if lengths differ, a label is missing, or there are fewer items, or
-        groups, than blocks.
-        """
+        """The block of each of the items X; no group is in two blocks, and none may be missing."""
         import pandas as pd
 
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        name, numbers, given = "balance", "number", self.balance
-        if given is None:
-            name, numbers, given = "y", "float", y
+        own = self.balance is not None
+        given, name, numbers = (self.balance, "balance", "number") if own else (y, "y", "float")
         frame = pd.DataFrame(np.ones(n) if given is None else given)
         if len(frame) != n or frame.isna().to_numpy().any():
             raise ValueError(f"{name} must have {n} entries, one for each item, none missing")

@@ -12,11 +12,10 @@ from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest.alternatives import registry
-from permtest.alternatives.registry import AlternativeResult, as_floats, by_sides, makes
-from permtest.integers import exact_sum, in_common_units, with_room
+from permtest.alternatives.registry import AlternativeResult, Array, by_sides, makes
+from permtest.integers import exact_sum, in_common_units
 from permtest.scores import Scores
 from permtest.statistics import Alternative
 
@@ -70,7 +69,8 @@ def of_mean(
     """A test of the mean, whose variance is larger by `ratio` times that of a difference."""
     n, name = len(scores), "z" if df == inf else "t"
     lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
-    error = registry.deviation(scores) * sqrt(1 / n + ratio)
+    d = registry.from_first(scores.differences(), scores.scale)
+    error = float(d.std(ddof=1)) * sqrt(1 / n + ratio)
     if error == 0:
         what = f"all {n} differences are {lead:g}, so a {name}-test has no standard error"
         raise ValueError(f"{what}; use exact_perm_test")
@@ -79,11 +79,7 @@ def of_mean(
 
 @makes("independent_t")
 def independent_t(
-    a: Any,
-    b: Any = None,
-    *,
-    equal_var: bool = True,
-    alternative: Alternative = "two-sided",
+    a: Any, b: Any = None, *, equal_var: bool = True, alternative: Alternative = "two-sided"
 ) -> AlternativeResult:
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
@@ -98,14 +94,9 @@ def independent_t(
         Whether both systems vary equally; False gives Welch's test.
     alternative : as in `paired_t`
 
-    Returns
-    -------
-    AlternativeResult
-        `n` is N1 + N2; `details` has df and the standard error.
-
     Notes
     -----
-    The numbers of SciPy's ``ttest_ind``. Source: Yeh (2000), sec. 2.1.
+    The numbers of SciPy's ``ttest_ind``. `n` is N1 + N2. Source: Yeh (2000), sec. 2.1.
 
     Examples
     --------
@@ -121,15 +112,11 @@ def independent_t(
     n1, n2 = map(len, scores)
     if min(n1, n2) < 2:
         raise ValueError(f"a has {n1} scores and b {n2}, but this test needs 2 or more of each")
-    # Less the first score, as scores may be large and their differences small.
-    both = with_room(np.concatenate(scores), 1)
-    x, y = np.split(as_floats(both - int(both[0]), scale), [n1])
+    x, y = np.split(registry.from_first(np.concatenate(scores), scale), [n1])
     shares, df = np.array([x.var(ddof=1) / n1, y.var(ddof=1) / n2]), float(n1 + n2 - 2)
     error = float(np.sqrt(shares.sum()))
     if error == 0:
-        raise ValueError(
-            "all scores of a are equal, and so are all scores of b; use exact_perm_test"
-        )
+        raise ValueError("all scores of a are equal, and so are those of b; use exact_perm_test")
     if equal_var:
         error = sqrt((shares @ (n1 * (n1 - 1), n2 * (n2 - 1))) * (1 / n1 + 1 / n2) / df)
     else:
@@ -152,20 +139,17 @@ def _around(centre: float, error: float, df: float, tail: float) -> tuple[float,
     return centre - reach, centre + reach
 
 
-# ---- many tests along an axis, and p for one number or for arrays --------------------------------
-
-
 @makes("paired_t", many=True)
 @makes("normal_z", many=True, normal=True)
 def mean_pvalues(
-    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, normal: bool = False
+    a: Array, b: Any, axis: int = -1, *, alternative: str, normal: bool = False
 ) -> Any:
     """p of the t-test of differences, or of z."""
     d = registry.differences(a, b)
     return t_pvalue(mean_in_errors(d, axis), inf if normal else d.shape[axis] - 1, alternative)
 
 
-def mean_in_errors(d: NDArray[Any], axis: int = -1) -> Any:
+def mean_in_errors(d: Array, axis: int = -1) -> Any:
     """The mean of differences in standard errors, infinite without spread; 0 if all are 0."""
     if d.shape[axis] < 2:
         raise ValueError("there is 1 score of a system, but this test needs 2 or more")

@@ -13,12 +13,11 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest.alternatives import registry
 from permtest.alternatives.counts import mcnemar_pvalue
 from permtest.alternatives.means import in_errors, t_pvalue
-from permtest.alternatives.registry import AlternativeResult, by_sides, first, makes
+from permtest.alternatives.registry import AlternativeResult, Array, by_sides, first, makes
 from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
@@ -38,17 +37,13 @@ def wilcoxon(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -
     a, b, alternative : as in `paired_t`
         A single pair is enough.
 
-    Returns
-    -------
-    AlternativeResult
-        `statistic` is W+, the sum of the ranks of positive differences; `details` has W- and the
-        number of zeros. The estimate is that of Hodges and Lehmann; `study.hodges_lehmann` has its
-        interval, which does not drop zeros.
-
     Notes
     -----
-    Differences are formed in integers, so that 0.3 - 0.1 ties with 0.2. Cost: 5 ms for N = 2 000,
-    0.2 s for 100 000 that are all different. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.3.
+    The statistic is W+, the sum of the ranks of positive differences; `details` has W- and the
+    number of zeros. The estimate is that of Hodges and Lehmann; `study.hodges_lehmann` has its
+    interval, which does not drop zeros. Differences are formed in integers, so that 0.3 - 0.1 ties
+    with 0.2. Cost: 5 ms for N = 2 000, 0.2 s for 100 000 that are all different. Source: Yeh
+    (2000), sec. 3.1; NLPStatTest manual, D.3.
 
     Examples
     --------
@@ -77,14 +72,10 @@ def sign(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> Al
     a, b, alternative : as in `paired_t`
         A single pair is enough.
 
-    Returns
-    -------
-    AlternativeResult
-        `details` has the numbers of positive, negative and zero differences. Zeros do not count.
-
     Notes
     -----
-    Binomial at every N, never approximate. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
+    Binomial at every N, never approximate. `details` has the numbers of positive, negative and zero
+    differences; zeros do not count. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
 
     Examples
     --------
@@ -107,7 +98,7 @@ def sign(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> Al
 def permutation_median(
     a: Any, b: Any = None, *, alternative: Alternative = "two-sided"
 ) -> AlternativeResult:
-    """Exact paired-permutation test of the median difference.
+    """Exact paired-permutation test of the median difference (the mean of two for even N).
 
     p is the share of all 2^N choices of signs of the differences whose median is at least as
     extreme as the observed one; ties count.
@@ -116,12 +107,6 @@ def permutation_median(
     ----------
     a, b, alternative : as in `paired_t`
         A single pair is enough.
-
-    Returns
-    -------
-    AlternativeResult
-        The statistic is the median of the differences, the mean of the two middle ones for even N.
-        `details` has the number of `zeros`.
 
     Notes
     -----
@@ -151,10 +136,7 @@ def permutation_median(
     return AlternativeResult("permutation_median", float(middle), p, alternative, *rest)
 
 
-# ---- ranks ---------------------------------------------------------------------------------------
-
-
-def signed_ranks(d: NDArray[Any], axis: int = -1) -> NDArray[np.int64]:
+def signed_ranks(d: Array, axis: int = -1) -> Array:
     """Twice the midranks of absolute differences, with their signs; 0 for zeros, ranked below."""
     # SciPy's `rankdata` takes twice as long, and no large integers.
     sizes = np.moveaxis(np.abs(d), axis, -1)
@@ -170,7 +152,7 @@ def signed_ranks(d: NDArray[Any], axis: int = -1) -> NDArray[np.int64]:
 
 
 @makes("exact", many=True)
-def exact_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) -> Any:
+def exact_pvalues(a: Array, b: Any, axis: int = -1, *, alternative: str) -> Any:
     """p of the exact tests of integers."""
     d = np.moveaxis(a - b, axis, -1)
     zeros = np.zeros(d.shape[-1], np.int64)
@@ -180,7 +162,7 @@ def exact_pvalues(a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str) 
 @makes("wilcoxon", many=True)
 @makes("wilcoxon_approx", many=True, approximate=True)
 def signed_rank_pvalues(
-    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, approximate: bool = False
+    a: Array, b: Any, axis: int = -1, *, alternative: str, approximate: bool = False
 ) -> Any:
     """p of Wilcoxon's test."""
     ranks = signed_ranks(registry.differences(a, b), axis)
@@ -190,10 +172,7 @@ def signed_rank_pvalues(
     return exact_pvalues(ranks, 0, axis, alternative=alternative)
 
 
-# ---- medians -------------------------------------------------------------------------------------
-
-
-def _doubled_median(ordered: NDArray[Any]) -> int:
+def _doubled_median(ordered: Array) -> int:
     """Twice the median, the sum of the two middle ones, is an integer for odd and for even N."""
     n = len(ordered)
     return int(ordered[(n - 1) // 2]) + int(ordered[n // 2])
@@ -222,8 +201,6 @@ def median_tail(steps: IntArray, m: int) -> float:
     return min(float(np.sum(terms)), 1.0)
 
 
-# ---- sums of two differences ---------------------------------------------------------------------
-#
 # The Walsh averages of N differences d are (d_i + d_j) / 2 for i <= j. Their median is the estimate
 # of Hodges and Lehmann (1963), and W+ counts those above 0, so that an interval for the centre runs
 # from the k-th smallest to the k-th largest, with k from the law of W+. The sums d_i + d_j are kept
@@ -232,7 +209,7 @@ def median_tail(steps: IntArray, m: int) -> float:
 
 def walsh_ends(d: IntArray, tail: float) -> tuple[Any, Any]:
     """The k-th smallest and the k-th largest mean of two differences, each with itself too."""
-    k, _ = signed_rank_quantile(d.size, tail)
+    k = signed_rank_quantile(d.size, tail)
     if k == 0:
         return -inf, inf
     low, high = kth_walsh(d, [k, d.size * (d.size + 1) // 2 + 1 - k])
@@ -260,8 +237,8 @@ def kth_walsh(steps: IntArray, k: Sequence[int]) -> list[int]:
 
 
 @lru_cache(maxsize=4096)
-def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
-    """The largest k with P(W+ < k) at most alpha, for n ranks without ties; and that chance."""
+def signed_rank_quantile(n: int, alpha: float) -> int:
+    """The largest k with P(W+ < k) at most alpha, for n ranks without ties."""
 
     def below(k: int) -> float:
         """P(W+ < k), as the p of signed ranks with W+ = k - 1: the largest ranks that fit."""
@@ -280,5 +257,4 @@ def signed_rank_quantile(n: int, alpha: float) -> tuple[int, float]:
     low, high = near - 2, near + 3
     if low < 0 or below(low) > alpha or below(high) <= alpha:
         low, high = 0, n * (n + 1) // 2 + 1
-    k = first(lambda k: below(k) > alpha, low, high) - 1
-    return k, below(k)
+    return first(lambda k: below(k) > alpha, low, high) - 1

@@ -9,7 +9,7 @@ what they return, and what the scores say about their assumptions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from math import ceil, inf, isfinite, isnan, log10, nan, sqrt
@@ -18,15 +18,17 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import check_finite, check_level
-from permtest._text import Shown, counted, number, p_value, plain
+from permtest._errors import check_level
+from permtest._text import Shown, counted, number, p_value
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
-from permtest.null.distribution import count_values
-from permtest.scores import Scores, check_names, check_unclustered
+from permtest.null.distribution import SMALLEST, count_values
+from permtest.question import two_systems
+from permtest.scores import Scores, check_unclustered
 from permtest.statistics import Statistic, check_alternative
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 #: What the two systems are called.
 Names: TypeAlias = tuple[str, str] | None
@@ -40,18 +42,14 @@ MANY, REPRESENTATIVE_FROM, FEW, ENOUGH = 30, 100, 20, 5
 #: is that standard deviations are alike if one is at most twice the other), and correlations that
 #: cost next to nothing: a standard deviation too large by a twentieth.
 SYMMETRIC_BELOW, UNCORRELATED = 0.5, 0.1
-#: The smallest p that is reported, which stands for all that are smaller; and beyond what size, or
-#: below one over it, squares of scores are no floats.
-SMALLEST, VAST = 5e-324, 10**150
-
-# ---- the tests -----------------------------------------------------------------------------------
+#: Beyond what size, or below one over it, squares of scores are no floats.
+VAST = 10**150
 
 #: What tests take for granted.
 ITEMS, SYSTEMS, LABELS = "independent items", "independent systems", "exchangeable labels"
 SYMMETRIC, NORMAL = "symmetric differences", "normal differences"
 NORMAL_SCORES, VARIANCES = "normal scores", "equal variances"
 LARGE, SAMPLE, COUNTS = "large sample", "sample large enough to resample", "large counts"
-FOLDS = "equal folds", "correlated folds", NORMAL
 SWAPPED, DRAWN, RANKED = (LABELS, ITEMS), (ITEMS, SAMPLE), (ITEMS, SYMMETRIC)
 PAIRED, UNPAIRED, APART = (ITEMS, COUNTS), (ITEMS, SYSTEMS, COUNTS), (ITEMS, SYSTEMS, NORMAL_SCORES)
 
@@ -59,7 +57,7 @@ MEAN, MEDIAN, PSEUDO = "mean difference", "median difference", "pseudo-median di
 SHARES, WINS = "difference of proportions", "difference of accuracies"
 EXACT, SAMPLED, T = "exact", "sampled", "t distribution"
 Z, CHI2, MIDP = "normal approximation", "chi-squared approximation", "exact, mid-p"
-RESAMPLED = SAMPLED, "resamples"
+DRAWS = SAMPLED, "resamples"
 
 
 @dataclass(eq=False)
@@ -89,11 +87,9 @@ TESTS = {
     "normal_z": Row("z-test of the mean", "z", MEAN, (ITEMS, LARGE), Z),
     "wilcoxon": Row("Wilcoxon signed-rank test", "W+", PSEUDO, RANKED),
     "sign": Row("sign test", "wins", MEDIAN, (ITEMS,)),
-    "bootstrap_mean": Row("studentised bootstrap of the mean", "t", MEAN, DRAWN, *RESAMPLED),
-    "bootstrap_median": Row(
-        "percentile bootstrap of the median", "median", MEDIAN, DRAWN, *RESAMPLED
-    ),
-    "paired_bootstrap": Row("paired bootstrap (Koehn)", "share won", MEAN, DRAWN, *RESAMPLED),
+    "bootstrap_mean": Row("studentised bootstrap of the mean", "t", MEAN, DRAWN, *DRAWS),
+    "bootstrap_median": Row("percentile bootstrap of the median", "median", MEDIAN, DRAWN, *DRAWS),
+    "paired_bootstrap": Row("paired bootstrap (Koehn)", "share won", MEAN, DRAWN, *DRAWS),
     "independent_t": Row("two-sample t-test", "t", MEAN, (*APART, VARIANCES), T),
     "mcnemar": Row("McNemar's test, exact", "wins", WINS, (ITEMS,), takes="discordant"),
     "mcnemar_midp": Row("McNemar's test, mid-p", "wins", WINS, (ITEMS,), MIDP, "discordant"),
@@ -106,7 +102,9 @@ TESTS = {
     "bootstrap_percentile": Row(
         "percentile bootstrap of the mean", "mean", MEAN, DRAWN, SAMPLED, ""
     ),
-    "corrected_resampled_t": Row("corrected resampled t-test", "t", MEAN, FOLDS, T, ""),
+    "corrected_resampled_t": Row(
+        "corrected resampled t-test", "t", MEAN, ("equal folds", "correlated folds", NORMAL), T, ""
+    ),
 }
 
 #: Titles of those that `compare_all` makes, and which of these are tests of scores of 0 and 1.
@@ -124,9 +122,6 @@ def makes(test: str, *, many: bool = False, **options: Any) -> Callable[[Functio
     return entered
 
 
-# ---- what they take ------------------------------------------------------------------------------
-
-
 def scores_of(
     a: Any,
     b: Any = None,
@@ -137,15 +132,7 @@ def scores_of(
     entry: Statistic | None = None,
 ) -> Scores:
     """One score of each system for `least` items or more, or the counts that `entry` needs."""
-    if isinstance(a, Scores) and b is None:
-        if (many := len(a.systems)) != 2:
-            raise ValueError(f"there are {many} systems; choose two with scores.pair(i, j)")
-        scores = replace(a, systems=check_names(names or a.names))
-    elif entry and entry.columns:
-        both = zip(check_names(names or labels), (a, b), strict=True)
-        scores = Scores.of_counts(dict(both), labels=labels)
-    else:
-        scores = Scores.of(a, b, names, labels=labels)
+    scores = two_systems(a, b, entry, names, labels)
     check_unclustered(scores)
     if entry and entry.columns:
         return scores
@@ -157,12 +144,6 @@ def scores_of(
         raise ValueError(f"{called} have {len(scores)} pairs, but this needs {least} or more")
     check_size(scores.scale, scores.u, scores.v)
     return scores
-
-
-def as_threshold(delta: Any) -> Fraction:
-    """`delta` as the number that it is printed as."""
-    check_finite(delta, "delta")
-    return Fraction(str(delta))
 
 
 def check_size(scale: int, *columns: IntArray) -> None:
@@ -180,7 +161,7 @@ def as_floats(values: IntArray, scale: int) -> Floats:
     return np.array([float(Fraction(int(x), scale)) for x in values], dtype=np.float64)
 
 
-def differences(a: NDArray[Any], b: Any) -> NDArray[Any]:
+def differences(a: Array, b: Any) -> Array:
     """a - b, of floats to twelve digits of the largest, so that decimals that tie do."""
     x, y = (np.asarray(z, np.int64 if z.dtype.kind in "bi" else np.float64) for z in (a, b))
     d = x - y
@@ -205,18 +186,10 @@ def inflation(scores: Scores) -> float:
     return sqrt((a + b) / d) if d else inf if a + b else nan
 
 
-def deviation(scores: Scores) -> float:
-    """Standard deviation of the differences (ddof 1); 0 only if they are all equal."""
-    return float(from_first(scores.differences(), scores.scale).std(ddof=1))
-
-
 def from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
     values = with_room(values, 2)
     return as_floats(values - values[0], scale)
-
-
-# ---- what they return ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -268,13 +241,13 @@ class AlternativeResult(Shown):
 
     def __post_init__(self) -> None:
         check_alternative(self.alternative)
-        row = TESTS[self.test]
-        if not isfinite(self.pvalue):
+        row, p = TESTS[self.test], float(self.pvalue)
+        if not isfinite(p):
             raise ValueError(f"the {row.title} has no p for these numbers: they are too large")
         for x in ("title", "statistic_name", "method", "assumptions"):
             vars(self)[x] = getattr(row, x)
-        name, p = self.estimate_name or row.estimate_name, float(self.pvalue)
-        vars(self).update(estimate_name=name, pvalue=min(max(p, SMALLEST), 1.0))
+        vars(self)["estimate_name"] = self.estimate_name or row.estimate_name
+        vars(self)["pvalue"] = min(max(p, SMALLEST), 1.0)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """An interval for `estimate`: usually all values that the test would not reject.
@@ -289,12 +262,10 @@ class AlternativeResult(Shown):
         low, high = one_sided(self.alternative, low, high, -most, most)
         return ConfidenceInterval(float(low), float(high), confidence_level)
 
-    def pvalue_text(self, digits: int = 3) -> str:
-        """p with this many significant digits, marked if it is sampled."""
-        if self.pvalue <= SMALLEST:
-            return "< 5e-324"
+    def pvalue_text(self) -> str:
+        """p with three significant digits, marked if it is sampled."""
         about = "\N{ALMOST EQUAL TO} " * (self.method == SAMPLED)
-        return about + p_value(self.pvalue, digits=digits)
+        return about + p_value(self.pvalue) if self.pvalue > SMALLEST else f"< {SMALLEST}"
 
     def __str__(self) -> str:
         (a, b), p = self.names if self.estimate >= 0 else self.names[::-1], self.pvalue_text()
@@ -305,11 +276,6 @@ class AlternativeResult(Shown):
             f"{counted(self.n, 'items')}: {self.statistic_name} = {number(self.statistic)}, "
             f"p {'= ' * p[0].isdigit()}{p} ({side} {self.title})."
         )
-
-    def rows(self) -> list[dict[str, Any]]:
-        """All fields, and the 95% interval."""
-        ends = plain(self.confidence_interval()) if self._ends else None
-        return [super().rows()[0] | {"interval": ends}]
 
 
 def by_sides(alternative: str, greater: Any, less: Any) -> Any:
@@ -345,9 +311,6 @@ def first(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-# ---- assumptions, held against the scores --------------------------------------------------------
-
-
 class Check(NamedTuple):
     """What the scores say about an assumption; `held` is None where they cannot tell."""
 
@@ -359,6 +322,10 @@ class Check(NamedTuple):
 def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
     """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`."""
     n, held, evidence = len(scores), None, "scores alone cannot tell"
+    if assumption == SAMPLE:
+        return Check(SAMPLE, n >= REPRESENTATIVE_FROM, f"{n} pairs")
+    if scores.columns:
+        return Check(assumption, None, "counts cannot tell")
     g1, r12 = skewness(*count_values(scores.differences())), correlation(scores)
     u, v, d = (from_first(x, scores.scale) for x in (scores.u, scores.v, scores.differences()))
     if assumption == LARGE:
@@ -389,5 +356,5 @@ def shapiro(values: Floats) -> tuple[float, float]:
     if values.size < 3 or np.ptp(values) == 0:
         return nan, nan
     step = -(-values.size // 5000)  # p is said to be accurate for no more; every k-th will do
-    found = stats.shapiro(np.sort(values / np.ptp(values))[step // 2 :: step])
-    return float(found.statistic), float(found.pvalue)
+    w, p = stats.shapiro(np.sort(values / np.ptp(values))[step // 2 :: step])
+    return float(w), float(p)

@@ -11,25 +11,20 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest._errors import check_count, check_option
 from permtest._random import RNG, as_generator, in_parallel, seeds, stream
 from permtest.alternatives import registry
 from permtest.alternatives.means import in_errors, mean_in_errors
-from permtest.alternatives.registry import AlternativeResult, Ends, Floats, by_sides, makes
+from permtest.alternatives.registry import AlternativeResult, Array, Ends, Floats, by_sides, makes
 from permtest.integers import exact_sum, largest
 from permtest.null.distribution import count_values
 from permtest.question import TIE
 from permtest.statistics import Alternative, Statistic, lookup, measured
 
-Counts: TypeAlias = NDArray[np.int64]
-
-#: Which intervals there are of the mean and the median; the first one unless asked for another.
-INTERVALS = {"mean": ("studentised", "percentile"), "median": ("percentile",)}
 NO_SPREAD = "so resamples say nothing of others; use exact_perm_test, which needs no spread"
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
@@ -73,17 +68,13 @@ def bootstrap(
         A seed or a generator makes the resamples reproducible.
     alternative : as in `paired_t`
 
-    Returns
-    -------
-    AlternativeResult
-        One-sided p-values are (C + 1) / (K + 1), where C resamples speak against the alternative;
-        two-sided ones twice the smaller of both. ``confidence_interval(level)`` has all
-        differences whose p exceeds ``1 - level``, no more and no less, from the same resamples; an
-        end is infinite where K is too small for that level. The `details` have the standard error
-        (of the resamples, unless the interval is studentised).
-
     Notes
     -----
+    One-sided p-values are (C + 1) / (K + 1), where C resamples speak against the alternative;
+    two-sided ones twice the smaller of both. ``confidence_interval(level)`` has all differences
+    whose p exceeds ``1 - level``, no more and no less, from the same resamples; an end is infinite
+    where K is too small for that level.
+
     A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
     pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
     mean less often by the studentised interval. In resamples that consist of one value, t* is
@@ -99,29 +90,31 @@ def bootstrap(
     >>> r.estimate, 0.001 < r.pvalue < 0.05, r.confidence_interval()[0] > 0
     (1.3, True, True)
     """
-    check_option("statistic", statistic, INTERVALS)
-    kind = interval or INTERVALS[statistic][0]
-    check_option("interval", kind, INTERVALS[statistic])
+    check_option("statistic", statistic, ("mean", "median"))
+    kinds = ("studentised", "percentile")[statistic == "median" :]
+    kind = interval or kinds[0]
+    check_option("interval", kind, kinds)
+    test, make = {
+        ("mean", "studentised"): ("bootstrap_mean", _means_and_errors),
+        ("mean", "percentile"): ("bootstrap_percentile", _means),
+        ("median", "percentile"): ("bootstrap_median", _medians),
+    }[statistic, kind]
     size = check_count(K, "K", most=MAX_RESAMPLES)
     scores = registry.scores_of(a, b, least=2)
     values, counts = count_values(scores.differences())
     if values.size < 2:
         raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
-    make = {"studentised": _means_and_errors, "percentile": _means}[kind]
-    make = _medians if statistic == "median" else make
     floats, unit = _floats(values, scores.scale)
     of = partial(make, floats)
     (theta, *errors), (drawn, *spreads) = of(counts[None])[:, 0], resampled(of, counts, size, rng)
     tie, estimate = TIE * unit * float(np.abs(drawn).max()), float(theta) * unit
+    seen = estimate
     if kind == "studentised":
-        error = float(errors[0])
-        drawn, seen = theta - error * in_errors(drawn - theta, spreads[0]), float(theta) / error
-    else:
-        error, seen = float((drawn - theta).std(ddof=1)) if size > 1 else 0.0, estimate
+        seen = float(theta / errors[0])
+        drawn = theta - errors[0] * in_errors(drawn - theta, spreads[0])
     p, ends = _inverted(drawn * unit, tie, alternative)
-    test = "bootstrap_percentile" if make is _means else f"bootstrap_{statistic}"
     found = seen, p, alternative, len(scores), estimate, scores.names
-    return AlternativeResult(test, *found, {"standard_error": error * unit}, _ends=ends)
+    return AlternativeResult(test, *found, _ends=ends)
 
 
 @makes("paired_bootstrap", statistic="mean")
@@ -149,20 +142,12 @@ def paired_bootstrap(
     alternative : as in `paired_t`
         Of the measure, which for error rates is worse where it is greater.
 
-    Returns
-    -------
-    AlternativeResult
-        p and the interval, a percentile interval of the difference, are made as those of
-        `bootstrap`: C counts the resamples in which the first system is not ahead. The statistic is
-        the share of resamples in which it is.
-
-    Raises
-    ------
-    ValueError
-        If entries are not what the statistic needs, or all resamples have the same difference.
-
     Notes
     -----
+    p and the interval, a percentile interval of the difference, are made as those of `bootstrap`:
+    C counts the resamples in which the first system is not ahead. The statistic is the share of
+    resamples in which it is. There is none if all resamples have the same difference.
+
     This is not a test under a null hypothesis: it resamples nothing as if the systems were equal.
     A percentile interval presumes that the measure errs to both sides alike; its level can be off,
     to either side, and mostly exceeds what it says if there are few entries. `exact_perm_test` has
@@ -216,10 +201,7 @@ def _quantiles(ordered: Floats, tail: float) -> tuple[float, float]:
     return (float(ordered[m - 1]), float(ordered[-m])) if m else (-inf, inf)
 
 
-# ---- resamples -----------------------------------------------------------------------------------
-
-
-def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RNG) -> Floats:
+def resampled(of: Callable[[Array], Floats], counts: Array, size: int, rng: RNG) -> Floats:
     """What a function makes of resamples: of how often each of U values is in M ones, (M, U)."""
     n, origin = int(counts.sum()), seeds(as_generator(rng))
     few = ITEMS_PER_VALUE * counts.size <= n
@@ -237,38 +219,38 @@ def resampled(of: Callable[[Counts], Floats], counts: Counts, size: int, rng: RN
     return np.concatenate(list(in_parallel(part, parts)), axis=-1)
 
 
-def _times(items: Counts, width: int) -> Counts:
+def _times(items: Array, width: int) -> Array:
     """How often each number below `width` is in each row."""
     cells = items + width * np.arange(len(items))[:, None]
     return np.bincount(cells.ravel(), minlength=width * len(items)).reshape(-1, width)
 
 
-def _floats(steps: NDArray[Any], scale: int) -> tuple[Floats, float]:
+def _floats(steps: Array, scale: int) -> tuple[Floats, float]:
     """Differences as multiples of a unit, and this unit; whole numbers, unless they are huge."""
     parts = max(largest(steps) >> 300, 1)  # whose squares are floats
     return registry.as_floats(steps, parts), float(Fraction(parts, scale))
 
 
-def _means(values: Floats, counts: Counts) -> Floats:
+def _means(values: Floats, counts: Array) -> Floats:
     """Means of resamples, in bits that do not depend on how many threads BLAS has."""
     return np.asarray(np.einsum("ij,j->i", counts, values) / counts[0].sum())[None]
 
 
-def _means_and_errors(values: Floats, counts: Counts) -> Floats:
+def _means_and_errors(values: Floats, counts: Array) -> Floats:
     """The mean and its standard error; squares are of what is left without the mean."""
     n, (means,) = int(counts[0].sum()), _means(values, counts)
     squares = (values - means[:, None]) ** 2
     return np.stack([means, np.sqrt(np.einsum("ij,ij->i", counts, squares) / (n * (n - 1)))])
 
 
-def _medians(values: Floats, counts: Counts) -> Floats:
+def _medians(values: Floats, counts: Array) -> Floats:
     """The mean of the two middle values."""
     n, below = int(counts[0].sum()), counts.cumsum(axis=1)
     lower, upper = ((below < rank).sum(axis=1) for rank in ((n + 1) // 2, n // 2 + 1))
     return np.asarray((values[lower] + values[upper]) / 2)[None]
 
 
-def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Counts) -> Floats:
+def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Array) -> Floats:
     """By how much the first system is ahead in resamples of rows of both."""
     first, second = np.hsplit(np.einsum("ij,jk->ik", counts, rows), 2)
     return np.asarray(values(first) - values(second))[None]
@@ -276,7 +258,7 @@ def _measured(rows: Floats, values: Callable[[Floats], Floats], counts: Counts) 
 
 @makes("bootstrap_mean", many=True)
 def studentised_pvalues(
-    a: NDArray[Any], b: Any, axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
+    a: Array, b: Any, axis: int = -1, *, alternative: str, K: int, rng: np.random.Generator
 ) -> Any:
     """p of the studentised bootstrap of the mean, by the same resamples for all tests."""
     rows = np.moveaxis(registry.differences(a, b), axis, -1)

@@ -426,7 +426,9 @@ def power_curve(
     scores = registry.scores_of(a, b)
     if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
-    true = None if delta is None else registry.as_threshold(delta)
+    if delta is not None:
+        check_finite(delta, "delta")
+    true = None if delta is None else Fraction(str(delta))
     law = Resampling.of(scores.u, scores.v, scores.scale, true)
     how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
     chosen, origin = _sizes(sizes, len(scores)), seeds(as_generator(rng))

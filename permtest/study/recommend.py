@@ -198,8 +198,6 @@ def _judged(
     checks = [registry.verdict(assumption, scores, found.alpha) for assumption in row.assumptions]
     unsafe = [x for x in checks if x.held is False or (x.held, x[0]) == (None, registry.SYSTEMS)]
     broken = [f"{check.assumption}: {check.evidence}" for check in unsafe]
-    if row.takes == "resamples" and found.n < registry.REPRESENTATIVE_FROM:
-        broken.append(f"{registry.SAMPLE}: only {found.n} pairs")
     why = "; ".join([f"tests the {row.estimate_name}", *broken])
     if rates is None:
         return INAPPROPRIATE if broken else NON_PREFERRED, why

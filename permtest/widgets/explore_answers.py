@@ -15,7 +15,6 @@ from permtest.alternatives.folds import METRICS, block_weight
 from permtest.alternatives.registry import (
     as_floats,
     correlation,
-    deviation,
     one_sided,
     scores_of,
     tail_level,
@@ -24,6 +23,7 @@ from permtest.exact import exact_perm_test
 from permtest.plots import plot_posteriors, roles, sheet
 from permtest.scores import Scores
 from permtest.study import minimum_detectable_effect, power_t, sample_size
+from permtest.study.describe import deviation
 from permtest.widgets.frame import Explorer, beside, choice, slider
 
 MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
@@ -142,7 +142,10 @@ class PowerExplorer(Explorer):
     def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
         scores = scores_of(a, b, least=2)
         mean = float(as_floats(scores.differences(), scores.scale).mean())
-        lead, self._sd = mean if lead is None else float(lead), deviation(scores)
+        lead, self._sd = (
+            mean if lead is None else float(lead),
+            deviation(scores.differences(), scores.scale),
+        )
         if not self._sd:
             raise ValueError(f"all {len(scores)} differences are {lead:g}; power needs some spread")
         n = min(max(len(scores), SIZES[0]), SIZES[-1])

@@ -20,8 +20,6 @@ METRICS = ("precision", "recall", "f1")
 counts = st.sampled_from([0, 1, 3, 30, 400]).flatmap(lambda top: st.integers(0, top))
 cells = st.tuples(counts, counts, counts)
 
-# ---- one metric ----------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(("metric", "prior", "seen", "value", "answers"), known.POSTERIORS)
 def test_density_and_tails_in_ball_arithmetic(metric, prior, seen, value, answers):
@@ -43,7 +41,6 @@ def test_a_law_agrees_with_itself(metric, seen):
     )
     assert (area, mean + off) == pytest.approx((1, mean), rel=1e-11)
     assert law.var() == pytest.approx(variance, rel=1e-9)
-    assert np.argmax(law.pdf(law.mode() + np.array([-1e-4, 0, 1e-4]) * math.sqrt(variance))) == 1
 
 
 def test_ends_and_shapes():
@@ -51,11 +48,7 @@ def test_ends_and_shapes():
     assert law.pdf([-1, 0, 1, 2]) == pytest.approx([0, 4, 0, 0], rel=1e-13)
     assert law.cdf([-1, 0, 1, 2]).tolist() == [0, 0, 1, 1]
     assert law.sf([-1, 0, 1, 2]).tolist() == [1, 1, 0, 0]
-    assert [alt.posterior([0, 3, n], "f1").mode() for n in (0, 27)] == [0, 0]
-    assert alt.posterior([0, 0, 0]).mode() == pytest.approx(0.5)
-    jeffreys = alt.posterior([0, 3, 0], "precision", prior=0.5)
-    assert (jeffreys.pdf(0), jeffreys.mode()) == (math.inf, 0)
-    assert math.isnan(alt.posterior([0, 0, 0], "precision", prior=0.5).mode())
+    assert alt.posterior([0, 3, 0], "precision", prior=0.5).pdf(0) == math.inf
     for both, low in ((alt.posterior([4, 2, 1]), 0), (alt.bayes_test(A, B).difference, -1)):
         assert both.ppf([0, 1]).tolist() == [low, 1]
         assert np.isnan(both.ppf([-1.1, 1.1, math.nan])).all()
@@ -66,9 +59,6 @@ def test_ends_and_shapes():
             both.interval(1)
 
 
-# ---- two models ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("a", "b", "metric", "p", "moments", "interval"), known.BAYES)
 def test_known_answers(a, b, metric, p, moments, interval):
     found, near = (alt.bayes_test(a, b, metric, weight=0.3688, rope=x) for x in (0, 0.01))
@@ -77,9 +67,7 @@ def test_known_answers(a, b, metric, p, moments, interval):
     assert got == pytest.approx(p, rel=1e-9, abs=1e-12)
     assert (found.p_equivalent, near.p_h1) == (0, pytest.approx(found.p_h1, rel=1e-13))
     law = found.posterior_a
-    assert (law.mode(), law.mean(), math.sqrt(law.var())) == pytest.approx(
-        moments, rel=1e-12, abs=1e-15
-    )
+    assert (law.mean(), math.sqrt(law.var())) == pytest.approx(moments, rel=1e-12)
     assert law.interval() == pytest.approx(interval, rel=1e-11)
 
 
@@ -146,9 +134,6 @@ def test_difference():
     assert pole.pdf(0) == math.inf, "both densities are t^-0.9 near 0"
 
 
-# ---- what is said --------------------------------------------------------------------------------
-
-
 def test_rope_has_a_probability():
     near = alt.bayes_test(A, B, rope=0.2)
     assert near.accepted == "H1"
@@ -173,13 +158,8 @@ def test_a_sentence_and_json():
     assert (apart.p_equivalent, apart.chances()["neither"]) == (0, "1e-300")
 
 
-@pytest.mark.parametrize(
-    ("message", "folds", "options"),
-    [
-        (r"folds_b has 2 folds, folds_a has 1", (A, [B, B]), {}),
-        (r"prior=0 must be a number from 0.1", (A, B), {"prior": 0}),
-    ],
-)
-def test_errors_name_the_argument(message, folds, options):
-    with pytest.raises((TypeError, ValueError), match=message):
-        alt.bayes_test(*folds, **options)
+def test_errors_name_the_argument():
+    with pytest.raises(ValueError, match="folds_b has 2 folds, folds_a has 1"):
+        alt.bayes_test(A, [B, B])
+    with pytest.raises(ValueError, match="prior=0 must be a number"):
+        alt.bayes_test(A, B, prior=0)

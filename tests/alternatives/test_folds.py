@@ -16,8 +16,6 @@ from permtest import alternatives as alt
 from permtest.alternatives import folds
 from tests import naive
 
-# ---- counts, and what they are worth -------------------------------------------------------------
-
 
 @pytest.mark.parametrize("m", [1, 2, 3, 10])
 def test_weight_is_the_average_over_both_correlations(m):
@@ -56,17 +54,13 @@ resampled = alt.corrected_resampled_t
         (lambda: of(np.ma.array([1, 2, 3], mask=[0, 0, 1])), r"counts\[0\] has fn = nan"),
         (lambda: folds.as_weight(None, 5), "5 rows are not the folds of an m x 2 .* pass weight="),
         (lambda: folds.as_weight(np.nan, 2), "weight=nan must"),
-        (lambda: resampled([3, 5, 4], [1, 2, 4], test_train_ratio=0), "_ratio=0 must be"),
         (lambda: resampled([1, 2, 3], [1, 2]), r"a has shape \(3,\) and b \(2,\)"),
         (lambda: resampled([0.3, 0.4], [0.2, 0.3]), "; use exact_perm_test"),
         (lambda: cut(range(3)), "there are 3 items, or groups, for four blocks"),
         (lambda: cut(range(9), groups=[1, 2, 3] * 3), "there are 3"),
         (lambda: cut(range(9), groups=[1, 2, None] * 3), "groups must have a label"),
         (lambda: cut(range(10), [1] * 9), "y must have 10 entries"),
-        (
-            lambda: cut(range(9), ["a", None, *"bcdefgh"]),
-            "y must have 9 entries, one for each item, none missing",
-        ),
+        (lambda: cut(range(9), ["a", None, *"bcdefgh"]), "y must have 9 .* none missing"),
     ],
 )
 def test_what_will_not_do_is_named(call, message):
@@ -74,23 +68,16 @@ def test_what_will_not_do_is_named(call, message):
         call()
 
 
-# ---- a test of scores ----------------------------------------------------------------------------
-
-
-@given(st.integers(0, 2**32), st.sampled_from([(6,), (4, 3)]), st.sampled_from([None, 1 / 9]))
+@given(st.integers(0, 2**32), st.sampled_from([(6,), (4, 3)]))
 @settings(max_examples=40)
-def test_the_statistic_is_spelled_out(seed, shape, ratio):
+def test_the_statistic_is_spelled_out(seed, shape):
     a, b = np.random.default_rng(seed).integers(0, 1000, (2, *shape)) / 1000
-    d, share = a - b, ratio or 1 / (shape[-1] - 1)
-    found = alt.corrected_resampled_t(a, b, test_train_ratio=ratio)
-    error = math.sqrt((1 / d.size + share) * d.var(ddof=1))
+    d, found = a - b, alt.corrected_resampled_t(a, b)
+    error = math.sqrt((1 / d.size + 1 / (shape[-1] - 1)) * d.var(ddof=1))
     assert found.statistic == pytest.approx(d.mean() / error, rel=1e-9)
     assert found.pvalue == pytest.approx(2 * stats.t.sf(abs(found.statistic), d.size - 1), rel=1e-9)
     interval = stats.t.interval(0.9, d.size - 1, d.mean(), error)
     assert tuple(found.confidence_interval(0.9))[:2] == pytest.approx(interval, rel=1e-9)
-
-
-# ---- block-regularised cross-validation ----------------------------------------------------------
 
 
 def sets(splits):

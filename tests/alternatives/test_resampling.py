@@ -46,13 +46,10 @@ def all_shares(d, statistic, interval):
 @pytest.mark.parametrize("d", [[3, -1, 2, 2, 7], [-2, 0, 1, 4, 1]], ids=str)
 def test_p_converges_to_the_share_of_all_resamples(d, statistic, interval):
     how = {"statistic": statistic, "interval": interval, "K": 40_000, "rng": 3}
-    results = [alt.bootstrap(d, [0] * 5, alternative=side, **how) for side in SIDES]
-    found, expected = [r.pvalue for r in results], all_shares(d, statistic, interval)
+    found = [alt.bootstrap(d, [0] * 5, alternative=side, **how).pvalue for side in SIDES]
+    expected = all_shares(d, statistic, interval)
     assert found[1:] == pytest.approx(expected, abs=5 * 0.5 / sqrt(40_000))
     assert found[0] == min(1.0, 2 * min(found[1:]))
-    error = np.std(STATISTICS[statistic](list(product(d, repeat=5)), axis=1))
-    error = stats.sem(d) if interval == "studentised" else error
-    assert results[0].details["standard_error"] == pytest.approx(error, rel=0.02)
 
 
 @pytest.mark.parametrize(("statistic", "interval"), EVERY)
@@ -91,14 +88,10 @@ def test_few_resamples_and_large_numbers(statistic, interval):
 
 
 def test_resamples_without_spread_make_infinite_t():
-    d = [0, 0, 0, 0, 1]
-    r = alt.bootstrap(d, [0] * 5, rng=0, K=2000)
-    assert r.confidence_interval().high == inf
-    opposite = alt.bootstrap([-x for x in d], [0] * 5, rng=0, K=2000, alternative="greater")
-    assert opposite.pvalue > 0.9  # infinite t speak against it as well
+    d, how = np.array([0, 0, 0, 0, 1]), {"K": 2000, "rng": 0}
+    assert alt.bootstrap(d, 0 * d, **how).confidence_interval().high == inf
+    assert alt.bootstrap(0 * d, d, alternative="greater", **how).pvalue > 0.9, "infinite t, too"
 
-
-# ---- Koehn --------------------------------------------------------------------------------------
 
 A = [(3, 0, 0), (2, 1, 0), (0, 1, 1), (4, 0, 1)]
 B = [(2, 1, 1), (2, 0, 0), (0, 2, 1), (2, 2, 3)]
@@ -146,10 +139,7 @@ THREE = [1, 2, 4], [0, 0, 0]
     ("test", "pair", "options", "message"),
     [
         (alt.bootstrap, THREE, {"statistic": "mode"}, "statistic='mode'"),
-        (alt.bootstrap, THREE, {"interval": "normal"}, "interval='normal'"),
         (alt.bootstrap, THREE, {"statistic": "median", "interval": "studentised"}, "is not known"),
-        (alt.bootstrap, THREE, {"alternative": "both"}, "alternative='both'"),
-        (alt.bootstrap, THREE, {"K": 0}, "K=0 must be"),
         (alt.bootstrap, THREE, {"K": MAX_RESAMPLES + 1}, "K=10000001 is more"),
         (alt.bootstrap, THREE, {"K": 10.5}, "K = 10.5 must be a whole number"),
         (alt.bootstrap, ([1, 2, 4], [0, 1, 3]), {}, "alike in every pair.*exact_perm_test"),
@@ -157,7 +147,6 @@ THREE = [1, 2, 4], [0, 0, 0]
         (alt.paired_bootstrap, ([1], [0]), {}, "same difference in all"),
         (alt.paired_bootstrap, (A[:1], B[:1]), {"statistic": "f1"}, "same difference in all"),
         (alt.paired_bootstrap, ([1, 2, 3], [0, 1, 2]), {}, "same difference in all resamples"),
-        (alt.paired_bootstrap, THREE, {"statistic": "f3x"}, "statistic='f3x'"),
         (alt.paired_bootstrap, (COUNTS, None), {}, "tp, fp, fn"),
     ],
 )
