@@ -30,7 +30,7 @@ from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
-__all__ = ["AlternativeResult", "AnswerTable", "compare_all"]
+__all__ = ["AlternativeResult", "compare_all"]
 __all__ += [
     "BlockRegularizedCV",
     "bayes_test",
@@ -109,27 +109,10 @@ class Answer(Shown):
 
 @dataclass(frozen=True, repr=False)
 class AnswerTable(Shown):
-    """What `compare_all` returns: the answers of all tests to one question.
+    """What `compare_all` returns: the answers of all tests to one question, the exact one first.
 
     Iterate over it for its rows, index it with the name of a test, print it, or let a notebook
     show it. A row has `test` and `title`, the `result`, an `interval` and `assumptions_text`.
-
-    Parameters
-    ----------
-    answers : tuple of Answer
-        In the order of the table, the exact paired-permutation test first.
-    names, n, alternative, confidence_level, metric
-        As the tests have them.
-    correlation, inflation : float or None
-        r12 of the two systems' scores, and by how much the standard deviation of the difference is
-        multiplied where independence of the two systems is assumed; None for counts.
-
-    Examples
-    --------
-    >>> from permtest import compare_all
-    >>> answers = compare_all([3, 5, 4, 6, 2], [2, 3, 4, 3, 1], tests=["exact", "paired_t"])
-    >>> [answer.test for answer in answers if answer.result.pvalue <= 0.1]
-    ['paired_t']
     """
 
     answers: tuple[Answer, ...]
@@ -198,8 +181,14 @@ def compare_all(
     -------
     AnswerTable
         One row for each test: p, an interval if the test has one, assumptions met or not. Tests
-        that these data are unfit for, as their differences are all equal, say so. No test is better
-        because its p is smaller: know whether its assumptions hold before you look at p.
+        that these data are unfit for, as their differences are all equal, say so. Its `correlation`
+        is r12 of the two systems' scores, and `inflation` what assuming independence of the systems
+        multiplies the standard deviation of the difference by; None for counts.
+
+    Notes
+    -----
+    No test is better because its p is smaller: know whether its assumptions hold before you look at
+    p.
 
     Examples
     --------

@@ -212,8 +212,7 @@ def _ahead(
 
     # What is narrower is to have the density: P(1 - lower > 1 - upper + gap).
     if 1 / upper.a + 1 / upper.b < 1 / lower.a + 1 / lower.b:
-        turned = (MetricPosterior(x.metric, x.b, x.a, 1 / x.gain) for x in (lower, upper))
-        upper, lower = turned
+        upper, lower = (MetricPosterior(x.metric, x.b, x.a, 1 / x.gain) for x in (lower, upper))
     inside = np.clip(gap, -1 + 1e-16, 1 - 1e-16)[..., None]
     far, near = np.maximum(-inside, 0), np.maximum(inside, 0)
     room = 1 - near - far
@@ -354,9 +353,8 @@ def bayes_test(
     ----------
     folds_a, folds_b : array_like of shape (folds, 3) or (3,)
         Counts of both models, those of the new one second: columns tp, fp, fn; for "accuracy"
-        correct, wrong. Finite and >= 0. A data frame or mapping that has these names will do. One
-        row is a hold-out set, 2 m rows are a block-regularised m x 2 cross-validation, six the
-        3 x 2 one of the paper. Only their sums matter.
+        correct, wrong; also as a data frame or mapping. One row is a hold-out set, 2 m rows are a
+        block-regularised m x 2 cross-validation. Only their sums matter.
     metric : {"f1", "precision", "recall", "accuracy"}
     prior : float, default 1.0
         The lambda of the symmetric Dirichlet prior, at least 0.1: what every cell is taken to hold

@@ -27,14 +27,12 @@ class Ratio(NamedTuple):
     gain: int = 1
 
 
-CONFUSION = ("tp", "fp", "fn")
 METRICS = {
-    "precision": Ratio("precision", CONFUSION, (1, 0, 0), (0, 1, 0)),
-    "recall": Ratio("recall", CONFUSION, (1, 0, 0), (0, 0, 1)),
-    "f1": Ratio("F1", CONFUSION, (1, 0, 0), (0, 1, 1), gain=2),
+    "precision": Ratio("precision", ("tp", "fp", "fn"), (1, 0, 0), (0, 1, 0)),
+    "recall": Ratio("recall", ("tp", "fp", "fn"), (1, 0, 0), (0, 0, 1)),
+    "f1": Ratio("F1", ("tp", "fp", "fn"), (1, 0, 0), (0, 1, 1), gain=2),
     "accuracy": Ratio("accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
 }
-
 #: The largest count, as tails of Beta variables lose their digits with larger ones.
 LARGEST = 1e10
 
@@ -86,8 +84,8 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
     It is 1 / (1 + rho1 + 2 (m - 1) rho2), or the average of that. With rho = (1, 1) it is
     1 / (2 m): all folds together are worth one. The average is
     8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)], with h(x) = x log x - x and
-    c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14
-    and 22, which print 0.3688 for m = 3; for other m their variance carried over.
+    c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14 and 22, which print
+    0.3688 for m = 3; for other m their variance carried over.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def independent_t(
     """Two-sample t-test, which assumes that the two systems' scores are independent of each other.
 
     Scores of two systems on the same items hardly ever are: with a correlation r12 the standard
-    error is too large by 1 / sqrt(1 - r12), if both vary equally; see `AnswerTable`.
+    error is too large by 1 / sqrt(1 - r12), if both vary equally; see `compare_all`.
 
     Parameters
     ----------

@@ -94,11 +94,8 @@ def bootstrap(
     kinds = ("studentised", "percentile")[statistic == "median" :]
     kind = interval or kinds[0]
     check_option("interval", kind, kinds)
-    test, make = {
-        ("mean", "studentised"): ("bootstrap_mean", _means_and_errors),
-        ("mean", "percentile"): ("bootstrap_percentile", _means),
-        ("median", "percentile"): ("bootstrap_median", _medians),
-    }[statistic, kind]
+    make = {"studentised": _means_and_errors, "percentile": _means}[kind]
+    make = _medians if statistic == "median" else make
     size = check_count(K, "K", most=MAX_RESAMPLES)
     scores = registry.scores_of(a, b, least=2)
     values, counts = count_values(scores.differences())
@@ -113,6 +110,7 @@ def bootstrap(
         seen = float(theta / errors[0])
         drawn = theta - errors[0] * in_errors(drawn - theta, spreads[0])
     p, ends = _inverted(drawn * unit, tie, alternative)
+    test = "bootstrap_percentile" if make is _means else f"bootstrap_{statistic}"
     found = seen, p, alternative, len(scores), estimate, scores.names
     return AlternativeResult(test, *found, _ends=ends)
 
