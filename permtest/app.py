@@ -9,7 +9,7 @@ Jupyter Server serves the page, with Voila as its extension and a token of its o
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from mimetypes import guess_type
 from pathlib import Path
@@ -23,54 +23,44 @@ except ModuleNotFoundError as error:
     message = "the page needs ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest._text import html_table, said, together
+from permtest._text import said, together
 from permtest.many import compare_many
 from permtest.readers import File, ReadError, read, read_many
 from permtest.readers.tables import table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
-from permtest.study.report import OPTIONS, TEMPLATES
+from permtest.study.report import OPTIONS, TEMPLATES, rendered
 
 __all__ = ["ComparisonApp"]
 
 #: Bytes of a message, which is a file and more; rows of a file that are shown.
 MESSAGE, ROWS = 2**29, 10
 
-#: What may be wrong with what a person asks for.
+#: What may be wrong with what a person asks for; and what is said of a proposal.
 PROBLEMS = (OSError, ImportError, TypeError, ValueError, ArithmeticError, MemoryError)
+CONFIRM = "It is not clear which columns are what. The menus hold a proposal: check it, then press "
+CONFIRM += "Compare."
 
 #: Menus that name columns, and those that choose, by the keywords of `permtest.read` and `report`.
-COLUMNS = {
-    "id": "Item",
-    "a": "System A",
-    "b": "System B",
-    "system": "Names of systems",
-    "score": "Scores",
-    "gold": "Right answers",
-    "prediction": "Predictions",
-    "run": "Runs",
-    "clusters": "Swapped together",
-}
+COLUMNS = {"id": "Item", "a": "System A", "b": "System B", "system": "Names of systems"}
+COLUMNS |= {"score": "Scores", "gold": "Right answers", "prediction": "Predictions"}
+COLUMNS |= {"run": "Runs", "clusters": "Swapped together"}
+DIRECTIONS = {"not said": None, "higher is better": True, "lower is better": False}
+SIDES = {"two-sided": "two-sided", "A higher": "greater", "A lower": "less"}
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "statistic": ("Metric", {"the scores themselves": None} | {name: name for name in STATISTICS}),
-    "higher_is_better": (
-        "Direction",
-        {"not said": None, "higher is better": True, "lower is better": False},
-    ),
-    "missing": ("Items without a score", {"an error": None, "left out": "drop", "score 0": "zero"}),
-    "alternative": (
-        "Alternative",
-        {"two-sided": "two-sided", "A higher": "greater", "A lower": "less"},
-    ),
+    "higher_is_better": ("Direction", DIRECTIONS),
+    "missing": ("Items without a score", {"an error": None, "left out": "drop", "as 0": "zero"}),
+    "alternative": ("Alternative", SIDES),
     "alpha": ("Level", {str(x): x for x in (0.05, 0.1, 0.01, 0.001)}),
 }
 
 #: NLPStatTest's four steps: whose settings of a study they have, and sections of the report.
 STEPS = {
-    "1. Data: units and assumptions": (("units", "data"), ("data", "units", "advice")),
-    "2. Tests": (("test",), ("null", "tests")),
-    "3. Effect sizes": (("effects",), ("effects",)),
-    "4. Power and the next study": (("power",), ("power", "next")),
+    "1. Data: units and assumptions": ("units data", "data units advice"),
+    "2. Tests": ("test", "null tests"),
+    "3. Effect sizes": ("effects", "effects"),
+    "4. Power and the next study": ("power", "power next"),
 }
 
 #: Twelve questions that two systems answered.
@@ -114,7 +104,6 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self, *files: Any, **declared: Any) -> None:
         self.document: Any = None
-        self._files: list[File] = []
         self.settings: dict[str, Any] = {}
         self.upload = widgets.FileUpload(multiple=True, description="Choose files")
         example = widgets.Button(description="Show an example")
@@ -133,21 +122,21 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         choose = widgets.HBox([self.upload, example])
         super().__init__([head, choose, self.problem, self._asked, self._found])
         self.add_class("permtest-app")
-        self.upload.observe(lambda change: self.take(map(_uploaded, change["new"])), "value")
+        self.upload.observe(lambda change: self.take(change["new"]), "value")
         example.on_click(lambda _: self.take([EXAMPLE]))
         self.compare.on_click(lambda _: self._answered())
         self.take(files, **declared)
 
-    def _step(self, steps: Sequence[str], keys: Sequence[str]) -> widgets.VBox:
+    def _step(self, steps: str, keys: str) -> widgets.VBox:
         """The settings of a step, a button, and the sections that it makes."""
         run, found, own = widgets.Button(description="Run"), widgets.HTML(), {}
-        for name in (f"{step}.{option}" for step in steps for option in OPTIONS[step]):
+        for name in (f"{step}.{option}" for step in steps.split() for option in OPTIONS[step]):
             if name not in ("test.alternative", "test.alpha"):  # which have menus
                 own[name] = widgets.Text(description=name.replace(".", ": "), placeholder="default")
 
         def sections() -> str:
-            document = self._document(self._config())
-            return "".join(x.to_html() for x in document.sections if x.key in keys)
+            made = [x for x in self._document(self._config()).sections if x.key in keys.split()]
+            return "".join(f"<h3>{x.heading}</h3>{rendered('section.html', [x])}" for x in made)
 
         self.settings |= own
         run.on_click(lambda _: _show(found, sections))
@@ -157,54 +146,53 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
     def take(self, files: Any, **declared: Any) -> None:
         """Show the first rows of files, and fill the menus with what the reader proposes."""
-        self._files, self.document, self.problem.value, tables = [], None, "", []
+        self._files, self.document, self.problem.value = [], None, ""
         self._found.layout.display = self._asked.layout.display = "none"
         try:
-            self._files = [File.load(one) for one in files]
+            self._files = [
+                File(x["name"], bytes(x["content"])) if isinstance(x, Mapping) else File.load(x)
+                for x in files
+            ]
         except PROBLEMS as error:
             self.problem.value = _problem(error)
         if not self._files:
             return
-        self._asked.layout.display = None
+        self._asked.layout.display, shown, columns = None, [], dict[str, str]()
         for one in self._files:
             try:
-                tables.append(table_of(one))
+                table = table_of(one)
             except ReadError:  # the format of a tool, which is no table
+                shown.append(said(one.path))
                 continue
-        names = said(", ".join(one.path for one in self._files))
-        shown = together(*map(_first_rows, tables)) if tables else names
-        self.preview.value = f"<div class='permtest-rows'>{shown}</div>"
-        columns = dict.fromkeys(name for table in tables for name in table.names)
+            columns |= {name: name for name in table.names}
+            rows = table.frame.head(ROWS).to_html(index=False, border=0, na_rep="")
+            shown.append(said(f"{table.path}: {len(table):,} lines") + rows)
+        self.preview.value = f"<div class='permtest-rows'>{together(*shown)}</div>"
         for name in COLUMNS:
-            self.menus[name].options = [("none", None), *((x, x) for x in columns)]
-        self.menus["systems"].value = ""
-        for name, value in (self._proposal(declared) | declared).items():
+            self.menus[name].options = [("none", None), *columns.items()]
+        for name, value in ({"systems": ""} | self._proposal(declared) | declared).items():
+            chosen = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
             if name == "systems":
-                listed = [value] if isinstance(value, str) else value
-                self.menus[name].value = ", ".join(map(str, listed))
-            elif (menu := self.menus.get(name)) is not None:
-                chosen = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
-                if chosen not in (choice for _, choice in menu.options):
-                    menu.options = [*menu.options, (str(chosen), chosen)]
-                menu.value = chosen
+                chosen = value if isinstance(value, str) else ", ".join(map(str, value))
+            elif name not in self.menus:
+                continue
+            elif chosen not in (choice for _, choice in self.menus[name].options):
+                self.menus[name].options = [*self.menus[name].options, (str(chosen), chosen)]
+            self.menus[name].value = chosen
 
     def _proposal(self, declared: Mapping[str, Any]) -> dict[str, Any]:
         """What the reader takes the columns for; the page says that it is a proposal."""
-        problems = []
         for many in (False, True):
             try:
                 self._read(declared, many=many)
             except PROBLEMS as error:
-                problems.append(error)
                 if found := getattr(error, "proposal", None):
-                    self.problem.value = said(
-                        "It is not clear which columns are what. The menus hold a proposal: check "
-                        "it, then press Compare."
-                    )
+                    self.problem.value = said(CONFIRM)
                     return dict(found)
+                self.problem.value = self.problem.value or _problem(error)
             else:
-                return {}
-        self.problem.value = _problem(problems[0])
+                self.problem.value = ""
+                break
         return {}
 
     def _read(self, declared: Mapping[str, Any], *, many: bool = False) -> Any:
@@ -247,20 +235,20 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     def _answered(self) -> None:
         """Show the report and its files, or why there is none."""
         self.compare.disabled, self.document, self._found.layout.display = True, None, None
-        self.answer.value = said("Comparing ...")
+        self.answer.value, self.problem.value = said("Comparing ..."), ""
         _show(self.answer, self._report)
-        self.compare.disabled = False
         two = self.document is not None and hasattr(self.document.comparison, "test")
-        self.steps.layout.display = None if two else "none"
+        self.compare.disabled, self.steps.layout.display = False, None if two else "none"
 
     def _report(self) -> str:
-        self.problem.value, self.document = "", self._document()
+        self.document = self._document()
+        files = self.document.files()
         links = (
             f"<a download='{name}' href='data:{guess_type(name)[0] or 'text/plain'};base64,"
             f"{b64encode(data).decode()}'>{name}</a>"
-            for name, data in self.document.files().items()
+            for name, data in files.items()
         )
-        page = escape(self.document.to_html(), quote=True)
+        page = escape(files["report.html"].decode())
         frame = f"<iframe sandbox='' title='the report' srcdoc=\"{page}\"></iframe>"
         return f"<p>Download: {', '.join(links)}</p>{frame}"
 
@@ -276,16 +264,6 @@ def _show(place: Any, make: Callable[[], str]) -> None:
 def _problem(error: Exception) -> str:
     text = escape(getattr(error, "problem", None) or str(error))
     return f"<p class='permtest-problem' role='alert'>{text}</p>"
-
-
-def _uploaded(one: Mapping[str, Any]) -> File:
-    return File(str(one["name"]), bytes(one["content"]))
-
-
-def _first_rows(table: Any) -> str:
-    rows = table.frame.head(ROWS).astype(str).to_dict("records")
-    titles = {name: name for name in table.names}
-    return html_table(rows, titles, f"{table.path}: {len(table):,} lines")
 
 
 # ---- the server ----------------------------------------------------------------------------------
@@ -316,23 +294,16 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
     notebook.metadata = {"title": "permtest", "kernelspec": {"name": "python3", "display_name": ""}}
     with TemporaryDirectory(prefix="permtest-") as folder:
         nbformat.write(notebook, Path(folder, "permtest.ipynb"))
-        config = Config()
-        config.ServerApp = Config(
-            ip="127.0.0.1",
-            port=port,
-            port_retries=0,
-            root_dir=folder,
-            open_browser=browser,
-            default_url="/voila/render/permtest.ipynb",
-            jpserver_extensions={"voila.server_extension": True},
-            terminals_enabled=False,
-            allow_root=True,
-            log_level="ERROR",
-            tornado_settings={
-                "websocket_max_message_size": MESSAGE,
-                "headers": {"Content-Security-Policy": POLICY},
-            },
-        )
+        settings = {"ip": "127.0.0.1", "port": port, "port_retries": 0, "root_dir": folder}
+        settings |= {"open_browser": browser, "default_url": "/voila/render/permtest.ipynb"}
+        settings |= {"jpserver_extensions": {"voila.server_extension": True}, "allow_root": True}
+        settings |= {"terminals_enabled": False, "log_level": "ERROR"}
+        headers = {"Content-Security-Policy": POLICY}
+        settings["tornado_settings"] = {
+            "websocket_max_message_size": MESSAGE,
+            "headers": headers,
+        }
+        config = Config(ServerApp=Config(settings))
         config.VoilaConfiguration = Config(show_tracebacks=True, extension_allowlist=EXTENSIONS)
         config.KernelManager.transport_encryption = "auto"
         config.MappingKernelManager = Config(cull_idle_timeout=IDLE, cull_interval=10)

@@ -138,14 +138,10 @@ def test_bars_and_their_key_count_items_and_the_mean_has_its_interval(name):
     assert ("95% interval" in mean.get_xlabel()) == (interval is not None)
 
 
-def test_counts_are_drawn_by_what_each_item_adds():
+def test_counts_have_no_differences_to_draw():
     scores = pt.Scores.of_counts(dict(zip("ab", COUNTS, strict=True)))
-    with pytest.raises(ValueError, match="pass contributions="):
+    with pytest.raises(ValueError, match="draw the test with plot_null"):
         plot_estimation(scores, ax=Figure())
-    how = {"contributions": FLOATS[0], "difference": 0.03, "measure": "F1"}
-    differences, mean = plot_estimation(scores, **how, ax=Figure((11, 1)))
-    assert differences.get_legend().texts[0].get_text() == f"a better: {np.sum(FLOATS[0] > 0)}"
-    assert mean.get_xlabel() == "difference of F1 +0.03"
 
 
 @pytest.mark.parametrize("name", ["points", "bits", "losses"])

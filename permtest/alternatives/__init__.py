@@ -232,6 +232,11 @@ def _answer(
         result = _made(name, scores, entry, side, K, rng)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
+    return answer_of(name, result, scores, entry, level)
+
+
+def answer_of(name: str, result: Any, scores: Scores, entry: Statistic, level: float) -> Answer:
+    """The row of a test that was made."""
     if isinstance(result, AlternativeResult):
         seen = result.estimate, result.estimate_name
     elif entry.columns:

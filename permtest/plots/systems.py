@@ -33,9 +33,6 @@ def plot_estimation(
     scores: Scores,
     interval: Sequence[float] | None = None,
     *,
-    contributions: Any = None,
-    difference: float | None = None,
-    measure: str = "",
     ax: Any = None,
 ) -> tuple[Axes, Axes]:
     """Draw the differences of two systems item by item, and below them the overall difference.
@@ -47,16 +44,9 @@ def plot_estimation(
     Parameters
     ----------
     scores : Scores
-        Of two systems.
+        Single scores of two systems.
     interval : sequence of two floats, optional
         Of the difference, first minus second, as ``result.confidence_interval()``.
-    contributions : array_like of shape (N,), optional
-        For counts, which have no score of an item: what each item adds to the difference of the
-        measure, times N.
-    difference : float, optional
-        The overall difference. Default: the mean difference per item.
-    measure : str, optional
-        What the difference is one of, such as "F1".
     ax : sequence of two matplotlib.axes.Axes, or matplotlib.figure.Figure, optional
         Where to draw differences and their mean.
 
@@ -74,20 +64,17 @@ def plot_estimation(
     >>> [text.get_text() for text in differences.get_legend().get_texts()]
     ['new higher: 4', 'equal: 1', 'old higher: 0']
     """
-    if scores.columns and contributions is None:
-        raise ValueError("counts have no difference item by item; pass contributions=")
-    apart = scores.differences() / scores.scale if contributions is None else contributions
-    apart, names = np.asarray(apart, dtype=np.float64), sheet.distinct(scores.names)
-    mean = (apart.mean() if apart.size else 0.0) if difference is None else difference
+    if scores.columns:
+        raise ValueError("counts have no difference item by item; draw the test with plot_null")
+    names, apart = sheet.distinct(scores.names), scores.differences() / scores.scale
+    apart = np.asarray(apart, dtype=np.float64)
     what = f"difference of {scores.score or 'scores'}, {names[0]} minus {names[1]}"
-    if contributions is not None:
-        what = f"what an item adds to the difference of {measure}, times {apart.size}"
     two = partial(Figure.subplots, nrows=2, height_ratios=(3, 1))
     with sheet.canvas(ax, (sheet.NARROW, 4.5), two) as ax:
         upper, lower = ax
         _draw_differences(upper, apart, names, scores.higher_is_better)
         sheet.literal(upper.xaxis.label, what, upper)
-        _draw_mean(lower, float(mean), interval, f"difference of {measure}" if measure else "")
+        _draw_mean(lower, float(apart.mean()) if apart.size else 0.0, interval)
     return upper, lower
 
 
@@ -152,7 +139,7 @@ def _draw_differences(
     sheet.key(ax, handles)
 
 
-def _draw_mean(ax: Axes, mean: float, interval: Sequence[float] | None, what: str) -> None:
+def _draw_mean(ax: Axes, mean: float, interval: Sequence[float] | None) -> None:
     """The overall difference with its interval, near 0."""
     ends, level = [*(interval or ())], getattr(interval, "confidence_level", None)
     ax.axvline(0, gid="zero", **roles.EQUAL.line())
@@ -162,7 +149,7 @@ def _draw_mean(ax: Axes, mean: float, interval: Sequence[float] | None, what: st
     ax.set(ylim=(-1, 1), yticks=[])
     ax.spines["left"].set_visible(False)
     sheet.ticks(ax.xaxis, 7)
-    words = f"{what or 'mean difference'} {sheet.signed(mean, 4)}"
+    words = f"mean difference {sheet.signed(mean, 4)}"
     if ends:
         words += f", {'' if level is None else f'{100 * level:g}% '}interval {sheet.span(*ends)}"
     sheet.literal(ax.xaxis.label, words, ax)

@@ -7,26 +7,25 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
-from html import escape
 from importlib import import_module
 from io import BytesIO
 from math import inf, isinf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from permtest._errors import check_level, check_option, optional
 from permtest._text import Shown, cell, counted, html_table, interval, number, plain, said, together
-from permtest.alternatives import Answer, AnswerTable, applicable, compare_all, registry
+from permtest.alternatives import AnswerTable, answer_of, applicable, compare_all
+from permtest.alternatives.registry import as_floats
 from permtest.exact import exact_perm_test
-from permtest.integers import exact_sum, with_room
+from permtest.integers import with_room
 from permtest.interval import ConfidenceInterval
 from permtest.many.board import Leaderboard
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
-from permtest.statistics import Statistic, lookup, measured
+from permtest.statistics import Statistic, lookup
 from permtest.study import power
 from permtest.study.describe import describe, evaluation_units, unit_sizes
 from permtest.study.effects import KINDS, effect_sizes
@@ -35,14 +34,14 @@ from permtest.study.recommend import COLUMNS, recommend
 FORMATS = ("html", "md", "tex", "json")
 TEMPLATES = Path(__file__).with_name("templates")
 
-#: Items that are listed, systems whose pairs are drawn, letters of a text in a table, inches of
-#: the width of a picture, and the most cells of a null distribution that is drawn.
-MOST_ITEMS, MOST_DRAWN, LETTERS, WIDTH, MOST_CELLS = 10, 100, 200, 6.8, 5 * 10**6
+#: Items that are listed, systems whose pairs are drawn, letters of a text in a table, and the most
+#: cells of a null distribution that is drawn.
+MOST_ITEMS, MOST_DRAWN, LETTERS, MOST_CELLS = 10, 100, 200, 5 * 10**6
 
-#: Tests that take long with more than `MANY` pairs, and resamples of bootstraps, fewer with more
-#: than `CHEAP` pairs.
+#: Tests that take long with more than `MANY` pairs, and resamples of bootstraps of up to, and of
+#: more than, 3 000 pairs.
 SLOW = {"permutation_median", "wilcoxon", "bootstrap_median", "bootstrap_mean", "paired_bootstrap"}
-MANY, RESAMPLES, FEWER, CHEAP = 30_000, 10_000, 1_000, 3_000
+MANY, RESAMPLES = 30_000, (10_000, 1_000)
 
 #: The options of each step of a study.
 OPTIONS = {
@@ -112,10 +111,7 @@ class StudyConfig:
             return cls(**source or {})
         yaml = optional("yaml", needed_by="a configuration", extra="study")
         try:
-            found = yaml.safe_load(Path(source).read_text("utf-8-sig"))
-            if not isinstance(found, Mapping | None):
-                raise TypeError("a configuration must be a mapping of steps to options")
-            return cls.of(found)
+            return cls(**yaml.safe_load(Path(source).read_text("utf-8-sig")) or {})
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
             raise ValueError(f"{source}: {' '.join(str(error).split())}") from None
 
@@ -124,24 +120,163 @@ class StudyConfig:
         return {key: plain(value) for key, value in vars(self).items() if value}
 
 
-# ---- what is computed, once ----------------------------------------------------------------------
+# ---- sections and documents ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Section(Shown):
+    """A part of a document: a sentence, a table of rows with the headings `titles`, a picture.
+
+    `draw` draws the picture, in a figure that is passed as ``ax``.
+    """
+
+    key: str
+    heading: str
+    sentence: str = ""
+    table: Sequence[Mapping[str, Any]] = ()
+    titles: Mapping[str, str] = field(default_factory=lambda: {"about": "", "found": ""})
+    draw: Callable[..., Any] | None = None
+    code: str = ""
+
+    def cells(self) -> list[list[str]]:
+        """The table as people read it."""
+        return [[legible(cell(key, row.get(key))) for key in self.titles] for row in self.table]
+
+    def _repr_html_(self) -> str:
+        return together(said(self.sentence), html_table(self.table, self.titles))
+
+
+def facts(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of names and what there is to be said about them."""
+    return [{"about": about, "found": value} for about, value in found.items() if value]
+
+
+def drawing(plot: str, *arguments: Any, **options: Any) -> Callable[..., Any]:
+    """What draws one of `permtest.plots`, which is not imported before."""
+    return lambda ax: getattr(import_module("permtest.plots"), plot)(*arguments, ax=ax, **options)
+
+
+def legible(text: str, most: int = LETTERS) -> str:
+    """A text with names from files as one line, not too long, of letters that can be seen."""
+    line = "".join(x if x.isprintable() else "\ufffd" for x in " ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Shown):
-    """Two systems compared: what the sections of a document are made of.
+class Document(Shown):
+    """What `report` returns: sections, and the comparison or the board that they are made of.
+
+    The first two are the finding and what it does not say; the others are folded.
+    """
+
+    sections: Sequence[Section]
+    comparison: Comparison | Leaderboard
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        return self.sections[0].sentence
+
+    def __getitem__(self, key: str) -> Section:
+        return {section.key: section for section in self.sections}[key]
+
+    def __str__(self) -> str:
+        return "\n".join(section.sentence for section in self.sections[:2])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Everything as plain values: one row."""
+        found = {"title": self.sections[0].heading, "sentence": self.sentence}
+        found |= self.comparison.to_dict() | {"caution": self["caution"].sentence}
+        return [found | {"sections": {x.key: plain([*x.table]) for x in self.sections}}]
+
+    def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
+        """Files in memory: name -> content, of some or all of `FORMATS`."""
+        made: dict[str, Callable[[], str]] = {
+            "html": lambda: rendered("report.html", self.sections),
+            "md": lambda: rendered("report.md", self.sections),
+            "tex": self._latex,
+            "json": lambda: self.to_json(indent=2),
+        }
+        return {f"report.{kind}": made[kind]().encode("utf-8", "replace") for kind in formats}
+
+    def _latex(self) -> str:
+        """The tables, which need no package but booktabs."""
+        from pandas import DataFrame
+
+        text = f"% {legible(self.sentence, 10**4)}\n"
+        for part in filter(lambda part: part.table, self.sections):
+            frame = DataFrame(part.cells(), columns=[*part.titles.values()])
+            text += f"\n% {legible(part.heading)}\n{frame.to_latex(index=False, escape=True)}"
+        return text
+
+    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
+        """Write the document to a folder, or to one file, and return the paths of the files.
+
+        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (tables)
+        or .json; or a folder, which is made if there is none and gets all of these. Files that
+        exist are an error, unless `overwrite` is True.
+        """
+        path = Path(place)
+        paths = {kind: path / f"report.{kind}" for kind in FORMATS}
+        if path.suffix and not path.is_dir():
+            kind = path.suffix[1:].lower()
+            check_option("format", kind, FORMATS)
+            paths = {kind: path}
+        for one in paths.values():
+            if one.exists() and not overwrite:
+                raise FileExistsError(f"{one}: the file exists")
+        for one, content in zip(paths.values(), self.files(paths).values(), strict=True):
+            one.parent.mkdir(parents=True, exist_ok=True)
+            one.write_bytes(content)
+        return tuple(paths.values())
+
+
+#: What Markdown, or the HTML in it, would take for a mark.
+MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
+
+
+def rendered(template: str, sections: Sequence[Section]) -> str:
+    """Sections by a template; in HTML what comes from data is escaped."""
+    jinja2 = optional("jinja2", needed_by="a report", extra="study")
+    how = {"autoescape": template.endswith("html"), "undefined": jinja2.StrictUndefined}
+    how |= {"trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **how)
+    environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
+    return str(environment.get_template(template).render(sections=sections, part=sections[0]))
+
+
+def _drawn(draw: Callable[..., Any]) -> str:
+    """A picture as the address of an SVG image."""
+    optional("matplotlib", needed_by="a report", extra="study")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    file, figure = BytesIO(), Figure((6.8, 1))
+    with (
+        import_module("permtest.plots").style(),
+        rc_context({"svg.hashsalt": "permtest", "svg.fonttype": "path"}),
+    ):
+        draw(ax=figure)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
+
+
+# ---- two systems ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two systems compared, once: what the sections of a document are made of.
 
     `units` are what is swapped as a whole: the scores themselves, or the sums of clusters on the
-    scale of items. `contributions` are what each of them adds to the difference, times N.
+    scale of items.
     """
 
     units: Scores
-    measure: str
     test: PermutationTestResult
     alpha: float
     interval: ConfidenceInterval | None
     answers: AnswerTable
-    contributions: registry.Floats
     config: StudyConfig
 
     @property
@@ -149,12 +284,13 @@ class Comparison(Shown):
         """Whether the exact test rejects; None if its bounds lie on both sides of alpha."""
         return self.answers["exact"].rejects(self.alpha)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """What the exact test found, its interval and its level: one row."""
-        found = {"confidence_interval": plain(self.interval), "rejected": self.rejected}
-        found |= {"alpha": self.alpha, "confidence_level": round(1 - self.alpha, 12)}
-        found |= {"difference": float(self.test.statistic), "config": self.config.to_dict()}
-        return [self.test.to_dict() | found | {"paired_by": self.units.source.get("paired_by")}]
+    def to_dict(self) -> dict[str, Any]:
+        """What the exact test found, its interval and its level, as plain values."""
+        found: dict[str, Any] = {"confidence_level": self.answers.confidence_level}
+        found |= {"confidence_interval": plain(self.interval), "rejected": self.rejected}
+        found |= {"config": self.config.to_dict(), "paired_by": self.units.source.get("paired_by")}
+        found |= {"alpha": self.alpha, "difference": float(self.test.statistic)}
+        return self.test.to_dict() | found
 
 
 def _compare(
@@ -167,252 +303,183 @@ def _compare(
         units = replace(units, arrays=arrays, scale=scores.scale * len(scores))
     how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": config.seed}
     test = exact_perm_test(scores, **how)
+    exact = answer_of("exact", test, units, entry, level)
     known = [x for x in applicable(units, entry) if len(units) <= MANY or x not in SLOW]
     tests = config.test.get("tests", known)
     others = [x for x in dict.fromkeys([*tests, *["paired_bootstrap"] * counts]) if x != "exact"]
-    how["K"] = config.test.get("K", RESAMPLES if len(units) <= CHEAP else FEWER)
+    how["K"] = config.test.get("K", RESAMPLES[len(units) > 3_000])
     table = compare_all(units, tests=others, confidence_level=level, **how)
-    ends = table["paired_bootstrap"].interval if counts else None
-    if not counts and test.n_samples is None:
-        ends = test.confidence_interval(level)
-    title = f"{entry.title} difference" if counts else registry.MEAN
-    assumed = () if counts else (registry.LABELS, registry.ITEMS)
-    checks = tuple(registry.verdict(x, units) for x in assumed)
-    exact = Answer("exact", test, float(test.statistic), title, ends, checks)
-    answers = replace(table, answers=(exact, *(x for x in table if x.test in tests)))
-    measure, added = entry.title or f"mean {units.score or 'score'}", _contributions(units, entry)
-    return Comparison(units, measure, test, alpha, ends, answers, added, config)
-
-
-def _contributions(scores: Scores, entry: Statistic) -> registry.Floats:
-    """What each item adds to the difference, times N.
-
-    A measure of counts is no mean of items: an item adds half of what the difference loses if the
-    systems' counts of it are exchanged, which is right but for second-order terms.
-    """
-    if not entry.columns:
-        return registry.as_floats(scores.differences(), scores.scale)
-    measure, addends = measured(entry, scores)
-    first, second = (x.astype(np.float64) for x in addends)
-    totals = [np.array([exact_sum(column) for column in x.T], np.float64) for x in addends]
-    moved = second - first
-    swapped = measure.values(totals[0] + moved) - measure.values(totals[1] - moved)
-    seen = measure.values(totals[0][None]) - measure.values(totals[1][None])
-    return np.where(moved.any(axis=1), (seen - swapped) * len(scores) / 2, 0.0)
-
-
-# ---- sections ------------------------------------------------------------------------------------
-
-
-class Picture(NamedTuple):
-    """A picture that ``permtest.plots.<plot>(*arguments, **options)`` draws, and what it shows."""
-
-    plot: str
-    arguments: tuple[Any, ...]
-    shows: str
-    options: Mapping[str, Any] = {}
-
-
-@dataclass(frozen=True)
-class Section(Shown):
-    """A part of a document: a sentence, a table of rows with the headings `titles`, a picture."""
-
-    key: str
-    heading: str
-    sentence: str = ""
-    table: Sequence[Mapping[str, Any]] = ()
-    titles: Mapping[str, str] = field(default_factory=dict)
-    picture: Picture | None = None
-    code: str = ""
-
-    @classmethod
-    def of_facts(cls, key: str, heading: str, told: str, facts: Any, **more: Any) -> Section:
-        """A section whose table has names and what is to be said about them."""
-        rows = [{"about": about, "found": x} for about, x in facts.items() if x]
-        return cls(key, heading, told, rows, {"about": "", "found": ""}, **more)
-
-    def cells(self) -> list[list[str]]:
-        """The table as people read it."""
-        return [[_legible(cell(key, row.get(key))) for key in self.titles] for row in self.table]
-
-    def _repr_html_(self) -> str:
-        return together(said(self.sentence), html_table(self.table, self.titles))
-
-    def to_html(self) -> str:
-        """The section with its heading and its picture, as a part of a page."""
-        return f"<h3>{escape(self.heading)}</h3>{_rendered('section.html', self)}"
-
-
-def _legible(text: str, most: int = LETTERS) -> str:
-    """A text with names from files as one line, not too long, of letters that can be seen."""
-    line = "".join(x if x.isprintable() else "\ufffd" for x in " ".join(text.split()))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    ends = table["paired_bootstrap"].interval if counts else exact.interval
+    exact, found = replace(exact, interval=ends), (x for x in table if x.test in tests)
+    answers = replace(table, answers=(exact, *found))
+    return Comparison(units, test, alpha, ends, answers, config)
 
 
 def _percent(alpha: float) -> str:
     return f"{100 * (1 - alpha):.6g}% interval"
 
 
+def _finding(c: Comparison) -> Section:
+    test, units, level, ends = c.test, c.units, _percent(c.alpha), ""
+    if c.interval is not None and c.interval != (-inf, inf):
+        ends = interval(*c.interval)
+    seen, asked = c.answers["exact"].estimate_name, f"p, {test.test_text()}"
+    asked = asked if test.n_samples else f"p, exact {test.test_text()}"
+    found = {
+        f"{seen}; {level} {ends or 'unknown'}": f"{float(test.statistic):+.4g}",
+        asked: test.pvalue_text(),
+        f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
+    }
+    draw = drawing("plot_estimation", units, c.interval)
+    draw = drawing("plot_null", test) if units.columns else draw
+    told = test.sentence() + f" The difference has a {level} of {ends}." * bool(ends)
+    return Section("finding", " against ".join(units.names), told, facts(found), draw=draw)
+
+
+def _caution(c: Comparison) -> Section:
+    equal = "This does not show that the systems are equal."
+    large = "p does not say how large the difference is, or how probable it is that there is none."
+    unsaid = "Nobody said whether higher is better, so neither system is called better."
+    valid = "It holds for these two systems on items like these, not for newly trained ones; and "
+    valid += f"only if the {c.test.swapped} do not depend on each other."
+    told = [equal if c.rejected is False else large, valid, *c.test.notes]
+    told[1:1] = [unsaid] * (c.test.higher_is_better is None)
+    told += [c.interval.warning] if c.interval and c.interval.warning else []
+    return Section("caution", "What this does not say", "\n".join(told))
+
+
 def _null(c: Comparison) -> Section:
-    """p, and how it was computed."""
-    test, shown = c.test, c.test.to_dict()
-    keys = "pvalue", "log10_pvalue", "smallest_pvalue", "method", "method_reason", "error_bound"
-    found = {key.replace("_", " "): shown[key] for key in (*keys, "reading")}
-    told = "If the systems were equal, the two scores of each of the "
-    told += f"{test.swapped} could just as well be exchanged. p is the share of all 2^{test.n} "
-    told += "exchanges that give a difference at least as extreme as the observed one."
-    shows = f"Null distribution of the test; p = {test.pvalue_text()}"
-    picture = None if test.n_cells > MOST_CELLS else Picture("plot_null", (test,), shows)
-    return Section.of_facts("null", "Where p comes from", told, found, picture=picture)
+    shown, drawn = c.test.to_dict(), c.test.n_cells <= MOST_CELLS and not c.units.columns
+    keys = "pvalue log10_pvalue smallest_pvalue method method_reason error_bound reading"
+    found = facts({key.replace("_", " "): shown[key] for key in keys.split()})
+    told = f"If the systems were equal, the two scores of each of the {c.test.swapped} could just "
+    told += f"as well be exchanged. p is the share of all 2^{c.test.n} exchanges that give a "
+    told += "difference at least as extreme as the observed one."
+    draw = drawing("plot_null", c.test) if drawn else None
+    return Section("null", "Where p comes from", told, found, draw=draw)
 
 
 def _tests(c: Comparison) -> Section:
-    """All tests of the same units side by side."""
-    titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": _percent(c.alpha)}
-    titles["assumptions"] = "assumptions"
     told = (
         "Decide by the test that you chose beforehand: choosing it by its p invalidates the level."
     )
     rows = [
-        answer.to_dict() | {"rejects": answer.rejects(c.alpha), "interval": answer.interval}
-        for answer in c.answers
+        x.to_dict() | {"rejects": x.rejects(c.alpha), "interval": x.interval} for x in c.answers
     ]
-    shows = "p of all tests, and the intervals of what they estimate"
-    picture = Picture("plot_answers", (c.answers,), shows, {"alpha": c.alpha})
-    return Section("tests", "Other tests side by side", told, rows, titles, picture)
+    titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": _percent(c.alpha)}
+    titles["assumptions"] = "assumptions"
+    draw = drawing("plot_answers", c.answers, alpha=c.alpha)
+    return Section("tests", "Other tests side by side", told, rows, titles, draw)
 
 
 def _effects(c: Comparison) -> Section:
-    """Effect sizes with their intervals."""
     alpha, chosen = c.config.effects.get("alpha", c.alpha), c.config.effects.get("sizes", KINDS)
     for name in chosen:
         check_option("effects.sizes", name, KINDS)
-    rows, warnings = [], []
-    for effect in () if c.units.columns else effect_sizes(c.units):
-        if effect.name in chosen:
-            ends = effect.confidence_interval(round(1 - alpha, 12))
-            rows.append(effect.to_dict() | {"interval": tuple(ends)})
-            warnings.append(effect.warning)
+    found, level = [x for x in effect_sizes(c.units) if x.name in chosen], round(1 - alpha, 12)
+    rows = [x.to_dict() | {"interval": tuple(x.confidence_interval(level))} for x in found]
     titles = {"title": "effect size", "value": "value", "interval": _percent(alpha)}
     titles |= {"label": "in Cohen's words", "method": "interval by"}
-    told = " ".join(dict.fromkeys(filter(None, warnings)))
-    told = told if rows else "For such scores there is none but the difference itself."
+    told = " ".join(dict.fromkeys(x.warning for x in found if x.warning))
     return Section("effects", "Effect sizes", told, rows, titles)
 
 
 def _next(c: Comparison) -> Section:
-    """What another study of such systems would find."""
-    target, unit = c.config.power.get("target", 0.8), c.test.swapped
-    alpha, side = c.config.power.get("alpha", c.alpha), c.test.alternative
-    how: dict[str, Any] = {"power": target, "alpha": alpha, "alternative": side}
-    gaps, n, found = c.contributions, len(c.units), {}
-    told = (
-        f"These {unit} do not tell in which direction the systems differ, so no number of {unit} "
-        "follows from them. Decide what difference would matter, and ask permtest plan."
-    )
-    if n >= power.fewest_units(alpha, side) and np.ptp(gaps):
-        least = abs(power.minimum_detectable_effect(n, float(gaps.std(ddof=1)), **how))
-        what = f"smallest difference that {n:,} {unit} find in {target:.0%} of all studies"
-        found[what] = f"{number(least, 4)} (by the t-test)"
+    options: dict[str, Any] = {"target": 0.8, "alpha": c.alpha, **c.config.power}
+    side = {"alpha": options["alpha"], "alternative": c.test.alternative}
+    how, share = {"power": options["target"], **side}, f"{options['target']:.0%}"
+    unit, gaps = c.test.swapped, as_floats(c.units.differences(), c.units.scale)
+    least, found = power.fewest_units(**side), {}
+
+    def needed(end: float) -> str:
+        of = power.observed_effect(gaps)
+        if "p_b" in of:  # on as many items as before, if so few can make that difference
+            apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
+            of = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
+        else:
+            of["delta"] = end
+        try:
+            return f"{least if isinf(end) else power.units_needed(of, **how):,}"
+        except ValueError:
+            return "more than anybody has"
+
+    told = f"These {unit} do not tell in which direction the systems differ, so no number of "
+    told += f"{unit} follows from them. Decide what difference would matter, and ask permtest plan."
+    if gaps.size >= least and np.ptp(gaps):
+        delta = power.minimum_detectable_effect(gaps.size, float(gaps.std(ddof=1)), **how)
+        what = f"smallest difference that {gaps.size:,} {unit} find in {share} of all studies"
+        found[what] = f"{number(abs(delta), 4)} (by the t-test)"
     low, high = sorted(c.interval or (0.0, 0.0), key=abs)
     if c.rejected and np.ptp(gaps) and low * high > 0:
-        few, many = (_units_at(end, gaps, **how) for end in (high, low))
-        found[f"{unit} needed to find it again with a power of {target:.0%}"] = f"{few} to {many}"
-        told = (
-            "The numbers are those at either end of the interval of the difference. Plan for "
-            "the smallest difference that matters: significant ones tend to be overestimated."
-        )
-    return Section.of_facts("next", "The next study", told, found)
-
-
-def _units_at(end: float, gaps: registry.Floats, **how: Any) -> str:
-    """The units needed for a difference whose spread is that of these `gaps`."""
-    of = power.observed_effect(gaps)
-    if "p_b" in of:  # on as many items as before, if so few can make that difference
-        apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
-        of = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
-    else:
-        of["delta"] = end
-    try:
-        least = power.fewest_units(how["alpha"], how["alternative"])
-        return f"{least if isinf(end) else power.units_needed(of, **how):,}"
-    except ValueError:
-        return "more than anybody has"
+        what = f"{unit} needed to find it again with a power of {share}"
+        found[what] = f"{needed(high)} to {needed(low)}"
+        told = "The numbers are those at either end of the interval of the difference. Plan for "
+        told += "the smallest difference that matters: significant ones tend to be overestimated."
+    return Section("next", "The next study", told, facts(found))
 
 
 def _items(c: Comparison) -> Section:
-    """The items that make the difference."""
-    d, units, (a, b) = c.contributions, c.units, c.units.names
-    up, down = (int(np.sum(side * d > 0)) for side in (1, -1))
-    order = np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist()
-    unit, rows = c.test.swapped.removesuffix("s"), []
-    for i in filter(d.__getitem__, order):
-        item = f"item {i + 1}" if units.ids is None else units.ids[i]
-        rows.append({"item": item, a: _score(units, 0, i), b: _score(units, 1, i)})
-        rows[-1]["adds"] = d[i] / len(d)
+    units, (a, b), rows = c.units, c.units.names, []
+    d = as_floats(units.differences(), units.scale)
+    for i in np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist():
+        if d[i]:
+            item = f"item {i + 1}" if units.ids is None else units.ids[i]
+            first, second = (float(Fraction(int(x[i]), units.scale)) for x in units.arrays)
+            rows.append({"item": item, a: first, b: second, "adds": d[i] / len(d)})
+    up, down = int(np.sum(d > 0)), int(np.sum(d < 0))
     told = (
-        f"{a} scores higher on {counted(up, f'{unit}s')}, {b} on {down}, and {d.size - up - down} "
-        f"do not differ. The {len(rows)} that differ most are listed: read them before you explain "
-        "the difference."
+        f"{a} scores higher on {counted(up, c.test.swapped)}, {b} on {down}, and "
+        f"{d.size - up - down} do not differ. The {len(rows)} that differ most are listed: read "
+        "them before you explain the difference."
     )
-    titles = {"item": unit, a: a, b: b, "adds": "adds to the difference"}
+    titles = {
+        "item": c.test.swapped.removesuffix("s"),
+        a: a,
+        b: b,
+        "adds": "adds to the difference",
+    }
     return Section("items", "Items behind the difference", told, rows, titles)
-
-
-def _score(scores: Scores, system: int, item: int) -> float | str:
-    """What a system scores on an item: a number, or counts with their names."""
-    found = scores.arrays[system][item]
-    if not scores.columns:
-        return float(Fraction(int(found), scores.scale))
-    counts = zip(np.atleast_2d(found).sum(axis=0).tolist(), scores.columns, strict=True)
-    return ", ".join(f"{count} {name}" for count, name in counts)
 
 
 def _data(c: Comparison, scores: Scores) -> list[Section]:
     """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
-    options, (a, b) = c.config.data, c.units.names
-    seen = describe(c.units, alpha=options.get("alpha", 0.05))
-    columns = {
-        "a": seen.a.to_dict(),
-        "b": seen.b.to_dict(),
-        "difference": seen.difference.to_dict(),
-    }
+    options, (a, b) = {"alpha": 0.05, "tolerance": None, **c.config.data}, c.units.names
+    seen, tolerance = describe(c.units, alpha=options.pop("alpha")), options.pop("tolerance")
+    shown = {name: getattr(seen, name).to_dict() for name in ("a", "b", "difference")}
     rows: list[dict[str, Any]] = [
-        {"about": name.replace("_", " ")} | {key: column[name] for key, column in columns.items()}
-        for name in columns["a"]
+        {"about": about.replace("_", " ")} | {name: column[about] for name, column in shown.items()}
+        for about in shown["a"]
     ]
     titles = {"about": "", "a": a, "b": b, "difference": "difference"}
-    picture = Picture("plot_scores", (c.units,), "The scores of both systems")
-    found = [Section("data", "The data", str(seen), rows, titles, picture)]
+    draw = drawing("plot_scores", c.units)
+    found = [Section("data", "The data", str(seen), rows, titles, draw)]
     if len(scores) > 3 and scores.clusters is None:
         how = {key: x for key, x in c.config.units.items() if key != "size"}
-        rows = unit_sizes(scores, tolerance=options.get("tolerance"), **how)
         told = "Standard deviations of the differences of units, and the sizes of units at which "
         told += "they hardly change."
         heads = {"size": "items in a unit", "units": "units", "sd": "sd", "stable": "stable"}
-        found.append(Section("units", "Evaluation units", told, rows, heads))
-    how = {key: options[key] for key in ("rule", "estimand") if key in options}
-    advice = recommend(c.units, alpha=c.alpha, **how)
+        sizes = unit_sizes(scores, tolerance=tolerance, **how)
+        found.append(Section("units", "Evaluation units", told, sizes, heads))
+    advice = recommend(c.units, alpha=c.alpha, **options)
     return [*found, Section("advice", "Recommended tests", str(advice), advice.tests, COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
-    """Simulated power against the number of units (manual, 3.4)."""
     how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
-    options, side = {"target": how.pop("target", 0.8)}, c.test.alternative
+    target, side = how.pop("target", 0.8), c.test.alternative
     try:
         curve = power.power_curve(c.units, alternative=side, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
         return Section("power", "Power", f"It was not simulated: {error}.")
+    draw = drawing("plot_power", curve, target=target)
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = [{"n": n, "power": share, "interval": ends} for n, share, ends in lines]
     titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
-    picture = Picture("plot_power", (curve,), "Simulated power and number of units", options)
     told = f"{curve} Power from the same scores as p adds nothing to p; use it to plan."
-    return Section("power", "Power", told, rows, titles, picture)
+    return Section("power", "Power", told, rows, titles, draw)
 
 
-def _origin(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> list[Section]:
+def _origin(source: Mapping[str, Any], config: Mapping[str, Any]) -> list[Section]:
     """Where the scores come from, by which settings they were compared, and what to cite."""
     found = {
         key.replace("_", " "): ", ".join(map(str, x)) if isinstance(x, list | tuple) else x
@@ -422,124 +489,10 @@ def _origin(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) 
     found |= {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
     told = "" if found else "permtest received the scores from a program, not from files."
     yaml = optional("yaml", needed_by="a configuration", extra="study") if config else None
-    code = yaml.safe_dump(config) if yaml else ""
-    version = import_module("permtest").__version__
+    code, version = yaml.safe_dump(config) if yaml else "", import_module("permtest").__version__
     bib = (TEMPLATES / "cite.bib").read_text("utf-8").replace("VERSION", version)
     cite = Section("cite", "How to cite", f"Computed with permtest {version}.", code=bib)
-    return [Section.of_facts("source", "Where from", told, found, code=code), cite]
-
-
-# ---- the document --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Document(Shown):
-    """What `report` returns: a first page and folded sections, to be read or written to files."""
-
-    title: str
-    sentence: str
-    numbers: Mapping[str, str]
-    picture: Picture
-    caution: Sequence[str]
-    sections: Sequence[Section]
-    comparison: Comparison | Leaderboard
-
-    def __getitem__(self, key: str) -> Section:
-        return {section.key: section for section in self.sections}[key]
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *self.caution])
-
-    def _repr_html_(self) -> str:
-        parts = (
-            f"<details><summary>{part.heading}</summary>{part._repr_html_()}</details>"
-            for part in self.sections
-        )
-        return together(*map(said, (self.sentence, *self.caution)), *parts)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Everything as plain values: one row."""
-        found = {"title": self.title, "sentence": self.sentence, **self.comparison.to_dict()}
-        parts = {part.key: [plain(row) for row in part.table] for part in self.sections}
-        return [found | {"caution": list(self.caution), "sections": parts}]
-
-    def to_html(self) -> str:
-        """A page that needs nothing else."""
-        return _rendered("report.html", self)
-
-    def to_latex(self) -> str:
-        """The tables as LaTeX, which needs no package but booktabs."""
-        from pandas import DataFrame
-
-        text = f"% {' '.join(self.sentence.split())}\n"
-        for part in [Section.of_facts("", self.title, "", self.numbers), *self.sections]:
-            if part.table:
-                frame = DataFrame(part.cells(), columns=list(part.titles.values()))
-                text += f"\n% {_legible(part.heading)}\n{frame.to_latex(index=False, escape=True)}"
-        return text
-
-    def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
-        """Files in memory: name -> content, of some or all of `FORMATS`."""
-        made: dict[str, Callable[[], str]] = {"html": self.to_html, "tex": self.to_latex}
-        made |= {
-            "md": partial(_rendered, "report.md", self),
-            "json": partial(self.to_json, indent=2),
-        }
-        return {f"report.{kind}": made[kind]().encode("utf-8", "replace") for kind in formats}
-
-    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
-        """Write the document to a folder, or to one file, and return the paths of the files.
-
-        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (tables)
-        or .json; or a folder, which is made if there is none and gets all of these. Files that
-        exist are an error, unless `overwrite` is True.
-        """
-        paths = destination(place, overwrite=overwrite)
-        made = self.files([path.suffix[1:].lower() for path in paths])
-        paths[0].parent.mkdir(parents=True, exist_ok=True)
-        for path, content in zip(paths, made.values(), strict=True):
-            path.write_bytes(content)
-        return paths
-
-
-def destination(place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
-    """The files that `Document.write` makes; an error if they cannot be there."""
-    path = Path(place)
-    paths = tuple(path / f"report.{name}" for name in FORMATS)
-    if path.suffix and not path.is_dir():
-        check_option("format", path.suffix[1:].lower(), FORMATS)
-        paths = (path,)
-    for one in (path,) if path.is_file() else paths:
-        if one.exists() and not overwrite:
-            raise FileExistsError(f"{one}: the file exists")
-    return paths
-
-
-#: What Markdown, or the HTML in it, would take for a mark.
-MARKS = {ord(mark): f"\\{mark}" for mark in "\\`*_[]|#~$@"} | {ord("<"): "&lt;", ord("&"): "&amp;"}
-
-
-def _rendered(template: str, part: Any) -> str:
-    """Something by its template; in HTML what comes from data is escaped."""
-    jinja2 = optional("jinja2", needed_by="a report", extra="study")
-    how = {"autoescape": template.endswith("html"), "undefined": jinja2.StrictUndefined}
-    how |= {"trim_blocks": True, "lstrip_blocks": True}
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), **how)
-    environment.filters |= {"drawn": _drawn, "unmarked": lambda text: text.translate(MARKS)}
-    return str(environment.get_template(template).render(document=part, part=part))
-
-
-def _drawn(picture: Picture) -> str:
-    """A picture as the address of an SVG image."""
-    optional("matplotlib", needed_by="a report", extra="study")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    plots, file, figure = import_module("permtest.plots"), BytesIO(), Figure((WIDTH, 1))
-    with plots.style(), rc_context({"svg.hashsalt": "permtest", "svg.fonttype": "path"}):
-        getattr(plots, picture.plot)(*picture.arguments, ax=figure, **picture.options)
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
+    return [Section("source", "Where from", told, facts(found), code=code), cite]
 
 
 # ---- the two kinds of documents ------------------------------------------------------------------
@@ -602,79 +555,40 @@ def report(
     """
     if isinstance(scores, Leaderboard):
         return _of_board(scores)
-    chosen, entry = StudyConfig.of(config), lookup(statistic or "mean")
-    entry = lookup("mean") if entry.name == "sum" else entry
+    chosen = StudyConfig.of(config)
+    entry = lookup("mean" if statistic in (None, "sum") else statistic)
     if not isinstance(scores, Scores) or v is not None:
         scores = Scores.of(scores, v, names)
-    scores = units = replace(scores, systems=tuple(map(_legible, names or scores.systems)))
+    scores = units = replace(scores, systems=tuple(map(legible, names or scores.systems)))
     if chosen.units.get("size", 1) != 1:
-        if entry.columns or scores.clusters is not None:
-            raise ValueError("units.size must be 1, as clusters or counts are the units")
         units = evaluation_units(scores, None, **chosen.units)
     side = alternative or chosen.test.get("alternative", "two-sided")
     level = check_level(chosen.test.get("alpha", 0.05) if alpha is None else alpha)
     c = _compare(units, entry, side, level, chosen)
-    sections = [_null(c), _tests(c), _effects(c), _next(c), _items(c)]
-    if config is not None and not entry.columns:
-        sections = [*_data(c, scores), *sections[:3], _power(c), *sections[3:]]
-    return _of_two(c, [*sections, *_origin(units.source, chosen.to_dict())])
-
-
-def _of_two(c: Comparison, sections: Sequence[Section]) -> Document:
-    """The first page of a comparison."""
-    test, level, gap, ends = c.test, _percent(c.alpha), float(c.test.statistic), ""
-    if c.interval is not None and c.interval != (-inf, inf):
-        ends = interval(*c.interval)
-    numbers = {
-        f"difference in {c.measure}; {level} {ends or 'unknown'}": f"{gap:+.4g}",
-        f"p, {'exact ' * (test.n_samples is None)}{test.test_text()}": test.pvalue_text(),
-        f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
-    }
-    shows = "The difference on each item, and the overall difference with its interval"
-    options = {"contributions": c.contributions, "difference": gap, "measure": c.measure}
-    picture = Picture("plot_estimation", (c.units, c.interval), shows)
-    caution = [
-        "p does not say how large the difference is, or how probable it is that there is none.",
-        "Nobody said whether higher is better, so neither system is called better.",
-        "It holds for these two systems on items like these, not for newly trained ones; and only "
-        f"if the {test.swapped} do not depend on each other.",
-        c.interval.warning if c.interval else None,
-        *test.notes,
-    ]
-    if c.rejected is False:
-        caution[0] = "This does not show that the systems are equal."
-    if test.higher_is_better is not None:
-        caution[1] = None
-    return Document(
-        title=" against ".join(c.units.names),
-        sentence=test.sentence() + f" The difference has a {level} of {ends}." * bool(ends),
-        numbers=numbers,
-        picture=picture._replace(options=options) if c.units.columns else picture,
-        caution=[text for text in caution if text],
-        sections=sections,
-        comparison=c,
-    )
+    first, last = [_finding(c), _caution(c)], _origin(units.source, chosen.to_dict())
+    if entry.columns:
+        return Document([*first, _null(c), _tests(c), *last], c)
+    data, simulated = ([], []) if config is None else (_data(c, scores), [_power(c)])
+    middle = [_null(c), _tests(c), _effects(c), *simulated, _next(c), _items(c)]
+    return Document([*first, *data, *middle, *last], c)
 
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
     several, size = board.baseline is None, counted(len(board.systems), "systems")
-    told = "Systems that share a letter are not shown to differ. " * several
-    told += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
-    sections = [Section("ranking", "Ranking", told, board.rows(), board.titles)]
-    if several and len(board.systems) <= MOST_DRAWN:
-        shows = f"Differences and adjusted p of all pairs of {size}"
-        picture = Picture("plot_pairs", (board,), shows)
-        sections.append(Section("pairs", "All pairs", picture=picture))
     numbers = {"systems": f"{len(board.systems):,}", "items": f"{board.n:,}"}
     numbers[f"of {len(board):,} comparisons show a difference"] = f"{board.differs.sum():,}"
-    caution = "Systems that are not shown to differ may still differ, by less than these "
-    return Document(
-        title=f"Leaderboard of {size}",
-        sentence=_legible(board.sentence(), 10**4),
-        numbers=numbers,
-        picture=Picture("plot_ranking", (board,), f"What {size} score"),
-        caution=[f"{caution}{board.unit} can show.", *map(_legible, board.remarks())],
-        sections=[*sections, *_origin(board.scores.source)],
-        comparison=board,
-    )
+    told = "Systems that share a letter are not shown to differ. " * several
+    told += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
+    small = "Systems that are not shown to differ may still differ, by less than these "
+    caution = "\n".join([f"{small}{board.unit} can show.", *map(legible, board.remarks())])
+    draw = drawing("plot_ranking", board)
+    title, sentence = f"Leaderboard of {size}", legible(board.sentence(), 10**4)
+    sections = [
+        Section("finding", title, sentence, facts(numbers), draw=draw),
+        Section("caution", "What this does not say", caution),
+        Section("ranking", "Ranking", told, board.rows(), board.titles),
+    ]
+    if several and len(board.systems) <= MOST_DRAWN:
+        sections.append(Section("pairs", "All pairs", draw=drawing("plot_pairs", board)))
+    return Document([*sections, *_origin(board.scores.source, {})], board)
