@@ -8,18 +8,14 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 #: The largest count; beyond, the binomial law is not exact.
 LARGEST = 2**53
 
 
 def check_count(value: Any, name: str, least: int = 1, most: int = LARGEST, why: str = "") -> int:
     """`value` as an int in this range; a message about the limit ends with `why`, or what to do."""
-    whole = isinstance(value, int | np.integer) or (
-        isinstance(value, float | np.floating) and float(value).is_integer()
-    )
-    if isinstance(value, bool | np.bool_) or not whole:
+    whole = isinstance(value, Real) and value % 1 == 0
+    if isinstance(value, bool) or not whole:
         raise TypeError(f"{name} = {value!r} must be a whole number")
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}{why and f': {why}'}")
@@ -30,7 +26,7 @@ def check_count(value: Any, name: str, least: int = 1, most: int = LARGEST, why:
 
 def check_finite(value: Any, name: str) -> float:
     """`value` as a float, or an error unless it is a finite number."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):  # a NumPy boolean is none
         raise TypeError(f"{name}={value!r} must be a number")
     try:
         number = float(value)
@@ -50,14 +46,14 @@ def check_level(value: Any, name: str = "alpha") -> float:
 
 
 def check_share(value: Any, name: str) -> float:
-    """`value`, or an error unless it lies between 0 and 1, or is one of them."""
+    """A share; an error unless 0 <= `value` <= 1."""
     if not 0 <= check_finite(value, name) <= 1:
         raise ValueError(f"{name}={value} must lie in [0, 1]; give a share, not percent")
     return float(value)
 
 
 def check_above_zero(value: Any, name: str) -> float:
-    """`value`, or an error unless it is above 0."""
+    """A size, such as a standard deviation or a margin; an error unless `value` > 0."""
     if check_finite(value, name) <= 0:
         raise ValueError(f"{name}={value} must be above 0")
     return float(value)

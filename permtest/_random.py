@@ -70,18 +70,15 @@ def in_parallel(
     if done < len(chunks):
         import joblib
 
-        lazily = options or joblib.parallel.get_active_backend()[0].supports_return_generator
-        workers = joblib.Parallel(return_as="generator" if lazily else "list", **options or {})
+        workers = joblib.Parallel(return_as="generator", **options or {})
         work = joblib.delayed(partial(_like_here, worth_compiling(0), function))
         every = workers(work(chunk, *shared) for chunk in chunks[done:])
         try:
             for found in every:
                 yield found
         finally:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # joblib tells what it has to throw away
-                if lazily:
-                    every.close()
+            with warnings.catch_warnings(action="ignore"):  # joblib tells what it throws away
+                every.close()
 
 
 def _like_here(compiled: bool, function: Callable[..., R], *arguments: Any) -> R:

@@ -9,7 +9,7 @@ escaped here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
@@ -20,7 +20,6 @@ import numpy as np
 
 TABLE = "margin:0 0 0.5em;border-collapse:collapse;font-variant-numeric:tabular-nums"
 CELL = "vertical-align:top;padding:0.2em 0.8em 0.2em 0.3em;text-align"
-
 #: In text, what stands in a column of numbers: a number, a percentage, a range, or nothing.
 NUMBER = re.compile(r"(-|[-+]?\d[\d.,]*(e[-+]?\d+)?%?( (to|or) \S+)?|never)?")
 
@@ -52,13 +51,9 @@ def p_value(p: float, log10_p: float | None = None, digits: int = 3) -> str:
 
 def interval(low: float, high: float, digits: int = 4) -> str:
     """An interval as people write it; an open side is said."""
-    if low == -inf and high == inf:
-        return "any difference"
-    if low == -inf or high == inf:
-        return (
-            f"{number(high, digits)} or less" if low == -inf else f"{number(low, digits)} or more"
-        )
-    return f"{number(low, digits)} to {number(high, digits)}"
+    if low == -inf:
+        return "any difference" if high == inf else f"{number(high, digits)} or less"
+    return f"{number(low, digits)} {'or more' if high == inf else 'to ' + number(high, digits)}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -134,17 +129,21 @@ def html_table(
     rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str], heading: str = ""
 ) -> str:
     """The same as HTML; the first cell of a row is its name."""
+    caption = f"<caption style='text-align:left'>{escape(heading)}</caption>" if heading else ""
     head = "".join(_cell(title, "col") for title in titles.values())
-    lines = [[cell(key, row.get(key)) for key in titles] for row in rows]
-    return _table(lines, heading, f"<thead><tr>{head}</tr></thead>")
+    body = ""
+    for row in rows:
+        first, *others = (cell(key, row.get(key)) for key in titles)
+        body += f"<tr>{_cell(first, 'row')}{''.join(map(_cell, others))}</tr>"
+    inside = f"{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f"<table style='{TABLE}'>{inside}</table>"
 
 
-# ---- HTML ---------------------------------------------------------------------------------------
-
-
-def facts(rows: Mapping[str, str], heading: str = "") -> str:
-    """A table of names and what is to be said about them."""
-    return _table(rows.items(), heading)
+def _cell(text: str, scope: str = "") -> str:
+    name, which = ("th", f" scope='{scope}'") if scope else ("td", "")
+    # Numbers stay in one line, and sentences do not become columns of letters on a phone.
+    room = ";min-width:15em" if len(text) > 30 else "" if scope else ";white-space:nowrap"
+    return f"<{name}{which} style='{CELL}:left{room}'>{escape(text)}</{name}>"
 
 
 def said(text: str) -> str:
@@ -155,17 +154,3 @@ def said(text: str) -> str:
 def together(*parts: str) -> str:
     """Parts below each other; what is too wide for the page can be scrolled."""
     return f"<div style='overflow-x:auto'>{''.join(parts)}</div>"
-
-
-def _cell(text: str, scope: str = "") -> str:
-    name, which = ("th", f" scope='{scope}'") if scope else ("td", "")
-    # Numbers stay in one line, and sentences do not become columns of letters on a phone.
-    room = ";min-width:15em" if len(text) > 30 else "" if scope else ";white-space:nowrap"
-    return f"<{name}{which} style='{CELL}:left{room}'>{escape(text)}</{name}>"
-
-
-def _table(lines: Iterable[Sequence[str]], heading: str, head: str = "") -> str:
-    """A table whose lines begin with their names."""
-    caption = f"<caption style='text-align:left'>{escape(heading)}</caption>" if heading else ""
-    body = "".join(f"<tr>{_cell(x[0], 'row')}{''.join(map(_cell, x[1:]))}</tr>" for x in lines)
-    return f"<table style='{TABLE}'>{caption}{head}<tbody>{body}</tbody></table>"
