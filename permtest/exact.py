@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import ceil
-from numbers import Rational
 from typing import Any, Literal, TypeAlias
 
-from permtest._errors import TooHard, check_count, check_finite, check_level
+from permtest._errors import TooHard, check_above_zero, check_count, check_level, check_share
 from permtest._random import RNG, as_generator
 from permtest.batch import exact_perm_test_batch
 from permtest.methods import Solution
@@ -56,11 +55,9 @@ def exact_perm_test(
     Parameters
     ----------
     u : array_like of shape (N,), or Scores
-        Scores of the first system: correct tokens per sentence, 0/1 per item, ... Integers,
-        fractions, decimals, or floats, which stand for the decimals or the fractions that they
-        came from, as `Scores.of` says. Floats that stand for neither may be off by two epsilons of
-        the largest score; where that could decide a tie, the result is a bracket. With `g`, entries
-        of any kind.
+        Scores of the first system: correct tokens per sentence, 0/1 per item, ... Numbers as
+        `Scores.of` takes them; where the rounding of floats could decide a tie, the result is a
+        bracket. With `g`, entries of any kind.
     v : array_like of shape (N,), optional
         Scores of the second system on the same items in the same order. Leave out if `u` is
         `Scores`.
@@ -76,14 +73,12 @@ def exact_perm_test(
         observed one if they differ by at most 1e-12 of that one or of the median of ``abs(h)``,
         the larger of the two. Default: as `alternative` says.
     statistic : str or Statistic, default "sum"
-        One of `STATISTICS`. Of sums and means of single scores: "sum", "mean", "accuracy", "uas",
-        "las". Of counts, for which `u` and `v` are tables of shape (N, 3) with columns tp, fp, fn
-        (or frames that have these columns): "precision", "recall", "f1", "f0.5" and other F-scores,
-        "jaccard". "f1" and "jaccard" also take two columns, tp and incorrect. For counts of several
-        classes, of shape (N, classes, 3): "macro_f1" and so on. What is compared is the difference
-        of the measures of both systems, ties being decided in exact arithmetic. Where an exact p is
-        out of reach, as for many sums ("macro_f1"), it is sampled, and the result says so; of a
-        ratio of two sums there is a bracket if samples would not see a p as small as that.
+        One of `STATISTICS`. Of single scores: "sum", "mean", "accuracy", "uas", "las". Of counts,
+        for which `u` and `v` are tables as `Scores.of_counts` takes them: "precision", "recall",
+        "f1", "f0.5" and other F-scores, "jaccard", and their means over classes, "macro_f1" and so
+        on. Measures are compared by their difference, ties being decided in exact arithmetic. Where
+        an exact p is out of reach, as for many sums ("macro_f1"), it is sampled, and the result
+        says so; of a ratio of two sums there is a bracket if samples would not see so small a p.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` scores higher. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
@@ -330,20 +325,10 @@ def samples_needed(
     """
     from statistics import NormalDist  # which imports much
 
-    exact = _exactly(p, "p")
-    error = _exactly(relative_error, "relative_error")
-    level = _exactly(confidence_level, "confidence_level")
-    if not 0 < exact <= 1:
-        raise ValueError(f"p = {p} is no p-value; pass a number in (0, 1]")
-    if not error > 0:
-        raise ValueError(f"relative_error = {relative_error} must be positive; 0.1 means 10 %")
-    check_level(level, "confidence_level")
+    # As a float, `relative_error` squared could become 0.
+    share = Fraction(min(check_share(p, "p"), check_above_zero(p, "p")))
+    error = Fraction(check_above_zero(relative_error, "relative_error"))
+    level = Fraction(check_level(confidence_level, "confidence_level"))
     # The lower tail keeps its digits where the level is close to 1.
     z = Fraction(NormalDist().inv_cdf(float((1 - level) / 2)))
-    return max(1, ceil(z**2 * (1 - exact) / (exact * error**2)))
-
-
-def _exactly(value: Any, name: str) -> Fraction:
-    """A finite number as a fraction: as a float, `relative_error` squared could become 0."""
-    number = check_finite(value, name)
-    return Fraction(value) if isinstance(value, Rational) else Fraction(number)
+    return max(1, ceil(z**2 * (1 - share) / (share * error**2)))

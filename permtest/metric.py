@@ -109,8 +109,8 @@ def metric_test(
     differences = np.fromiter((u - v for u, v in drawn), float, size)
     values, counts = np.unique(differences, return_counts=True)
     turn: Any = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-    statistic, slack = observed[0] - observed[1], TIE * max(map(abs, observed))
-    samples = Samples(values, counts, turn(values) >= turn(statistic) - slack)
+    statistic, tolerance = observed[0] - observed[1], TIE * max(map(abs, observed))
+    samples = Samples(values, counts, turn(values) >= turn(statistic) - tolerance)
     p = (samples.n_extreme + 1) / (size + 1)
     return PermutationTestResult(
         statistic=statistic,

@@ -45,15 +45,11 @@ class Runs(NamedTuple):
     labels: tuple[str, ...] | None = None
     scale: int = 1
 
-    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The sum over the runs of each item."""
-        starts = np.cumsum(self.sizes) - self.sizes
-        return np.add.reduceat(values, starts) if values.size else values
-
     @property
     def totals(self) -> IntArray:
         """The sum of the scores of each item."""
-        return self.sums(with_room(self.scores, int(self.sizes.max(initial=1))))
+        items = np.repeat(np.arange(self.sizes.size), self.sizes)
+        return add_up(self.scores, items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +162,7 @@ class Scores:
         cls, columns: Mapping[str, Any], *, labels: Sequence[str] = (), **fields: Any
     ) -> Scores:
         """Validate a column of scores for each of two or more systems, by name, as `of` does."""
-        labels, arrays = labels or _labels(columns), list(columns.values())
+        labels, arrays = labels or [f"scores[{x!r}]" for x in columns], list(columns.values())
         for label, other in zip(labels, arrays, strict=True):
             check_aligned(arrays[0], other, (labels[0], label))
         found, scale, off, reading = in_common_units(arrays, labels)
@@ -187,9 +183,9 @@ class Scores:
         to columns, they go by these names, and others are left alone. Higher measures are better,
         unless `higher_is_better` says something else. Errors are those of `of`.
         """
-        labels, head, found = labels or _labels(tables), next(iter(tables.values())), []
-        for label, values in zip(labels, tables.values(), strict=True):
-            check_aligned(head, values, (labels[0], label))
+        labels, given, found = labels or [f"scores[{x!r}]" for x in tables], [*tables.values()], []
+        for label, values in zip(labels, given, strict=True):
+            check_aligned(given[0], values, (labels[0], label))
             found.append(_counts(_table(values, label), label))
             if found[0].shape != found[-1].shape:
                 raise ValueError(
@@ -227,8 +223,7 @@ class Scores:
         known = tuple(one._replace(scores=x, scale=scale) for one, x in both)
         most, means = lcm(*{size for one in known for size in one.sizes.tolist()}), []
         for one in known:
-            factors = most // one.sizes
-            means.append(with_room(one.totals, int(factors.max(initial=1))) * factors)
+            means.append(with_room(one.totals, most) * (most // one.sizes))
         return cls(means, tuple(runs), scale * most, runs=known, reading=reading, **fields)
 
     def __post_init__(self) -> None:
@@ -301,10 +296,8 @@ class Scores:
 
     def pair(self, i: int, j: int) -> Scores:
         """Two of the systems."""
-        some: dict[str, Any] = {}
-        for name in ("arrays", "systems", "tolerance", "runs"):
-            every = getattr(self, name)
-            some[name] = None if every is None else (every[i], every[j])
+        every = {x: getattr(self, x) for x in ("arrays", "systems", "tolerance", "runs")}
+        some: dict[str, Any] = {x: y and (y[i], y[j]) for x, y in every.items()}
         return replace(self, **some)
 
     def clustered(self, clusters: Any) -> Scores:
@@ -366,11 +359,6 @@ def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
 
 
 # ---- arguments -----------------------------------------------------------------------------------
-
-
-def _labels(systems: Mapping[str, Any]) -> list[str]:
-    """How errors name what is passed for each of some systems."""
-    return [f"scores[{name!r}]" for name in systems]
 
 
 def _table(values: Any, name: str) -> NDArray[Any]:
@@ -460,7 +448,6 @@ def check_names(names: tuple[str, str]) -> tuple[str, str]:
 
 def names_of(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> tuple[str, str]:
     """Names of the columns where they carry any that differ."""
-    first, second = getattr(u, "name", None), getattr(v, "name", None)
-    a = first if isinstance(first, str) and first else labels[0]
-    b = second if isinstance(second, str) and second else labels[1]
+    names = getattr(u, "name", ""), getattr(v, "name", "")
+    a, b = (x if isinstance(x, str) and x else y for x, y in zip(names, labels, strict=True))
     return (a, b) if a != b else labels

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from permtest._errors import check_option
 from permtest.integers import IntArray, exact_sum, with_room
-from permtest.scores import COUNTS, TWO_COUNTS, Scores
+from permtest.scores import COUNTS, TWO_COUNTS, Scores, check_length
 
 #: Weights that make a mean of ratios one sum are no larger than this, so that sums fit an int64.
 LARGEST_WEIGHT = 2**36
@@ -219,9 +219,6 @@ def check_alternative(alternative: str) -> None:
 
 # ---- labels --------------------------------------------------------------------------------------
 
-#: Bytes that counts of labels may take.
-MEMORY = 2**30
-
 
 def score_labels(
     gold: Sequence[Any],
@@ -255,8 +252,6 @@ def score_labels(
     ------
     ValueError
         If a label is needed that is not named, or a system uses none of the labels.
-    MemoryError
-        If the counts of all labels would take more than a gibibyte.
     """
     entry, right = lookup(statistic), [str(x) for x in gold]
     said = {name: [str(x) for x in column] for name, column in predictions.items()}
@@ -272,10 +267,6 @@ def score_labels(
     chosen: Any = np.arange(len(labels))
     if not entry.macro:
         chosen = labels.tolist().index(_positive(labels.tolist(), pos_label, entry.name))
-    elif (needed := 18 * 8 * len(labels) * len(right)) > MEMORY:
-        raise MemoryError(
-            f"counts of {len(labels)} labels may take {needed / 2**30:.1f} GiB; choose accuracy"
-        )
     own, *found = (np.equal.outer(x, chosen) for x in (truth, *answers))
     arrays = [np.stack([own & x, x & ~own, own & ~x], axis=-1).astype(np.int64) for x in found]
     return Scores(arrays, tuple(said), columns=COUNTS, **fields)
@@ -285,10 +276,7 @@ def _check_labels(right: Sequence[str], said: Mapping[str, Sequence[str]]) -> No
     """Refuse predictions of another number, or in other words, than there are right answers."""
     known = {*right}.union(*(column for column in said.values() if {*column} & {*right}))
     for name, column in said.items():
-        if len(column) != len(right):
-            raise ValueError(
-                f"gold has {len(right)} labels and {name} has {len(column)}; give one for each item"
-            )
+        check_length(right, column, ("gold", name))
         if column and not known & {*column}:
             raise ValueError(
                 f"{name} predicts {_some({*column})}, but gold has {_some({*right})}: no label in "

@@ -96,10 +96,10 @@ def test_samples_needed_is_the_smallest_that_will_do(p, error, level):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((0, 0.1), ValueError, r"p = 0 is no p-value; pass a number in \(0, 1\]"),
+        ((0, 0.1), ValueError, "p=0 must be above 0"),
         ((float("nan"), 0.1), ValueError, "p=nan must be finite"),
         ((True, 0.1), TypeError, "p=True must be a number"),
-        ((0.1, 0), ValueError, "relative_error = 0 must be positive"),
+        ((0.1, 0), ValueError, "relative_error=0 must be above 0"),
         ((0.1, None), TypeError, "relative_error=None must be a number"),
     ],
 )

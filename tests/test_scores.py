@@ -183,7 +183,7 @@ def test_labels_that_cannot_be_scored():
     assert score_labels(["yes", "no"], both, "f1", "yes").u.tolist() == [[1, 0, 0], [0, 0, 0]]
     with pytest.raises(ValueError, match="pos_label is for measures of one label"):
         score_labels(["yes", "no"], both, "accuracy", "yes")
-    with pytest.raises(ValueError, match="gold has 1 labels and a has 2"):
+    with pytest.raises(ValueError, match="gold has 1 entries and a has 2"):
         score_labels(["yes"], both)
 
 
