@@ -84,11 +84,8 @@ def unscaled(number: int, scale: int) -> float:
     try:
         return number if scale == 1 else float(Fraction(number, scale))
     except OverflowError:
-        size = digits_or_size(abs(number) // scale)
-        raise ValueError(
-            f"a score or mean of {size} is too large for a float; use whole numbers and "
-            "statistic='sum', or divide all scores by a power of ten"
-        ) from None
+        problem = "a sum or mean of scores is too large for a float"
+        raise ValueError(f"{problem}; divide all scores by a power of ten") from None
 
 
 # ---- what is passed ------------------------------------------------------------------------------
@@ -194,8 +191,6 @@ def _number_of(text: str) -> int | Fraction | float | None:
 @np.errstate(all="ignore")  # what overflows is no short decimal
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
     """Columns as integers with one number to divide them by; floats are read as said above."""
-    if all(type(x) is np.ndarray and x.dtype == np.int64 and x.ndim == 1 for x in columns):
-        return list(columns), 1, None, ""
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(array.dtype == np.int64 for array in arrays):
         return arrays, 1, None, ""

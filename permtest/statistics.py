@@ -14,11 +14,11 @@ everything (App. B).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from math import lcm
+from reprlib import repr as shown
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -204,11 +204,8 @@ def lookup(name: str | Statistic) -> Statistic:
         entry = _f_score(match["beta"])
         return _macro(entry) if match["macro"] else entry
     known = ", ".join(map(repr, STATISTICS))
-    close = get_close_matches(f"{name}".lower(), STATISTICS)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(
-        f"statistic={name!r} is not known{hint}; choose one of {known}, or 'f' with any beta, as "
-        "'f0.5'"
+        f"statistic={name!r} is not known; choose one of {known}, or 'f' with any beta, as 'f0.5'"
     )
 
 
@@ -278,9 +275,10 @@ def _check_labels(right: Sequence[str], said: Mapping[str, Sequence[str]]) -> No
     for name, column in said.items():
         check_length(right, column, ("gold", name))
         if column and not known & {*column}:
+            theirs, ours = shown(sorted({*column})), shown(sorted({*right}))
             raise ValueError(
-                f"{name} predicts {_some({*column})}, but gold has {_some({*right})}: no label in "
-                "common; write the same labels in both, or choose another column"
+                f"{name} predicts {theirs}, but gold has {ours}: no label in common; write the "
+                "same labels in both, or choose another column"
             )
 
 
@@ -293,11 +291,6 @@ def _positive(labels: Sequence[str], wanted: Any, statistic: str) -> str:
         return found[0]
     which = "" if wanted is None else f", and {wanted!r} is not one of them"
     raise ValueError(
-        f"{statistic!r} is of one label, and there are {_some(labels)}{which}; name it with "
+        f"{statistic!r} is of one label, and the labels are {shown(labels)}{which}; name it with "
         "pos_label, or choose macro_f1"
     )
-
-
-def _some(labels: Collection[str]) -> str:
-    said = ", ".join(repr(x[:40] + "..." * (len(x) > 40)) for x in sorted(labels)[:10])
-    return f"{said}, ..." if len(labels) > 10 else said
