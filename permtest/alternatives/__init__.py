@@ -30,14 +30,8 @@ from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Alternative, Statistic, check_alternative, lookup
 
-__all__ = ["AlternativeResult", "compare_all"]
-__all__ += [
-    "BlockRegularizedCV",
-    "bayes_test",
-    "block_weight",
-    "corrected_resampled_t",
-    "posterior",
-]
+__all__ = ["AlternativeResult", "bayes_test", "compare_all", "posterior"]
+__all__ += ["BlockRegularizedCV", "block_weight", "corrected_resampled_t"]
 __all__ += ["independent_t", "paired_t", "permutation_median", "sign", "wilcoxon"]
 __all__ += ["bootstrap", "chi_squared", "mcnemar", "paired_bootstrap", "two_proportion_z"]
 
@@ -77,9 +71,9 @@ class Answer(Shown):
         """Whether p <= alpha; None if there is no p, or bounds of p lie on either side of alpha."""
         if self.result is None:
             return None
-        ends = [self.result.pvalue]
+        ends: tuple[float, ...] = (self.result.pvalue,)
         if isinstance(self.result, PermutationTestResult) and self.result.method == "bracket":
-            ends = [*self.result.pvalue_interval()]
+            ends = self.result.pvalue_interval()
         found = {bool(registry.rejects(p, alpha)) for p in ends}
         return found.pop() if len(found) == 1 else None
 
@@ -243,16 +237,14 @@ def answer_of(name: str, result: Any, scores: Scores, entry: Statistic, level: f
         seen = float(result.statistic), f"{entry.title or entry.name} difference"
     else:
         seen = float(scores.means[0] - scores.means[1]), registry.MEAN
-    interval, checks = None, []
+    interval = None
     with suppress(ValueError):  # there is none, or none at this level
         interval = result.confidence_interval(level)
-    for x in registry.TESTS[name].assumptions:
-        checks.append(registry.verdict(x, scores))
-        if x == registry.COUNTS:
-            least = result.details["least_expected"]
-            shown = f"smallest expected count {least:.3g}"
-            checks[-1] = Check(x, least >= registry.ENOUGH, shown)
-    return Answer(name, result, *seen, interval, tuple(checks))
+    least = getattr(result, "details", {}).get("least_expected", nan)
+    large = Check(registry.COUNTS, least >= registry.ENOUGH, f"smallest expected count {least:.3g}")
+    assumed = registry.TESTS[name].assumptions
+    checks = tuple(large if x == registry.COUNTS else registry.verdict(x, scores) for x in assumed)
+    return Answer(name, result, *seen, interval, checks)
 
 
 def _made(name: str, scores: Scores, entry: Statistic, side: Any, K: int, rng: Any) -> Any:

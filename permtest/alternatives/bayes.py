@@ -305,18 +305,15 @@ class BayesTestResult(Shown):
 
     @property
     def accepted(self) -> str:
-        """The paper's rule: "H1" (B is better) if that is more probable, otherwise "H0".
-
-        For equal models that is the toss of a coin; choose a threshold instead.
-        """
+        """The paper's rule: "H1" (B is better) if that is more probable, otherwise "H0"."""
         return "H0" if self.p_h0 >= self.p_h1 else "H1"
 
     @property
     def conservative(self) -> BayesTestResult:
         """The same with all folds together worth one (correlations of 1): wider posteriors."""
-        weight, how = min(self.weight, 1 / len(self.counts_a)), (self.metric, self.prior)
-        both = self.counts_a, self.counts_b
-        return bayes_test(*both, *how, weight, rope=self.rope, names=self.names)
+        given = self.counts_a, self.counts_b, self.metric, self.prior
+        weight = min(self.weight, 1 / len(self.counts_a))
+        return bayes_test(*given, weight, rope=self.rope, names=self.names)
 
     def chances(self, digits: int = 4) -> dict[str, str]:
         """The probabilities of B, of neither (if there is a `rope`) and of A, as text."""

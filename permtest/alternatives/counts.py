@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import sqrt
+from math import copysign, sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -111,11 +111,9 @@ def _at_most(k: Any, n: Any) -> Any:
 def _root(b: Any, c: Any, method: str, alternative: str) -> Any:
     """The signed root of chi-squared; a correction moves it to 0 at most if both sides count."""
     gap, off = np.asarray(b - c, dtype=np.float64), float(method == "chi2-corrected")
-    if alternative == "two-sided":
-        gap = np.sign(gap) * np.maximum(np.abs(gap) - off, 0.0)
-    else:
-        gap = gap + (off if alternative == "less" else -off)
-    return gap / np.sqrt(np.maximum(b + c, 1))
+    towards: dict[str, Any] = {"greater": off, "less": -off}
+    towards["two-sided"] = np.sign(gap) * np.minimum(np.abs(gap), off)
+    return (gap - towards[alternative]) / np.sqrt(np.maximum(b + c, 1))
 
 
 @makes("two_proportion_z")
@@ -148,8 +146,8 @@ def two_proportion_z(
         if n == 0 or x > n:
             raise ValueError(f"x{i} = {x} and n{i} = {n}: n must be positive and x at most n")
     n, gap, common = n1 + n2, x1 * n2 - x2 * n1, (x1 + x2) / (n1 + n2)
-    variance = n1 * n2 * (x1 + x2) * (n - x1 - x2) / n  # of the gap, which is times n1 n2
-    z = gap / sqrt(variance) if variance else 0.0
+    spread = n1 * n2 * (x1 + x2) * (n - x1 - x2)  # n times the variance of the gap, n1 n2 times too
+    z = copysign(sqrt(gap * gap * n / spread), gap) if spread else 0.0
     found = z, float(t_pvalue(z, np.inf, alternative)), alternative, n, x1 / n1 - x2 / n2
     details = {"least_expected": min(n1, n2) * min(common, 1 - common)}
     return AlternativeResult("two_proportion_z", *found, details=details)

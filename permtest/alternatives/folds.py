@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from math import log, log1p, nan
 from typing import Any, ClassVar, NamedTuple
@@ -110,9 +110,8 @@ def corrected_resampled_t(
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + 1 / (K - 1)) s^2``. `paired_t` takes ``s^2 / J``: of the scores of folds it is
-    the K-fold cross-validated t-test, whose standard error is too small because training sets share
-    most of their items.
+    ``(1 / J + 1 / (K - 1)) s^2``. `paired_t` takes ``s^2 / J``, which is too small because training
+    sets share most of their items.
 
     Parameters
     ----------
@@ -142,7 +141,7 @@ def corrected_resampled_t(
     return of_mean("corrected_resampled_t", scores, alternative, ratio=ratio)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BlockRegularizedCV:
     """3 x 2 block-regularised cross-validation (BCV), for scikit-learn or by itself.
 
@@ -154,10 +153,9 @@ class BlockRegularizedCV:
     ----------
     balance : optional
         What blocks are to have alike: numbers (their sums: tokens, entities of each type) or
-        classes (their frequencies), as an array of shape (n,) or (n, q), a mapping or a data frame
-        of columns. Strings and bools are classes. By default `y` of `split` is balanced, where
-        integers too are classes. If `balance` is given, `y` is not looked at;
-        ``balance={"label": y, "length": lengths}`` takes both (strings for classes).
+        classes (their frequencies; strings and bools), as an array of shape (n,) or (n, q), a
+        mapping or a data frame of columns. By default `y` of `split` alone is balanced, where
+        integers too are classes.
     rng : numpy.random.Generator, int or None
         A seed makes the same blocks at every call, as two models need that are to be compared;
         None, or a generator, makes new ones.
@@ -179,7 +177,6 @@ class BlockRegularizedCV:
     [2, 2, 3, 3]
     """
 
-    _: KW_ONLY
     balance: Any = None
     rng: RNG = None
 

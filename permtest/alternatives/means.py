@@ -67,12 +67,11 @@ def of_mean(
     test: str, scores: Scores, alternative: str, *, ratio: float = 0, df: float = 0
 ) -> AlternativeResult:
     """A test of the mean, whose variance is larger by `ratio` times that of a difference."""
-    n, name = len(scores), "z" if df == inf else "t"
-    lead = float(Fraction(exact_sum(scores.differences()), n * scores.scale))
-    d = registry.from_first(scores.differences(), scores.scale)
-    error = float(d.std(ddof=1)) * sqrt(1 / n + ratio)
+    n, d = len(scores), scores.differences()
+    lead = float(Fraction(exact_sum(d), n * scores.scale))
+    error = float(registry.from_first(d, scores.scale).std(ddof=1)) * sqrt(1 / n + ratio)
     if error == 0:
-        what = f"all {n} differences are {lead:g}, so a {name}-test has no standard error"
+        what = f"all {n} differences are {lead:g}, so they have no standard error"
         raise ValueError(f"{what}; use exact_perm_test")
     return _student(test, lead, error, df or n - 1, alternative, n, scores.names)
 

@@ -58,8 +58,7 @@ def wilcoxon(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -
     p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
     plus, minus = (int(np.maximum(x, 0).sum()) / 2 for x in (ranks, -ranks))
     details = {"W-": minus, "n_zero": int(np.sum(d == 0))}
-    middle = hodges_lehmann_sum(d) / (2 * scores.scale)
-    rest = len(scores), float(middle), scores.names, details
+    rest = len(scores), float(hodges_lehmann_sum(d) / (2 * scores.scale)), scores.names, details
     return AlternativeResult("wilcoxon", plus, p, alternative, *rest)
 
 
@@ -89,9 +88,8 @@ def sign(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> Al
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
     p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
     details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
-    middle = Fraction(_doubled_median(d), 2 * scores.scale)
-    rest = len(scores), float(middle), scores.names, details
-    return AlternativeResult("sign", wins, p, alternative, *rest)
+    middle = float(Fraction(_doubled_median(d), 2 * scores.scale))
+    return AlternativeResult("sign", wins, p, alternative, d.size, middle, scores.names, details)
 
 
 @makes("permutation_median")
@@ -130,10 +128,10 @@ def permutation_median(
     scores = registry.scores_of(a, b)
     d = np.sort(scores.differences())
     doubled = _doubled_median(d)
-    middle, details = Fraction(doubled, 2 * scores.scale), {"zeros": int(np.sum(d == 0))}
+    middle = float(Fraction(doubled, 2 * scores.scale))
     p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
-    rest = len(scores), float(middle), scores.names, details
-    return AlternativeResult("permutation_median", float(middle), p, alternative, *rest)
+    rest = d.size, middle, scores.names, {"zeros": int(np.sum(d == 0))}
+    return AlternativeResult("permutation_median", middle, p, alternative, *rest)
 
 
 def signed_ranks(d: Array, axis: int = -1) -> Array:

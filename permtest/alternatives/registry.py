@@ -1,9 +1,8 @@
 """The registry of tests: what each is called, what it estimates and assumes, and what makes it.
 
-A row of `TESTS` says all that there is to say about a test. The function that makes it stands in
-the file of its family, under ``@makes("its name")``; and the one that power curves make it by, of
-arrays, under ``@makes("its name", many=True)``. Here is also what all tests share: what they take,
-what they return, and what the scores say about their assumptions.
+The function that makes a test stands in the file of its family, under ``@makes("its name")``; and
+the one that power curves make it by, of arrays, under ``@makes("its name", many=True)``. Here is
+also what all tests share: what they take and return, and what scores say of their assumptions.
 """
 
 from __future__ import annotations
@@ -78,8 +77,7 @@ class Row:
     many: Callable[..., Any] | None = field(default=None, init=False)
 
 
-#: Tests by the names that `compare_all`, `recommend` and `power_curve` take, in the order of
-#: tables.
+#: Tests by the names that `compare_all`, `recommend` and `power_curve` take, as tables order them.
 TESTS = {
     "exact": Row("exact permutation test of the mean", "sum", MEAN, SWAPPED),
     "permutation_median": Row("exact permutation test of the median", "median", MEDIAN, SWAPPED),

@@ -28,10 +28,9 @@ from permtest.statistics import Alternative, Statistic, lookup, measured
 NO_SPREAD = "so resamples say nothing of others; use exact_perm_test, which needs no spread"
 #: A number for each resample is kept: 80 MB.
 MAX_RESAMPLES = 10**7
-#: How many numbers are held at a time while resampling (2 MB), or where many tests share resamples.
-AT_ONCE, SHARED = 2**18, 2**21
-#: Drawing how often a value occurs takes as long as drawing so many single items.
-ITEMS_PER_VALUE = 16
+#: How many numbers are held at a time while resampling (2 MB), or where many tests share resamples;
+#: and drawing how often a value occurs takes as long as drawing so many single items.
+AT_ONCE, SHARED, ITEMS_PER_VALUE = 2**18, 2**21, 16
 
 
 @makes("bootstrap_mean")

@@ -134,7 +134,7 @@ def test_what_is_sampled_a_bound_or_contradictory_is_marked():
     table = pt.compare_all([2, 3, 4], [1, 2, 3], K=50)
     assert (table["exact"].result.pvalue, table["paired_t"].result) == (0.25, None)
     assert (table["paired_t"].held, table["paired_t"].rejects(0.05)) == (None, None)
-    assert "all 3 differences are 1, so a t-test has no standard error" in str(table)
+    assert "all 3 differences are 1, so they have no standard error" in str(table)
     assert json.loads(table.to_json())["answers"][2]["pvalue"] is None
 
 
