@@ -327,7 +327,7 @@ def plan(args: argparse.Namespace) -> None:
     State the difference to find and the standard deviation of the differences, or the shares of
     items that one system alone has right. permtest report finds them in the files of a pilot.
     """
-    from permtest.study.power import power_with, units_needed
+    from permtest.study.power import exact_power, fewest_units, power_t, units_needed
 
     of = {"delta": args.delta, "sigma": args.sigma}
     given = "the systems differ by {delta:.6g} on average, with a standard deviation of {sigma:.6g}"
@@ -341,7 +341,8 @@ def plan(args: argparse.Namespace) -> None:
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)
     sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)} | {needed})
-    rows = [{"n": n, "power": power_with(n, of, **how)} for n in sizes]
+    least, power = fewest_units(**how), exact_power if args.shares else power_t
+    rows = [{"n": n, "power": power(n=n, **of, **how) if n >= least else 0.0} for n in sizes]
     if args.json:
         facts = {"n": needed, "wanted": args.power, "unit": "items", "curve": rows, **of, **how}
         print(json.dumps(plain(facts | {"version": __version__})))

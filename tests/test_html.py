@@ -21,7 +21,7 @@ NAMED = {"names": NAMES}
 BAYES = alt.bayes_test((20, 3, 4), (22, 2, 5), rope=0.01, **NAMED)
 NAMELESS = (
     *("BatchResult", "DifferencePosterior", "MetricPosterior", "PowerCurve"),
-    *("Recommendation", "Summary", "Verdict"),
+    *("Recommendation", "Verdict"),
 )
 
 
@@ -46,7 +46,6 @@ RESULTS = [
     BAYES.difference,
     study.cohen_d(NEW, OLD, **NAMED),
     study.describe(NEW, OLD, **NAMED),
-    study.describe(NEW, OLD, **NAMED).a,
     study.report(NEW, OLD, **NAMED),
     study.report(NEW, OLD, **NAMED)["items"],
     study.report(NEW, OLD, **NAMED).comparison,

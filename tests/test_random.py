@@ -149,7 +149,7 @@ def curve() -> object:
 
 def rates() -> object:
     tests = ["exact", "bootstrap_mean", "paired_t", "sign"]
-    return measured_rates(A - B, 1, tests, samples=2000)
+    return measured_rates(pt.Scores.of(A, B), tests, samples=2000)
 
 
 def bootstraps() -> object:

@@ -61,8 +61,8 @@ def of_the_mean() -> list[Figure]:
     x, size = stand_in()
     zero = np.zeros(len(x))
     d, g = study.cohen_d(x, zero), study.hedges_g(x, zero)
-    reach = norm.isf(0.025) * d.details["standard_error"]
-    shrunk, less = g.value / d.value, norm.isf(0.05) * d.details["standard_error"]
+    error = sqrt(1 / len(x) + d.value**2 / (2 * len(x)))
+    reach, less, shrunk = norm.isf(0.025) * error, norm.isf(0.05) * error, g.value / d.value
     wrong = (
         "The interval of g must be the one of d, in the row above, times g / d. The printed one is "
         f"as narrow as one of 90 %, {shrunk * (d.value - less):.5f} to "

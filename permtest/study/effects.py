@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf, sqrt
 from typing import Any
 
@@ -12,18 +13,24 @@ import numpy as np
 from permtest._errors import check_level
 from permtest._text import Shown, interval, number, plain
 from permtest.alternatives import ranks, registry
-from permtest.alternatives.counts import mcnemar, wilson
+from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import paired_t, t_quantile
 from permtest.alternatives.registry import Ends, Names
 from permtest.integers import IntArray
-from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, looks_skewed, skewness
+from permtest.interval import (
+    PER_SQUARED_SKEWNESS,
+    ConfidenceInterval,
+    looks_skewed,
+    score_ends,
+    skewness,
+)
+from permtest.null.distribution import count_values
 from permtest.scores import Scores
 
-#: From which magnitude on Cohen calls an effect small, medium and large.
-STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
+#: Cohen's words for magnitudes, and from which one on an effect is small, medium and large.
 WORDS = ("less than small", "small", "medium", "large")
-
-#: What an effect is called, how its interval is made, and thresholds if it has no unit.
+STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
+#: What an effect is called, how its interval is made, and Cohen's thresholds if it has no unit.
 KINDS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "cohen_d": ("Cohen's d", "noncentral t distribution", STANDARDISED),
     "hedges_g": ("Hedges' g", "noncentral t distribution", STANDARDISED),
@@ -31,44 +38,36 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", ()),
     "risk_difference": ("Risk difference", "Tango's score interval", ()),
 }
-
-#: How many pairs the least number of trials counts for against what a sample says of the variance
-#: of W+: with fewer the interval erred in more than 6% of simulated samples.
-PRIOR = 25
-
 #: The skewness of differences times d may be so large: it is what skewness adds to n times the
-#: variance of d, whatever n is.
-MOST_SKEWED = 0.5
+#: variance of d, whatever n is. How many pairs the least number of trials counts for against what a
+#: sample says of the variance of W+: with fewer the interval erred in more than 6% of samples.
+MOST_SKEWED, PRIOR = 0.5, 25
 
 
 @dataclass(frozen=True)
 class EffectSize(Shown):
-    """How large a difference is, above 0 where the first system scores higher."""
+    """How large a difference is, above 0 where the first system scores higher; in Cohen's word."""
 
     name: str
     value: float
     n: int
     names: tuple[str, str]
-    details: Mapping[str, float]
     _ends: Ends = field(repr=False, compare=False)
     warning: str | None = None
+    title: str = field(init=False)
+    label: str = field(init=False)
+    method: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        title, method, limits = KINDS[self.name]
+        label = WORDS[sum(abs(self.value) >= x for x in limits)] if limits else ""
+        vars(self).update(title=title, method=method, label=label)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """A two-sided interval for the effect in the population, of a level in (0, 1)."""
         check_level(confidence_level, "confidence_level")
         low, high = self._ends(registry.tail_level("two-sided", confidence_level))
         return ConfidenceInterval(float(low), float(high), confidence_level, warning=self.warning)
-
-    @property
-    def title(self) -> str:
-        """The name of the effect in sentences and tables."""
-        return KINDS[self.name][0]
-
-    @property
-    def label(self) -> str:
-        """Cohen's word for the magnitude; empty for an effect that has a unit."""
-        thresholds = KINDS[self.name][2]
-        return WORDS[sum(abs(self.value) >= x for x in thresholds)] if thresholds else ""
 
     def __str__(self) -> str:
         ends, word = interval(*self.confidence_interval()), f"{self.label}; " * bool(self.label)
@@ -78,21 +77,16 @@ class EffectSize(Shown):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """All fields, with what the effect is called, its label and its 95% interval: one row."""
-        more = {"title": self.title, "label": self.label, "method": KINDS[self.name][1]}
-        return [super().rows()[0] | more | {"interval": plain(tuple(self.confidence_interval()))}]
+        """All fields, and the 95% interval: one row."""
+        return [super().rows()[0] | {"interval": plain(tuple(self.confidence_interval()))}]
 
 
 def effect_sizes(a: Any, b: Any = None, *, names: Names = None) -> tuple[EffectSize, ...]:
-    """The effect sizes that suit the scores.
-
-    For scores of 0 and 1 that is the risk difference; for others d, g, r and the Hodges-Lehmann
-    estimate, but for those that are not defined.
+    """The risk difference of scores of 0 and 1; of others d, g, Hodges-Lehmann and r, if there are.
 
     Parameters
     ----------
-    a, b, names
-        As in `cohen_d`; a single pair is enough.
+    a, b, names : as in `describe`
 
     Examples
     --------
@@ -103,10 +97,8 @@ def effect_sizes(a: Any, b: Any = None, *, names: Names = None) -> tuple[EffectS
     scores, found = registry.scores_of(a, b, names), []
     graded = (cohen_d, hedges_g, hodges_lehmann, wilcoxon_r)
     for effect in (risk_difference,) if scores.is_binary else graded:
-        try:
+        with suppress(ValueError):  # there is none for these scores
             found.append(effect(scores))
-        except ValueError:  # there is none for these scores
-            continue
     return tuple(found)
 
 
@@ -115,29 +107,19 @@ def cohen_d(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        Scores of both systems, of which a float stands for the decimal that it is printed as; or
-        `Scores`, and None. At least 2.
-    names : tuple of two str, optional
-        The names of the two systems.
+    a, b, names : as in `describe`
+        At least 2 pairs, whose differences vary.
 
     Returns
     -------
     EffectSize
-        Its `value`, `label` (Cohen's word for it) and `confidence_interval(level)`; `details` has
-        t, df, d and its standard error, and J, the factor of `hedges_g`, or 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are no numbers, beyond 1e150, too few, or their differences do not vary.
+        Its `value`, `label` (Cohen's word for it) and `confidence_interval(level)`.
 
     Notes
     -----
     The interval inverts the noncentral t distribution: it is exact for normal differences only.
-    Where differences look skewed, beyond what normal samples show, it has a `warning`: if there are
-    fewer than 25 g1^2 pairs, or g1 d is beyond 0.5, as the interval is then wrong for any number of
-    pairs.
+    Where differences look skewed, beyond what normal samples show, it has a `warning`: with fewer
+    than 25 g1^2 pairs, or g1 d beyond 0.5, as it is then wrong for any number of pairs.
 
     Examples
     --------
@@ -153,13 +135,13 @@ def cohen_d(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 def hedges_g(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """Hedges' g: Cohen's d without the bias that it has in small samples.
 
-    It is J = ``1 - 3 / (4 df - 1)`` times d and its interval, with df = n - 1 (NLPStatTest manual,
+    It is ``1 - 3 / (4 df - 1)`` times d and its interval, with df = n - 1 (NLPStatTest manual,
     Eq. 15), which stands for a ratio of gamma functions.
 
     Parameters
     ----------
-    a, b, names
-        As in `cohen_d`; at least 3 pairs.
+    a, b, names : as in `describe`
+        At least 3 pairs, whose differences vary.
 
     Examples
     --------
@@ -171,19 +153,17 @@ def hedges_g(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
 
 def _standardised(name: str, scores: Scores) -> EffectSize:
-    """Cohen's d or Hedges' g, with a warning where differences look skewed."""
     from scipy.optimize import brentq
     from scipy.stats import nct
 
-    n, t, differences = len(scores), paired_t(scores).statistic, scores.differences()
-    df, d, warning = n - 1, t / sqrt(n), None
-    near = 1 - 3 / (4 * df - 1) if name == "hedges_g" else 1.0
-    g1 = skewness(*np.unique(differences, return_counts=True))
-    if looks_skewed(g1, n) and (n < PER_SQUARED_SKEWNESS * g1**2 or abs(g1 * d) > MOST_SKEWED):
+    n, t, warning = len(scores), paired_t(scores).statistic, None
+    df, g1 = n - 1, skewness(*count_values(scores.differences()))
+    unit = (1 - 3 / (4 * df - 1) if name == "hedges_g" else 1.0) / sqrt(n)
+    few = n < PER_SQUARED_SKEWNESS * g1**2 or abs(g1 * t) > MOST_SKEWED * sqrt(n)
+    if few and looks_skewed(g1, n):
         warning = (
-            f"The differences look skewed (g1 = {g1:.2g}), but the interval assumes that they are "
-            "normal. If they are not, it may miss the effect more often than it should: of 100 "
-            "lognormal differences, a 95% interval covers it in 82% of samples."
+            f"The differences look skewed (g1 = {g1:.2g}). The interval assumes that they are "
+            "normal: of 100 lognormal ones, a 95% interval covers the effect in 82% of samples."
         )
 
     def gap(x: float, share: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
@@ -193,10 +173,9 @@ def _standardised(name: str, scores: Scores) -> EffectSize:
         # All noncentralities under which t lies neither in the upper nor in the lower tail.
         reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
         low, high = (brentq(gap, t - reach, t + reach, args=share) for share in (1 - tail, tail))
-        return near * low / sqrt(n), near * high / sqrt(n)
+        return unit * low, unit * high
 
-    details = {"t": t, "df": df, "d": d, "standard_error": sqrt(1 / n + d**2 / (2 * n)), "J": near}
-    return EffectSize(name, near * d, n, scores.names, details, ends, warning)
+    return EffectSize(name, unit * t, n, scores.names, ends, warning)
 
 
 def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
@@ -204,23 +183,21 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
     Parameters
     ----------
-    a, b, names
-        As in `cohen_d`; one pair at least has to differ.
+    a, b, names : as in `describe`
+        One pair at least has to differ.
 
     Notes
     -----
     z has the variance corrected for ties and no correction for continuity (NLPStatTest manual,
-    Eq. 17). Without ties, r is at most ``sqrt(1.5 (n + 1) / (2 n + 1))``. `details` has z, W+ and
-    the rank-biserial correlation. The interval is Wilson's, for the chance that two differences
-    sum to more than 0, with as many trials as give W+ its variance as a U-statistic: it assumes
-    nothing of their shape.
+    Eq. 17). Without ties, r is at most ``sqrt(1.5 (n + 1) / (2 n + 1))``. The interval is Wilson's,
+    for the chance that two differences sum to more than 0, with as many trials as give W+ its
+    variance as a U-statistic: it assumes nothing of their shape.
 
     Examples
     --------
     >>> from permtest.study import wilcoxon_r
-    >>> r = wilcoxon_r([5, 7, 6, 9, 8], [4, 5, 6, 6, 9])
-    >>> round(r.value, 4), r.details["w_plus"], r.details["n_nonzero"]
-    (0.6444, 8.5, 4)
+    >>> round(wilcoxon_r([5, 7, 6, 9, 8], [4, 5, 6, 6, 9]).value, 4)
+    0.6444
     """
     scores = registry.scores_of(a, b, names)
     d = scores.differences()
@@ -228,19 +205,16 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     if d.size == 0:
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
     signed = ranks.signed_ranks(d)
-    spread = float(np.linalg.norm(signed)) / 4  # of W+ under random signs
-    z = float(signed.sum()) / 4 / spread
-    plus, total = (int(x.sum()) / 2 for x in (np.maximum(signed, 0), np.abs(signed)))
-    share, trials = plus / total, _trials(d, plus / total)
-    details = {"z": z, "w_plus": plus, "n_nonzero": d.size, "rank_biserial": 2 * share - 1}
-    unit = total / (2 * spread * sqrt(d.size))
+    total, norm = int(np.abs(signed).sum()), float(np.linalg.norm(signed))
+    share = int(np.maximum(signed, 0).sum()) / total  # of all sums of two, those above 0
+    trials, unit = _trials(d, share), total / (norm * sqrt(d.size))
 
     def ends(tail: float) -> tuple[float, float]:
         low, high = wilson(share, trials, 1 - 2 * tail)
         return unit * (2 * low - 1), unit * (2 * high - 1)
 
-    value = z / sqrt(d.size)
-    return EffectSize("wilcoxon_r", value, len(scores), scores.names, details, ends)
+    value = int(signed.sum()) / (norm * sqrt(d.size))
+    return EffectSize("wilcoxon_r", value, len(scores), scores.names, ends)
 
 
 def _trials(d: IntArray, share: float) -> float:
@@ -270,8 +244,7 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
     Parameters
     ----------
-    a, b, names
-        As in `cohen_d`; a single pair is enough.
+    a, b, names : as in `describe`
 
     Notes
     -----
@@ -294,35 +267,27 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
         low, high = ranks.walsh_ends(d, tail)
         return low / scale, high / scale
 
-    return EffectSize("hodges_lehmann", value, len(scores), scores.names, {}, ends)
+    return EffectSize("hodges_lehmann", value, len(scores), scores.names, ends)
 
 
 def risk_difference(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
-    """The difference of two shares of right answers to the same questions.
-
-    The interval inverts McNemar's score test (Tango 1998). `details` has both shares, and the
-    numbers of items right for one system alone.
+    """The difference of two shares of right answers; its interval is Tango's, of score tests.
 
     Parameters
     ----------
-    a, b, names
-        As in `cohen_d`, all scores 0 or 1; a single pair is enough.
+    a, b, names : as in `describe`
+        All scores are 0 or 1.
 
     Examples
     --------
     >>> from permtest.study import risk_difference
-    >>> found = risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1])
-    >>> found.value, found.details["b"], found.details["c"]
-    (0.4, 2, 0)
+    >>> risk_difference([1, 1, 1, 0, 1], [0, 1, 0, 0, 1]).value
+    0.4
     """
     scores = registry.scores_of(a, b, names)
     if not scores.is_binary:
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
-    n, u, v = len(scores), scores.u > 0, scores.v > 0
-    b_only, c_only = int(np.sum(u & ~v)), int(np.sum(v & ~u))
-    details = {"p1": float(u.mean()), "p2": float(v.mean()), "b": b_only, "c": c_only}
-
-    def ends(tail: float) -> tuple[float, float]:
-        return mcnemar(b_only, c_only, n=n).confidence_interval(1 - 2 * tail)
-
-    return EffectSize("risk_difference", (b_only - c_only) / n, n, scores.names, details, ends)
+    n, d = len(scores), scores.differences()
+    wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
+    ends = partial(score_ends, wins, losses, n)
+    return EffectSize("risk_difference", (wins - losses) / n, n, scores.names, ends)

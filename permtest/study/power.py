@@ -5,62 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil, gcd, inf, log2, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from permtest._errors import (
-    check_above_zero,
-    check_count,
-    check_finite,
-    check_level,
-    check_option,
-    check_share,
-)
+from permtest._errors import check_above_zero, check_count, check_finite, check_level, check_option
+from permtest._jit import Floats, Ints
 from permtest._random import RNG, as_generator, in_parallel, seeds, stream
 from permtest._text import Shown, interval, number
 from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
-from permtest.integers import with_room
+from permtest.alternatives.ranks import exact_pvalues
+from permtest.integers import IntArray, exact_sum, with_room
+from permtest.null.distribution import count_values
 from permtest.null.tail import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
-#: More items than this nobody has; the most whose number is searched for among exact tests; and
-#: up to how many items that is done where a formula is as good.
-MOST, MOST_EXACT, FEW_ITEMS = 10**15, 10**6, 10_000
-
-#: Numbers of items that are looked at together; and how far from the mean numbers of discordant
-#: items matter to `exact_power`: so many standard deviations, and so many more.
-AT_ONCE, DEVIATIONS, MORE = 128, 9, 40
-
-#: Tests that can be made of many data sets at a time; and those of the mean, for which a true mean
-#: difference of 0 is the null hypothesis.
-SIMULATED = tuple(test for test, row in registry.TESTS.items() if row.many)
-OF_MEANS = tuple(test for test in SIMULATED if registry.TESTS[test].estimate_name == registry.MEAN)
-
+#: More items than this nobody has; the most whose number is searched for among exact tests, so many
+#: at a time; and up to how many items that is done where a formula is as good.
+MOST, MOST_EXACT, AT_ONCE, FEW_ITEMS = 10**15, 10**6, 128, 10_000
+#: Tests that can be made of many data sets at a time.
+SIMULATED = {test: row.many for test, row in registry.TESTS.items() if row.many}
 #: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
-#: bootstrap, and those whose exact tests a processor makes in one go.
-DRAWN, PART, SHARE = 2**21, 1000, 50
-
+#: bootstrap, their number, and data sets whose exact tests a processor makes in one go.
+DRAWN, PART, RESAMPLES, SHARE = 2**21, 1000, 1000, 50
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, but no more to the largest.
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
-
-Floats: TypeAlias = NDArray[np.float64]
-
-
-# ---- paired t-tests ------------------------------------------------------------------------------
+#: Pairs to draw with replacement, a and b; and of their differences integers, each with its share.
+Population: TypeAlias = tuple[Floats, Floats, Ints, Floats]
 
 
 def power_t(
     n: int, delta: float, sigma: float, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
-    """Power of the paired t-test: how often it finds a difference that is there.
-
-    The exact permutation test of the mean has about the same for normal differences.
+    """Power of the paired t-test, about that of the exact test of the mean of normal differences.
 
     Parameters
     ----------
@@ -82,14 +64,13 @@ def power_t(
     from scipy.stats import nct, t
 
     check_alternative(alternative)
-    check_level(alpha)
+    tail = check_level(alpha) / (1 + (alternative == "two-sided"))
     size = check_count(n, "n", 2, why="a single pair has no standard deviation")
     shift = check_finite(delta, "delta") / check_above_zero(sigma, "sigma") * sqrt(size)
-    critical = t.isf(alpha / 2 if alternative == "two-sided" else alpha, size - 1)
-    signs = {"greater": (1,), "less": (-1,)}.get(alternative, (1, -1))
-    tails = ((sign, nct.sf(critical, size - 1, sign * shift)) for sign in signs)
+    shifts = {"greater": [shift], "less": [-shift]}.get(alternative, [shift, -shift])
+    tails = ((x, nct.sf(t.isf(tail, size - 1), size - 1, x)) for x in shifts)
     # Far out SciPy has no number, but the tail is as good as nothing, or as everything.
-    return min(sum(float(shift * x > 0) if np.isnan(p) else float(p) for x, p in tails), 1.0)
+    return min(sum(float(x > 0) if np.isnan(p) else float(p) for x, p in tails), 1.0)
 
 
 def sample_size(
@@ -100,9 +81,7 @@ def sample_size(
     alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> int:
-    """The smallest number of pairs with which the paired t-test has a given power.
-
-    By the noncentral t distribution, for normal differences (NLPStatTest manual, F.1).
+    """The smallest number of pairs with this power of the paired t-test (NLPStatTest, F.1).
 
     Parameters
     ----------
@@ -110,8 +89,7 @@ def sample_size(
         The mean difference that is to be found, not 0, and the deviation of the differences.
     power : float, default 0.8
         How often it is to be found, in (alpha, 1).
-    alpha, alternative
-        As in `power_t`, which says the power that so many pairs have.
+    alpha, alternative : as in `power_t`
 
     Examples
     --------
@@ -120,22 +98,19 @@ def sample_size(
     (199, 5, 13)
     """
     effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    _check_aim(power, alpha, alternative, delta=delta)
-    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative}
-    return _smallest(lambda n: power_t(n, effect, 1, **how) >= power, 2)
+    _check_power(power, alpha)
+    of = partial(power_t, delta=effect, sigma=1, alpha=alpha, alternative=alternative)
+    return _smallest(of, power, 2, MOST)
 
 
 def minimum_detectable_effect(
     n: int, sigma: float, *, power: float = 0.8, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> float:
-    """The smallest mean difference that n pairs find with a given power, by the paired t-test.
-
-    It is above 0, or below 0 for "less".
+    """The smallest difference that n pairs find with this power of the t-test; negative for "less".
 
     Parameters
     ----------
-    n, sigma, power, alpha, alternative
-        As in `power_t` and `sample_size`.
+    n, sigma, power, alpha, alternative : as in `power_t` and `sample_size`
 
     Examples
     --------
@@ -145,18 +120,13 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    _check_aim(power, alpha, alternative)
-    side, high = -1 if alternative == "less" else 1, 1.0
-
-    def gap(effect: float) -> float:
-        return power_t(n, side * effect, 1, alpha=alpha, alternative=alternative) - power
-
-    while gap(high) < 0:
-        high *= 2
-    return side * check_above_zero(sigma, "sigma") * float(brentq(gap, 0.0, high, xtol=1e-15))
-
-
-# ---- scores of 0 and 1 ---------------------------------------------------------------------------
+    _check_power(power, alpha)
+    of = partial(power_t, n, sigma=1, alpha=alpha, alternative=alternative)
+    far = -1.0 if alternative == "less" else 1.0
+    while of(far) < power:
+        far *= 2
+    effect = brentq(lambda x: of(x) - power, 0.0, far, xtol=1e-15)
+    return check_above_zero(sigma, "sigma") * float(effect)
 
 
 def exact_power(
@@ -170,14 +140,13 @@ def exact_power(
         Shares of all items that the first system alone, and the second alone, gets right.
     n : int
         Number of items, up to 10^9.
-    alpha, alternative
-        As in `power_t`.
+    alpha, alternative : as in `power_t`
 
     Notes
     -----
     The number m of items that one system alone has right is binomial; given m, so is the number b
-    of those that the first has right, and the test rejects for b from some bound on. Of m, values
-    that have a probability of less than 1e-15 together are left out. Cost O(sqrt(n) log n).
+    of those that the first has right. Of m, values that have a probability of less than 1e-15
+    together are left out. Cost O(sqrt(n) log n).
 
     Examples
     --------
@@ -204,8 +173,7 @@ def sample_size_binary(
 
     Parameters
     ----------
-    p_b, p_c, power, alpha, alternative
-        As in `exact_power` and `sample_size`.
+    p_b, p_c, power, alpha, alternative : as in `exact_power` and `sample_size`
 
     Examples
     --------
@@ -213,40 +181,30 @@ def sample_size_binary(
     >>> sample_size_binary(0.6, 0.4)
     210
     """
-    _check_aim(power, alpha, alternative, **{"p_b - p_c": p_b - p_c})
-
-    def enough(first: int, last: int) -> NDArray[np.bool_]:
-        if last > 2 * MOST_EXACT:
-            raise ValueError(
-                f"it takes more than {MOST_EXACT:,} items; sample_size is as good there"
-            )
-        return _exact_powers(np.arange(first, last + 1), p_b, p_c, alpha, alternative) >= power
-
-    crossing, both = _smallest(lambda n: bool(enough(n, n)[0]), 1), p_b + p_c
+    _check_power(power, alpha)
+    of, both = partial(exact_power, p_b, p_c, alpha=alpha, alternative=alternative), p_b + p_c
+    crossing = _smallest(of, power, 1, MOST_EXACT)
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
-    for end in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
-        first = max(end - AT_ONCE, 0) + 1
-        if (failing := np.flatnonzero(~enough(first, end))).size:
-            return first + int(failing[-1]) + 1
+    for last in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
+        numbers = np.arange(max(last - AT_ONCE, 0), last) + 1
+        failing = numbers[_exact_powers(numbers, p_b, p_c, alpha, alternative) < power]
+        if failing.size:
+            return int(failing[-1]) + 1
     return 1
 
 
-def _exact_powers(
-    numbers: NDArray[np.int64], p_b: float, p_c: float, alpha: float, alternative: str
-) -> Floats:
+def _exact_powers(numbers: Ints, p_b: float, p_c: float, alpha: float, alternative: str) -> Floats:
     """Power with each number of items: over m, P(m) times the probability that b is extreme."""
     from scipy.stats import binom
 
     check_level(alpha)
     check_alternative(alternative)
-    both = check_share(p_b, "p_b") + check_share(p_c, "p_c")
-    if both > 1 + 1e-12:
-        raise ValueError(f"p_b={p_b} and p_c={p_c}, shares of all items, add up to more than 1")
+    both = p_b + p_c
+    if not 0 <= min(p_b, p_c) <= both <= 1 + 1e-12:
+        raise ValueError(f"p_b={p_b} and p_c={p_c} must be shares of all items, of 1 together")
     both, lost = min(both, 1.0), p_c / both if both else 0.5
-    ends = np.array([numbers.min(), numbers.max()])
-    reach = DEVIATIONS * np.sqrt(ends * both * (1 - both)) + MORE
-    low, high = int(ends[0] * both - reach[0]), int(ends[1] * both + reach[1])
-    m = np.arange(max(low, 0), min(high, int(ends[1])) + 1)
+    ends = binom.ppf(2e-16, numbers.min(), both), binom.isf(2e-16, numbers.max(), both)
+    m = np.arange(max(ends[0], 0), ends[1] + 1)
     # The most losses of m that reject, -1 if none do; roundings do not matter.
     level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
     few = binom.ppf(level, m, 0.5)
@@ -256,15 +214,21 @@ def _exact_powers(
     return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ rejected, 0.0, 1.0))
 
 
-# ---- of either kind: effects are shares p_b and p_c, or delta and sigma --------------------------
+def _smallest(of: Callable[..., float], power: float, least: int, most: int) -> int:
+    high = least
+    while of(n=high) < power:
+        if high > most:
+            raise ValueError(
+                f"{most:,} items are not enough: the difference is too small, 0, or on the other "
+                "side; sample_size may say how many are"
+            )
+        high *= 2
+    return registry.first(lambda n: of(n=n) >= power, max(high // 2, least), high)
 
 
-def observed_effect(differences: Floats) -> dict[str, float]:
-    """The shares of 1 and -1, if differences are 1, 0 or -1; else the mean and the deviation."""
-    d = differences
-    if np.isin(d, (-1, 0, 1)).all():  # as those of scores of 0 and 1 are
-        return {"p_b": float(np.mean(d > 0)), "p_c": float(np.mean(d < 0))}
-    return {"delta": float(d.mean()), "sigma": float(d.std(ddof=1))}
+def _check_power(power: float, alpha: float) -> None:
+    if not check_level(alpha) < check_level(power, "power"):
+        raise ValueError(f"power={power} must exceed alpha={alpha}, the power without a difference")
 
 
 def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
@@ -272,46 +236,15 @@ def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
     return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
 
 
-def power_with(n: int, of: Mapping[str, float], *, alpha: float, alternative: str) -> float:
-    """Power of the exact test with n units and this effect; by the formula of t for means."""
-    if n < fewest_units(alpha, alternative):
-        return 0.0
-    power: Callable[..., float] = exact_power if "p_b" in of else power_t
-    return power(n=n, **of, alpha=alpha, alternative=alternative)
-
-
-def units_needed(of: Mapping[str, float], *, power: float, alpha: float, alternative: str) -> int:
-    """The fewest units with this power, and a p that can reject; by the formula of t if many."""
-    how: dict[str, Any] = {"power": power, "alpha": alpha, "alternative": alternative}
-    least, (delta, sigma) = fewest_units(alpha, alternative), of.values()
+def units_needed(of: Mapping[str, float], **how: Any) -> int:
+    """For p_b and p_c, or delta and sigma, the fewest units with a power, and a p that rejects."""
+    least, (delta, sigma) = fewest_units(how["alpha"], how["alternative"]), of.values()
     if "p_b" in of:  # these are the shares
         delta, sigma = delta - sigma, sqrt(max(delta + sigma - (delta - sigma) ** 2, 0.0))
     size = sample_size(delta, sigma, **how) if sigma else least
-    if "p_b" in of and size <= FEW_ITEMS:
+    if "p_b" in of and size <= FEW_ITEMS:  # of more, the formula of t is as good
         size = sample_size_binary(of["p_b"], of["p_c"], **how)
     return max(size, least)
-
-
-def _smallest(enough: Callable[[int], bool], least: int) -> int:
-    """The smallest n from `least` on that is enough, as are all that are larger."""
-    low, high = least, least
-    while not enough(high):
-        low, high = high + 1, 2 * high
-        if high > MOST:
-            raise ValueError(f"you would need more than {MOST:,} items for so small a difference")
-    return registry.first(enough, low, high)
-
-
-def _check_aim(power: float, alpha: float, alternative: str, **difference: float) -> None:
-    """Levels in their order, and a difference that lies on the side of the alternative."""
-    check_alternative(alternative)
-    if not check_level(alpha) < check_level(power, "power"):
-        raise ValueError(f"power={power} must exceed alpha={alpha}, the power without a difference")
-    for name, value in difference.items():
-        if value == 0:
-            raise ValueError(f"{name} is 0: no number of items finds a difference of 0")
-        if (value < 0) != (alternative == "less") and alternative != "two-sided":
-            raise ValueError(f"{name}={value:g} has the wrong sign for {alternative=}")
 
 
 # ---- by simulation -------------------------------------------------------------------------------
@@ -328,7 +261,6 @@ class PowerCurve(Shown):
     alpha: float
     alternative: str
     experiments: int
-    delta: float
 
     def needed(self, power: float = 0.8) -> int | None:
         """The smallest number of pairs with this power, in (0, 1); None if no size has it.
@@ -369,17 +301,15 @@ def power_curve(
 ) -> PowerCurve:
     """How the power of a test grows with the number of pairs like these, drawn with replacement.
 
-    It says how many pairs another study of such systems takes, and nothing new about the data
-    themselves: where p is small, the power at their own size is large.
+    It says how many pairs another study takes, and nothing new about the data themselves: where p
+    is small, the power at their own size is large (NLPStatTest manual, 3.4 and F.2, Alg. 4).
 
     Parameters
     ----------
-    a, b : array_like of shape (N,)
-        Scores of both systems on the same items; or one `Scores`, and None.
+    a, b : as in `describe`
     test : str, default "exact"
-        One of "exact", "paired_t", "normal_z", "bootstrap_mean" (studentised),
-        "sign", "wilcoxon" and "wilcoxon_approx"; for scores that are 0 or 1 also "mcnemar",
-        "mcnemar_midp" and "mcnemar_chi2".
+        One of "exact", "paired_t", "normal_z", "bootstrap_mean", "sign", "wilcoxon" and
+        "wilcoxon_approx"; of scores of 0 and 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2".
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
         sizes themselves, up to ten million.
@@ -388,27 +318,22 @@ def power_curve(
     delta : float or Fraction, optional
         The true mean difference in the samples, if not that of the data: 0 makes the curve that of
         the level. For tests of the mean.
-    alpha, alternative
-        As in `power_t`.
+    alpha, alternative : as in `power_t`
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
 
     Returns
     -------
     PowerCurve
-        `sizes`, ascending; `power`, the share of the samples of each size that are rejected, and
-        `intervals`, Wilson's 95% intervals for the error of the simulation; ``needed(power)``, the
-        smallest number of pairs that has a power, or None; `delta`, their mean difference.
+        `sizes`, ascending; `power`, the shares of samples that are rejected, and `intervals`, their
+        95% intervals by Wilson; ``needed(power)``, the fewest pairs that have a power, or None.
 
     Notes
     -----
     For the exact test only the number of times that each difference occurs is drawn, so that the
     cost, some 40 µs a sample, does not depend on the sizes. Differences that are no multiples of a
-    unit up to 100 go to one of two neighbours on a lattice at random, such that the mean is kept.
-    Its unit is an eighth of the standard deviation, which adds at most a 256th to the variance, or
-    a thousandth of the largest difference, if that is more.
-
-    Source: NLPStatTest manual, sec. 3.4 and F.2 (Alg. 4).
+    unit up to 100 go to one of two neighbours on a lattice at random, such that the mean is kept,
+    and the variance but for a 256th, if no difference is beyond 125 standard deviations.
 
     Examples
     --------
@@ -421,131 +346,89 @@ def power_curve(
     check_alternative(alternative)
     check_level(alpha)
     check_count(experiments, "experiments", most=10**6, why="shares of fewer are as good")
-    if delta is not None and test not in OF_MEANS:
+    if delta is not None and registry.TESTS[test].estimate_name != registry.MEAN:
         raise ValueError(f"delta sets the mean difference, but {test=} is not about the mean")
     scores = registry.scores_of(a, b)
     if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
-    if delta is not None:
-        check_finite(delta, "delta")
-    true = None if delta is None else Fraction(str(delta))
-    law = Resampling.of(scores.u, scores.v, scores.scale, true)
-    how: dict[str, Any] = {"experiments": experiments, "alpha": alpha, "alternative": alternative}
+    pairs = population(scores.u, scores.v, scores.scale, delta)
     chosen, origin = _sizes(sizes, len(scores)), seeds(as_generator(rng))
-    power: list[float] = []
-    for size in reversed(chosen):  # the largest first, of which there may be too much to draw
-        power += rejection_rates([test], law, n=size, rng=stream(origin, size), **how)
-    intervals = tuple(wilson(share, experiments) for share in reversed(power))
-    return PowerCurve(
-        tuple(chosen), tuple(reversed(power)), intervals, test=test, delta=law.mean, **how
-    )
+    how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "experiments": experiments}
+    power = [rejection_rate(test, pairs, n, rng=stream(origin, n), **how) for n in chosen]
+    intervals = tuple(wilson(share, experiments) for share in power)
+    return PowerCurve(tuple(chosen), tuple(power), intervals, test, **how)
 
 
 def _sizes(sizes: Any, n: int) -> list[int]:
-    """The sizes that are asked for, or so many up to `n`."""
-    if np.ndim(sizes):
-        if not len(sizes):
-            raise ValueError("sizes is empty; name at least one")
+    if np.ndim(sizes) and len(sizes):
         return sorted({check_count(x, f"sizes[{i}]", most=10**7) for i, x in enumerate(sizes)})
     # One pair says nothing about spread; where there are more, the curve begins at two.
     total = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
     return sorted({n * k // total for k in range(1, total + 1)} - {0, 1} or {n})
 
 
-def rejection_rates(
-    tests: Sequence[str],
-    law: Resampling,
-    *,
-    n: int,
-    experiments: int,
-    alpha: float,
-    alternative: str = "two-sided",
-    rng: np.random.Generator,
-    K: int = 1000,
-) -> list[float]:
-    """The share of simulated data sets of n pairs that each test rejects, all in the same ones."""
-    alone = [*tests] == ["exact"]  # so that no pairs have to be drawn
-    each = max(min(DRAWN // (law.values.size if alone else n), PART), 1)
-    origin, starts = seeds(rng), range(0, experiments, each)
+def population(u: IntArray, v: IntArray, scale: int, delta: Any = None) -> Population:
+    """Of integers over `scale`, shifted such that the mean difference is `delta`."""
+    d, shift = with_room(u) - with_room(v), Fraction(0)
+    if delta is not None:
+        check_finite(delta, "delta")
+        shift = Fraction(str(delta)) * scale - Fraction(exact_sum(d), d.size)
+    a, b = registry.as_floats(u, scale) + float(shift / scale), registry.as_floats(v, scale)
+    distinct, counts = count_values(d)
+    whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
+    shares, unit, top = counts / d.size, gcd(*whole) or 1, max(map(abs, whole))
+    if top <= SMALL * unit:
+        return a, b, np.array([x // unit for x in whole]), shares
+    x = np.array([value / top for value in whole])
+    x /= max(sqrt(shares @ (x - shares @ x) ** 2) / PER_DEVIATION, 1 / FINEST)
+    low = np.floor(x).astype(np.int64)
+    upper = shares * (x - low)
+    values, where = np.unique([low, low + 1], return_inverse=True)
+    return a, b, values, np.bincount(where.ravel(), [*(shares - upper), *upper]).astype(np.float64)
 
-    def rejected(start: int) -> list[int]:
-        size, generator, found = min(each, experiments - start), stream(origin, start), []
-        items = generator.integers(law.a.size, size=(size, 0 if alone else n))
-        for test in tests:
-            if test == "exact":
-                found.append(law.rejected(generator, size, n, alpha, alternative))
-                continue
-            row, how = registry.TESTS[test], {"axis": 1, "alternative": alternative}
-            how |= {"K": K, "rng": generator} if row.takes == "resamples" else {}
-            assert row.many is not None, f"{test} is made of single data sets only"
-            p = row.many(law.a[items], law.b[items], **how)
-            found.append(int(registry.rejects(p, alpha).sum()))
-        return found
 
-    if {"exact", "wilcoxon"}.intersection(tests):
+def rejection_rate(
+    test: str, pairs: Population, n: int, experiments: int, rng: RNG, alpha: float, **how: Any
+) -> float:
+    """The share of simulated data sets of n pairs that a test rejects; `how` goes to the test."""
+    (a, b, values, shares), resamples = pairs, registry.TESTS[test].takes == "resamples"
+    each = max(min(DRAWN // (values.size if test == "exact" else n), PART), 1)
+    origin, starts = seeds(as_generator(rng)), range(0, experiments, each)
+
+    def rejected(start: int) -> int:
+        size, generator = min(each, experiments - start), stream(origin, start)
+        if test == "exact":
+            return _rejected(values, generator.multinomial(n, shares, size), alpha, **how)
+        items = generator.integers(a.size, size=(size, n))
+        more = {"rng": generator, "K": RESAMPLES} if resamples else {}
+        p = SIMULATED[test](a[items], b[items], axis=1, **more, **how)
+        return int(np.count_nonzero(registry.rejects(p, alpha)))
+
+    if test in ("exact", "wilcoxon"):
         compile_kernels()  # once, before several threads do
-    found = np.sum([*in_parallel(rejected, starts, threads=False)], axis=0)
-    return [float(x) / experiments for x in found]
+    return sum(in_parallel(rejected, starts, threads=False)) / experiments
 
 
-@dataclass(frozen=True, eq=False)
-class Resampling:
-    """Pairs to draw with replacement; of the exact test only how often each difference occurs."""
+def _rejected(values: Ints, times: Ints, alpha: float, alternative: str) -> int:
+    """How many samples the exact test rejects, in which each value occurs so many times."""
+    # With z the sum over the root of the sum of squares and Q the tail of a normal law, that of a
+    # sum with random signs is at most 3.18 Q(z) (Bentkus and Dzindzalieta 2015), and off Q(z) by at
+    # most 0.56 times the sum of cubes over that root cubed (Shevtsova 2013). What these bounds
+    # leave open is tested.
+    sizes, two = np.abs(values).astype(np.float64), alternative == "two-sided"
+    lead, root = times @ values, np.sqrt(np.maximum(times @ sizes**2, 1.0))
+    ahead = two | ((lead > 0) if alternative == "greater" else (lead < 0))
+    normal = t_pvalue(lead / root, inf, alternative)
+    off = (1 + two) * 0.56 * (times @ sizes**3) / root**3
+    most = np.where(ahead, np.minimum(3.18 * normal, normal + off), 1.0)
+    rest = times[(most > alpha) & (np.where(ahead, normal - off, 0.5) <= alpha)]
 
-    a: Floats
-    b: Floats
-    values: NDArray[np.int64]  # the differences, as integers
-    shares: Floats  # how probable they are
-    mean: float  # of the differences, in scores
+    def tested(some: Ints) -> int:
+        found = Laws.of_counts(values, some).solve(alternative)
+        for i in found.hard.nonzero()[0]:
+            d = np.repeat(values, some[i].astype(np.intp))
+            found.values[0, i] = exact_pvalues(d, 0, alternative=alternative)
+        return int(np.count_nonzero(registry.rejects(found.values[0], alpha)))
 
-    @classmethod
-    def of(cls, u: NDArray[Any], v: NDArray[Any], scale: int, delta: Any) -> Resampling:
-        """Of pairs of integers over `scale`, shifted such that their mean difference is `delta`."""
-        distinct, counts = np.unique(with_room(u) - with_room(v), return_counts=True)
-        total = sum(int(x) * k for x, k in zip(distinct, counts.tolist(), strict=True))
-        mean = Fraction(total, scale * u.size)
-        shift = Fraction(0) if delta is None else (delta - mean) * scale
-        a, b = registry.as_floats(u, scale) + float(shift / scale), registry.as_floats(v, scale)
-        whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
-        unit, shares = gcd(*whole) or 1, counts / u.size
-        lead = float(mean if delta is None else delta)
-        if max(map(abs, whole)) <= SMALL * unit:
-            return cls(a, b, np.array([x // unit for x in whole]), shares, lead)
-        x = np.array([value / (scale * shift.denominator) for value in whole])
-        spread = float(np.sqrt(shares @ (x - shares @ x) ** 2))
-        rounded = max(spread / PER_DEVIATION, float(np.abs(x).max()) / FINEST)
-        low = np.floor(x / rounded)
-        upper = shares * (x / rounded - low)
-        values, where = np.unique([*low, *(low + 1)], return_inverse=True)
-        mass = np.bincount(where, [*(shares - upper), *upper]).astype(np.float64)
-        return cls(a, b, values.astype(np.int64), mass, lead)
-
-    def rejected(
-        self, rng: np.random.Generator, size: int, n: int, alpha: float, alternative: str
-    ) -> int:
-        """How many of so many samples of n pairs the exact test rejects."""
-        # With z the sum over the root of the sum of squares and Q the tail of a normal law, that of
-        # a sum with random signs is at most 3.18 Q(z) (Bentkus and Dzindzalieta 2015), and off Q(z)
-        # by at most 0.56 times the sum of cubes over that root cubed (Shevtsova 2013). What these
-        # bounds leave open is tested.
-        times, two = rng.multinomial(n, self.shares, size=size), alternative == "two-sided"
-        magnitudes = np.abs(self.values).astype(np.float64)
-        lead, root = times @ self.values, np.sqrt(np.maximum(times @ magnitudes**2, 1.0))
-        ahead = two | ((lead > 0) if alternative == "greater" else (lead < 0))
-        normal = t_pvalue(lead / root, inf, alternative)
-        off = (1 + two) * 0.56 * (times @ magnitudes**3) / root**3
-        most = np.where(ahead, np.minimum(3.18 * normal, normal + off), 1.0)
-        least = np.where(ahead, normal - off, 0.5)
-        rest = times[(most > alpha) & (least <= alpha)]
-
-        def tested(some: NDArray[np.int64]) -> int:
-            found = Laws.of_counts(self.values, some).solve(alternative)
-            p, exact = found.values[0], registry.TESTS["exact"].many
-            assert exact is not None
-            for i in found.hard.nonzero()[0]:
-                row = np.repeat(self.values, some[i].astype(np.intp))[None, :]
-                p[i] = exact(row, 0 * row, axis=1, alternative=alternative)[0]
-            return int(np.count_nonzero(registry.rejects(p, alpha)))
-
-        parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
-        return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))
+    parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
+    return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))

@@ -392,12 +392,10 @@ def _next(c: Comparison) -> Section:
     least, found = power.fewest_units(**side), {}
 
     def needed(end: float) -> str:
-        of = power.observed_effect(gaps)
-        if "p_b" in of:  # on as many items as before, if so few can make that difference
-            apart = max(of["p_b"] + of["p_c"], min(abs(end), 1.0))
+        of = {"delta": end, "sigma": float(gaps.std(ddof=1))}
+        if np.isin(gaps, (-1, 0, 1)).all():  # on as many items as before, if so few can make that
+            apart = max(float(np.mean(gaps != 0)), min(abs(end), 1.0))
             of = {"p_b": (apart + end) / 2, "p_c": (apart - end) / 2}
-        else:
-            of["delta"] = end
         try:
             return f"{least if isinf(end) else power.units_needed(of, **how):,}"
         except ValueError:
@@ -445,7 +443,7 @@ def _data(c: Comparison, scores: Scores) -> list[Section]:
     """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
     options, (a, b) = {"alpha": 0.05, "tolerance": None, **c.config.data}, c.units.names
     seen, tolerance = describe(c.units, alpha=options.pop("alpha")), options.pop("tolerance")
-    shown = {name: getattr(seen, name).to_dict() for name in ("a", "b", "difference")}
+    shown = {"a": seen.a, "b": seen.b, "difference": seen.difference}
     rows: list[dict[str, Any]] = [
         {"about": about.replace("_", " ")} | {name: column[about] for name, column in shown.items()}
         for about in shown["a"]

@@ -13,6 +13,8 @@ from scipy import stats
 from permtest.study import describe, evaluation_units, unit_sizes
 
 METRICS = {"mean": mean, "median": median}
+QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
+EVERY = (0, 25, 50, 75, 100)
 scores = st.one_of(st.integers(-9, 9), st.integers(-99, 99).map(lambda x: x / 10))
 
 
@@ -27,18 +29,14 @@ def test_summaries_by_numpy(pair):
     a, b = (np.round(np.multiply(x, 10)).astype(int) for x in pair)
     found = describe(a, b)
     for seen, values in ((found.a, a), (found.b, b), (found.difference, a - b)):
-        quartiles = seen.minimum, seen.lower_quartile, seen.median, seen.upper_quartile
-        assert (*quartiles, seen.maximum) == pytest.approx(np.percentile(values, range(0, 101, 25)))
-        assert seen.mean == pytest.approx(values.mean())
+        assert [seen[key] for key in QUARTILES] == pytest.approx(np.percentile(values, EVERY))
+        assert seen["mean"] == pytest.approx(values.mean())
         if len(a) > 2 and np.ptp(values):
-            assert seen.sd == pytest.approx(values.std(ddof=1))
-            assert seen.skewness == pytest.approx(stats.skew(values), abs=1e-12)
-    sizes = np.abs(a - b)[a != b].tolist()
+            assert seen["sd"] == pytest.approx(values.std(ddof=1))
+            assert seen["skewness"] == pytest.approx(stats.skew(values), abs=1e-12)
     assert (found.n, found.n_zeros) == (len(a), np.sum(a == b))
-    assert found.n_tied == sum(sizes.count(size) > 1 for size in sizes)
     if len(a) > 2 and np.ptp(a - b):
-        expected = stats.shapiro(a - b)
-        assert (found.shapiro_w, found.shapiro_p) == pytest.approx(expected, rel=1e-6)
+        assert found.shapiro_p == pytest.approx(stats.shapiro(a - b).pvalue, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +57,7 @@ def test_the_rule_of_skewness(differences, shape, statistic):
 def test_normality_and_what_is_said_of_it():
     d = np.random.default_rng(0).normal(size=300).round(4)
     assert describe(d, 0 * d).normal
-    assert "not normal by Shapiro and Wilk's test (p = " in str(describe(np.exp(d).round(4), 0 * d))
+    assert "not normal (Shapiro-Wilk p = " in str(describe(np.exp(d).round(4), 0 * d))
     assert "too few to tell whether they are normal" in str(describe([1, 2], [0, 0]))
     one = json.loads(describe([1], [0]).to_json())
     assert (one["difference"]["sd"], one["normal"], one["shape"]) == (None, None, "symmetric")

@@ -19,13 +19,7 @@ from permtest.study import (
     sample_size,
     sample_size_binary,
 )
-from permtest.study.power import (
-    PowerCurve,
-    Resampling,
-    observed_effect,
-    power_with,
-    units_needed,
-)
+from permtest.study.power import PowerCurve, _rejected, population, units_needed
 
 LARGER = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}
 RNG = np.random.default_rng(7)
@@ -104,31 +98,30 @@ def test_the_size_for_a_power_is_the_one_that_a_full_search_finds(chances):
 @sides
 def test_what_a_study_needs_is_what_the_functions_say(alternative):
     how = {"alpha": 0.1, "alternative": alternative}
-    d = np.array([3, 5, -1, 4, 0, 2, 2, -2, 6, 1, 0, 3.0]) * (-1 if alternative == "less" else 1)
-    of, spread = observed_effect(d), d.std(ddof=1)
-    assert power_with(12, of, **how) == power_t(12, d.mean(), spread, **how)
-    assert units_needed(of, power=0.8, **how) == sample_size(d.mean(), spread, **how)
-    shares, binary = (np.mean(d > 0), np.mean(d < 0)), observed_effect(np.sign(d))
-    assert power_with(12, binary, **how) == exact_power(*shares, 12, **how)
+    side = -1 if alternative == "less" else 1
+    needed = units_needed({"delta": side * 2, "sigma": 2.5}, power=0.8, **how)
+    assert needed == sample_size(side * 2, 2.5, **how)
+    shares = (0.7, 0.2)[::side]
+    binary = dict(zip(("p_b", "p_c"), shares, strict=True))
     assert units_needed(binary, power=0.8, **how) == sample_size_binary(*shares, **how)
-    assert power_with(2, of, alpha=0.05, alternative=alternative) == 0, "no p is so small"
-    large = units_needed(
-        {"p_b": 0.051, "p_c": 0.049}, power=0.8, alpha=0.05, alternative="two-sided"
-    )
-    assert large == sample_size(0.002, (0.1 - 0.002**2) ** 0.5), "by the formula of t"
+    few = units_needed({"delta": side * 9, "sigma": 1}, power=0.8, **how)
+    assert 0.5**few * (1 + (alternative == "two-sided")) <= 0.1, "or no p is so small"
+    many = units_needed({"p_b": 0.051, "p_c": 0.049}, power=0.8, alpha=0.05, alternative="greater")
+    assert many == sample_size(0.002, (0.1 - 0.002**2) ** 0.5, alternative="greater")
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sample_size(0, 1), "delta is 0"),
+        (lambda: sample_size(0, 1), "not enough: the difference is too small, 0, or on the other"),
         (lambda: sample_size(1, 1, power=0.05), "power=0.05 must exceed alpha=0.05"),
-        (lambda: sample_size(-1, 1, alternative="greater"), "wrong sign"),
-        (lambda: exact_power(85, 80, 9), "p_b=85 .* not percent"),
-        (lambda: sample_size_binary(0.7, 0.6), "more than 1"),
+        (lambda: sample_size(-1, 1, alternative="greater"), "or on the other side"),
+        (lambda: exact_power(85, 80, 9), "p_b=85 .* shares of all items"),
+        (lambda: sample_size_binary(0.7, 0.6), "of 1 together"),
         (lambda: exact_power(0.1, 0.2, 10**12), "power_t is as good"),
-        (lambda: sample_size_binary(0.2, 0.2), "p_b - p_c is 0"),
-        (lambda: sample_size_binary(0.1, 0.1001), "sample_size is as good"),
+        (lambda: sample_size_binary(0.2, 0.2), "1,000,000 items are not enough"),
+        (lambda: sample_size_binary(0.1, 0.1001), "sample_size may say how many are"),
+        (lambda: minimum_detectable_effect(9, 1, power=0.04), "power=0.04 must exceed alpha=0.05"),
     ],
 )
 def test_what_cannot_be_planned(call, message):
@@ -160,12 +153,11 @@ def test_the_exact_test_of_answers_has_its_exact_power(alternative):
 @pytest.mark.parametrize("alpha", [0.4, 0.05, 0.001])
 @pytest.mark.parametrize("n", [1, 5, 30, 400])
 def test_bounds_decide_no_sample_otherwise_than_its_exact_test(n, alpha, alternative):
-    law = Resampling.of(A, B, 1, None)
-    times = np.random.default_rng(n).multinomial(n, law.shares, size=150)
-    rows = np.array([np.repeat(law.values, t) for t in times])
+    _, _, values, shares = population(A, B, 1)
+    times = np.random.default_rng(n).multinomial(n, shares, size=150)
+    rows = np.array([np.repeat(values, t) for t in times])
     p = pt.exact_perm_test(rows, np.zeros_like(rows), axis=1, alternative=alternative).pvalue
-    found = law.rejected(np.random.default_rng(n), 150, n, alpha, alternative)
-    assert found == np.count_nonzero(p <= alpha)
+    assert _rejected(values, times, alpha, alternative) == np.count_nonzero(p <= alpha)
 
 
 @sides
@@ -183,8 +175,7 @@ def test_extreme_data():
     curve = partial(power_curve, experiments=9, rng=0)
     assert curve([3], [1], sizes=[1, 5, 6]).power == (0, 0, 1)
     assert set(curve([2, 2, 2], [2, 2, 2], sizes=3).power) == {0}
-    decimals = curve([0.3, 0.5, 0.9], [0.1, 0.3, 0.7], sizes=[4, 6])
-    assert (decimals.power, decimals.delta) == ((0, 1), 0.2)
+    assert curve([0.3, 0.5, 0.9], [0.1, 0.3, 0.7], sizes=[4, 6]).power == (0, 1)
     assert curve([10**30, 5], [0, 5 - 10**30], sizes=[3, 8]).power == (0, 1)
 
 
@@ -192,7 +183,7 @@ def test_a_curve_can_be_read():
     def curve(*shares: float) -> PowerCurve:
         sizes = tuple(100 * (i + 1) for i in range(len(shares)))
         ends = tuple((x - 0.02, x + 0.02) for x in shares)
-        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000, 0.5)
+        return PowerCurve(sizes, shares, ends, "exact", 0.05, "two-sided", 2000)
 
     falling = curve(0.3, 0.7, 0.6, 0.85)  # which is read off the nearest that never falls
     assert [falling.needed(x) for x in (0.75, 0.649, 0.2, 0.9)] == [350, 200, 100, None]
@@ -210,7 +201,7 @@ FEW = {"a": A, "b": B, "experiments": 4}
     ("options", "message"),
     [
         ({"test": "t"}, "test='t' is not known; choose one of 'ex"),
-        ({"sizes": []}, "sizes is empty"),
+        ({"sizes": [5, 0]}, r"sizes\[1\]=0 must be at least 1"),
         ({"experiments": 10**7}, "more than 1,000,000: "),
         ({"test": "mcnemar"}, "test='mcnemar' is for scores of 0 and 1"),
         ({"test": "sign", "delta": 0}, "test='sign' is not about"),
