@@ -108,11 +108,15 @@ def describe(
 
 
 def _summary(column: IntArray, scale: int) -> dict[str, float]:
-    values, apart = registry.as_floats(column, scale), registry.from_first(column, scale)
-    sd = float(apart.std(ddof=1)) if apart.size > 1 else nan
+    values, sd = registry.as_floats(column, scale), deviation(column, scale)
     quartiles = zip(QUARTILES, np.quantile(values, np.arange(5) / 4).tolist(), strict=True)
     found = {"mean": float(values.mean()), "sd": sd, **dict(quartiles)}
     return found | {"skewness": skewness(*count_values(column))}
+
+
+def deviation(column: IntArray, scale: int) -> float:
+    """The standard deviation (n - 1) of integers over a scale; NaN of a single one."""
+    return float(registry.from_first(column, scale).std(ddof=1)) if column.size > 1 else nan
 
 
 def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RNG = None) -> Scores:
@@ -193,7 +197,7 @@ def unit_sizes(
     seed = None if rng is None else int(as_generator(rng).integers(2**63))
     sizes = range(1, max(min(len(scores) // FEWEST_UNITS, LARGEST_SIZE), 1) + 1)
     units = [evaluation_units(scores, None, size, metric=metric, rng=seed) for size in sizes]
-    sds = [registry.deviation(x) for x in units]
+    sds = [deviation(x.differences(), x.scale) for x in units]
     tolerance = 0.01 * sds[0] if tolerance is None else check_finite(tolerance, "tolerance")
     stable = np.flatnonzero(np.abs(np.diff(sds)) <= tolerance)[:STABLE] + 2
     return [
