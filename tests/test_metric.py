@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from permtest import exact_perm_test, metric_test
-from permtest.statistics import score_labels
 
 GOLD = [1, 0, 1, 1, 0, 0, 1, 0, 1, 0]
 A = [1, 0, 1, 1, 0, 1, 1, 1, 1, 0]
@@ -84,29 +83,6 @@ def test_ties_count_though_functions_round():
     low, high = got.pvalue_interval(1 - 1e-6)
     assert low <= exact_perm_test(a, b).pvalue <= high
     assert metric_test(a, a, b[::-1], lambda _, said: 5.0, K=50).pvalue == 1
-
-
-def accuracy(gold, said):
-    return (gold == said).mean()
-
-
-def recall_of_b(gold, said):
-    return (said[gold == "b"] == "b").mean()
-
-
-@pytest.mark.parametrize("clusters", [None, DOCUMENTS])
-@pytest.mark.parametrize(
-    ("labels", "name", "positive", "function"),
-    [
-        ((GOLD, A, B), "accuracy", None, accuracy),
-        ((TEXTS, X, Y), "recall", "b", recall_of_b),
-    ],
-)
-def test_labels_have_the_exact_p_of_their_measure(labels, name, positive, function, clusters):
-    gold, a, b = labels
-    scores = score_labels(gold, {"x": a, "y": b}, name, positive, clusters=clusters)
-    got = exact_perm_test(scores, statistic=name)
-    assert got.pvalue == pytest.approx(exact(*labels, function, clusters=clusters))
 
 
 def test_a_result_is_like_other_sampled_ones():

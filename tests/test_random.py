@@ -213,11 +213,3 @@ def test_streams_are_those_of_spawned_generators():
             stream(origin, part).random(9).tolist() == np.random.default_rng(own).random(9).tolist()
         )
     assert stream(origin, 3, 1).random() == np.random.default_rng(spawned[3].spawn(2)[1]).random()
-
-
-def test_streams_follow_the_state_of_a_generator():
-    rng = np.random.default_rng(3)
-    state = rng.bit_generator.state
-    first, second = seeds(rng).entropy, seeds(rng).entropy
-    rng.bit_generator.state = state
-    assert first == seeds(rng).entropy != second
