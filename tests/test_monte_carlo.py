@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from permtest import _random, exact_perm_test, monte_carlo, samples_needed
-from permtest.null import sampling
+from permtest import exact_perm_test, monte_carlo, samples_needed
 from tests.strategies import alternatives, pairs
 
 
@@ -33,20 +32,6 @@ def test_reproducible_from_a_seed_and_from_a_generator():
     assert monte_carlo(u, v, K=300, rng=np.random.default_rng(5)) == first
     counts = {monte_carlo(u[:50], v[50:], K=300, rng=seed).n_extreme for seed in range(5)}
     assert len(counts) > 1 or counts == {0}
-
-
-@pytest.mark.parametrize("K", [1, 2048, 20_000])
-def test_the_number_of_processors_changes_nothing(monkeypatch, K):
-    rng = np.random.default_rng(7)
-    u, v = rng.integers(0, 9, 500), rng.integers(0, 9, 500)
-    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
-    found = []
-    for processors in (1, 2):
-        monkeypatch.setattr(_random, "usable_processors", lambda n=processors: n)
-        found.append(monte_carlo(u, v, K=K, rng=11))
-    assert found[0] == found[1]
-    laws = [result.null_distribution for result in found]
-    np.testing.assert_array_equal(laws[0].pmf, laws[1].pmf)
 
 
 def test_never_zero_even_when_no_sample_is_extreme():
