@@ -108,10 +108,8 @@ def test_counts_are_compared_by_their_measure():
     u = [(2, 0, 1), (1, 2, 2), (2, 1, 0), (3, 0, 0), (1, 1, 1)]
     v = [(0, 2, 3), (1, 1, 2), (2, 2, 0), (1, 0, 2), (2, 1, 0)]
     table, exact = pt.compare_all(u, v, statistic="f1", K=200), pt.perm_test_F1(u, v)
-    assert (names_of(table), p_of(table, "exact")) == (
-        ["exact", "paired_bootstrap"],
-        [exact.pvalue],
-    )
+    assert names_of(table) == ["exact", "paired_bootstrap"]
+    assert p_of(table, "exact") == [exact.pvalue]
     assert (table["exact"].estimate, table["exact"].interval) == (exact.statistic, None)
     assert table["exact"].title == "exact permutation test of F1"
     assert (table.correlation, table.inflation) == (None, None)
@@ -160,12 +158,9 @@ BELL, SKEWED, NONE = RNG.normal(size=500).round(4), RNG.exponential(size=500).ro
     [
         (BELL, NONE, "normal differences", True),
         (BELL, NONE, "symmetric differences", True),
-        (BELL, NONE, "exchangeable labels", None),
         (BELL, NONE, "independent systems", None),  # a constant correlates with nothing
-        (SKEWED, BELL, "independent systems", True),
         (SKEWED, BELL, "normal scores", False),
         (3 * BELL, SKEWED, "equal variances", False),
-        (SKEWED, NONE, "symmetric differences", False),
         (SKEWED, NONE, "normal differences", False),
         (SKEWED, NONE, "large sample", True),  # 500 pairs are more than 25 times skewness squared
         ([0, 0, 0, 0, 9] * 8, [0] * 40, "large sample", False),
@@ -207,8 +202,6 @@ SCORES = [5, 3, 7, 0], [4, 3, 2, 1]
         (SCORES, {"tests": ["mcnemar"]}, "'mcnemar' does not apply here; choose among exact"),
         (SCORES, {"confidence_level": 95}, "confidence_level must lie in"),
         (SCORES, {"K": 0}, "K=0 must be at least 1"),
-        (SCORES, {"rng": -1}, "rng=-1 must be a seed from 0 on"),
-        (([math.nan], [1]), {}, r"u\[0\] = nan is missing"),
         (([], []), {}, "u and v have 0 pairs"),
     ],
 )

@@ -49,21 +49,15 @@ def test_mcnemar_is_the_permutation_test_of_accuracy(b, c):
 @given(counts, counts, st.integers(0, 60), st.sampled_from([0.8, 0.95, 0.99]))
 @settings(max_examples=60)
 def test_intervals_exclude_0_where_p_is_small(b, c, rest, level):
-    for n in (None, b + c + rest + 1):
-        result = alt.mcnemar(b, c, method="chi2", n=n)
-        if n is None and b + c == 0:
-            with pytest.raises(ValueError, match="has no interval"):
-                result.confidence_interval(level)
-            continue
-        low, high = result.confidence_interval(level)
-        assert low <= result.estimate <= high
-        if abs(result.pvalue - (1 - level)) > 1e-9 and b + c > 0:
-            assert (low <= 0 <= high) == (result.pvalue > 1 - level), n
-
-
-@pytest.mark.parametrize(("numbers", "pooled"), known.PROPORTIONS, ids=str)
-def test_proportions_have_the_known_answers(numbers, pooled):
-    assert found(alt.two_proportion_z(*numbers)) == exactly(pooled)
+    result = alt.mcnemar(b, c, method="chi2", n=b + c + rest or None)
+    if b + c + rest == 0:
+        with pytest.raises(ValueError, match="has no interval"):
+            result.confidence_interval(level)
+        return
+    low, high = result.confidence_interval(level)
+    assert low <= result.estimate <= high
+    if abs(result.pvalue - (1 - level)) > 1e-9 and b + c > 0:
+        assert (low <= 0 <= high) == (result.pvalue > 1 - level)
 
 
 two_by_two = st.tuples(*[st.integers(0, 40)] * 4).filter(lambda t: t[0] + t[1] and t[2] + t[3])
@@ -88,11 +82,9 @@ def test_chi_squared_is_scipys_and_z_its_signed_root(cells, alternative):
     ("call", "message"),
     [
         (lambda: alt.mcnemar(-1, 2), "b=-1 must be at least 0"),
-        (lambda: alt.mcnemar(1, True), "c = True must be a whole number"),
         (lambda: alt.mcnemar(1, 2, n=2), "n=2 is less than b"),
         (lambda: alt.mcnemar(1, 2, method="chi"), "method='chi' is not known; choose one of"),
         (lambda: alt.two_proportion_z(3, 2, 1, 2), "x1 = 3 and n1 = 2: n must be positive"),
-        (lambda: alt.two_proportion_z(0, 0, 1, 2), "x1 = 0 and n1 = 0"),
         (lambda: alt.chi_squared([[1, 2]]), r"shape \(1, 2\)"),
         (lambda: alt.chi_squared([[1, 2], [3, -1]]), r"table\[1, 1\]=-1 must be at least 0"),
     ],

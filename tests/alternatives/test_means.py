@@ -25,18 +25,6 @@ def close(got, expected, tolerance=1e-12):
     assert got == pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
-@pytest.mark.parametrize("name", known.SAMPLES)
-def test_t_tests_have_the_known_answers(name):
-    tests = (alt.paired_t, known.PAIRED_T), (alt.independent_t, known.POOLED_T)
-    for test, answers in (*tests, (welch, known.WELCH_T)):
-        statistic, two, greater, interval = answers[name]
-        result = test(*known.SAMPLES[name])
-        close([result.statistic, result.pvalue], [statistic, two], 1e-11)
-        close(result.confidence_interval(), interval, 1e-11)
-        for side, p in (("greater", greater), ("less", 1 - greater)):
-            close(test(*known.SAMPLES[name], alternative=side).pvalue, p, 1e-11)
-
-
 @given(scores, sides)
 def test_t_tests_are_scipys(rows, alternative):
     a, b = np.array(rows).T / 10
@@ -87,8 +75,6 @@ COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
         (lambda: alt.independent_t([1, 2], [0]), "a has 2 scores and b 1, but this"),
         (lambda: alt.independent_t([1, 1], [2, 2]), "all scores of a are equal, and so are"),
         (lambda: alt.independent_t([math.inf, 2], [1, 2]), r"a\[0\] = inf is not finite"),
-        (lambda: alt.paired_t([1, 2, 3], [1, math.nan, 3]), r"b\[1\] = nan is missing"),
-        (lambda: alt.sign([1, 2], [1, 2, 3]), "a has 2 entries and b has 3"),
         (lambda: alt.paired_t([1, 2], [1, 3], alternative="better"), "alternative='better'"),
         (lambda: alt.paired_t([1, 2]), "b must be a one-dimensional sequence"),
         (lambda: alt.paired_t(COUNTS), r"have counts \(tp, fp, fn\)"),
