@@ -41,7 +41,7 @@ from permtest.question import Question
 
 #: Cell updates that take less time than what happens around them.
 BRIEF = 2 * 10**5
-#: Cell updates of a joint law that take some seconds, with a bar that shows progress.
+#: Cell updates of a joint law that take some seconds.
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
