@@ -280,7 +280,7 @@ class Question:
         if len(self.both_sums) > 2:
             return None
         hits, misses = self.both_sums
-        return Staircase(self.lattice, (hits, misses), True, self.least, False)
+        return Staircase(self.lattice, (hits, misses), self.least)
 
     # ---- other questions -----------------------------------------------------------------------
 
@@ -468,9 +468,8 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
             "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
-    law, tally = group_differences(units.u, units.v)
+    law, u, v = group_differences(units.u, units.v)
     divisor = max(len(data), 1) if entry.name == "mean" else 1
-    u, v = tally.total_u, tally.total_v
     totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
     upper = data.higher_is_better
     return Question(

@@ -168,13 +168,10 @@ class _Spectrum:
                 break
 
     def means(self, delta: float) -> tuple[float, float, float]:
-        """Means of the minorant and the majorant of exp(-lam x) 1{x >= 0}, their errors included.
-
-        Their Fourier transforms at t = j / cells are (1 - t) sum_n F(n) e^(-2 pi i n t) + sum_n
-        F'(n) e^(-2 pi i n t) / (2 pi i). Both functions meet the exponential at the whole numbers n
-        > 0, with its slope; at 0 they are 1 and 0, with the slope that makes all slopes add up to
-        0. Also how much of the difference of both means is error.
-        """
+        """Means of the minorant and the majorant, less and more their errors; and those of both."""
+        # The Fourier transform of F at t = j / cells is (1 - t) sum_n F(n) e^(-2 pi i n t) +
+        # sum_n F'(n) e^(-2 pi i n t) / (2 pi i). Both functions meet exp(-lam x) at the whole
+        # numbers n > 0, with its slope; at 0 they are 1 and 0, and all slopes add up to 0.
         js, cells, lam = self.js, self.cells, self.tilted.tau * self.period / self.cells
         t, theta = js / cells, 2 * pi / self.period * js
         decay, slope = exp(-lam), lam * exp(-lam) / -expm1(-lam)
@@ -261,10 +258,7 @@ def _all_within(ranges: Ints, first: int, last: int) -> Ints:
 
 
 def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, float]:
-    """Ranges of j up to m / 2 outside of which |phi| is below exp(-cut), and its sum there.
-
-    Raises TooHard where it takes more cosines than `budget`.
-    """
+    """Ranges of j up to m / 2 outside of which |phi| is below exp(-cut), and its sum there."""
     (widths, counts, (_, _, spread)), largest = law, float(law.widths[-1])
     first, rest = int(m / largest / 2) + 1, 0.0
     found = [np.array([[1, min(first - 1, m // 2)]])]
@@ -298,12 +292,10 @@ class _Zone(NamedTuple):
 def zone_of(
     law: tuple[Floats, Ints, Floats], start: float, stop: float, cut: float, enough: float
 ) -> tuple[Ints, _Zone]:
-    """The grid from one frequency to another, and the entries whose cosines bound |phi| there.
-
-    -log(1 - x), where x = spread sin^2, is at least alpha x + beta x^2, for x times any tangent of
-    -log(1 - x) / x: the bound is closest near exp(-cut). So many entries are looked at that -log
-    |phi| is `enough` on average; the smallest of those that have turned make steps longest.
-    """
+    """The grid from one frequency to another, and the entries whose cosines bound |phi| there."""
+    # -log(1 - x), where x = spread sin^2, is at least alpha x + beta x^2, for x times any tangent
+    # of -log(1 - x) / x: the bound is closest near exp(-cut). So many entries are looked at that
+    # -log |phi| is `enough` on average; the smallest that have turned make steps longest.
     widths, counts, spread = law
     counts = np.minimum(counts, MOST_ALIKE)  # fewer entries have a bound too
     level = counts * spread * (0.25 + 3 / 32 * spread)

@@ -40,7 +40,6 @@ Group: TypeAlias = tuple[int, int, float, float]
 
 #: Up to so many informative entries all probabilities are exact in a float64.
 ROUNDLESS = 52
-
 #: The mass that is spread. A power of two, so that dividing by it is exact; a large one keeps far
 #: cells out of the subnormal numbers, with which processors are slow.
 MASS = 2.0**1000
@@ -111,11 +110,9 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
 
 
 def dp_rounding(law: TwoPointSum) -> float:
-    """Bound on the relative error of a sum of `dp_cells` of the null law.
+    """Bound on the relative error of a sum of `dp_cells` of the null law, added up in pairs.
 
-    Each cell has been added to once for each entry, with a rounding of at most EPS / 2; the sum
-    over cells is NumPy's, in pairs. With few entries every sum is a multiple of 2^-N', and none is
-    rounded.
+    Entries are rounded by EPS / 2 at most, one by one; few make multiples of 2^-N', not rounded.
     """
     return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
 
@@ -157,10 +154,8 @@ SAFETY = 16.0
 class Rounded(NamedTuple):
     """Cells of a law with two kinds of error.
 
-    `relative` bounds the relative error that comes from the leaves, those of different leaves
-    being independent. `noise` is `SAFETY` times the standard deviation that the rounding errors of
-    the FFTs have in each cell, errors of different cells being nearly
-    uncorrelated, but for low frequencies (see `probability`).
+    `relative` bounds the relative error that comes from the leaves, which are independent. `noise`
+    is `SAFETY` times the standard deviation of the rounding errors of the FFTs in each cell.
     """
 
     cells: Floats
@@ -168,10 +163,8 @@ class Rounded(NamedTuple):
     noise: float
 
     def probability(self, chosen: NDArray[np.bool_]) -> tuple[float, float]:
-        """The sum of some cells, and its noise, which comes on top of `relative`.
-
-        Errors of low frequencies do not average out over many cells: they come to a few EPS.
-        """
+        """The sum of some cells, and its noise, which comes on top of `relative`."""
+        # Errors of low frequencies do not average out over many cells: they come to a few EPS.
         noise = self.noise * float(chosen.sum()) ** 0.5 + SAFETY * EPS
         return float(np.sum(self.cells[chosen])), noise
 
@@ -240,11 +233,9 @@ def norm(cells: Floats) -> float:
 
 
 def _product(f: Rounded, g: Rounded) -> Rounded:
-    """One convolution through a real FFT, with its errors.
-
-    A transform of length m adds noise of EPS sqrt(log2 m) at most, spread evenly; each factor
-    averages the noise of the other.
-    """
+    """One convolution through a real FFT, with its errors."""
+    # A transform of length m adds noise of EPS sqrt(log2 m) at most, spread evenly; each factor
+    # averages the noise of the other.
     from scipy import fft
 
     n = f.cells.size + g.cells.size - 1
@@ -259,11 +250,8 @@ def _product(f: Rounded, g: Rounded) -> Rounded:
 
 
 def _binomial(law: TwoPointSum, k: int) -> Rounded:
-    """Law of the k-th group, width * Binomial(count, move), from the mode outwards.
-
-    Roundings add up with the distance from there, a few times sqrt(n); measured, to a third of
-    this.
-    """
+    """Law of the k-th group, width * Binomial(count, move), from the mode outwards."""
+    # Roundings add up with the distance from there, a few times sqrt(n); measured: a third of this.
     n, stay, move = int(law.counts[k]), float(law.stay[k]), float(law.move[k])
     mode = min(int((n + 1) * move), n)
     up, down = np.arange(mode, n), np.arange(mode, 0, -1)
@@ -284,9 +272,8 @@ PATIENCE = 3 * 10**9
 def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
     """log P(T = t) on all cells of a null law, -inf where nothing can be, and an error.
 
-    P is off by no more than error + 5 EPS |log P|, relative to itself. Each of several tilted laws
-    takes over where the one before has too little left. Raises TooHard where none is likely, or it
-    takes long.
+    P is off by no more than error + 5 EPS |log P|, relative to itself. TooHard if it takes long, or
+    if no tilted law has enough left where the one before, nearer to the centre, has too little.
     """
     possible, spent, tau, scale = attainable(law), 0.0, 0.0, -log(MASS)
     logs, end = np.full(law.top + 1, -np.inf), law.top // 2 + 1

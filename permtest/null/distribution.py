@@ -1,7 +1,6 @@
 """Probabilities, laws on equally spaced integers, and the law of a sum of swaps.
 
-A probability is never 0 unless its event is impossible, and comes with its logarithm and a bound on
-its relative error. A law gives P(S = offset + unit t) for t = 0, 1, ..., M - 1, as f(z) in the
+A law gives P(S = offset + unit t) for t = 0, 1, ..., M - 1, as f(z) in the
 paper; of several sums it lists the points that can be reached. `pmf` is the law of one entry under
 the null hypothesis: stay or swap, each with probability 1/2 (Eq. 4).
 
@@ -372,31 +371,24 @@ class TwoPointSum:
 LocalLaws: TypeAlias = "Sequence[LatticeDistribution] | TwoPointSum"
 
 
-class Tally(NamedTuple):
-    """What one pass over two columns of scores found: their sums, and the smallest score."""
-
-    total_u: int
-    total_v: int
-
-
-def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, Tally]:
-    """Group the effects u_n - v_n (stay) and v_n - u_n (swap) of integers, and describe those."""
+def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, int, int]:
+    """Group the effects u_n - v_n (stay) and v_n - u_n (swap) of integers; with both sums."""
     if u.dtype == np.int64 and v.dtype == np.int64:
         rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
-        facts, starts = np.zeros((1, 6), dtype=np.int64), np.zeros(2, dtype=np.int64)
+        facts, starts = np.zeros((1, 5), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
         count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
-        total_u, total_v, _, unit, top, _ = facts[0].tolist()
+        total_u, total_v, unit, top, _ = facts[0].tolist()
         if unit > 0:
             k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
             step, half = 2 * unit if k else 1, np.full(k, 0.5)
             law = TwoPointSum(u.size, -top * unit, step, widths[:k], counts[:k], half, half)
-            return law, Tally(total_u, total_v)
+            return law, total_u, total_v
     u, v = with_room(u), with_room(v)
     widths, counts = count_values(np.abs(u - v))
     # An entry of difference d goes from -d to d.
     law = from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts))
-    return law, Tally(exact_sum(u), exact_sum(v))
+    return law, exact_sum(u), exact_sum(v)
 
 
 def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
@@ -512,7 +504,7 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
         unit = max(int(np.gcd.reduce(found)), 1)
         part, times = slice(end, end := end + found.size), table[found].astype(np.int64)
         widths[part], counts[part] = found // unit, times
-        facts[r] = a.sum(), b.sum(), low, unit, widths[part] @ times, times.sum()
+        facts[r] = a.sum(), b.sum(), unit, widths[part] @ times, times.sum()
     starts[-1] = end
 
 
@@ -520,13 +512,10 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
 def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[bool, int, int, int, int]:
     """Count |u_i - v_i|; whether all fit the tables, both sums, the smallest and the largest score.
 
-    Each row of `tables` counts every fourth entry, so that equal neighbours do not wait for each
-    other.
+    Each row of `tables` counts every fourth entry: equal neighbours do not wait for each other.
     """
     total_u, total_v = np.int64(0), np.int64(0)
-    low, high = np.int64(0), np.int64(0)
-    if u.size > 0:
-        low = high = u[0]
+    low = high = u[0] if u.size > 0 else np.int64(0)
     for i in range(u.size):
         x, y = u[i], v[i]
         total_u += x
@@ -548,8 +537,8 @@ def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws
     """Count the differences of many tests, and describe their scores.
 
     Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its law is ``starts[r] : starts[r + 1]`` of
-    widths and counts, divided by a divisor; ``facts[r]`` has both sums, the smallest score, the
-    divisor (0: it does not fit), the sum of the divided differences, and how many are not 0.
+    widths and counts, divided by a divisor; ``facts[r]`` has both sums, the divisor (0: it does
+    not fit), the sum of the divided differences, and how many are not 0.
     """
     (u, v, first, second), (starts, widths, counts) = tests, laws
     tables, end = np.zeros((4, TABLE), dtype=np.int64), np.int64(0)
@@ -577,6 +566,6 @@ def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws
         unit = max(unit, np.int64(1))
         for k in range(begin, end):
             widths[k] //= unit
-        facts[r, 0], facts[r, 1], facts[r, 2] = total_u, total_v, low
-        facts[r, 3], facts[r, 4], facts[r, 5] = unit, top // unit, differing
+        facts[r, 0], facts[r, 1], facts[r, 2] = total_u, total_v, unit
+        facts[r, 3], facts[r, 4] = top // unit, differing
     starts[-1] = end

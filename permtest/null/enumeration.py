@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from permtest._errors import TooHard, TooLarge
 from permtest._jit import Ints
-from permtest.integers import IntArray, as_integers, with_room
+from permtest.integers import as_integers, with_room
 from permtest.null.distribution import TwoPointSum
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
@@ -61,7 +61,9 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
     >>> enumerate_swaps([1, 2], [-1, -2]).tolist()
     [3, 1, -1, -3]
     """
-    stays, swaps = _exact(stay, "stay"), _exact(swap, "swap")
+    # int64 where no sum can overflow, Python integers otherwise.
+    both = ((stay, "stay"), (swap, "swap"))
+    stays, swaps = (with_room(as_integers(x, name), 2 * MAX_ENTRIES) for x, name in both)
     if stays.size != swaps.size:
         raise ValueError(f"stay and swap must be alike, not {stays.size} and {swaps.size} effects")
     if stays.size > MAX_ENTRIES:
@@ -85,11 +87,9 @@ def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
 
 
 def count_tail(law: TwoPointSum, t0: int) -> int:
-    """How many labellings have T >= t0, in integers.
+    """How many labellings have T >= t0: those that lack top - t0 at most, from two halves.
 
-    Those are the ones that lack top - t0 at most; halves of the entries are combined. O(2^(N'/2))
-    for N' informative entries, far less near the end. TooHard if a half has more than `MAX_SUMS`
-    sums.
+    O(2^(N'/2)), far less near the end; TooHard if a half has more than `MAX_SUMS` sums.
     """
     if 2 * t0 <= law.top:  # the others are fewer
         return int(2**law.n_informative) - count_tail(law, law.top - t0 + 1)
@@ -106,7 +106,10 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
     else:
         first = second = widths[:0]
     if first.size and second.size:
-        return count_pairs(first, second, lacking)
+        both = np.concatenate([second, (lacking - first)[::-1]])
+        # Merging is quicker than searching: of what is equal, the sums of `second` come first.
+        places = np.flatnonzero(both.argsort(kind="stable") >= second.size)
+        return int(places.sum(dtype=np.int64)) - places.size * (places.size - 1) // 2
     raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 
@@ -121,19 +124,6 @@ def subset_sums(widths: Ints, most: int) -> Ints:
     return sums
 
 
-def count_pairs(first: NDArray[Any], second: NDArray[Any], most: int) -> int:
-    """How many pairs of elements of two ascending lists sum to `most` or less."""
-    both = np.concatenate([second, (most - first)[::-1]])
-    # Merging is quicker than searching: of what is equal, the elements of `second` come first.
-    places = np.flatnonzero(both.argsort(kind="stable") >= second.size)
-    return int(places.sum(dtype=np.int64)) - places.size * (places.size - 1) // 2
-
-
-def _exact(values: ArrayLike, name: str) -> IntArray:
-    """int64 where no sum of `MAX_ENTRIES` values can overflow, Python integers otherwise."""
-    return with_room(as_integers(values, name), 2 * MAX_ENTRIES)
-
-
 #: Digits of the largest product that is formed; 17 million take 1.5 s.
 MAX_DIGITS = 5 * 10**7
 
@@ -141,8 +131,7 @@ MAX_DIGITS = 5 * 10**7
 def count_labellings(law: TwoPointSum) -> list[int]:
     """How many labellings of the informative entries give T = 0, 1, ..., top; they sum to 2^N'.
 
-    Decimals serve as integers because they multiply in quasi-linear time; nothing is ever rounded.
-    Raises MemoryError if there are too many digits, about N' > 14 000 informative entries.
+    Decimals multiply in quasi-linear time, and nothing is rounded. MemoryError from N' = 14 280 on.
     """
     size = int(law.n_informative * log10(2)) + 2  # digits for the largest possible count, 2^N'
     digits = size * (law.top + 1)

@@ -209,11 +209,9 @@ def _coordinates(points: IntArray, basis: IntArray) -> IntArray:
 
 
 def _reduce(basis: IntArray, steps: IntArray, counts: Ints) -> tuple[Any, Any]:
-    """Another basis of the same lattice, in which the box around T is small.
-
-    Taking a multiple of one coordinate off another one keeps the lattice. The best multiple makes
-    the sum of |a - k b| smallest, which is a weighted median of the ratios a / b.
-    """
+    """Another basis of the same lattice, in which the box around T is small."""
+    # Taking a multiple of one coordinate off another one keeps the lattice. The best multiple makes
+    # the sum of |a - k b| smallest, which is a weighted median of the ratios a / b.
     steps, improved = _small(steps), True
     weights = counts.astype(steps.dtype)
     while improved:
@@ -288,8 +286,7 @@ def box_shape(lattice: LatticeSum) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def box_law(lattice: LatticeSum) -> Box:
     """The joint law from its characteristic function, by one inverse FFT, for rank 1 or more.
 
-    O(C log C + C K) for C cells, about (18 standard deviations)^r; MemoryError if there are too
-    many.
+    O(C log C + C K) for C cells, about (18 standard deviations)^r; MemoryError beyond MAX_CELLS.
     """
     from scipy import fft
 
@@ -323,11 +320,9 @@ def box_law(lattice: LatticeSum) -> Box:
 
 
 def _fair_product(shape: Ints, lattice: LatticeSum) -> tuple[Floats, float]:
-    """E cos(theta (T - E T)) at theta = 2 pi j / shape, and the sum of squared rounding errors.
-
-    By symmetry this is prod_k cos(pi x_k)^c_k with x = steps * j / shape; below exp(-SMALL) it
-    stays 0. Of the last axis only the first half, as for a real transform.
-    """
+    """E cos(theta (T - E T)) at theta = 2 pi j / shape, and the sum of squared rounding errors."""
+    # By symmetry this is prod_k cos(pi x_k)^c_k with x = steps * j / shape; below exp(-SMALL) it
+    # stays 0. Of the last axis only the first half, as for a real transform.
     half = (*shape[:-1].tolist(), int(shape[-1]) // 2 + 1)
     values, squares, counts = np.zeros(prod(half)), 0.0, lattice.counts.tolist()
     steps, sizes = lattice.steps.astype(np.int64), shape[:, None]

@@ -1,12 +1,9 @@
 """Tails of a sum of independent variables that take several values each, accurate relative to p.
 
 T = sum of T_i, where T_i is the step s of its table with probability w_s / sum(w). Items with the
-same table are counted once. Tilting moves the mass next to the threshold, as in `tail`:
-
-    P(T = t) = exp(K(tau) - tau t) P_tau(T = t),  K(tau) = sum_i log E exp(tau T_i),
-
-and the characteristic function of the tilted law, centred at its mean m, is inverted at the tail
-alone (Pagano and Tritchler 1983; Keich 2005):
+same table are counted once. With K(tau) = sum_i log E exp(tau T_i), tilting moves the mass next to
+the threshold, as in `tail`, and the characteristic function of the tilted law, centred at its mean
+m, is inverted at the tail alone (Pagano and Tritchler 1983; Keich 2005):
 
     P(T >= t0) = exp(K - tau t0) / M sum_j phi(theta_j) e^(i theta_j (m - t0)) G(theta_j),
 
@@ -36,16 +33,12 @@ from permtest.null.tail_kernels import reach
 #: Extended precision, where the platform has it: exponents of small p have thousands of units.
 LONG = np.longdouble
 LONG_EPS = float(np.finfo(LONG).eps)
-
 #: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
 CUT = 46.0
-
 #: Cells of the window, cells of tables that are transformed, and cells of a whole law, at most.
 MOST_CELLS, MOST_WORK, MOST_DRAWN = 2**22, 2**27, 2**22
-
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
-
 #: At so many frequencies or fewer a table is summed at each, instead of transformed.
 FEW = 512
 
@@ -103,8 +96,6 @@ class MultinomialSum:
     @cached_property
     def tops(self) -> Ints:
         """The largest step of each table."""
-        if not self.counts.size:
-            return np.zeros(0, dtype=np.int64)
         return np.asarray(np.maximum.reduceat(self.steps, self.starts))
 
     @cached_property
@@ -345,11 +336,9 @@ def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]
 
 
 def _two_point_bound(law: MultinomialSum, shares: Floats, m: int) -> Floats:
-    """A lower bound of -log |phi| at all frequencies up to m / 2, where tables have two steps.
-
-    It is -1/2 log(1 - x) of each item, x = 4 q (1 - q) sin^2(theta step / 2), and at least
-    x / 2 + x^2 / 4: a sum of cosines, which is a Fourier transform.
-    """
+    """A lower bound of -log |phi| at all frequencies up to m / 2, where tables have two steps."""
+    # An item has -1/2 log(1 - x), x = 4 q (1 - q) sin^2(theta step / 2), which is at least
+    # x / 2 + x^2 / 4: a sum of cosines, which is a Fourier transform.
     x = 4 * shares[::2] * shares[1::2]
     once, twice = law.counts * (x / 4 + x * x / 8), law.counts * x * x / 32
     places = np.concatenate([law.tops, 2 * law.tops])
@@ -383,11 +372,9 @@ def _add_up(
 def _log_phi(
     law: MultinomialSum, shares: Floats, centred: Floats, j: Ints, m: int
 ) -> tuple[NDArray[np.complex128], Floats]:
-    """log phi of each table at some frequencies, centred, and bounds on their errors.
-
-    Near 0 what is small is computed as such: 1 - Re phi by sines of half angles, and the imaginary
-    part without its first-order term, which is 0 at the mean.
-    """
+    """log phi of each table at some frequencies, centred, and bounds on their errors."""
+    # Near 0 what is small is computed as such: 1 - Re phi by sines of half angles, and the
+    # imaginary part without its first-order term, which is 0 at the mean.
     theta = (2 * np.pi * j / m)[:, None]
     x = theta * centred
     near = np.abs(x) < 0.5

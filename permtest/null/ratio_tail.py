@@ -4,7 +4,8 @@ F1 and its relatives are a / (a + i) for two sums that vary, hits a and misses i
 what both systems have together does not change). The difference of two systems grows with the
 first one's hits and falls with its misses, so that the labellings with at least the observed
 difference form a staircase in the plane of a and i: in each row r of a lattice of points T = (s,
-r), the cells from some start s_r on. With K(tau) = log E exp(tau T),
+r), the cells from some start s_r on. With K(tau) = log E exp(tau T), to which a move adds
+log((1 + exp(push)) / 2), push = tau step,
 
     P(T in the staircase) = exp(K - tau t0) E_tau[exp(-tau (T - t0)); T in the staircase],
 
@@ -85,22 +86,19 @@ class Unreached(TooHard):
 
 @dataclass(frozen=True, eq=False)
 class Staircase:
-    """The event that a / (a + i), or a / i, of one system exceeds that of the other by enough."""
+    """The event that a / (a + i) of one system exceeds that of the other by enough; 0 / 0 is 0."""
 
     #: Null law of (a, i) of the first system, of rank 2, and the sums of both systems together.
     lattice: LatticeSum
     totals: tuple[int, int]
-    #: Whether the hits a are part of the denominator; 0 / 0 is 0.
-    whole: bool
     #: By how much, and whether a difference of exactly that is too small.
     least: Fraction
-    strict: bool
+    strict: bool = False
 
     def tail(self) -> Probability:
-        """The probability of the event under the null hypothesis.
+        """Its probability; TooHard if that would take more than a second or so.
 
-        Its error bound covers roundings (each operation at its worst), what was left out, and the
-        mass outside of the window. Raises TooHard if it would take more than a second or so.
+        The error bound covers roundings (each operation at its worst) and what was left out.
         """
         if self.least < 0 or (self.least == 0 and not self.strict):
             # By symmetry the difference is at most -x as often as it is at least x.
@@ -136,14 +134,9 @@ class Staircase:
     def reached(self, a: int, i: int) -> bool:
         """Whether the event happens where the first system has these sums, in integers."""
         a, i = min(max(a, 0), self.totals[0]), min(max(i, 0), self.totals[1])
-        gap = self._ratio(a, i) - self._ratio(self.totals[0] - a, self.totals[1] - i)
+        others = self.totals[0] - a, self.totals[1] - i
+        gap = Fraction(a, max(a + i, 1)) - Fraction(others[0], max(sum(others), 1))
         return gap > self.least if self.strict else gap >= self.least
-
-    def _ratio(self, a: int, i: int) -> Fraction | float:
-        below = a + i if self.whole else i
-        if below:
-            return Fraction(a, below)
-        return inf if a else Fraction(0)  # inf where no labelling can be: it has to grow with a
 
 
 class _Region(NamedTuple):
@@ -166,9 +159,8 @@ class _Tilted:
         self.exact_frame, self.steps = _in_rows(event.lattice)
         turns = (np.minimum(self.steps, 0), np.maximum(self.steps, 0))
         self.ends = np.stack([self.counts @ e for e in turns], axis=1)
-        least, largest = float(event.least), 1.0 if event.whole else float(event.totals[0])
-        band = 32 * EPS * max(largest, abs(least))
         # From where on the statistic is extreme, less and more what roundings may come to.
+        least, band = float(event.least), 32 * EPS
         self.least, self.sure = least - band, least + band
         # Both sums at T = 0, what one step in s adds to them, and one in r; what moves add to them.
         self.frame = np.array(self.exact_frame, dtype=np.float64)
@@ -229,13 +221,9 @@ class _Tilted:
         return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
 
     def _bounds(self, rows: Ints, starts: Ints, nearest: np.intp) -> Floats:
-        """Bounds on the log of the probability of the region in blocks that begin at these rows.
-
-        All of a row has the same hits. Between two rows the boundary rises in both sums, so that a
-        block of rows has no more misses than its ends and, starts being whole numbers, one step
-        along a row. There a tilt leaves no more than the largest weight times its mass, or times 1
-        (Chernoff), as others do.
-        """
+        """Bounds on the log of the probability of the region in blocks that begin at these rows."""
+        # All of a row has the same hits. Between two rows the boundary rises in both sums, so that
+        # a block has no more misses than its ends and, starts being whole, one step along a row.
         frame, number = self.frame, np.arange(rows.size)
         after = np.minimum(number + 1, rows.size - 1)
         after = np.where(rows[after] - rows > 1, after, number)
@@ -251,6 +239,7 @@ class _Tilted:
         best = self.gap(np.maximum(hits, hits[after]), np.minimum(fewest, fewest[after]))
         out = (best < self.least) | ((starts > self.ends[0, 1]) & (after == number))
         misses[out] = -1e150
+        # A tilt leaves no more than the largest weight times the mass there, or 1 (Chernoff).
         low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
         tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
         x, y = max(tilt[0], 0.0), min(tilt[1], 0.0)  # but for roundings the same
@@ -264,10 +253,7 @@ class _Tilted:
         return np.asarray(bounds)
 
     def bound(self) -> float:
-        """Bound on the log of the tail.
-
-        From t0 outwards, the largest weight so far gains at each row; times the mass from there on.
-        """
+        """Bound on the log of the tail: largest weights so far, times the mass from there on."""
         region = self._rows_above(-4.0)
         rows, mean = region.first + np.arange(region.starts.size), self.means[1]
         total, at = 1.0 + region.rest, int(region.origin[1]) - region.first
@@ -289,11 +275,8 @@ class _Tilted:
         return np.asarray(2 * (self.corner - origin) - self.counts[even] @ self.moves[even])
 
     def _log_scale(self, origin: Ints) -> tuple[float, float, float]:
-        """K(tau) - tau t0 in two parts, and its error.
-
-        From the corner for rare moves, K is sum log1p(odds) less that of ln 2; for others, from the
-        middle, sum log cosh(push / 2). Products of tau are exact.
-        """
+        """K(tau) - tau t0 in two parts, and its error; products of tau are exact."""
+        # Rare moves add log1p(odds) - ln 2, from the corner; others log cosh(push / 2).
         rare, push = self.q < RARE, self.push
         cosh = np.log1p(2 * np.sinh(np.where(rare, 0, push) / 4) ** 2)
         rounded = self.counts * np.where(rare, np.log1p(np.exp(-push)), cosh)
@@ -335,25 +318,14 @@ class _Tilted:
         return starts
 
     def gap(self, a: Floats, i: Floats) -> Floats:
-        """f(a, i) - f(A - a, I - i), f(a, i) = a / (a + i), or a / i; never falls with a or -i.
-
-        Outside of 0 <= a <= A, 0 <= i <= I its value is that at the nearest point inside.
-        """
+        """The difference of the ratios, with sums kept in range; never falls with a or -i."""
         most, worst = self.event.totals
         a, i = np.minimum(np.maximum(a, 0.0), most), np.minimum(np.maximum(i, 0.0), worst)
-        ratios = []
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for x, y in ((a, i), (most - a, worst - i)):
-                below = x + y if self.event.whole else y
-                ratio = x / below  # infinite, or no number, where that is 0
-                ratios.append(np.where(ratio == ratio, ratio, 0.0))
-            return np.asarray(ratios[0] - ratios[1])
+        mine, theirs = np.maximum(a + i, 1e-300), np.maximum(most - a + (worst - i), 1e-300)
+        return np.asarray(a / mine - (most - a) / theirs)
 
     def _cumulants(self, tilt: Floats) -> tuple[float, Floats]:
-        """K of a tilt in both sums, and its gradient, the tilted mean.
-
-        K(x, y) = log E exp(x a + y i) is the sum over moves of log((1 + exp(push)) / 2).
-        """
+        """K(x, y) = log E exp(x a + y i) of a tilt, and its gradient, the tilted mean."""
         push = self.sums @ tilt
         odds = np.exp(-np.abs(push))
         logs = np.maximum(push, 0.0) + np.log1p(odds) - log(2.0)
@@ -362,19 +334,15 @@ class _Tilted:
         return value, self.frame[0] + (self.counts * shares) @ self.sums
 
     def _find_tilt(self) -> Floats:
-        """The tilt towards the most likely point of the region, no less than one deviation.
-
-        There it points along the gradient of the statistic (Lagrange), and the tilted mean lies on
-        the boundary: met in turn. Any tilt gives the right tail; this one puts the mass where it
-        begins.
-        """
+        """The tilt towards the most likely point of the region, no less than one deviation."""
+        # There it points along the gradient of the statistic (Lagrange), and the tilted mean lies
+        # on the boundary: met in turn. Any other tilt would give the right tail too.
         found, totals = np.zeros(2), np.array(self.event.totals, dtype=float)
         for _ in range(40):
             mean, slope = self._cumulants(found)[1], np.zeros(2)
             for a, i in (mean, totals - mean):
-                below = a + i if self.event.whole else i
-                if below > 0:
-                    slope += np.array((i, -a)) / (below * below)
+                if a + i > 0:
+                    slope += np.array((i, -a)) / (a + i) ** 2
             lengths = np.abs(self.sums @ slope)
             deviation = 0.5 * float(np.sqrt(self.counts @ lengths**2))
             if deviation == 0:
@@ -395,10 +363,8 @@ class _Tilted:
 
 
 def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
-    """Both sums at s = r = 0, what a step in s adds to them, and one in r; moves in (s, r).
-
-    Along a row misses fall and hits stay; s depends as little on r as can be.
-    """
+    """Both sums at s = r = 0, what a step in s adds to them, and one in r; moves in (s, r)."""
+    # Along a row misses fall and hits stay; s depends as little on r as can be.
     (a, i), (b, j) = ([int(x) for x in row] for row in lattice.basis)
     g = gcd(a, b)
     sign = 1 if b * i < a * j else -1
@@ -455,7 +421,7 @@ def _cells(law: _Tilted, negligible: float) -> tuple[Floats, tuple[int, int], in
     """The tilted law as a table (row r, column s), without a negligible share of its mass.
 
     Also its first column and row, the power of two that weights exp(-push) were divided by, the
-    share that was left out, and the relative error of each cell: all terms are positive.
+    share that was left out, and the relative error of each cell.
     """
     # Moves that spread most come last, so that the table is small for long.
     spread = (law.counts * law.q)[:, None] * law.moves.astype(np.float64) ** 2
@@ -547,11 +513,9 @@ class _Phi(NamedTuple):
     m: Ints
 
     def search(self, cut: float, work: float) -> tuple[Ints, float]:
-        """The frequencies at which |phi| may exceed exp(-cut), and a bound on all the others.
-
-        Boxes are cut in four until they do not matter, or one point is left; of opposite ones only
-        one is looked at, as both m are odd. Raises TooHard where more than `work` moves would be.
-        """
+        """The frequencies at which |phi| may exceed exp(-cut), and a bound on all the others."""
+        # Boxes are cut in four until they do not matter, or one point is left; of opposite ones
+        # only one is looked at, as both m are odd.
         law, (h_s, h_r) = self.law, ((self.m - 1) // 2).tolist()
         stack = [np.array([(1, h_s, -h_r, h_r), (0, 0, 1, h_r)], dtype=np.int64)]
         found, rest = [np.zeros((1, 2), dtype=np.int64)], 0.0
@@ -581,11 +545,9 @@ class _Phi(NamedTuple):
         return points[np.argsort(points[:, 0], kind="stable")], rest
 
     def bounds(self, boxes: Ints, enough: Floats) -> tuple[Floats, float]:
-        """Bounds on -log |phi| in boxes of frequencies, and how many moves were looked at.
-
-        The sine is smallest where x is nearest to a whole number; |sin(pi x)| is at least pi x (1 -
-        x) (1 + x (1 - x)), and -log(1 - y) at least y + y^2 / 2. No more is added up than `enough`.
-        """
+        """Bounds on -log |phi| in boxes of frequencies, and how many moves were looked at."""
+        # The sine is smallest where x is nearest to a whole number; |sin(pi x)| is at least
+        # pi x (1 - x) (1 + x (1 - x)), and -log(1 - y) at least y + y^2 / 2.
         (law, m), bounds, asked = self, np.zeros(len(boxes)), 0.0
         spread = 4 * law.q * (1 - law.q)
         middles, halves = (boxes[:, ::2] + boxes[:, 1::2]) / 2, (boxes[:, 1::2] - boxes[:, ::2]) / 2
@@ -609,13 +571,11 @@ class _Phi(NamedTuple):
         return bounds, asked
 
     def at(self, points: Ints) -> tuple[NDArray[np.complex128], Floats]:
-        """E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error.
-
-        Angles are measured from where T would be if rare moves were not made, and half of the
-        others; whole turns are taken off in integers. With t = tan(pi x) a factor has the angle
-        arctan(a t / (1 + b t^2)), -2 log of its size is log1p(spread t^2 / d), d = 1 + beta^2 t^2,
-        and the square of its derivative by pi x is (c + e t^2) / d: nothing cancels.
-        """
+        """E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error."""
+        # Angles are measured from where T would be if rare moves were not made, and half of the
+        # others; whole turns are taken off in integers. With t = tan(pi x) a factor has the angle
+        # arctan(a t / (1 + b t^2)), -2 log of its size is log1p(spread t^2 / d), d = 1 + beta^2
+        # t^2, and the square of its derivative by pi x is (c + e t^2) / d: nothing cancels.
         law, m = self
         q, counts, rare = law.q[:, None], law.counts.astype(np.float64), law.q[:, None] < RARE
         beta, spread = np.tanh(law.push / 2)[:, None], 4 * q * (1 - q)
@@ -652,8 +612,7 @@ class _Phi(NamedTuple):
     def add_up(self, points: Ints, stop: int) -> tuple[float, float, float]:
         """Sum of exp(-tau (T - t0)) over rows up to `stop`, its error, the largest sum of weights.
 
-        Points come in order of j_s, (0, 0) first. A term of a transform takes part in log2(m_r)
-        sums.
+        Points come in order of j_s, (0, 0) first.
         """
         law, m = self
         decay, first, origin = float(law.tau[0]), law.region.first, law.region.origin

@@ -49,9 +49,8 @@ DIGIT = 31
 def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn:
     """Draw T under random labellings (Alg. 1, line 8), and count how often each value comes up.
 
-    A Binomial(c, 1/2) number of moves is the number of ones among c random bits. What is drawn does
-    not depend on the number of threads. Time O(K N' / 64) for K samples of N' informative entries,
-    plus O(K U) for U distinct widths, shared among the processors; 8 MiB for each of them.
+    What is drawn does not depend on the number of threads. O(K (N' / 64 + U)) for K samples of N'
+    informative entries of U widths, shared among the processors; 8 MiB for each of them.
     """
     shape = (-(-size // BLOCK), 4, LANES)
     states = rng.integers(0, 2**64 - 1, shape, dtype=np.uint64, endpoint=True)

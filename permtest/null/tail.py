@@ -50,30 +50,23 @@ from permtest.null.tail_kernels import find_tilt, tail_sum, tilt_towards, upper_
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
-
 #: Widths and cells that NumPy takes together in the time of a look; and additions in that of one.
 IN_NUMPY, COSINE = 200, 10
-
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
 MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
-
 #: In NumPy, dynamic programming is quicker than the tilted tail of so few pairs that differ,
 #: if it updates no more cells.
 PAIRS, SHORT = 300, 10**6
-
 #: Looks that are always granted, because so few take no time.
 LEAST = 10**5
-
 #: The second try is hopeless where the largest width has so many cells, unless widths are few: each
 #: takes some looks at a hundred widths.
 HOPELESS, FEW = 10**5, 20
-
 #: From this width on, which is longer for more entries, and with so many of them, the peaks of
 #: |phi| are found on a grid.
 LONG, CELLS_EACH, MANY = 3000, 20, 150
-
 #: Logarithm of the number of labellings up to which those beyond a threshold are counted: as a
 #: rule halves have no more sums than can be listed.
 MOST_COUNTED = 23.0
@@ -103,8 +96,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
 
     The lattice spans some 20 standard deviations; all but a few of its frequencies are left out,
-    with a bound: O(U) for U widths that are small for their number. Raises TooHard if more than
-    `work` widths would be looked at. After Pagano and Tritchler (1983) and Keich (2005).
+    with a bound (Pagano and Tritchler 1983; Keich 2005). TooHard beyond `work` looks at a width.
     """
     room = float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation)
     fits, steps = law.top < 2**53 and room <= 2**62, 21 * law.deviation * law.widths.size
@@ -126,11 +118,9 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
 
 @_by_symmetry
 def tail_dp(law: TwoPointSum, t0: int) -> Probability:
-    """P(T >= t0) by dynamic programming; tilted only where plain cells would underflow.
-
-    By symmetry this is P(T <= top - t0), so that only the cells up to there are made, and entries
-    of greater width must stay, each with probability 1/2.
-    """
+    """P(T >= t0) by dynamic programming; tilted only where plain cells would underflow."""
+    # By symmetry this is P(T <= top - t0): only the cells up to there are made, and entries of
+    # greater width must stay, each with probability 1/2.
     size = law.top - t0 + 1
     free = law.widths < size
     rest, stuck = law.only(free), int(law.counts[~free].sum())
@@ -148,10 +138,7 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
 
 
 def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
-    """Names and functions to try for P(T >= t0), one after the other until one is not too hard.
-
-    The quickest first; dynamic programming once it takes no more than some times what was tried.
-    """
+    """Names and functions to try for P(T >= t0), the quickest first, until one is not too hard."""
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     enough = max(updates, LEAST)
@@ -198,10 +185,8 @@ def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by FFT convolution (Alg. 4): tilt, convolve, add up the tail, undo the tilt."""
     law.check_size("the null distribution")
     _, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    undo, found = (
-        np.exp(-window.tau * np.arange(law.top - t0 + 1)),
-        fft_cells(law.tilted(window.tau)),
-    )
+    undo = np.exp(-window.tau * np.arange(law.top - t0 + 1))
+    found = fft_cells(law.tilted(window.tau))
     tail, (high, low, error) = float(np.sum(found.cells[t0:] * undo)), window.scale
     error += found.relative + found.noise * norm(undo) / tail
     return Probability.of_product(high, low, tail, error)
@@ -230,11 +215,10 @@ MAX_PAIRED = 40
 def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
     """A law and a threshold with the same P(T >= t0), on a shorter lattice; None if none is found.
 
-    Thirds that were printed as decimals, counts with one giant among them, millions and ones: such
-    widths, of any size, make long lattices with hardly anything on them. Write w = a L + r with a
-    small remainder r. Then T = L K + R, and where R has less room than L, T is ordered by K first
-    and by R second. Any other L with as much room as R needs gives the same order, hence the same
-    tails. Cost O(U^2), or O(U^3) for few distinct widths.
+    Thirds that were printed as decimals, or millions and ones, make long lattices with hardly
+    anything on them. Write w = a L + r with a small remainder r. Then T = L K + R, and where R has
+    less room than L, T is ordered by K first and by R second. Any other L with as much room as R
+    needs gives the same order, hence the same tails. O(U^2), or O(U^3) for few distinct widths.
     """
     if law.widths.size > MAX_WIDTHS:
         return None
@@ -265,21 +249,6 @@ def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
 #: What a tail takes in NumPy, in additions.
 STEPS = 10**6
 
-#: Up to so many differing pairs, numbers of labellings are counted, and p is not rounded at all.
-BITS = ROUNDLESS
-
-
-class Tails(NamedTuple):
-    """The p-values of many tests.
-
-    `values` has the rows p, its decimal logarithm and its error bound; `counted` says where p is a
-    number of labellings, `hard` where it has still to be found in another way.
-    """
-
-    values: Floats
-    counted: NDArray[np.bool_]
-    hard: NDArray[np.bool_]
-
 
 class Laws(NamedTuple):
     """What the kernel counted, with one element for each test, in its own units.
@@ -292,7 +261,6 @@ class Laws(NamedTuple):
     widths: Ints
     counts: Ints
     lead: Ints
-    low: Ints
     unit: Ints
     top: Ints
     n_informative: Ints
@@ -301,7 +269,7 @@ class Laws(NamedTuple):
     def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
         """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
         size = first.size
-        facts, starts = np.zeros((size, 6), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+        facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
         count_rows((u, v, first, second), facts, (starts, widths, counts))
         total_u, total_v, *rest = facts.T.copy()
@@ -318,19 +286,24 @@ class Laws(NamedTuple):
         unit = np.maximum(np.gcd.reduce(np.where(folded > 0, sizes, 0), axis=1, initial=0), 1)
         starts = np.searchsorted(rows, np.arange(len(times) + 1))
         widths, lead, top = sizes[columns] // unit[rows], times @ values, (folded @ sizes) // unit
-        facts = (lead, np.zeros_like(lead), unit, top, folded.sum(axis=1))
-        return cls(starts, widths, folded[rows, columns], *facts)
+        counts = folded[rows, columns]
+        return cls(starts, widths, counts, lead, unit, top, folded.sum(axis=1))
 
     @classmethod
     def unknown(cls, size: int) -> Laws:
         """Of so many tests whose scores no kernel can count."""
         none = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((5, size), np.int64))
+        return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((4, size), np.int64))
 
-    def solve(self, alternative: str, *, count: bool = True) -> Tails:
-        """The p-value of each; labellings of few entries are counted, unless `count` is False."""
+    def solve(
+        self, alternative: str, *, count: bool = True
+    ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Rows of p, log10 p and error bounds; where labellings were counted; which are too hard.
+
+        Labellings of few entries are counted, unless `count` is False.
+        """
         t0 = np.where(self.unit > 0, self._threshold(alternative), 0)
-        few = (self.unit > 0) & (self.n_informative <= BITS) & count
+        few = (self.unit > 0) & (self.n_informative <= ROUNDLESS) & count
         solve = self._compiled if worth_compiling(STEPS * t0.size) else self._in_numpy
         (p, log_p, bound), hard = solve(t0, few)
         if alternative == "two-sided":
@@ -339,7 +312,7 @@ class Laws(NamedTuple):
         bound += np.where(tiny, 4 * EPS * (1 + np.abs(log_p)), 0.0)
         log10_p = np.where(tiny, log_p / log(10.0), np.log10(p))
         values = np.stack([np.maximum(p, SMALLEST), log10_p, bound])
-        return Tails(values, few, hard | (self.unit == 0))
+        return values, few, hard | (self.unit == 0)
 
     def _threshold(self, alternative: str) -> Ints:
         """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1."""
@@ -395,9 +368,9 @@ def compile_kernels(rows: Ints | None = None) -> None:
 
 @jit
 def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: Ints) -> None:
-    """How many labellings of law r have T <= most[r], for up to 62 entries; Alg. 3 in integers.
+    """How many labellings of law r have T <= most[r], if that is no less than 0; up to 62 entries.
 
-    Entries of greater width must stay; ``hits[r]`` stays as it is where ``most[r]`` is negative.
+    Alg. 3 in integers; entries of greater width must stay.
     """
     cells = np.zeros(np.max(np.append(most, 0)) + 1, dtype=np.int64)
     for r in np.flatnonzero(most >= 0):

@@ -87,11 +87,9 @@ def add_product(a: float, b: float, high: float, low: float) -> tuple[float, flo
 
 @jit
 def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
-    """tau at which the tilted mean is the threshold, but no less than one over the deviation.
-
-    sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess; the left side is concave, so that Newton's method
-    rises to the root. Any tau > 0 gives the right tail; this one puts the mass where it begins.
-    """
+    """tau at which the tilted mean is the threshold, but no less than one over the deviation."""
+    # sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess; the left side is concave, so that Newton's
+    # method rises to the root. Any tau > 0 gives the right tail; here the mass is where it begins.
     most = 0.5 * counts * widths
     variance = 0.5 * np.sum(most * widths)
     tau = excess / variance
@@ -123,8 +121,7 @@ def log_scale(
 ) -> tuple[float, float, float, tuple[float, float]]:
     """K(tau) - tau t0 in two parts, its error, and by how much the tilted mean exceeds t0, in two.
 
-    This is tau (mean - t0) - sum_k c_k divergence(beta_k), stationary in every beta: their rounding
-    does no harm.
+    This is tau (mean - t0) - sum_k c_k divergence(beta_k), stationary in every beta.
     """
     (widths, counts, tilt), whole = law, -twice_excess
     for k in range(widths.size):
@@ -220,11 +217,8 @@ def share_of_turn(j: int, m: int, high: float, low: float) -> float:
 def phi(
     j: int, m: int, shift: tuple[float, float], cut: float, law: TiltedLaw
 ) -> tuple[float, float, float]:
-    """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m.
-
-    Angles are reduced in integers, by n turns, and measured from their mean; that of T comes in
-    once.
-    """
+    """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m."""
+    # Angles are reduced in integers, by n turns, and measured from their mean.
     (widths, counts, tilt), log_size, rough = law, 0.0, 0.0
     angle = 2.0 * np.pi * share_of_turn(j, m, shift[0], shift[1])
     high, low, odd = 0.0, 0.0, 0
@@ -278,11 +272,8 @@ def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
 
 @jit
 def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
-    """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none.
-
-    The ``stack[0, 0]`` intervals (first, last) in `stack` are halved until a bound says that they
-    do not matter. `record` adds up bounds of what was left out, and looks, up to `work`.
-    """
+    """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none."""
+    # The stack[0, 0] intervals (first, last) are halved until a bound says that they do not matter.
     while stack[0, 0] > 0 and record[LOOKED] < work:
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]

@@ -424,11 +424,11 @@ def _rejected(values: Ints, times: Ints, alpha: float, alternative: str) -> int:
     rest = times[(most > alpha) & (np.where(ahead, normal - off, 0.5) <= alpha)]
 
     def tested(some: Ints) -> int:
-        found = Laws.of_counts(values, some).solve(alternative)
-        for i in found.hard.nonzero()[0]:
+        (p, *_), _, hard = Laws.of_counts(values, some).solve(alternative)
+        for i in hard.nonzero()[0]:
             d = np.repeat(values, some[i].astype(np.intp))
-            found.values[0, i] = exact_pvalues(d, 0, alternative=alternative)
-        return int(np.count_nonzero(registry.rejects(found.values[0], alpha)))
+            p[i] = exact_pvalues(d, 0, alternative=alternative)
+        return int(np.count_nonzero(registry.rejects(p, alpha)))
 
     parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
     return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from permtest import _jit
+from permtest.null.convolution import ROUNDLESS
 from permtest.null.distribution import TABLE, count_values, group_differences
-from permtest.null.tail import BITS, Laws
+from permtest.null.tail import Laws
 from tests.null import counted, law_of
 
 RNG = np.random.default_rng(4)
@@ -16,7 +17,15 @@ RNG = np.random.default_rng(4)
 def tables():
     """Score columns of few and many entries: ties, level systems, units, wide differences."""
     rng = np.random.default_rng(5)
-    for n, high in ((1, 2), (3, 1), (7, 5), (BITS, 3), (BITS + 1, 3), (130, 9), (130, TABLE)):
+    for n, high in (
+        (1, 2),
+        (3, 1),
+        (7, 5),
+        (ROUNDLESS, 3),
+        (ROUNDLESS + 1, 3),
+        (130, 9),
+        (130, TABLE),
+    ):
         for scale in (1, 3):
             u, v = scale * rng.integers(0, high, (2, n)) - 4
             yield u, v
@@ -28,8 +37,8 @@ def tables():
 def test_laws_of_rows(loaded, monkeypatch):
     monkeypatch.setattr(_jit, "_loaded", [loaded])  # compiled, or in NumPy
     for u, v in tables():
-        d, (law, tally) = np.abs(u - v), group_differences(u, v)
-        assert tally == (u.sum(), v.sum())
+        d, (law, *sums) = np.abs(u - v), group_differences(u, v)
+        assert sums == [u.sum(), v.sum()]
         assert (law.n, law.offset) == (u.size, -d.sum())
         assert law.unit == (2 * np.gcd.reduce(d) if d.any() else 1)
         widths = np.repeat(law.unit * law.widths, law.counts)
@@ -40,9 +49,9 @@ def test_scores_that_no_table_holds():
     """Differences of TABLE or more, and magnitudes whose sums would wrap around."""
     for u in ([0, TABLE], [0, TABLE - 1], [2**61, 2**61 - 5], [-(2**62), 1 - 2**62], [2**59] * 9):
         u, v = np.array([u, [0] * len(u)] if max(u) == TABLE else [u, u[::-1]])
-        law, tally = group_differences(u, v)
+        law, *sums = group_differences(u, v)
         first, second = u.tolist(), v.tolist()
-        assert tally == (sum(first), sum(second))
+        assert sums == [sum(first), sum(second)]
         assert law.offset == -sum(abs(a - b) for a, b in zip(first, second, strict=True))
         one = np.array([0])
         fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
@@ -77,7 +86,7 @@ def test_p_of_many_tests(alternative, loaded, monkeypatch):
             one = {"greater": above, "less": below}.get(alternative, 2 * min(above, below))
             one = min(one, Fraction(1))
             assert not hard
-            assert few == (law.n_informative <= BITS)
+            assert few == (law.n_informative <= ROUNDLESS)
             assert abs(Fraction(p) - one) <= one * (Fraction(bound) + Fraction(2, 2**53))
             assert bound <= 1e-12
             assert log10 == pytest.approx(float(np.log10(float(one))), rel=1e-12, abs=1e-12)
