@@ -98,11 +98,10 @@ def _bound(log_value: float) -> Probability:
 
 
 class _Tilted:
-    """The law tilted to its threshold, in units of the largest width.
+    """The law tilted to its threshold t, in units of the largest width.
 
-    `excess` is how far the threshold t lies above the centre, `spread` is 1 - beta^2, `scale`
-    K(tau) - tau t, `shift` by how much the tilted mean exceeds t, `variance` that of the tilted
-    law, and `rate` about P(T = t) / P(T >= t), times a unit of length.
+    `excess` is how far t lies above the centre, `spread` is 1 - beta^2, `scale` K(tau) - tau t,
+    `shift` by how much the tilted mean exceeds t, and `rate` about P(T = t) / P(T >= t) per unit.
     """
 
     def __init__(self, law: TwoPointSum, t0: int) -> None:
@@ -433,13 +432,11 @@ def cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:
 
 
 def _scan(zone: _Zone, period: float, enough: float, room: int) -> tuple[Ints, float, int]:
-    """The intervals of a zone where |phi| may exceed exp(-enough), and a bound on all others.
+    """First and last j of intervals where |phi| may exceed exp(-enough), and a bound on others.
 
     -log |phi| is at least sum_k a_k - b_k cos(theta w_k) + c_k cos(2 theta w_k), the rows of
-    `terms`, and between two points of the grid less by `slack` at most. Cosines inside of a block
-    of the grid, turned by the angle at its start, are a product of matrices. Returns the first and
-    the last j of each such interval, a bound on the sum of |phi_j| / j over others, and how many
-    were looked at: fewer than `size` where more than `room` were found.
+    `terms`, and between two points of the grid less by `slack` at most. The bound is on the sum of
+    |phi_j| / j; the last number is how many were looked at, until more than `room` were found.
     """
     start, step, size, slack, widths, terms = zone
     inside, a_turn = np.outer(widths, step * np.arange(BLOCK)), period / (2.0 * np.pi)

@@ -133,7 +133,7 @@ def add_steps(group: Group, n: int, size: int, table: Floats, spare: Floats) -> 
     """Fold entries of one width into a law on n of the last `size` cells (Alg. 3, lines 4-8).
 
     `table` has zeros before them, no fewer than the width, and `spare` has zeros. Returns whether
-    the result is in `spare`, and how many cells it occupies; what moves beyond the end is lost.
+    the result is in `spare`, and how many cells it has.
     """
     (w, count, stay, move), pad = group, table.size - size
     for _ in range(count):

@@ -361,10 +361,8 @@ class TwoPointSum:
         x = tau * self.widths.astype(np.float64)
         odds = np.exp(-np.abs(x))  # of the less likely side; never overflows
         likely, unlikely = 1 / (1 + odds), odds / (1 + odds)
-        up = x >= 0
-        return replace(
-            self, move=np.where(up, likely, unlikely), stay=np.where(up, unlikely, likely)
-        )
+        stay, move = np.where(x >= 0, (unlikely, likely), (likely, unlikely))
+        return replace(self, stay=stay, move=move)
 
 
 #: What the convolvers take: the local laws one by one, or already grouped.
@@ -466,14 +464,12 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
     """Which of the ``top + 1`` cells of T some labelling reaches, decided in integers."""
     law.check_size("the null distribution")
     reached = 1  # bit t is set if T = t can happen
-    for width, count in zip(law.widths, law.counts, strict=True):
-        step, left = int(width), int(count)
+    for width, left in zip(law.widths.tolist(), law.counts.tolist(), strict=True):
         block = 1  # shifting by 1, 2, 4, ... widths at once covers every multiple up to count
         while left > 0:
             block = min(block, left)
-            reached |= reached << (step * block)
-            left -= block
-            block *= 2
+            reached |= reached << (width * block)
+            left, block = left - block, 2 * block
     raw = reached.to_bytes(law.top // 8 + 1, "little")
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     return bits[: law.top + 1].astype(bool)
@@ -491,11 +487,9 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
     end = 0
     for r in range(first.size):
         starts[r], a, b = end, u[first[r]], v[second[r]]
-        low, high = 0, 0
-        if a.size:
-            low, high = int(min(a.min(), b.min())), int(max(a.max(), b.max()))
+        most = max(max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b))
         facts[r] = 0
-        if max(-low, high) > 2**60 or max(-low, high) * a.size >= 2**61:
+        if most > 2**60 or most * a.size >= 2**61:
             continue
         table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
         if table.size > TABLE:

@@ -250,14 +250,12 @@ BLOCK = 2**14
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Cells of a lattice around its middle, and their probabilities, accurate absolutely.
+    """Cells of a lattice around its middle, and their probabilities, accurate absolutely."""
 
-    `lows` are the first values of the coordinates, `noise` is what the rounding of a cell comes to
-    (`SAFETY` standard deviations), and `outside` bounds the mass of all cells that are not here.
-    """
-
+    #: The first values of the coordinates.
     lows: tuple[int, ...]
     cells: Floats
+    #: `SAFETY` standard deviations of what rounding adds to a cell, and a bound on the mass beyond.
     noise: float
     outside: float
 
@@ -301,9 +299,8 @@ def box_law(lattice: LatticeSum) -> Box:
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)
     values, squares = _fair_product(np.array(shape, dtype=np.int64), lattice)
     turned = values.astype(np.complex128)
-    for axis, (low, extent, first) in enumerate(
-        zip(lattice.lows, lattice.extents, lows, strict=True)
-    ):
+    corners = zip(lattice.lows, lattice.extents, lows, strict=True)
+    for axis, (low, extent, first) in enumerate(corners):
         m = shape[axis]
         j = np.arange(values.shape[axis], dtype=np.int64)
         # Twice the distance is a whole number, so that angles can be reduced exactly.

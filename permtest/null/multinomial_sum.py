@@ -67,14 +67,10 @@ class MultinomialSum:
         if top >= 2**52:
             raise TooHard(f"sums have about {float(top):.1g} possible values, too many to invert")
         sizes = [len(moved[i]) for i in kept]
-        return cls(
-            np.array(flat, dtype=np.int64),
-            [w for i in kept for w in tables[i][1]],
-            np.cumsum([0, *sizes[:-1]], dtype=np.intp)[: len(kept)],
-            np.array([tables[i][2] for i in kept], dtype=np.int64),
-            offset,
-            unit,
-        )
+        starts = np.cumsum([0, *sizes[:-1]], dtype=np.intp)[: len(kept)]
+        steps, counts = np.array(flat, dtype=np.int64), [tables[i][2] for i in kept]
+        weights = [w for i in kept for w in tables[i][1]]
+        return cls(steps, weights, starts, np.array(counts, dtype=np.int64), offset, unit)
 
     @classmethod
     def of_coins(cls, widths: Ints, counts: Ints) -> MultinomialSum:
@@ -115,12 +111,8 @@ class MultinomialSum:
         if sum(self.weights) < 2**63:
             whole = np.array(self.weights, dtype=np.int64)
             return np.asarray(whole.astype(LONG) / np.repeat(self._sum(whole), self.sizes))
-        shares = np.empty(self.steps.size, dtype=LONG)
-        for start, end in self.parts:
-            total = sum(self.weights[start:end])
-            for j in range(start, end):
-                shares[j] = _long_ratio(self.weights[j], total)
-        return shares
+        totals = [sum(self.weights[a:b]) for a, b in self.parts for _ in range(a, b)]
+        return np.array([*map(_long_ratio, self.weights, totals)], dtype=LONG)
 
     def mirrored(self) -> MultinomialSum:
         """The law of top - T."""

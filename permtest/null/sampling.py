@@ -129,8 +129,7 @@ def sample_sums(states: NDArray[np.uint64], widths: Ints, counts: Ints, sums: In
 
     Every entry takes one random bit, set for a swap (Alg. 1, line 8). Draw i belongs to block
     ``i // BLOCK`` and to lane ``i % LANES``, whose bits come from its own xoshiro256++ generator
-    (Blackman and Vigna 2021), started with the four words ``states[block, :, lane]``. Sums are
-    taken modulo 2**64.
+    (Blackman and Vigna 2021), started with the four words ``states[block, :, lane]``.
     """
     s = np.empty(7 * LANES, dtype=np.uint64)
     for start in range(0, sums.size, LANES):

@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import partial, wraps
 from itertools import combinations
 from math import inf, log
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ from permtest.null.distribution import (
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
 from permtest.null.multinomial_sum import MultinomialSum
-from permtest.null.tail_kernels import find_tilt, tail_sum, tilt_towards, upper_tails
+from permtest.null.tail_kernels import tail_sum, tilt_towards, upper_tails
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -79,7 +79,7 @@ def _by_symmetry(tail: Callable[..., Probability]) -> Callable[..., Probability]
     """Extend a tail that is valid above the centre to every t0, by symmetry; the ends are exact."""
 
     @wraps(tail)
-    def anywhere(law: TwoPointSum, t0: int, **how: int) -> Probability:
+    def anywhere(law: TwoPointSum, t0: int, **how: Any) -> Probability:
         if t0 <= 0:
             return CERTAIN
         if t0 >= law.top:
@@ -147,8 +147,9 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     yield "tilted", partial(tail_tilted, work=int(min(LOOKS, enough)))
     if updates <= UPDATES:
         yield "dp", tail_dp
-    if shorten(law, t0) is not None:
-        yield "tilted", _tail_shortened
+    if (short := shorten(law, t0)) is not None:
+        for name, tail in attempts(*short):
+            yield name, partial(_on_shorter, tail=tail)
     if is_countable(law, t0):
         yield "enumeration", tail_counted
     if law.widths[-1] <= HOPELESS or law.widths.size < FEW:
@@ -168,16 +169,11 @@ def tail_counted(law: TwoPointSum, t0: int) -> Probability:
 
 
 @_by_symmetry
-def _tail_shortened(law: TwoPointSum, t0: int) -> Probability:
+def _on_shorter(law: TwoPointSum, t0: int, tail: Tail) -> Probability:
     """P(T >= t0) on a shorter lattice."""
     found = shorten(law, t0)
     assert found is not None, "it depends on the law alone whether there is one"
-    for _, tail in attempts(*found):
-        try:
-            return tail(*found)
-        except TooHard:
-            continue
-    raise _too_hard(law)
+    return tail(*found)
 
 
 @_by_symmetry
@@ -190,12 +186,6 @@ def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     tail, (high, low, error) = float(np.sum(found.cells[t0:] * undo)), window.scale
     error += found.relative + found.noise * norm(undo) / tail
     return Probability.of_product(high, low, tail, error)
-
-
-def tilt_to(law: TwoPointSum, t0: int) -> float:
-    """tau >= 0 with tilted mean t0, about; any tau would be exact, this one puts the mass there."""
-    excess = t0 - law.top / 2
-    return find_tilt(law.widths, law.counts, excess) if excess > 0 else 0.0
 
 
 def _too_hard(law: TwoPointSum) -> TooHard:
@@ -251,10 +241,9 @@ STEPS = 10**6
 
 
 class Laws(NamedTuple):
-    """What the kernel counted, with one element for each test, in its own units.
+    """Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`, in units of its own.
 
-    Law i is ``starts[i] : starts[i + 1]`` of `widths` and `counts`. A `unit` of 0 marks a test
-    that the kernel cannot count.
+    A `unit` of 0 marks a test that the kernel cannot count.
     """
 
     starts: Ints

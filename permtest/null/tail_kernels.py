@@ -182,7 +182,6 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
 
     |phi|^2 = prod_k (1 - spread_k sin^2(w_k theta / 2))^c_k, and over an interval the sine is
     smallest at an end unless it passes through 0; x (1 - x) (1 + x (1 - x)) <= sin(pi x) / pi.
-    Stops where the bound exceeds `cut`.
     """
     widths, counts, tilt = law
     product, step, looked = 1.0, 1.0 / m, 0
@@ -297,10 +296,9 @@ def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law
 def tail_sum(
     law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
 ) -> tuple[float, float, int]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and the work left.
+    """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and the work left, if any.
 
-    None is left if the sum is lost in its own error. The points that matter have a j in one of the
-    `ranges`; `rest` bounds the sum of |phi| elsewhere.
+    The points that matter have a j in one of the `ranges`; `rest` bounds |phi| elsewhere, in sum.
     """
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
     largest, _ = geometric(0, m, tau, cells)

@@ -11,7 +11,7 @@ import numpy as np
 from permtest._text import counted
 from permtest.null.convolution import fft_cells
 from permtest.null.distribution import EPS, attainable
-from permtest.null.tail import tilt_to
+from permtest.null.tail_kernels import find_tilt
 from permtest.plots import roles, sheet
 from permtest.plots.null import draw_law, name_of_sum
 from permtest.question import ask
@@ -73,7 +73,9 @@ class TailExplorer(Explorer):
         null, top = self._null, self._steps.top
         observed = int(np.searchsorted(null.support, result.marks[0]))
         cell = max(observed, top - observed)
-        tau = tilt_to(self._steps, min(cell, top - 1))  # at the very end it would be infinite
+        ahead = min(cell, top - 1) - top / 2  # at the very end the tilt would be infinite
+        widths, counts = self._steps.widths, self._steps.counts
+        tau = find_tilt(widths, counts, ahead) if ahead > 0 else 0.0
         logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
         logs = logs - np.logaddexp.reduce(logs)
         self.tau = tau / float(null.step)  # for a sum that is larger by one unit

@@ -13,7 +13,7 @@ from permtest.null import tail_kernels
 from permtest.null.convolution import EPS, log_cells
 from permtest.null.distribution import from_widths
 from permtest.null.enumeration import count_labellings, count_tail
-from permtest.null.tail import TooHard, attempts, shorten, tail_dp, tail_fft, tail_tilted, tilt_to
+from permtest.null.tail import TooHard, attempts, shorten, tail_dp, tail_fft, tail_tilted
 from tests.null import counted, holds, law_of, relative_error
 
 TAILS = [tail_tilted, tail_dp, tail_fft]
@@ -151,8 +151,6 @@ def test_the_tilt_has_its_mean_at_the_threshold(kind, share):
     else:
         assert tau * law.deviation == pytest.approx(1)
         assert ahead >= 0
-    assert tilt_to(law, law.top // 2) == 0
-    assert tilt_to(law, int(share * law.top) + 1) == tau
 
 
 # ---- the logarithms of all cells ---------------------------------------------------------------
@@ -193,7 +191,7 @@ WAYS = {
     "out of reach": (RNG.integers(10**7, 10**8, 3000), 0.6, "tilted"),
     "near the end": (RNG.integers(10**7, 10**8, 3000), 0.9999, "tilted enumeration"),
     "few pairs": (RNG.integers(10**7, 10**8, 30), 0.6, "tilted enumeration"),
-    "shorter": ([10**9] * 60 + [1] * 60, 0.6, "tilted tilted tilted"),
+    "shorter": ([10**9] * 60 + [1] * 60, 0.6, "tilted tilted dp tilted dp tilted"),
 }
 
 
