@@ -479,12 +479,10 @@ def _power(c: Comparison) -> Section:
 
 def _origin(source: Mapping[str, Any], config: Mapping[str, Any]) -> list[Section]:
     """Where the scores come from, by which settings they were compared, and what to cite."""
-    found = {
-        key.replace("_", " "): ", ".join(map(str, x)) if isinstance(x, list | tuple) else x
-        for key, x in source.items()
-        if key != "files"
-    }
-    found |= {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
+    found = {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
+    for key in [key for key in source if key != "files"]:
+        texts = source[key] if isinstance(source[key], list | tuple) else [source[key]]
+        found[key.replace("_", " ")] = ", ".join(map(str, texts))
     told = "" if found else "permtest received the scores from a program, not from files."
     yaml = optional("yaml", needed_by="a configuration", extra="study") if config else None
     code, version = yaml.safe_dump(config) if yaml else "", import_module("permtest").__version__
@@ -515,13 +513,10 @@ def report(
         the first system; or what `compare_many` returns, which takes no options.
     v : array_like of shape (N,), optional
         Scores of the second system.
-    statistic : str or Statistic, default "mean"
-        One of `STATISTICS`; sums are reported as means, whose p is the same.
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
+    statistic, alternative, names
+        As in `exact_perm_test`. Default: "mean"; sums are reported as means, whose p is the same.
     alpha : float, default 0.05
         Level of the tests; intervals have a confidence of ``1 - alpha``.
-    names : tuple of two str, optional
-        The names of the two systems.
     config : StudyConfig, mapping or path, optional
         The settings of each step (a path is that of a YAML file); what is passed beside it wins.
         With it the document also describes the data, compares sizes of units, recommends tests and
@@ -530,10 +525,9 @@ def report(
     Returns
     -------
     Document
-        Its `sentence`, the three `numbers` and the `caution` of the first page; `sections`, such as
-        ``document["tests"]``, with a sentence and a `table`; and the `comparison` that all of it is
-        made of: `test`, `interval`, `answers`, `contributions` of items, or the board.
-        ``document.write(place)`` makes files.
+        Its `sentence`; its `sections`, such as ``document["tests"]``, with a sentence and a
+        `table`; and the `comparison` that all of it is made of: `test`, `interval` and `answers`,
+        or the board. ``document.write(place)`` makes files.
 
     Raises
     ------
@@ -548,8 +542,9 @@ def report(
     --------
     >>> import permtest as pt
     >>> from permtest.study import report
-    >>> report(pt.Scores.of([1, 1, 1, 0], [0, 1, 0, 0], ("new", "old"))).numbers["pairs, 2 differ"]
-    '4'
+    >>> document = report(pt.Scores.of([1, 1, 1, 0], [0, 1, 0, 0], ("new", "old")))
+    >>> document["finding"].table[2]
+    {'about': 'pairs, 2 differ', 'found': '4'}
     """
     if isinstance(scores, Leaderboard):
         return _of_board(scores)
