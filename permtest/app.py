@@ -169,7 +169,8 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
             shown.append(said(f"{table.path}: {len(table):,} lines") + rows)
         self.preview.value = f"<div class='permtest-rows'>{together(*shown)}</div>"
         for name in COLUMNS:
-            self.menus[name].options = [("none", None), *columns.items()]
+            self.menus[name].options = [("none", ""), *columns.items()]
+            self.menus[name].value = ""
         for name, value in ({"systems": ""} | self._proposal(declared) | declared).items():
             chosen = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
             if name == "systems":
