@@ -513,10 +513,12 @@ def report(
         the first system; or what `compare_many` returns, which takes no options.
     v : array_like of shape (N,), optional
         Scores of the second system.
-    statistic, alternative, names
-        As in `exact_perm_test`. Default: "mean"; sums are reported as means, whose p is the same.
+    statistic, alternative
+        As in `exact_perm_test`, "mean" and "two-sided" by default; sums are reported as means.
     alpha : float, default 0.05
         Level of the tests; intervals have a confidence of ``1 - alpha``.
+    names : tuple of two str, optional
+        The names of the two systems.
     config : StudyConfig, mapping or path, optional
         The settings of each step (a path is that of a YAML file); what is passed beside it wins.
         With it the document also describes the data, compares sizes of units, recommends tests and
