@@ -30,8 +30,8 @@ MOST, MOST_EXACT, AT_ONCE, FEW_ITEMS = 10**15, 10**6, 128, 10_000
 #: Tests that can be made of many data sets at a time.
 SIMULATED = {test: row.many for test, row in registry.TESTS.items() if row.many}
 #: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
-#: bootstrap, their number, and data sets whose exact tests a processor makes in one go.
-DRAWN, PART, RESAMPLES, SHARE = 2**21, 1000, 1000, 50
+#: bootstrap, and those whose exact tests a processor makes in one go.
+DRAWN, PART, SHARE = 2**21, 1000, 50
 #: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
 #: cells to a standard deviation, but no more to the largest.
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
@@ -218,10 +218,9 @@ def _smallest(of: Callable[..., float], power: float, least: int, most: int) -> 
     high = least
     while of(n=high) < power:
         if high > most:
-            raise ValueError(
-                f"{most:,} items are not enough: the difference is too small, 0, or on the other "
-                "side; sample_size may say how many are"
-            )
+            why = "the difference is too small, 0, or on the other side"
+            why += "; sample_size may say how many are" * (most == MOST_EXACT)
+            raise ValueError(f"{most:,} items are not enough: {why}")
         high *= 2
     return registry.first(lambda n: of(n=n) >= power, max(high // 2, least), high)
 
@@ -388,10 +387,11 @@ def population(u: IntArray, v: IntArray, scale: int, delta: Any = None) -> Popul
 
 
 def rejection_rate(
-    test: str, pairs: Population, n: int, experiments: int, rng: RNG, alpha: float, **how: Any
+    test: str, pairs: Population, n: int, experiments: int, rng: RNG, K: int = 1000, **how: Any
 ) -> float:
     """The share of simulated data sets of n pairs that a test rejects; `how` goes to the test."""
-    (a, b, values, shares), resamples = pairs, registry.TESTS[test].takes == "resamples"
+    (a, b, values, shares), alpha = pairs, how.pop("alpha")
+    resamples = registry.TESTS[test].takes == "resamples"
     each = max(min(DRAWN // (values.size if test == "exact" else n), PART), 1)
     origin, starts = seeds(as_generator(rng)), range(0, experiments, each)
 
@@ -400,7 +400,7 @@ def rejection_rate(
         if test == "exact":
             return _rejected(values, generator.multinomial(n, shares, size), alpha, **how)
         items = generator.integers(a.size, size=(size, n))
-        more = {"rng": generator, "K": RESAMPLES} if resamples else {}
+        more = {"rng": generator, "K": K} if resamples else {}
         p = SIMULATED[test](a[items], b[items], axis=1, **more, **how)
         return int(np.count_nonzero(registry.rejects(p, alpha)))
 

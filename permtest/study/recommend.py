@@ -17,11 +17,11 @@ from permtest.study.describe import Description, describe
 from permtest.study.power import DRAWN, fewest_units, population, rejection_rate
 
 #: Tests whose level and power are measured, of scores of 0 and 1 and of others; how many samples
-#: are drawn at most; a level that is too high, in units of alpha; and the most pairs whose exact
-#: signed-rank test is measured, as its approximation is of more.
+#: are drawn at most; a level that is too high, in units of alpha; the most pairs whose exact
+#: signed-rank test is measured, as its approximation is of more; and resamples of a bootstrap.
 BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign", "wilcoxon")
-SAMPLES, TOLERANCE, MOST_RANKED = 1000, 1.1, 50
+SAMPLES, TOLERANCE, MOST_RANKED, RESAMPLES = 1000, 1.1, 50, 399
 #: What a claim may be about, and the test for it.
 ESTIMANDS = {"mean": "exact", "median": "sign"}
 #: The advice that there is, with what the manual says of it.
@@ -37,8 +37,7 @@ NORMAL = (("paired_t",), ("sign", "wilcoxon", *MEANS, *MEDIANS), ())
 SYMMETRIC = (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",))
 SKEWED = (("sign",), MEDIANS, ("paired_t", "wilcoxon"))
 #: Headings of the rows as a table.
-COLUMNS = {"title": "test", "advice": "advice", "level": "level", "power": "power"}
-COLUMNS |= {"reason": "reason"}
+COLUMNS = {"title": "test"} | {x: x for x in ("advice", "level", "power", "reason")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +176,8 @@ def measured_rates(
     for test in tests:
         about_mean = registry.TESTS[test].estimate_name == registry.MEAN and not scores.is_binary
         made = "wilcoxon_approx" if test == "wilcoxon" and n > MOST_RANKED else test
-        laws, how = (shifted if about_mean else swapped, real), (n, samples, 0, alpha)
-        level, power = (rejection_rate(made, x, *how, alternative="two-sided") for x in laws)
+        laws, how = (shifted if about_mean else swapped, real), (n, samples, 0, RESAMPLES)
+        side: dict[str, Any] = {"alpha": alpha, "alternative": "two-sided"}
+        level, power = (rejection_rate(made, x, *how, **side) for x in laws)
         found[test] = level, power
     return found
