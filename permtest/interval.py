@@ -100,11 +100,10 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
         the ends are exact, each the float nearest to a fraction. Otherwise they are rounded
         outward, so that the confidence level holds all the same.
     warning : str, optional
-        What to know before believing it: differences that look skewed or are mostly 0, although
-        the interval assumes that every pair is shifted by the same amount. Default: None.
+        That differences look skewed or are mostly 0, although the interval assumes that every pair
+        is shifted by the same amount. Default: None.
     method : {"shift", "score"}
-        Which differences are inside: shifts of every pair that the exact test does not reject, or,
-        for scores of 0 and 1, differences of shares that Tango's score test does not reject.
+        By which test the differences inside are not rejected: the exact one or Tango's score test.
 
     Examples
     --------
@@ -122,18 +121,11 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
     method: str
 
     def __new__(
-        cls,
-        low: float,
-        high: float,
-        confidence_level: float = 0.95,
-        resolution: float = 0.0,
-        warning: str | None = None,
-        method: str = "shift",
+        cls, low: float, high: float, confidence_level: float = 0.95, **others: Any
     ) -> ConfidenceInterval:
         """The pair, to which the other properties are fastened."""
-        pair = super().__new__(cls, low, high)
-        vars(pair).update(confidence_level=confidence_level, resolution=resolution)
-        vars(pair).update(warning=warning, method=method)
+        pair, usual = super().__new__(cls, low, high), {"resolution": 0.0, "warning": None}
+        vars(pair).update(usual, confidence_level=confidence_level, **{"method": "shift"} | others)
         return pair
 
 
@@ -146,16 +138,15 @@ def interval_of(question: Question, confidence_level: float) -> ConfidenceInterv
     if question.wins is not None:
         ends = score_ends(*question.wins, float(alpha), question.alternative)
         return ConfidenceInterval(*ends, confidence_level, method="score")
-    found, scale = question.differences, question.scale
-    below, above = (
-        (-inf, 0.0)
-        if question.alternative == other
-        else _lower_end(found._replace(values=sign * found.values), scale, alpha)
-        for sign, other in ((1, "less"), (-1, "greater"))
-    )
-    warning = shift_warning(question.differences, question.swapped)
-    ends, resolution = (below[0], 0.0 - above[0]), max(below[1], above[1])
-    return ConfidenceInterval(*ends, confidence_level, resolution, warning)
+    d, scale = question.differences, question.scale
+    below = above = -inf, 0.0
+    if question.alternative != "less":
+        below = _lower_end(d, scale, alpha)
+    if question.alternative != "greater":
+        above = _lower_end(d._replace(values=-d.values), scale, alpha)
+    fields: dict[str, Any] = {"warning": shift_warning(d, question.swapped)}
+    fields["resolution"] = max(below[1], above[1])
+    return ConfidenceInterval(below[0], 0.0 - above[0], confidence_level, **fields)
 
 
 # ---- tests against a margin ---------------------------------------------------------------------
@@ -178,11 +169,8 @@ class MarginTestResult(Shown):
         Between which numbers it lies then; one of them is infinite in a test of non-inferiority.
     pvalues : tuple of float
         The p-value of the test against each finite margin.
-    n, names, method, error_bound
-        As in `PermutationTestResult`; but for scores of 0 and 1 the method is "score", which is an
-        approximation and has no error bound.
-    warning : str or None
-        A sentence where the differences look unlike a shift of every pair, which is assumed.
+    n, names, method, error_bound, warning
+        As in `PermutationTestResult` and `ConfidenceInterval`; "score" has no error bound.
 
     Examples
     --------
@@ -355,14 +343,14 @@ def against(question: Question, low: Fraction | float, high: Fraction | float) -
     sides = {"greater": low, "less": high}
     margins = {side: x for side, x in sides.items() if isinstance(x, Fraction)}
     alternative = "two-sided" if len(margins) == 2 else min(margins)
-    question, shifted, wins = replace(question, alternative=alternative), [], question.wins
-    if wins is not None:
-        found = [(_score_pvalue(*wins, x, side), "score") for side, x in margins.items()]
+    question, shifted = replace(question, alternative=alternative), []
+    if question.wins is not None:
+        found = [(_score_pvalue(*question.wins, x, side), "score") for side, x in margins.items()]
     else:
         shifted = [replace(question.shifted(x), alternative=side) for side, x in margins.items()]
         found = [solve(one)[:2] for one in shifted]
     p, method = max(found, key=lambda one: one[0].log)
-    exact, size = wins is None, question.scale * (question.n_entries or question.law.n or 1)
+    exact, size = bool(shifted), question.scale * (question.n_entries or question.law.n or 1)
     return MarginTestResult(
         statistic=float(unscaled(question.observed, size)),
         pvalue=p.value,
@@ -382,12 +370,8 @@ def against(question: Question, low: Fraction | float, high: Fraction | float) -
 
 def _as_margin(margin: Any) -> Fraction:
     """The number as it is written, if it is positive."""
-    if not isinstance(margin, Decimal | Fraction):
-        check_above_zero(margin, "margin")
-    found = Fraction(str(margin))
-    if found <= 0:
-        raise ValueError(f"margin={margin} must be above 0")
-    return found
+    check_above_zero(float(margin) if isinstance(margin, Decimal | Fraction) else margin, "margin")
+    return Fraction(str(margin))
 
 
 # ---- scores of 0 and 1 --------------------------------------------------------------------------

@@ -221,48 +221,51 @@ class PermutationTestResult(Shown):
             return law.distribution(np.maximum(found.cells, 0.0), found.noise, scale)
         return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
+    @property
+    def _points(self) -> Samples | None:
+        """The samples, unless they are on the lattice of one sum."""
+        alone = self._question is not None and self._question.lattice is None
+        return None if alone else self._samples
+
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which points of ``null_distribution.support`` are at least as extreme as observed."""
-        question = self._question
-        if question is not None and question.lattice is None:
+        question, points = self._question, self._points
+        if points is not None or question is None:
+            return points.extreme if points else np.zeros(0, dtype=bool)
+        if question.lattice is None:
             return question.extreme
-        if self._samples is not None:
-            return self._samples.extreme
-        assert question is not None
-        assert question.lattice is not None
-        return np.asarray(question.sums_are_extreme([self.null_distribution.support]))
+        return question.sums_are_extreme([self.null_distribution.support])
 
     @cached_property
     def null_values(self) -> NDArray[np.float64]:
         """What a picture of the null distribution has on its axis, for each point of the law."""
         points = self.null_distribution.support
         if self._question is not None and self._question.lattice is not None:
-            return np.asarray(self._question.values(points))
+            return self._question.values(points)
         return np.asarray(points, dtype=np.float64).reshape(len(points))
 
     @property
     def marks(self) -> tuple[Any, ...]:
         """What was observed and, two-sided, its mirror image if that is another value."""
-        question, observed = self._question, self.statistic
-        mirrored = -observed if self.alternative == "two-sided" else observed
+        question, observed, mirrored = self._question, self.statistic, -self.statistic
         if question is not None and question.lattice is None:
             law, total = question.law, question.observed
-            observed = mirrored = question.in_scores(total)
-            if self.alternative == "two-sided":
-                mirrored = question.in_scores(2 * law.offset + law.unit * law.top - total)
-        return (observed, mirrored)[: 1 + bool(mirrored != observed)]
+            observed = question.in_scores(total)
+            mirrored = question.in_scores(2 * law.offset + law.unit * law.top - total)
+        alone = self.alternative != "two-sided" or mirrored == observed
+        return (observed,) if alone else (observed, mirrored)
 
     @property
     def n_cells(self) -> int:
         """How many points `null_distribution` has at most, or would have."""
-        question = self._question
-        if self._samples is not None and (question is None or question.lattice is not None):
-            return int(self._samples.counts.size)
-        assert question is not None
-        if question.lattice is None:
-            return question.law.top + 1
-        return min(question.law.top + 1, prod(box_shape(question.lattice)[1]))
+        question, points = self._question, self._points
+        if points is not None or question is None:
+            return points.counts.size if points else 0
+        cells = question.law.top + 1
+        return (
+            cells if question.lattice is None else min(cells, prod(box_shape(question.lattice)[1]))
+        )
 
     @property
     def unit(self) -> str:
@@ -270,8 +273,12 @@ class PermutationTestResult(Shown):
         if self._question is None or self._question.lattice is not None:
             return self._title
         entry = STATISTICS.get(self.metric)
-        counts = entry.unit if entry is not None else ""
-        return self.score or counts or "points"
+        return self.score or (entry.unit if entry else "") or "points"
+
+    @property
+    def _is_measured(self) -> bool:
+        """Whether a measure is compared, and no sum or mean of scores."""
+        return bool(self.parts) or self._question is None
 
     @property
     def _title(self) -> str:
@@ -288,11 +295,11 @@ class PermutationTestResult(Shown):
         are looked at; None where there are too many of them, and of a function `h`.
         """
         question = self._question
-        if question is not None and question.lattice is None and question.h is None:
+        if question is None or question.h is not None:
+            return None
+        if question.lattice is None:
             sides = 2 if self.alternative == "two-sided" and self.n_informative else 1
             return max(ldexp(sides, -self.n_informative), SMALLEST)
-        if question is None or question.lattice is None or question.h is not None:
-            return None
         if self._samples is not None or self.n_cells > MOST_VALUES:
             return None
         values, points = question.directed(self.null_values), self.null_distribution.support
@@ -333,11 +340,9 @@ class PermutationTestResult(Shown):
         Returns
         -------
         ConfidenceInterval
-            A pair ``low, high``, in scores per pair, with `confidence_level`, `method`, `warning`
-            and `resolution`: by how much the ends were rounded outward at most, 0 where they are
-            exact. Two-sided tests leave half of the error probability on each side; for "greater"
-            `high` is infinite (1 for scores of 0 and 1), for "less" `low` is. An end is infinite
-            too where there are too few pairs for any shift to be excluded.
+            A pair ``low, high``, in scores per pair. Two-sided tests leave half of the error
+            probability on each side; for "greater" `high` is infinite (1 for scores of 0 and 1),
+            for "less" `low` is.
 
         Raises
         ------
@@ -370,37 +375,20 @@ class PermutationTestResult(Shown):
             raise ValueError(f"{what} needs an exact p; use exact_perm_test(...).{what}")
 
     def fraction(self) -> Fraction:
-        """The exact p-value as a fraction, in integer arithmetic.
+        """The exact p-value, whose denominator divides 2**n_informative.
 
-        Returns
-        -------
-        fractions.Fraction
-            Its denominator divides 2**n_informative.
-
-        Raises
-        ------
-        MemoryError
-            If the integers would not fit.
-        ValueError
-            If p was sampled.
+        Raises ValueError if p was sampled, and MemoryError if the integers would not fit.
         """
         self._refuse_samples("fraction")
         assert self._question is not None
         return exact_fraction(self._question)
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """An interval for the exact p-value.
+        """An interval for the exact p-value: low, high.
 
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-            Only matters where p was sampled: the interval is then that of Clopper and Pearson
-            for C extreme samples among K. Otherwise it comes from `error_bound`, and starts at 0
-            where p is below 1e-300; for method "bracket" p is its upper end.
-
-        Returns
-        -------
-        low, high : float
+        Where p was sampled, it is that of Clopper and Pearson for C extreme samples among K.
+        Otherwise it comes from `error_bound`, and starts at 0 where p is below 1e-300; for method
+        "bracket" p is its upper end.
         """
         return interval_of_p(self, confidence_level)
 
@@ -422,12 +410,13 @@ class PermutationTestResult(Shown):
 
     def _effect(self) -> str:
         """Which system scores higher by how much; the bare statistic if it is no difference."""
-        (a, b), several, title = self.names, bool(self.parts) or self._question is None, self._title
+        (a, b), several, title = self.names, self._is_measured, self._title
         if self.difference is None or self.scores is None:
             what = f"{self.metric} of the sums" if several else self.metric
             return f"{what} of {a} against {b} is {number(self.statistic)}"
         what = f" in {self.score}" * bool(self.score) + " on average" * (self.metric == "mean")
-        digits, more = 4 if several else 6, self.difference > 0
+        digits = 4 if several or self.swapped == "items" else 6  # means over runs are long
+        more = self.difference > 0
         x, y, gap = (number(z, digits) for z in (*self.scores, abs(self.difference)))
         if not self.difference:
             return f"{a} and {b} score the same{f' {title}' if several else what} ({x})"

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._errors import TooHard, check_option
-from permtest._text import counted, number, p_value
-from permtest.exact import exact_perm_test
+from permtest._text import counted, p_value
 from permtest.integers import as_integers, exact_sum, unscaled
+from permtest.methods import Solution, solve
 from permtest.null.distribution import EPS, UNDERFLOW, LatticeDistribution, Probability
 from permtest.null.multinomial_sum import MultinomialSum
+from permtest.question import ask
 from permtest.result import ALPHA, PermutationTestResult
 from permtest.scores import Runs, Scores, add_up, check_names
 from permtest.statistics import Alternative, check_alternative
@@ -49,8 +50,8 @@ MOST_WAYS = 10**7
 #: What rises as the sum becomes more extreme.
 EXTREMITY: dict[str, Callable[[int], int]] = {"greater": pos, "less": neg, "two-sided": abs}
 
-#: What an item is worth whose n runs have this total; and what dealing the runs of an item may make
-#: of the sum, in how many ways each, and how many items are like that.
+#: What an item is worth whose n runs have this total; what dealing the runs of an item may make of
+#: the sum, in how many ways each, and how many items are like that.
 Value: TypeAlias = Callable[[int, int], int]
 Table: TypeAlias = tuple[list[int], list[int], int]
 
@@ -87,7 +88,8 @@ class RunsTestResult(PermutationTestResult):
 
     null: Null = field(kw_only=True)
     n_runs: tuple[int, int] = field(kw_only=True)
-    _test: PermutationTestResult | _Deal = field(kw_only=True, repr=False, compare=False)
+    #: None where items are swapped, of which the question knows all.
+    _deal: _Deal | None = field(kw_only=True, repr=False, compare=False)
 
     @property
     def difference(self) -> float:
@@ -100,23 +102,27 @@ class RunsTestResult(PermutationTestResult):
         return "items"
 
     @property
+    def _is_measured(self) -> bool:
+        return self.metric != "mean"
+
+    @property
     def about(self) -> str:
         """Whom the answer is about: which items, and which runs or systems."""
         return ABOUT[self.null]
 
     @cached_property
-    def null_distribution(self) -> LatticeDistribution:
+    def null_distribution(self) -> Any:
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
-        return self._test.null_distribution
+        return self._deal.distribution() if self._deal else super().null_distribution
 
     @cached_property
     def smallest_pvalue(self) -> float | None:
         """The p of the most extreme labelling: no data with these scores could have a smaller."""
-        return self._test.smallest_pvalue
+        return self._deal.most_extreme().p.value if self._deal else super().smallest_pvalue
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; MemoryError if its integers would not fit."""
-        return self._test.fraction()
+        return self._deal.fraction() if self._deal else super().fraction()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -128,21 +134,12 @@ class RunsTestResult(PermutationTestResult):
 
     def sentence(self) -> str:
         """What ``print(result)`` shows, without the notes."""
-        (a, b), gap, mean = self.names, number(abs(self.difference), 4), self.metric == "mean"
-        more, way = ("more", "higher") if self.statistic > 0 else ("less", "lower")
-        found = f"{self.metric} of {a} is {gap} {way} than that of {b}"
-        found = f"{a} scores {gap} {more} than {b} on average" if mean else found
-        if not self.statistic:
-            found = f"{a} and {b} score the same {'on average' if mean else self.metric}"
-        x, y = (number(score, 4) for score in self.scores or ())
-        each = self.n if self.null == "systems" else 1
-        runs = " and ".join(counted(size // each, "runs") for size in self.n_runs)
-        size = f"{counted(self.n, 'items')}, {runs}" + " over all items" * (self.null == "systems")
+        whole = self.null == "systems"
+        runs = " and ".join(counted(k // (self.n if whole else 1), "runs") for k in self.n_runs)
+        size = f"{counted(self.n, 'items')}, {runs}" + " over all items" * whole
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
-        return (
-            f"{found} ({x} against {y}) over {size}: p = {self.pvalue_text()} (exact {sides} test "
-            f"of whether {NULLS[self.null]})."
-        )
+        test = f"exact {sides} test of whether {NULLS[self.null]}"
+        return f"{self._effect()} over {size}: p = {self.pvalue_text()} ({test})."
 
     def rows(self) -> list[dict[str, Any]]:
         """As of `PermutationTestResult`, and `about`."""
@@ -238,10 +235,8 @@ def exact_runs_test(
     check_alternative(alternative)
     found = re.fullmatch(r"mean|(pass[@^])([1-9]\d{0,8})", str(statistic))
     if not found:
-        raise ValueError(
-            f"statistic={statistic!r} is not known; choose 'mean', or 'pass@5' or 'pass^5' with "
-            "any number"
-        )
+        known = "choose 'mean', or 'pass@5' or 'pass^5' with any number"
+        raise ValueError(f"statistic={statistic!r} is not known; {known}")
     if null == "systems" and statistic != "mean":
         raise ValueError(
             f"{statistic} is of the runs of one item, but null='systems' exchanges whole runs; use "
@@ -250,17 +245,25 @@ def exact_runs_test(
     data = _checked(a, b, names)
     data, value = _means(data) if statistic == "mean" else _passed(data, found[1], int(found[2]))
     total, (first, second) = exact_sum(data.differences()), data.runs or ()
-    test: PermutationTestResult | _Deal
+    question = deal = None
     if null == "items":
-        test = exact_perm_test(data, alternative=alternative)
+        question = ask(data, alternative=alternative)
+        (p, method, reason), informative = solve(question), question.law.n_informative
     else:
         mine, theirs = _whole(data) if null == "systems" else (first, second)
-        test = _Deal(_tables(mine, theirs, value), alternative, total, data.scale)
-    known = test.found() if isinstance(test, _Deal) else {x: getattr(test, x) for x in FOUND}
+        deal = _Deal(_tables(mine, theirs, value), alternative, total, data.scale)
+        p, method, reason = deal.solve()
+        informative = sum(n for values, _, n in deal.tables if len(values) > 1)
     return RunsTestResult(
         statistic=unscaled(total, data.scale),
+        pvalue=p.value,
+        log10_pvalue=p.log10,
         alternative=alternative,
         n=len(data),
+        n_informative=informative,
+        method=method,
+        method_reason=reason,
+        error_bound=p.error_bound,
         metric=statistic,
         names=data.names,
         totals=None,
@@ -269,8 +272,8 @@ def exact_runs_test(
         higher_is_better=data.higher_is_better,
         null=null,
         n_runs=(int(first.sizes.sum()), int(second.sizes.sum())),
-        _test=test,
-        **known,
+        _question=question,
+        _deal=deal,
     )
 
 
@@ -397,13 +400,6 @@ def _ways(pool: Sequence[int], n: int) -> dict[int, int]:
     return {total: ways for (_, total), ways in chosen.items()}
 
 
-#: What a result of repeated runs has from the test of its items.
-FOUND = (
-    *("pvalue", "log10_pvalue", "error_bound", "method", "method_reason", "n_informative"),
-    "_question",
-)
-
-
 @dataclass(frozen=True)
 class _Deal:
     """The sum over items whose runs are dealt anew, and what was observed."""
@@ -413,48 +409,38 @@ class _Deal:
     observed: int
     scale: int
 
-    @property
-    def null_distribution(self) -> LatticeDistribution:
+    def distribution(self) -> LatticeDistribution:
         """The law of the sum."""
         return MultinomialSum.of(self.tables).distribution(self.scale)
 
-    @property
-    def smallest_pvalue(self) -> float:
+    def most_extreme(self) -> Solution:
         """p, had the sum been as extreme as any deal makes it."""
         ends = (sum(end(values) * n for values, _, n in self.tables) for end in (min, max))
-        most = max(ends, key=EXTREMITY[self.alternative])
-        return replace(self, observed=most).probability().value
+        return replace(self, observed=max(ends, key=EXTREMITY[self.alternative])).solve()
 
-    def found(self) -> dict[str, Any]:
-        """p and how it was found."""
-        p, method = self.probability(), "tilted"
-        reason = "only the tail was computed, by tilting the law of each item's runs"
-        if self._is_one():
-            method = "enumeration"
-            reason = f"each of the {sum(self.tables[0][1]):,} ways to deal the runs was counted"
-        informative = sum(n for values, _, n in self.tables if len(values) > 1)
-        found = p.value, p.log10, p.error_bound, method, reason, informative, None
-        return dict(zip(FOUND, found, strict=True))
-
-    def probability(self) -> Probability:
-        """p, accurate relative to itself."""
-        if not self._is_one():
-            return reduce(Probability.plus, (one.tail(t0) for one, t0 in self._tails()))
-        share = self.fraction()
+    def solve(self) -> Solution:
+        """p, accurate relative to itself; of one item all ways to deal its runs are counted."""
+        if not self._counts():
+            p = reduce(Probability.plus, (one.tail(t0) for one, t0 in self._tails()))
+            reason = "only the tail was computed, by tilting the law of each item's runs"
+            return Solution(p, "tilted", reason)
+        share, every = self.fraction(), sum(self.tables[0][1])
+        p = Probability.of(float(share), EPS / 2)
         if share < UNDERFLOW:
-            return Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
-        return Probability.of(float(share), EPS / 2)
+            p = Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
+        return Solution(
+            p, "enumeration", f"each of the {every:,} ways to deal the runs was counted"
+        )
 
     def fraction(self) -> Fraction:
         """The exact p."""
-        if not self._is_one():
+        if not self._counts():
             return sum((one.tail_fraction(t0) for one, t0 in self._tails()), Fraction(0))
         (values, ways, _), side = self.tables[0], EXTREMITY[self.alternative]
         extreme = (w for x, w in zip(values, ways, strict=True) if side(x) >= side(self.observed))
         return Fraction(sum(extreme), sum(ways))
 
-    def _is_one(self) -> bool:
-        """Whether there is one item, all of whose ways were counted."""
+    def _counts(self) -> bool:
         return len(self.tables) == 1 and self.tables[0][2] == 1
 
     def _tails(self) -> list[tuple[MultinomialSum, int]]:

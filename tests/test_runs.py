@@ -221,7 +221,7 @@ def test_sentences_say_whom_they_are_about_and_what_p_could_be(null):
     again = pickle.loads(pickle.dumps(found))
     assert (again.fraction(), str(again)) == (found.fraction(), text)
     same = exact_runs_test(a, a, null=null, alternative="less", names=("x", "y"))
-    assert str(same).startswith("x and y score the same on average (5.667 against 5.667) over")
+    assert str(same).startswith("x and y score the same on average (5.667) over")
 
 
 @pytest.mark.parametrize("k", [3, 4])
