@@ -7,12 +7,12 @@ are solved one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ from permtest.statistics import Statistic, check_alternative, lookup
 
 #: How many scores of a system are handled at a time, and how many tests at least, if they fit.
 SCORES, TESTS = 2**18, 16
+#: The test with some number as the single one does it.
+Alone: TypeAlias = Callable[[int], PermutationTestResult]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,8 @@ def exact_perm_test_batch(
         place = [int(i) for i in np.unravel_index(error.index[0], a.shape)]
         raise error.at((*place[:where], place[-1], *place[where:-1])) from None
     rows = np.concatenate([x.reshape(size, n) for x in (data.u, data.v)])
-    alone = partial(_alone, a.reshape(size, n), b.reshape(size, n), alternative, method)
+    u, v = a.reshape(size, n), b.reshape(size, n)
+    alone = partial(_alone, u, v, alternative, method)
     tests = compare_rows(
         rows if rows.dtype == np.int64 and data.tolerance is None else None,
         np.arange(size),
@@ -128,9 +131,8 @@ def exact_perm_test_batch(
     lead: Any = sums[:size] - sums[size:]
     if data.scale != 1:
         lead = np.array([unscaled(x, data.scale) for x in lead.tolist()], dtype=np.float64)
-    found: Iterator[Any] = (x.reshape(shape) for x in (lead, *tests))
-    lead, p, log10_p, bound, n_informative, how = found
-    return BatchResult(lead, p, log10_p, bound, n_informative, how, n)
+    found = {name: x.reshape(shape) for name, x in tests._asdict().items()}
+    return BatchResult(lead.reshape(shape), n=n, **found)
 
 
 def _alone(
@@ -177,7 +179,7 @@ def compare_rows(
     second: Ints,
     *,
     alternative: str,
-    alone: Callable[[int], PermutationTestResult],
+    alone: Alone,
     step: int,
     count: bool = True,
 ) -> RowTests:
@@ -195,14 +197,12 @@ def _test_block(
     first: Ints,
     second: Ints,
     alternative: str,
-    alone: Callable[[int], PermutationTestResult],
+    alone: Alone,
     count: bool,
 ) -> RowTests:
-    laws = Laws.unknown(len(block))
+    laws, here = Laws.unknown(len(block)), slice(block.start, block.stop)
     if rows is not None:
-        laws = Laws.of(
-            rows, rows, first[block.start : block.stop], second[block.start : block.stop]
-        )
+        laws = Laws.of(rows, rows, first[here], second[here])
     values, whole, hard = laws.solve(alternative, count=count)
     n_informative, method = laws.n_informative, np.where(whole, "integer", "tilted").astype(object)
     for i in np.flatnonzero(hard).tolist():

@@ -250,15 +250,11 @@ def noninferiority_test(
 
     Parameters
     ----------
-    u, v : array_like of shape (N,)
-        Scores of the two systems on the same items, as in `exact_perm_test`; or one `Scores`.
+    u, v, clusters, names
+        As in `exact_perm_test`.
     margin : int, float, Decimal or Fraction
         Positive, in scores per pair. A float stands for the decimal that it is printed as.
         Choose it before looking at the scores.
-    clusters : array_like of shape (N,), optional
-        As in `exact_perm_test`. Default: those that `Scores` bring, if any.
-    names : tuple of two str, optional
-        The names of the two systems. Default: names of the columns, if they have any.
     higher_is_better : bool, optional
         Default: what `Scores` say, else True.
 
@@ -303,11 +299,10 @@ def equivalence_test(
     clusters: Any = None,
     names: tuple[str, str] | None = None,
 ) -> MarginTestResult:
-    """Test that two systems differ by less than a margin: two one-sided tests.
+    """Test that two systems differ by less than a margin: two one-sided tests (Schuirmann 1987).
 
     The null hypothesis is that the mean difference is `margin` or more in either direction. It is
-    rejected where both one-sided tests reject, each at the full level, so that p is the greater of
-    their two p-values (Schuirmann 1987).
+    rejected where both one-sided tests reject, each at the full level.
 
     Parameters
     ----------
@@ -321,11 +316,6 @@ def equivalence_test(
     Returns
     -------
     MarginTestResult
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `noninferiority_test`, whose notes on tests, assumptions and `warning` hold here too.
 
     Examples
     --------

@@ -7,6 +7,7 @@ has methods in the order in which they pay, each with the reason that a result g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -91,11 +92,8 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
     law, n = question.law, question.law.n_informative
     few = law.top.bit_length() > n and can_halve(law, QUICK)
     if few and (n <= MAX_ENTRIES or (question.h is None and question.thresholds is not None)):
-        yield (
-            "enumeration",
-            "there are few labellings, and each was counted",
-            METHODS["enumeration"],
-        )
+        reason = "there are few labellings, and each was counted"
+        yield "enumeration", reason, METHODS["enumeration"]
     if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
         reason = "few pairs differ, and dynamic programming counts their labellings"
         yield "dp", f"{reason} without rounding", _dp
@@ -123,10 +121,9 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
 
 def _at_most(question: Question) -> float:
     """A bound of p of several sums: below 1 of some ratios."""
-    try:
+    with suppress(TooHard):
         return 1.0 if question.staircase is None else _bracket(question).value
-    except TooHard:
-        return 1.0
+    return 1.0
 
 
 def _solve_rounded(question: Question, method: str) -> Solution:

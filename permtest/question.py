@@ -44,20 +44,14 @@ from permtest.scores import (
     check_names,
     cluster_numbers,
 )
-from permtest.statistics import (
-    MeanOfRatios,
-    Statistic,
-    check_alternative,
-    lookup,
-    measured,
-)
+from permtest.statistics import MeanOfRatios, Statistic, check_alternative, lookup, measured
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
 
 #: Two floats that a user's h returns tie if they differ by no more, relative to their size.
 TIE = 1e-12
-#: Differences of a measure that are this near, relative to its largest value, are compared exactly.
+#: Differences of a measure, which lies between 0 and 1, that are this near are compared exactly.
 NEAR = 1e-12
 #: Points whose sums are held at a time.
 AT_ONCE = 2**14
@@ -142,7 +136,7 @@ class Question:
     def statistic(self) -> Any:
         """t(u, v): the sum, a mean, the difference of the two measures, or h."""
         if self.h is None and self.measure is None:
-            return unscaled(self.observed_sums[0], self.scale * self.divisor)
+            return unscaled(self.observed, self.scale * self.divisor)
         value = self.exact(self.observed_sums)
         return value if self.measure is None else float(value)
 
@@ -173,14 +167,9 @@ class Question:
         """t for sums of shape (M, m), up to rounding."""
         if self.measure is None:
             return np.array([float(self.exact(x)) for x in sums.tolist()])
-        mine, theirs = self._measures(sums)
+        others = np.array(self.both_sums, dtype=sums.dtype) - sums
+        mine, theirs = (self.measure.values(x.astype(np.float64)) for x in (sums, others))
         return np.asarray(mine - theirs)
-
-    def _measures(self, sums: IntArray) -> NDArray[np.float64]:
-        """The measure of both systems, up to rounding, if these are the sums of the first."""
-        assert self.measure is not None
-        both = sums, np.array(self.both_sums, dtype=sums.dtype) - sums
-        return np.stack([self.measure.values(x.astype(np.float64)) for x in both])
 
     # ---- what is extreme -----------------------------------------------------------------------
 
@@ -204,11 +193,9 @@ class Question:
 
     def _measures_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
         """Floats decide where the gap is wide, exact numbers where it is not."""
-        measures, least = self._measures(sums), float(self.least)
-        values = self.directed(measures[0] - measures[1])
+        values, least = self.directed(self.values(sums)), float(self.least)
         extreme = np.asarray(values > least, dtype=bool)
-        band = NEAR * max(1.0, float(np.abs(measures).max(initial=0.0)))
-        for i in np.flatnonzero(np.abs(values - least) <= band):
+        for i in np.flatnonzero(np.abs(values - least) <= NEAR):
             extreme[i] = self.directed(self.exact(sums[i].tolist())) >= self.least
         return extreme
 
@@ -255,11 +242,10 @@ class Question:
             return None
         possible = np.flatnonzero(attainable(self.law))
         inner = np.flatnonzero(~self.extreme[possible])
-        if not inner.size:
-            return top, top + 1
-        if inner[-1] - inner[0] >= inner.size:
+        if inner.size and inner[-1] - inner[0] >= inner.size:
             return None
-        return int(possible[inner[0]]) - 1, int(possible[inner[-1]]) + 1
+        ends = possible[inner[[0, -1]]].tolist() if inner.size else (top + 1, top)
+        return ends[0] - 1, ends[1] + 1
 
     @cached_property
     def _direction(self) -> int:
@@ -275,9 +261,7 @@ class Question:
     @cached_property
     def staircase(self) -> Staircase | None:
         """The upper part of the region of a ratio of two sums; for "less" its mirror image."""
-        if self.lattice is None or self.measure is None or self.rank != 2:
-            return None
-        if len(self.both_sums) > 2:
+        if self.lattice is None or self.rank != 2 or len(self.both_sums) != 2:
             return None
         hits, misses = self.both_sums
         return Staircase(self.lattice, (hits, misses), self.least)
@@ -292,19 +276,16 @@ class Question:
         if self.lattice is not None:
             sums = tuple(map(int, observed))
         elif check_finite(observed, "observed") == self.in_scores(self.observed):
-            return self
+            return self  # a float may have fewer digits than the sum
         else:
             sums = (round(Fraction(str(observed)) * self.scale),)
-        cell = self._cell(sums)
-        if self.lattice is None and cell is not None:  # a float may have fewer digits than the sum
-            there = self.in_scores(sums[0]) == observed and attainable(self.law)[cell]
-            cell = cell if there else None
-        if cell is None:
+        cell, scores = self._cell(sums), None
+        known = self.lattice is not None or self.in_scores(sums[0]) == observed
+        if cell is None or not known or (self.lattice is None and not attainable(self.law)[cell]):
             raise ValueError(
                 f"observed={observed!r}: these are sums that no labelling has; choose some from "
                 "null_distribution.support"
             )
-        scores = None
         if self.measure is not None:
             first, second = map(self.measure.exact, (sums, self._others(sums)))
             scores = float(first), float(second)
@@ -450,8 +431,8 @@ def two_systems(
         return u if names is None else replace(u, systems=check_names(names))
     if entry is None or not entry.columns:
         return Scores.of(u, v, names, labels=labels)
-    called = check_names(names or labels)
-    return Scores.of_counts(dict(zip(called, (u, v), strict=True)), labels=labels)
+    one, other = check_names(names or labels)
+    return Scores.of_counts({one: u, other: v}, labels=labels)
 
 
 def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
@@ -461,7 +442,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
             f"statistic={entry.name!r} takes one score for each entry, but there are "
             f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
-    units, h, scale = data.units, how["h"], data.scale
+    units, h, scale, upper = data.units, how["h"], data.scale, data.higher_is_better
     tolerance = units.sum_tolerance
     if h is not None and tolerance:
         raise ValueError(
@@ -471,7 +452,6 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
     law, u, v = group_differences(units.u, units.v)
     divisor = max(len(data), 1) if entry.name == "mean" else 1
     totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
-    upper = data.higher_is_better
     return Question(
         law=law,
         observed_sums=(u - v,),
@@ -516,26 +496,25 @@ def _ask_of_entries(
     if not functions or not all(map(callable, functions)):
         raise TypeError(f"g={g!r} must be a function of two entries, or a list of such functions")
     if h is None and not callable(g):
+        sums = counted(len(functions), "sums")
         raise TypeError(
-            f"h=None is no function, and a list of g has no other statistic; pass an h of "
-            f"{counted(len(functions), 'sums')}, as in Algorithm 5"
+            f"h=None is no function, but a list of g needs an h of {sums}, as in Algorithm 5"
         )
     if isinstance(u, Scores) and clusters is None:
         clusters = u.clusters
     labels = ["g"] if callable(g) else [f"g[{i}]" for i in range(len(functions))]
     each = [local_effects(u, v, f, label) for f, label in zip(functions, labels, strict=True)]
     stay, swap = (np.stack(some, axis=1) for some in zip(*each, strict=True))
-    n_entries = None if clusters is None else len(stay)
+    n_entries, metric, lattice = None, function_name(h, "h"), None
     if clusters is not None:
-        numbers = cluster_numbers(clusters, len(stay))
+        numbers, n_entries = cluster_numbers(clusters, len(stay)), len(stay)
         stay, swap = add_up(stay, numbers), add_up(swap, numbers)
-    lattice = None if callable(g) else LatticeSum.of(stay, swap)
-    if lattice is not None:
-        law, metric = lattice.line, function_name(h, "h")
+    if not callable(g):
+        lattice = LatticeSum.of(stay, swap)
+        law = lattice.line
     else:
         law = group(stay[:, 0], swap[:, 0], exact_sum(np.minimum(stay, swap)[:, 0]))
-        metric = function_name(g, "g")
-        metric = metric if h is None else f"{function_name(h, 'h')}({metric})"
+        metric = f"{metric}({function_name(g, 'g')})" if h is not None else function_name(g, "g")
     return Question(
         law=law,
         lattice=lattice,

@@ -98,19 +98,16 @@ def e_process(
 
     The price is power. Of normal differences with a mean of .28 standard deviations, one exact test
     of 100 items rejects in 78% of samples at the level .05, and the e-process, after any of them,
-    in 30%; at half a standard deviation it is 100% and 93%, and where it rejects it took 44 items
-    (`python -m benchmarks.calibration`). If you know how many items there will be, and can wait for
-    them, use `exact_perm_test` once.
+    in 30% (`python -m benchmarks.calibration`). If you can wait for all items, use
+    `exact_perm_test` once.
 
     Parameters
     ----------
     u, v : array_like of shape (N,)
         Scores of both systems on the same items, in the order in which they came in, as
         `exact_perm_test` takes them; or one `Scores`.
-    alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        "greater": `u` scores higher.
-    names : tuple of two str, optional
-        What the systems are called. Default: names of the columns, if they have any.
+    alternative, names
+        As in `exact_perm_test`.
     clusters : array_like of shape (N,), optional
         What each item belongs to. Whole clusters, in the order in which they begin, are then what
         comes in.
@@ -118,11 +115,6 @@ def e_process(
     Returns
     -------
     EProcess
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `exact_perm_test`.
 
     Notes
     -----
