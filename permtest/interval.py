@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from permtest._errors import TooHard, check_above_zero, check_level
 from permtest._text import Shown, counted, number, p_value
 from permtest.integers import as_integers, exact_dot, unscaled, with_room
-from permtest.methods import exact_fraction, interval_of_p, solve
+from permtest.methods import interval_of_p, solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
 from permtest.null.enumeration import count_tail
@@ -195,7 +195,6 @@ class MarginTestResult(Shown):
     error_bound: float | None
     warning: str | None
     _question: Question = field(repr=False, compare=False)
-    _shifted: tuple[Question, ...] = field(repr=False, compare=False)
 
     def confidence_interval(self, confidence_level: float | None = None) -> ConfidenceInterval:
         """The interval for the mean difference per pair: one-sided, or two-sided for equivalence.
@@ -205,12 +204,6 @@ class MarginTestResult(Shown):
         """
         usual = 0.9 if self.alternative == "two-sided" else 0.95
         return interval_of(self._question, confidence_level or usual)
-
-    def fraction(self) -> Fraction:
-        """The exact p-value as a fraction; ValueError for method "score", which has none."""
-        if not self._shifted:
-            raise ValueError("fraction needs an exact p, and that of Tango's score test is not")
-        return max(map(exact_fraction, self._shifted))
 
     def pvalue_interval(self) -> tuple[float, float]:
         """Bounds of p: as of `PermutationTestResult`, or for method "score" p itself, twice."""
@@ -282,8 +275,8 @@ def noninferiority_test(
     >>> from permtest import noninferiority_test
     >>> u, v = [4, 5, 3, 6, 5, 4], [5, 5, 3, 6, 4, 4]
     >>> r = noninferiority_test(u, v, 0.5, names=("small", "large"))
-    >>> r.statistic, r.fraction()
-    (0.0, Fraction(3, 32))
+    >>> r.statistic, r.pvalue
+    (0.0, 0.09375)
     """
     bound = _as_margin(margin)
     question = ask(u, v, names=names, clusters=clusters)
@@ -333,14 +326,15 @@ def against(question: Question, low: Fraction | float, high: Fraction | float) -
     sides = {"greater": low, "less": high}
     margins = {side: x for side, x in sides.items() if isinstance(x, Fraction)}
     alternative = "two-sided" if len(margins) == 2 else min(margins)
-    question, shifted = replace(question, alternative=alternative), []
-    if question.wins is not None:
-        found = [(_score_pvalue(*question.wins, x, side), "score") for side, x in margins.items()]
-    else:
-        shifted = [replace(question.shifted(x), alternative=side) for side, x in margins.items()]
-        found = [solve(one)[:2] for one in shifted]
+    question, wins = replace(question, alternative=alternative), question.wins
+    found = [
+        (_score_pvalue(*wins, x, side), "score")
+        if wins is not None
+        else solve(replace(question.shifted(x), alternative=side))[:2]
+        for side, x in margins.items()
+    ]
     p, method = max(found, key=lambda one: one[0].log)
-    exact, size = bool(shifted), question.scale * (question.n_entries or question.law.n or 1)
+    exact, size = wins is None, question.scale * (question.n_entries or question.law.n or 1)
     return MarginTestResult(
         statistic=float(unscaled(question.observed, size)),
         pvalue=p.value,
@@ -354,7 +348,6 @@ def against(question: Question, low: Fraction | float, high: Fraction | float) -
         error_bound=p.error_bound if exact else None,
         warning=shift_warning(question.differences, question.swapped) if exact else None,
         _question=question,
-        _shifted=tuple(shifted),
     )
 
 
@@ -463,8 +456,7 @@ def _search(d: Differences, alpha: Fraction, coarse: bool = False) -> tuple[Frac
         except TooHard:
             if found:
                 break
-            shift, p = _bounded(d, ends, near, error, z)
-            before = p
+            shift, (p, before) = _bounded(d, ends, near, error, z)
         # Before the step ties are not reached; the empty subset always counts.
         if before[1] + Fraction(1, 2 ** min(n, 1000)) <= alpha < p[0]:
             return shift, shift
@@ -472,7 +464,10 @@ def _search(d: Differences, alpha: Fraction, coarse: bool = False) -> tuple[Frac
         if p[0] <= alpha < p[1]:
             tolerance *= 2
             if p[1] > WIDE * p[0] and error > FEWEST:
-                return _coarsely(d, alpha, max(ceil(error / STEPS), 2 + 6 * coarse), low, high)
+                # Differences that are rounded down to multiples of a cell move the end.
+                cell = max(ceil(error / STEPS), 2 + 6 * coarse)
+                first, last = _search(d._replace(values=d.values // cell), alpha, coarse=True)
+                return max(low, cell * first), min(high, cell * (last + 1))
         slow = slow % 2 + 1 if 2 * (high - low) > gap else 0
         expected = shift + Fraction(z - _quantile((before[0] + before[1]) / 2)) * error
         reach, near = max(abs(expected - near), tolerance * 2 / 5), min(max(expected, low), high)
@@ -493,22 +488,14 @@ def _window(
 
 def _bounded(
     d: Differences, ends: _Bounds, near: Fraction, error: Fraction, z: float
-) -> tuple[Fraction, _Bounds]:
-    """A shift between two others at which few sums pile up, and bounds of p there."""
+) -> tuple[Fraction, tuple[_Bounds, _Bounds]]:
+    """A shift between two others at which few sums pile up, and bounds of p there and before it."""
     odd = floor(8 / (ends[1] - ends[0])) | 1
     shift = Fraction(floor((ends[0] + ends[1]) / 2 * odd), odd)
     hazard = NORMAL.pdf(z) / NORMAL.cdf(-abs(z))
     width = min(max(1.3 * float(abs(shift - near) / error) * hazard, NARROWEST), 1e-2)
     below, above = tail_bracket(*_law(d, shift), width=width)
-    return shift, (_rounded(below, -1), _rounded(above, 1))
-
-
-def _coarsely(
-    d: Differences, alpha: Fraction, cell: int, low: Fraction, high: Fraction
-) -> tuple[Fraction, Fraction]:
-    """`_search` where differences are rounded down to multiples of `cell`, which moves the end."""
-    first, last = _search(d._replace(values=d.values // cell), alpha, coarse=True)
-    return max(low, cell * first), min(high, cell * (last + 1))
+    return shift, ((_rounded(below, -1), _rounded(above, 1)),) * 2
 
 
 def _expected(d: Differences, z: float) -> tuple[Fraction, Fraction]:

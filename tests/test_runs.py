@@ -38,9 +38,7 @@ def runs(draw, kinds=tuple(SCORE)):
 def tables(draw):
     """Two tables of runs, of one number of items but not of runs."""
     score, size = SCORE[draw(st.sampled_from(tuple(SCORE)))], draw(st.integers(1, 3))
-    rows = (
-        st.lists(score, min_size=k, max_size=k) for k in draw(st.tuples(*[st.integers(1, 4)] * 2))
-    )
+    rows = [st.lists(score, min_size=k, max_size=k) for k in (draw(st.integers(1, 4)), 3)]
     return tuple(draw(st.lists(row, min_size=size, max_size=size)) for row in rows)
 
 
@@ -102,11 +100,6 @@ def test_whole_runs_against_all_ways_to_deal_them(both, alternative):
     assert law.pmf @ law.support == pytest.approx(0, abs=1e-9)
 
 
-def test_scores_of_any_size_are_added_up_exactly():
-    a, b = [[10**18, 1, 0]] * 30, [[0, 0]] * 30
-    assert exact_runs_test(a, b, null="systems").fraction() == Fraction(7, 10)
-
-
 # ---- what goes in --------------------------------------------------------------------------------
 
 
@@ -153,11 +146,8 @@ def test_files_bring_their_runs(null):
     table = pd.DataFrame(cells[::-1], columns=["item", "system", "seed", "correct"])
     scores = read(table, a="x", b="y", system="system", run="seed", score="correct", id="item")
     expected, found = exact_runs_test(*own, null=null), exact_runs_test(scores, null=null)
-    assert (found.pvalue, found.scores, found.names) == (
-        expected.pvalue,
-        expected.scores,
-        ("x", "y"),
-    )
+    assert (found.pvalue, found.scores) == (expected.pvalue, expected.scores)
+    assert found.names == ("x", "y")
 
 
 NAMED = Scores.of_runs({"u": [[1, 1], [2]], "v": [[0, 1], [1]]}, ids=("q1", "q2"))
@@ -224,9 +214,9 @@ def test_sentences_say_whom_they_are_about_and_what_p_could_be(null):
     assert str(same).startswith("x and y score the same on average (5.667) over")
 
 
-@pytest.mark.parametrize("k", [3, 4])
-def test_three_runs_of_each_cannot_reach_a_usual_level(k):
-    a, b = np.arange(2 * k).reshape(2, 1, k)[::-1]
+@pytest.mark.parametrize(("size", "k"), [(1, 3), (1, 4), (10**18, 3)])
+def test_three_runs_of_each_cannot_reach_a_usual_level(size, k):
+    a, b = (size * np.arange(2 * k)).astype(object).reshape(2, 1, k)[::-1]
     found = exact_runs_test(a, b, null="systems")
     assert found.pvalue == found.smallest_pvalue == 2 / comb(2 * k, k)
     assert ("p cannot be below 0.1 here" in str(found)) == (k == 3)

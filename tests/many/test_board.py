@@ -117,11 +117,8 @@ def test_what_cannot_be_compared_is_refused(table, options, message):
 
 
 def test_columns_that_do_not_count_or_are_named_are_compared():
-    halves = pd.DataFrame({"a": [0, 1, 0, 1], "b": [1, 1, 0, 0], "c": [5, 7, 9, 11]})
-    assert pt.compare_many(halves).systems == ("a", "b", "c")
     assert pt.compare_many(dict(FRAME)).systems == ("item", "a", "b")
     assert pt.compare_many(FRAME.set_index("item")).systems == ("a", "b")
-    assert pt.compare_many({"a": [1, 2, 3], "b": [3, 1, 2]}).systems == ("a", "b")
 
 
 def test_the_order_is_that_of_exact_values():
@@ -211,9 +208,9 @@ def test_it_reads_as_a_sentence():
     assert str(pt.compare_many(named)).startswith("good has the highest mean loss, tied")
     same = pt.compare_many({f"s{i}": [1, 2] for i in range(20)}, correction="none")
     assert str(same).startswith("20 systems share the highest mean, tied with no other system.")
-    documents = pt.compare_many(TABLE, baseline="fine", clusters=np.arange(SIZE) // 4)
-    assert "differ from fine: 2 of 3" in str(documents)
-    assert "over 400 items in 100 clusters, level" in str(documents)
+    documents = str(pt.compare_many(TABLE, baseline="fine", clusters=np.arange(SIZE) // 4))
+    assert "differ from fine: 2 of 3" in documents
+    assert "over 400 items in 100 clusters, level" in documents
 
 
 def test_rows_and_matrices_have_the_same_numbers():
