@@ -47,14 +47,8 @@ class BatchResult(Shown):
     statistic : ndarray
         Observed differences of sums: integers, of Python where they may not fit an int64, or
         float64 where scores have decimals.
-    pvalue, log10_pvalue : ndarray of float64
-        As in `PermutationTestResult`: never 0, and the logarithm accurate at any size.
-    error_bound : ndarray of float64
-        Bounds on the relative errors of the p-values.
-    n_informative : ndarray of int64
-        How many pairs of each test differ.
-    method : ndarray of str
-        How each p-value was computed.
+    pvalue, log10_pvalue, error_bound, n_informative, method : ndarray
+        As in `PermutationTestResult`.
     n : int
         Number of pairs of each test.
 

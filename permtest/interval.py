@@ -175,12 +175,9 @@ class MarginTestResult(Shown):
     Examples
     --------
     >>> from permtest import noninferiority_test
-    >>> result = noninferiority_test([3, 5, 4, 6, 2], [3, 5, 5, 6, 2], margin=1)
-    >>> result.margins, result.statistic, result.pvalue
-    ((-1.0, inf), -0.2, 0.0625)
     >>> result = noninferiority_test([1] * 50, [1] * 50, margin=0.05)
-    >>> result.method, round(result.pvalue, 3)
-    ('score', 0.052)
+    >>> result.margins, result.method, round(result.pvalue, 3)
+    ((-0.05, inf), 'score', 0.052)
     """
 
     statistic: float
@@ -246,20 +243,14 @@ def noninferiority_test(
     u, v, clusters, names
         As in `exact_perm_test`.
     margin : int, float, Decimal or Fraction
-        Positive, in scores per pair. A float stands for the decimal that it is printed as.
-        Choose it before looking at the scores.
+        Positive, in scores per pair; below 1 for scores of 0 and 1. A float stands for the decimal
+        that it is printed as. Choose it before looking at the scores.
     higher_is_better : bool, optional
         Default: what `Scores` say, else True.
 
     Returns
     -------
     MarginTestResult
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the margin is no positive number (for scores of 0 and 1: none between 0 and 1), or the
-        scores are not numbers of equal number.
 
     Notes
     -----

@@ -131,9 +131,6 @@ class PermutationTestResult(Shown):
     (7, 0.125, Fraction(1, 8))
     >>> result.n, result.n_informative
     (5, 4)
-    >>> low, high = result.confidence_interval(0.8)
-    >>> low, high
-    (0.5, 2.0)
     >>> a, b = [[3, 1, 0], [2, 0, 1], [4, 0, 0]], [[2, 1, 1], [2, 1, 1], [3, 1, 1]]
     >>> result = exact_perm_test(a, b, statistic="f1")
     >>> result.parts, result.sums, result.other_sums
@@ -312,9 +309,8 @@ class PermutationTestResult(Shown):
         """What to know beside p: that it cannot be small, or that a system does not vary."""
         found, data = [], getattr(self._question, "data", None)
         if self.n_informative <= FEW and self.n_samples is None:
-            least = self.smallest_pvalue
-            if least is not None and least > ALPHA and self.n_informative:
-                few = counted(self.n_informative, self.swapped)
+            least, few = self.smallest_pvalue or 0.0, counted(self.n_informative, self.swapped)
+            if least > ALPHA and self.n_informative:
                 differ = "differs" if self.n_informative == 1 else "differ"
                 found.append(f"With {few} that {differ}, p cannot be below {p_value(least)}.")
         if self.swapped == "items":
@@ -344,11 +340,6 @@ class PermutationTestResult(Shown):
             probability on each side; for "greater" `high` is infinite (1 for scores of 0 and 1),
             for "less" `low` is.
 
-        Raises
-        ------
-        ValueError
-            If the statistic is no sum of differences, or p was sampled.
-
         Notes
         -----
         Shifts assume that the differences, or those of clusters, are symmetric about a value that
@@ -364,10 +355,8 @@ class PermutationTestResult(Shown):
 
         self._refuse_samples("confidence_interval")
         if self._question is None or self._question.lattice is not None:
-            raise ValueError(
-                "confidence_interval is for tests of one sum, in which pairs, clusters or items "
-                f"are swapped, not for this one of {self.metric}"
-            )
+            one = "one sum, in which pairs, clusters or items are swapped"
+            raise ValueError(f"confidence_interval is for tests of {one}, not of {self.metric}")
         return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:
@@ -422,17 +411,15 @@ class PermutationTestResult(Shown):
             return f"{a} and {b} score the same{f' {title}' if several else what} ({x})"
         both = f"({x} against {y}{'; lower is better' * (self.higher_is_better is False)})"
         if several:
-            return (
-                f"{title} of {a} is {gap} {'higher' if more else 'lower'} than that of {b} {both}"
-            )
+            way = "higher" if more else "lower"
+            return f"{title} of {a} is {gap} {way} than that of {b} {both}"
         return f"{a} scores {gap} {'more' if more else 'less'} than {b}{what} {both}"
 
     def _pairs(self) -> str:
         """How many pairs, clusters or items there are, and how many of them differ."""
         text, some = counted(self.n, self.swapped), self.n_informative
         if self.n_entries is not None:
-            inside = f" in {text}" * (self.n_entries > self.n)
-            text = counted(self.n_entries, "pairs") + inside
+            text = counted(self.n_entries, "pairs") + f" in {text}" * (self.n_entries > self.n)
         if (self.n_entries or self.n) == 1:
             return f"{text}, which {'differs' if some else 'does not differ'}"
         which = "all" if some == self.n else some or "none"
@@ -491,7 +478,7 @@ def answer(
     p, method, reason = solution or solve(question, method)
     same = ("statistic", "alternative", "metric", "names", "totals", "n_entries", "scores")
     known = {x: getattr(question, x) for x in (*same, "score", "higher_is_better", "reading")}
-    if question is not None and question.lattice is not None:
+    if question.lattice is not None:
         known |= {"parts": question.parts, "sums": question.observed_sums}
         known |= {"other_sums": question.other_sums, "rank": question.rank}
     if samples is not None:

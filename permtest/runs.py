@@ -56,8 +56,8 @@ Table: TypeAlias = tuple[list[int], list[int], int]
 class RunsTestResult(PermutationTestResult):
     """What an exact test of repeated runs found. Made by `exact_runs_test`.
 
-    A `PermutationTestResult` in which `n` counts items, `metric` is "mean", "pass@3", "pass^3" and
-    so on, and `scores` are the means over items; an interval there is where items are swapped.
+    A `PermutationTestResult` in which `n` counts items, `metric` is "mean", "pass@3" or the like,
+    and `scores` are the means over items; an interval there is where items are swapped.
 
     Parameters
     ----------
@@ -194,8 +194,7 @@ def exact_runs_test(
     Raises
     ------
     TypeError, ValueError
-        If scores are no numbers, items or runs are missing, an option is unknown, or, for
-        "systems", some items have other runs than others.
+        If scores or options are not as above.
     ArithmeticError
         If there are too many ways to deal the runs, as of scores with many digits.
 
@@ -276,8 +275,7 @@ def _checked(a: Any, b: Any, names: tuple[str, str] | None) -> Scores:
     if a.runs is None or a.clusters is not None or len(a.systems) != 2:
         raise ValueError(
             "exact_runs_test needs scores of two systems with their runs, and without clusters; "
-            "make them with Scores.of_runs, or name the column that tells runs of an item apart "
-            "(--run, run=)"
+            "make them with Scores.of_runs, or name the column of the runs (--run, run=)"
         )
     return a if names is None else replace(a, systems=check_names(names))
 
