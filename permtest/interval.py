@@ -240,11 +240,13 @@ def noninferiority_test(
 
     Parameters
     ----------
-    u, v, clusters, names
+    u, v
         As in `exact_perm_test`.
     margin : int, float, Decimal or Fraction
         Positive, in scores per pair; below 1 for scores of 0 and 1. A float stands for the decimal
         that it is printed as. Choose it before looking at the scores.
+    clusters, names
+        As in `exact_perm_test`.
     higher_is_better : bool, optional
         Default: what `Scores` say, else True.
 
