@@ -6,14 +6,14 @@ it. The checks are made on that frame, and scores are made of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +44,17 @@ __all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
-#: What was declared, by the names of the keyword arguments of `read`.
+#: What was declared, by the names of the keyword arguments of `read`; "right", the table of gold
+#: and its column, where gold is a file; and "scores", the columns of tables that differ in them.
 Said: TypeAlias = dict[str, Any]
+#: Tables, whose lines they are, and columns of values.
+Parts: TypeAlias = list[tuple[Table, Any, tuple[str, ...]]]
 
 #: Names of columns that say which item a line is, beside those that end in _id. It does not grow.
 IDS = ("id", "item", "index", "qid")
 
 #: Keyword arguments that name columns.
 ROLES = ("a", "b", "systems", "system", "score", "run", "clusters", "gold", "prediction")
-
-#: What the labels in a file of their own are called among systems.
-RIGHT = "the right answers"
 
 
 def read(
@@ -89,15 +89,15 @@ def read(
     Parameters
     ----------
     path : str, path-like, "-", buffer, data frame or records
-        Both systems, or the first one. Tables (CSV, TSV, Excel, parquet, JSON, JSON lines;
-        compressed or not), or what lm-evaluation-harness, inspect_ai or HELM wrote. ``"-"`` is
-        standard input.
+        Both systems, or the first one. Tables (CSV, TSV, Excel, JSON, JSON lines; as they are, or
+        in gzip or zip), or what lm-evaluation-harness, inspect_ai, HELM or Every Eval Ever wrote.
+        ``"-"`` is standard input.
     path_b : the same, optional
         The second system.
     a, b : str or int, optional
-        The columns of the systems in one table; the score of each of two files, where these are
-        called differently; or the names of two systems in a column `system`. For counts, columns
-        (``"1,2,3"``) or what their names begin with: "new" for new_tp, new_fp, new_fn.
+        The columns of the systems in one table, or the names of two systems in a column `system`.
+        For counts, columns (``"1,2,3"``) or what their names begin with: "new" for new_tp, new_fp,
+        new_fn.
     system, score : str or int, optional
         Of a table with a line for each item and system: whose a line is, and its score. With two
         files `score` alone.
@@ -118,7 +118,7 @@ def read(
         "accuracy". Of treebanks in CoNLL-U "upos", "uas" or "las"; of tagged text "spans".
     records : str, optional
         Where the list of records is in a JSON file, such as ``"results.0.samples"``; ``"."`` is an
-        object that has a record for each key. Of a workbook, the sheet.
+        object that has a record for each key.
     missing : {"drop", "zero"}, optional
         What becomes of items that lack a score of a system; an error otherwise.
     higher_is_better : bool, optional
@@ -198,19 +198,18 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
 
 def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     """Open files, and make scores of what is declared or needs no declaration."""
-    if said.get("missing", "drop") not in ("drop", "zero"):
-        raise ReadError(f"{shown(said['missing'])} is not known: --missing drop, or --missing zero")
-    if ("a" in said) != ("b" in said):
-        raise ReadError("name both systems (--a COL --b COL), or none")
-    if "pos_label" in said and "gold" not in said:
-        raise ReadError("a label to be found (--pos-label) needs right labels: --gold")
+    wrong = {
+        "missing is drop or zero": said.get("missing", "drop") not in ("drop", "zero"),
+        "name both systems (a and b), or none": ("a" in said) != ("b" in said),
+        "a label to be found (pos_label) needs right labels (gold)": "pos_label" in said
+        and "gold" not in said,
+    }
+    for problem in (x for x, y in wrong.items() if y):
+        raise ReadError(problem)
     sources = [_source(x) for x in paths]
     try:
         tables, known = _opened(sources, said)
-        found = _plain(tables, known, many)
-        if found is None:
-            raise _stop(tables, known, many)
-        return _scores(tables, found)
+        return _scores(tables, _completed(tables, known, many))
     except ReadError as error:
         error.many = many
         more = {**said, **(error.proposal or {})}
@@ -237,7 +236,7 @@ def _source(source: Source) -> Any:
 
 
 def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
-    """Tables, and what is declared: by the user, by formats, and as "right" the file of gold."""
+    """Tables, and what is declared: by the user, by formats, and by a file of right answers."""
     gold, metric = said.get("gold"), said.get("statistic")
     if metric in METRICS and gold is not None:
         known = {x: y for x, y in said.items() if x not in ("gold", "statistic")}
@@ -246,19 +245,15 @@ def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
     tables = _told_apart([_table(one, said) for one in sources])
     known = {x: y for x, y in tables[0].known.items() if x in ("id", "run", "system")} | said
     typed = isinstance(gold, str | int)
-    if gold is None or (typed and all(x.named(gold) in x.names for x in tables)):
+    if gold is None or (typed and any(x.named(gold) in x.names for x in tables)):
         return tables, known
-    path, _, column = str(gold).rpartition(":")
-    if not typed or Path(str(gold)).is_file() or not Path(path).is_file():
+    path, _, column = str(gold).rpartition(":") if typed else ("", "", "")
+    if not Path(path).is_file() or Path(str(gold)).is_file():
         path, column = gold, ""
-    if typed and not Path(str(path)).is_file():
-        problem = f"--gold {printable(gold)}: no such column, and no such file"
+    if typed and not Path(path).is_file():
+        problem = f"gold {printable(gold)}: no such column, and no such file"
         raise ReadError(problem, columns_of(tables))
-    right = _table(_source(path), {})
-    rest = _rest(right, {x: y for x, y in said.items() if x == "id"})
-    names = [right.column(column, "gold")] if column else rest
-    names = [x for x in names if x == said.get("prediction")] or names
-    return tables, {**known, "right": Part(right, RIGHT, tuple(names))}
+    return tables, {**known, "right": (_table(_source(path), {}), column)}
 
 
 def _table(source: Any, said: Said) -> Table:
@@ -273,21 +268,15 @@ def _table(source: Any, said: Said) -> Table:
 
 
 def _told_apart(tables: list[Table]) -> list[Table]:
-    """Tables with names for what they are of: by the tool, by the file, or by its folder."""
+    """Tables with names for what they are of: by the tool, or by the file."""
     stems = [PurePath(x.path).name.partition(".")[0] or x.path for x in tables]
-    folders = [PurePath(x.path).parent.name for x in tables]
     numbered = [f"{stem} ({i})" for i, stem in enumerate(stems, 1)]
-    choices = [x.called for x in tables], stems, folders, numbered
+    choices = [x.called for x in tables], stems, numbered
     names = next(x for x in choices if all(x) and len({*x}) == len(x))
     return [replace(x, called=printable(y)) for x, y in zip(tables, names, strict=True)]
 
 
-# ---- what needs no declaration -------------------------------------------------------------------
-
-
-def _taken(table: Table, said: Said) -> set[str]:
-    """The columns that are declared as something else than an id."""
-    return {table.named(x) for role in ROLES for x in listed(said.get(role))}
+# ---- what is declared ----------------------------------------------------------------------------
 
 
 def _ids(table: Table, said: Said) -> list[str]:
@@ -298,16 +287,22 @@ def _ids(table: Table, said: Said) -> list[str]:
     return [x for x in names if x not in _taken(table, said)]
 
 
-def _rest(table: Table, said: Said) -> list[str]:
-    """Columns that are declared as nothing yet, and are no ids."""
-    out = {*_ids(table, said), *_taken(table, said)}
-    return [x for x in table.names if x not in out]
+def _taken(table: Table, said: Said) -> set[str]:
+    """The columns that are declared as something else than an id."""
+    return {table.named(x) for role in ROLES for x in listed(said.get(role))}
 
 
-def _numbers(table: Table, names: Sequence[str]) -> list[str]:
-    """Those columns that may be scores: numbers that do not count, and do not say otherwise."""
-    other, facts = ("system", "run", "clusters", "gold", "prediction"), table.facts
-    return [x for x in names if facts[x].numbers and not facts[x].counts and x.lower() not in other]
+def _free(tables: Sequence[Table], said: Said) -> list[str]:
+    """Columns of all tables that are declared as nothing, and are no ids."""
+    out = {*_ids(tables[0], said), *_taken(tables[0], said)}
+    return [x for x in tables[0].names if x not in out and all(x in y.names for y in tables)]
+
+
+def _numbers(table: Table, said: Said) -> list[str]:
+    """Columns that may be scores: of a tool, or numbers that do not count and are nothing yet."""
+    other = ("system", "run", "clusters", "gold", "prediction")
+    free = [(x, table.facts[x]) for x in _free([table], said) if x.lower() not in other]
+    return table.known.get("scores") or [x for x, y in free if y.numbers and not y.counts]
 
 
 def _entry(said: Said) -> Statistic | None:
@@ -329,85 +324,165 @@ def _is_wide(tables: Sequence[Table], said: Said) -> bool:
     return len(tables) == 1 and "system" not in said
 
 
-def _is_unclear(tables: Sequence[Table], said: Said) -> bool:
-    """Whether several columns may be the item, or one that has another order in the last file."""
-    first, other, ids = tables[0], tables[-1], _ids(tables[0], said)
-    if "id" in said or first.known or len(ids) == 1:
-        return False
+def _completed(tables: Sequence[Table], said: Said, many: bool) -> Said:
+    """What is declared, with what needs no declaration; an error with a proposal otherwise."""
+    table, ids = tables[0], [_ids(x, said) for x in tables]
+    if _is_wide(tables, said) and {"score", "system"} <= {*table.names} and ids[0]:
+        said = said if {*said} & {*ROLES} else {**said, "system": "system", "score": "score"}
+    wide, single = _is_wide(tables, said), all(x == ids[0] and len(x) == 1 for x in ids)
+    if _is_enough(tables, said):  # unless several columns may be the item, or one that is not said
+        clear = wide or single or "id" in said or bool(table.known)
+        if clear or not (ids[0] or (table.header and _propose_item(tables, said))):
+            return said
+    elif not {"gold", "score"} & {*said}:
+        scores = [_numbers(x, said) for x in tables]
+        bare = all(not x.header and len(x.names) == 1 + wide for x in tables)
+        plain = {len(x) for x in scores} == {1 + wide} and (single or bare)
+        wide_plain = scores[0] == _free(tables, said) and "score" not in scores[0]
+        if plain and wide and wide_plain and not table.known:
+            return said | _of_systems(scores[0], many)
+        if plain and not wide and ("system" not in said or table.known):
+            names = [x for (x,) in scores]
+            return said | ({"score": names[0]} if len({*names}) == 1 else {"scores": names})
+    raise _stop(tables, said, many)
+
+
+def _is_enough(tables: Sequence[Table], said: Said) -> bool:
+    """Whether it is said where the scores of the systems are."""
     if _is_wide(tables, said):
-        return bool(ids) and all(first.facts[x].distinct < len(first) for x in ids)
-    free = _free(tables, said) if first.header and not ids else ()
-    both = [(list(first.frame[x]), list(other.frame[x])) for x in free]
-    return bool(ids) or any(x != y and {*x} == {*y} and len({*x}) == len(x) for x, y in both)
+        return bool(_wanted(said))
+    if "gold" in said:
+        return "prediction" in said
+    return "score" in said or _entry(said) is not None
 
 
-def _plain(tables: Sequence[Table], said: Said, many: bool) -> Said | None:
-    """What was declared, with what needs no declaration; None if that is not enough."""
-    table, wide = tables[0], _is_wide(tables, said)
-    ids, named = [_ids(x, said) for x in tables], bool(_wanted(said)) and "system" not in said
-    called = {"score", "system"} <= {*table.names} and bool(ids[0]) and not {*said} & {*ROLES}
-    if wide and called:
-        said, wide = {**said, "system": "system", "score": "score"}, False
-    if _is_unclear(tables, said) or (not wide and "gold" in said and "prediction" not in said):
-        return None
-    if named or (not wide and ({"score", "gold"} & {*said} or _entry(said) is not None)):
-        return said
-    free = [x.known.get("scores") or _rest(x, said) for x in tables]
-    scores = [x.known.get("scores") or _numbers(x, y) for x, y in zip(tables, free, strict=True)]
-    names = free[0] if wide else [x[0] for x in scores if len(x) == 1]
+# ---- proposals -----------------------------------------------------------------------------------
+
+
+def _stop(tables: Sequence[Table], said: Said, many: bool) -> ReadError:
+    """The error that shows the columns, and proposes what to declare."""
+    table, sizes = tables[0], [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
+    problem, proposal = f"say which columns are what. {', '.join(sizes)}", dict[str, Any]()
+    for step in (_propose_item, _propose_systems, _propose_scores):
+        proposal |= step(tables, said | proposal, many)
+    if "score" in proposal and len(tables) > 1 and not table.known:
+        cells, column = table.frame[proposal["score"]], printable(proposal["score"])
+        if {table.number(x) for x in cells} <= {"0", "1", ""}:
+            problem += f". {column} is 0 or 1: a score, or an answer (prediction, beside gold)?"
+            proposal = {}
+    odd = {x: str(i) for i, x in enumerate(table.names, 1) if printable(x, LETTERS) != x}
+    proposal = {key: odd.get(str(value), value) for key, value in proposal.items()}
+    return ReadError(problem, columns_of(tables), proposal)  # what cannot be typed has a number
+
+
+def _recurs(table: Table, said: Said, *more: str) -> bool:
+    """Whether an item has several lines of a system, and of another column."""
+    systems = [table.column(x, "system") for x in listed(said.get("system"))]
+    keys = [*_ids(table, said), *systems, *more]
+    return bool(keys) and bool(table.frame.duplicated(keys).any())
+
+
+def _propose_item(tables: Sequence[Table], said: Said, _: bool = False) -> Said:
+    """A column that differs in every line, or of those that recur the one of most values."""
+    table, ids, wide = tables[0], _ids(tables[0], said), _is_wide(tables, said)
+    known = len(ids) == 1 or (bool(ids) and wide)
+    known = known and all({*ids} <= {*x.names} and not _recurs(x, said) for x in tables)
+    if "id" in said or known or (wide and len(table.names) == 2):
+        return {}
+    found: dict[str, int] = {}
+    for name in [*ids, *_free(tables, said)]:
+        each = [(x.facts[name], len(x)) for x in tables if name in x.names]
+        unique, facts = all(x.distinct == n for x, n in each), each[0][0]
+        again = table.header and facts.distinct > 1 and (facts.even or not facts.numbers)
+        if len(each) == len(tables) and facts.names and (unique or again):
+            found[name] = sum(x.distinct for x, _ in each)
+    likely = sorted(found, key=lambda x: -found[x])[:1]
+    return {"id": likely[0]} if likely and likely != ids else {}
+
+
+def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
+    """Of a table in which items recur, the column of text whose few values recur equally often."""
+    table, facts = tables[0], tables[0].facts
+    if not _is_wide(tables, said) or not _recurs(table, said):
+        return {}
+    texts = [x for x in _free(tables, said) if facts[x].even and not facts[x].numbers]
+    texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
+    if len(texts := [x for x in texts if x == "system"] or texts) != 1:
+        return {}
+    values = list(dict.fromkeys(table.frame[texts[0]]))
+    more = len(values) > 2 and not many
+    return {"system": texts[0]} | (dict(zip("ab", values[:2], strict=True)) if more else {})
+
+
+def _propose_runs(table: Table, said: Said) -> Said:
+    """The column that tells the lines of one item and system apart."""
+    labels = [x for x in _free([table], said) if table.facts[x].names and "run" not in said]
+    labels = [x for x in labels if table.header and table.facts[x].distinct < len(table)]
+    return next(({"run": x} for x in labels if not _recurs(table, said, x)), {})
+
+
+def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
+    """What is left and holds numbers, or some of the right labels."""
+    table, facts, wide = tables[0], tables[0].facts, _is_wide(tables, said)
+    names, gold, entry = _free(tables, said), "gold" in said, _entry(said)
+    if not _ids(table, said) and not (wide and len(table.names) == 2):
+        return {}
+    scores = _numbers(table, said)
+    if gold:
+        scores = [x for x in names if {*_right(table, said)} & {*table.frame[x]} - {""}]
+    elif wide and entry is not None:
+        end = f"_{entry.columns[0]}"
+        scores = [x.removesuffix(end) for x in names if x.endswith(end)]
+    elif len(tables) > 1 and not table.known:  # what is alike says nothing
+        scores = [x for x in scores if x in names]
+        scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
     if wide:
-        plain = bool(ids[0]) if table.header else len(table.names) == 2
-        plain = plain and scores == free and len(names) == 2 and "score" not in names
-        return said | _of_systems(names, many) if plain and "gold" not in said else None
-    bare = all(not x.header and len(x.names) == 1 for x in tables)
-    shared = bare or (bool(ids[0]) and all(x == ids[0] for x in ids))
-    if len(names) < len(tables) or not ("scores" in table.known if "system" in said else shared):
-        return None
-    return said | ({"score": names[0]} if len({*names}) == 1 else {"systems": names})
+        alike = gold or entry is not None or len({facts[x].whole for x in scores}) == 1
+        good = alike and len(scores) > 1 and (many or len(scores) == 2) and "score" not in scores
+        return _of_systems(scores, many) if good and not _recurs(table, said) else {}
+    if _is_enough(tables, said) or (entry is not None and not gold):
+        return {}
+    called = [x for x in scores if x == "score" or x in STATISTICS]
+    one = scores if len(scores) == 1 or table.known else called
+    good = len(one) == 1 or (one and table.known)
+    return {"prediction" if gold else "score": one[0]} if good else {}
+
+
+def _of_systems(names: list[str], many: bool) -> Said:
+    """Two systems that are columns, or several, by a pattern if their names end alike."""
+    if not many:
+        return dict(zip("ab", names, strict=True))
+    ends = [f"*_{x.rpartition('_')[2]}" for x in names if "_" in x]
+    fits = [x for x in ends if len(names) > 2 and ends.count(x) >= len(names) - 1]
+    return {"systems": fits[0] if fits else names}
 
 
 # ---- one long frame ------------------------------------------------------------------------------
 
 
-class Part(NamedTuple):
-    """A table, whose lines are of one system or of those that are named, and columns of values."""
-
-    table: Table
-    system: Any
-    values: tuple[str, ...]
-
-
-def _parts(tables: Sequence[Table], said: Said) -> list[Part]:
-    """The systems: values of a column, a table each, or columns of one table; and the gold."""
-    names, right = _wanted(said), [said["right"]] if "right" in said else []
-    if right and len(right[0].values) != 1:
-        problem = "which column of the file is right? (--gold FILE:COL)"
-        raise ReadError(problem, columns_of([right[0].table]))
-    if len(tables) > 1 and "system" in said:
-        raise ReadError("systems are in a column: put the lines of all files into one")
-    if "system" in said:
-        systems = tables[0].frame[tables[0].column(said["system"], "system")].to_numpy()
-        return [Part(tables[0], systems, _values(tables[0], said)), *right]
-    if len(tables) > 1:
-        if len(names or tables) != len(tables) or isinstance(said.get("systems"), str):
-            raise ReadError("systems are columns of one table, or names in a column (--system COL)")
-        single = names and "gold" not in said and _entry(said) is None
-        columns = names if single else [None] * len(tables)
-        each = [_values(x, said, y) for x, y in zip(tables, columns, strict=True)]
-        return [*(Part(x, x.called, y) for x, y in zip(tables, each, strict=True)), *right]
-    table, pattern, found = tables[0], str(names[0]), dict[str, tuple[str, ...]]()
-    if "*" in pattern:
-        start, _, end = pattern.partition("*")
-        names = [x for x in table.names if fnmatchcase(x, pattern)]
-        found = {x[len(start) : len(x) - len(end)]: (x,) for x in names}
-    else:
-        for name in names:
-            values = _values(table, said, name)
-            found[str(name) if len(values) > 1 else values[0]] = values
+def _parts(tables: Sequence[Table], said: Said) -> Parts:
+    """The systems: values of a column, a table each, or columns of one table."""
+    table, names, wide = tables[0], _wanted(said), _is_wide(tables, said)
+    if not wide and len(tables) == 1:
+        systems = table.frame[table.column(said["system"], "system")].to_numpy()
+        return [(table, systems, _values(table, said))]
+    if not wide:
+        if names or "system" in said:
+            raise ReadError("systems are columns, or names in a column, of one table: join these")
+        scores = said.get("scores") or [None] * len(tables)
+        return [(x, x.called, _values(x, said, y)) for x, y in zip(tables, scores, strict=True)]
+    found = dict[str, tuple[str, ...]]()
+    start, star, end = str(names[0]).partition("*")
+    if star:
+        names = [x for x in table.names if fnmatchcase(x, start + star + end)]
+    for name in names:
+        values = _values(table, said, name)
+        called = str(name) if len(values) > 1 else values[0]
+        found[called[len(start) : len(called) - len(end)] if star else called] = values
     if len(found) < max(2, len(names)):
-        problem = f"--systems {some(_wanted(said))} names {len(found)} columns, and has to name two"
+        problem = f"systems: {some(_wanted(said))} names {len(found)} columns, and has to name two"
         raise ReadError(problem, columns_of(tables))
-    return [*(Part(table, x, y) for x, y in found.items()), *right]
+    return [(table, x, y) for x, y in found.items()]
 
 
 def _values(table: Table, said: Said, name: Any = None) -> tuple[str, ...]:
@@ -415,81 +490,92 @@ def _values(table: Table, said: Said, name: Any = None) -> tuple[str, ...]:
     entry = None if "gold" in said else _entry(said)
     if entry is None:
         option = "prediction" if "gold" in said else "score"
-        option = option if name is None else "a" if "a" in said else "systems"
         return (table.column(said[option] if name is None else name, option),)
-    layouts, columns = entry.layouts, tuple(str(name or "").split(","))
-    if len(columns) in map(len, layouts):
+    columns = tuple(str(name or "").split(","))
+    if len(columns) in map(len, entry.layouts):
         return tuple(table.column(x, "a") for x in columns)
-    for layout in layouts:
+    for layout in entry.layouts:
         columns = tuple(f"{name}_{x}" if name else x for x in layout)
         if {*columns} <= {*table.names}:
             return columns
-    behind = f", behind {shown(name)}" if name else ""
-    needed = " or ".join(map(", ".join, layouts))
-    raise ReadError(f"--metric {entry.name} needs columns {needed}{behind}", columns_of([table]))
+    needed = " or ".join(map(", ".join, entry.layouts)) + f", behind {shown(name)}" * bool(name)
+    raise ReadError(f"the metric {entry.name} needs columns {needed}", columns_of([table]))
 
 
-def _lines(parts: Sequence[Part], said: Said) -> tuple[pd.DataFrame, list[str], Any]:
+def _lines(parts: Parts, said: Said) -> tuple[pd.DataFrame, list[str], Any]:
     """A line for each item, system and run by their numbers, and what these are called.
 
     Columns 0, 1, ... hold the score or the counts, or the prediction as text.
     """
     import pandas as pd
 
-    ids = _ids(parts[0].table, said)
-    found = [_part_lines(x, ids, said) for x in parts]
-    for i in range(len(parts[0].values)):  # whole numbers never become floats
+    ids, found = _ids(parts[0][0], said), []
+    for table, system, values in parts:
+        rows, items = np.arange(len(table), dtype=np.int32), _items(table, ids, said)
+        columns: dict[Any, Any] = {"row": rows, "item": items}
+        columns["system"] = np.broadcast_to(np.asarray(system, dtype=object), len(table))
+        for role in {"run", "clusters", "gold"} & {*said}:  # but for run they may be in some files
+            if (name := table.named(said[role])) in table.names or role == "run":
+                columns[role] = table.frame[table.column(name, role)].to_numpy()
+        for i, name in enumerate(values):
+            columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
+        # As they are: pandas would copy texts into strings of its own.
+        found.append(pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()}))
+    for i in range(len(parts[0][2])):  # whole numbers never become floats
         if len({x[i].dtype for x in found}) > 1:
             found = [x.astype({i: object}) for x in found]
-    lines, systems = _chosen(pd.concat(found, ignore_index=True), said)
+    lines = pd.concat(found, ignore_index=True)
+    every = systems = list(pd.unique(lines["system"]))
+    if "system" in said and _wanted(said):
+        systems = [str(x) for x in _wanted(said)]
+        if strange := [x for x in systems if x not in every]:
+            raise ReadError(f"no system is called {shown(strange[0])}: there are {some(every)}")
+        lines = lines[lines["system"].isin(systems)]
+    if len(systems) < 2:
+        raise ReadError("there is one system, and a comparison needs two")
+    lines = lines.assign(system=pd.Index(systems).get_indexer(lines["system"]))
     sizes = np.bincount(lines["system"])
-    if not ids and ({"system", "run"} & {*said} or len({*sizes.tolist()}) > 1):
+    if not ids and ({"system", "run", "right"} & {*said} or len({*sizes.tolist()}) > 1):
         each = [f"{x} has {n:,} lines" for x, n in zip(systems, sizes, strict=True)]
-        problem = f"nothing says which lines are of one item (--id COL): {some(each)}"
-        raise ReadError(problem, columns_of([parts[0].table]))
-    numbers, names = pd.factorize(lines["item"])
-    return lines.assign(item=numbers), systems, np.asarray(names)
+        problem = f"nothing says which lines are of one item (id): {some(each)}"
+        raise ReadError(problem, columns_of([parts[0][0]]))
+    more: Any = []
+    if "right" in said:
+        table, gold = said["right"][0], _right(parts[0][0], said)
+        gold.index = pd.Index(_items(table, ids, said))
+        if (again := gold.index.duplicated()).any():
+            problem = f"{some(ids)} {shown(gold.index[again][0])} comes twice"
+            raise table.error(int(again.argmax()), problem)
+        lines, more = lines.assign(gold=lines["item"].map(gold)), gold.index
+    numbers, names = pd.factorize(np.concatenate([lines["item"], more]))
+    return lines.assign(item=numbers[: len(lines)]), systems, np.asarray(names)
 
 
-def _part_lines(part: Part, ids: Sequence[str], said: Said) -> pd.DataFrame:
-    """The lines of one table."""
-    import pandas as pd
+def _right(table: Table, said: Said) -> pd.Series:
+    """The right labels, of a file of their own or of a column."""
+    if "right" not in said:
+        return table.frame[table.column(said["gold"], "gold")]
+    right, column = said["right"]
+    free = _free([right], {x: y for x, y in said.items() if x == "id"})
+    names = [right.column(column, "gold")] if column else free
+    names = [x for x in names if x == said.get("prediction")] or names
+    if len(names) != 1:
+        raise ReadError("which column of the file is right? (gold: FILE:COL)", columns_of([right]))
+    return right.frame[names[0]].copy()
 
-    table, rows = part.table, np.arange(len(part.table), dtype=np.int32)
-    about = {x: y for x, y in said.items() if x == "id"} if part is said.get("right") else said
-    if (own := _ids(table, about)) != ids:
+
+def _items(table: Table, ids: Sequence[str], said: Said) -> NDArray[Any]:
+    """The item of each line; its number without ids."""
+    if (own := _ids(table, said)) != ids:
         problem = f"items are called by {some(ids) or 'nothing'} and by {some(own) or 'nothing'}"
-        raise ReadError(f"{problem}: name a column that all files have (--id COL)")
-    items: Any = rows + 1
+        raise ReadError(f"{problem}: name a column that all files have (id)")
+    items: Any = np.arange(1, len(table) + 1)
     for i, name in enumerate(ids):
         texts = table.frame[name].to_numpy()
         if (empty := texts == "").any():
             raise table.error(int(empty.argmax()), "the id is empty", name)
         items = items + ", " + texts if i else texts
-    systems = np.broadcast_to(np.asarray(part.system, dtype=object), len(table))
-    columns: dict[Any, Any] = {"row": rows, "system": systems, "item": items}
-    for role in {"run", "clusters", "gold"} & {*about}:  # but for run they may be in some files
-        if (name := table.named(said[role])) in table.names or role == "run":
-            columns[role] = table.frame[table.column(name, role)].to_numpy()
-    for i, name in enumerate(part.values):
-        columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
-    # As they are: pandas would copy texts into strings of its own.
-    return pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()})
-
-
-def _chosen(lines: pd.DataFrame, said: Said) -> tuple[pd.DataFrame, list[str]]:
-    """The lines of those systems that are wanted, with the numbers of these; gold is the last."""
-    import pandas as pd
-
-    systems = list(pd.unique(lines["system"]))
-    if "system" in said and (wanted := [str(x) for x in _wanted(said)]):
-        if strange := [x for x in wanted if x not in systems]:
-            raise ReadError(f"no system is called {shown(strange[0])}: there are {some(systems)}")
-        systems = [*wanted, *[RIGHT] * ("right" in said)]
-        lines = lines[lines["system"].isin(systems)]
-    if len(systems) < 2 + ("right" in said):
-        raise ReadError("there is one system, and a comparison needs two")
-    return lines.assign(system=pd.Index(systems).get_indexer(lines["system"])), systems
+    return np.asarray(items)
 
 
 # ---- what is checked, and scores -----------------------------------------------------------------
@@ -497,19 +583,16 @@ def _chosen(lines: pd.DataFrame, said: Said) -> tuple[pd.DataFrame, list[str]]:
 
 def _scores(tables: Sequence[Table], said: Said) -> Scores:
     """The scores of what is declared, with all that is checked."""
-    parts, wide, ids = _parts(tables, said), _is_wide(tables, said), _ids(tables[0], said)
-    lines, systems, names = _lines(parts, said)
-    right = [x.table for x in parts if x is said.get("right")]
-    holders = [*(tables if len(tables) > 1 else [tables[0]] * (len(systems) - len(right))), *right]
-    _check_single(lines, systems, names, holders, said)
+    wide, ids = _is_wide(tables, said), _ids(tables[0], said)
+    lines, systems, names = _lines(_parts(tables, said), said)
+    holders = tables if len(tables) > 1 else [*tables] * len(systems)
+    _check_single(lines, holders, names, said)
     each, left = _complete(lines, systems, names, said)
-    if right:
-        gold = each.pop().set_index("item")[0]
-        each = [x.assign(gold=x["item"].map(gold)) for x in each]
     firsts = [x.drop_duplicates("item") if "run" in said else x for x in each]
     if not wide:
         _check_agreement(holders, firsts, said)
-    if not {"run", "gold"} & {*said} and _entry(said) is None and not left:
+    counts = _entry(said) is not None
+    if not {"run", "gold"} & {*said} and not counts and not left:
         _check_total([x[0].to_numpy() for x in each], tables[0], int(each[0]["row"].iloc[-1]))
     files = [{"file": x.path, "sha256": x.file and sha256(x.file.data).hexdigest()} for x in tables]
     by = "the lines of one table" if wide else some(ids) or "their order"
@@ -518,53 +601,41 @@ def _scores(tables: Sequence[Table], said: Said) -> Scores:
     if ids:
         how["ids"] = tuple(names[firsts[0]["item"]])
     if "clusters" in said:
-        how["clusters"] = tuple(_labels_of(firsts, "clusters", said))
+        how["clusters"] = tuple(_labels_of(lines, firsts[0], "clusters", said))
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
         how["score"] = printable(said["score"])
-    return _made(dict(zip(map(printable, systems), each, strict=False)), firsts, said, how)
-
-
-def _made(
-    lines: Mapping[str, pd.DataFrame], firsts: Sequence[pd.DataFrame], said: Said, how: Said
-) -> Scores:
-    """The scores of the lines of each system, which have the same items in the same order."""
-    entry, values = _entry(said), {x: y[0].to_numpy() for x, y in lines.items()}
+    made = dict(zip(map(printable, systems), each, strict=True))
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        return score_labels(_labels_of(firsts, "gold", said).tolist(), values, **how)
-    if "gold" in said:
-        values = {x: (y[0] == y["gold"]).to_numpy() for x, y in lines.items()}
-    elif entry is not None:
-        counted = [x for x in firsts[0] if isinstance(x, int)]
-        layout = next(x for x in entry.layouts if len(x) == len(counted))
-        columns = {x: y[counted].T.to_numpy() for x, y in lines.items()}
-        tables = {x: dict(zip(layout, y, strict=True)) for x, y in columns.items()}
-        return Scores.of_counts(tables, **how)
+        right = _labels_of(lines, firsts[0], "gold", said).tolist()
+        return score_labels(right, {x: y[0].to_numpy() for x, y in made.items()}, **how)
+    if counts and "gold" not in said:
+        values = [x for x in each[0] if isinstance(x, int)]
+        return Scores.of_counts({x: y[values].to_numpy() for x, y in made.items()}, **how)
+    columns = {x: (y[0] == y["gold"] if "gold" in said else y[0]) for x, y in made.items()}
+    arrays = {x: y.to_numpy() for x, y in columns.items()}
     if "run" not in said:
-        return Scores.of_columns(values, **how)
-    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in lines.items()}
-    return Scores.of_runs(
-        {x: Runs(values[x], sizes[x], tuple(lines[x]["run"])) for x in lines}, **how
-    )
+        return Scores.of_columns(arrays, **how)
+    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in made.items()}
+    runs = {x: Runs(arrays[x], sizes[x], tuple(y["run"])) for x, y in made.items()}
+    return Scores.of_runs(runs, **how)
 
 
-def _check_single(
-    lines: pd.DataFrame, systems: list[str], names: Any, tables: Sequence[Table], said: Said
-) -> None:
+def _check_single(lines: pd.DataFrame, tables: Sequence[Table], item: Any, said: Said) -> None:
     """Refuse two lines of an item, or of a run of it; propose what tells them apart."""
     keys = ["system", "item", *["run"] * ("run" in said)]
     again = lines.duplicated(keys).to_numpy()
     if not again.any():
         return
     line = lines.iloc[int(again.argmax())]
-    both = lines[(lines[keys] == line[keys]).all(axis=1)][:2]
+    first = lines[(lines[keys] == line[keys]).all(axis=1)].iloc[0]
     table = tables[int(line["system"])]
-    places = " and ".join(table.place(j) for j in both["row"])
-    ids, name = _ids(table, said), shown(names[int(line["item"])])
-    problem = f"{printable(table.path)}: {some(ids)} {name} comes twice"
-    problem += f" for {printable(systems[int(line['system'])])}" * ("system" in said)
-    problem += f", in {places}; name what tells its lines apart (--run COL)"
-    raise ReadError(problem, columns_of([table]), _propose_runs([table, *tables], said))
+    problem = f"{some(_ids(table, said))} {shown(item[line['item']])} comes twice (first in "
+    problem += f"{table.place(int(first['row']))}); name what tells its lines apart (run)"
+    error, wide = table.error(int(line["row"]), problem), _is_wide(tables[:1], said)
+    error.columns = columns_of([table])
+    error.proposal = None if wide and tables[-1] is table else _propose_runs(table, said)
+    raise error
 
 
 def _complete(
@@ -585,8 +656,7 @@ def _complete(
         about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
         about += f"({', '.join(f'{printable(x)} {n:,}' for x, n in numbers if n)})"
         if "missing" not in said:
-            problem = f"{about}; say what becomes of them (--missing drop, or --missing zero)"
-            raise ReadError(problem)
+            raise ReadError(f"{about}; say what becomes of them (missing: drop or zero)")
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
         left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
@@ -608,7 +678,7 @@ def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], sa
     names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
     must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
     for name in dict.fromkeys([*names, *map(str, must)]):
-        for other, lines in zip(tables[1:], firsts[1:], strict=False):
+        for other, lines in zip(tables[1:], firsts[1:], strict=True):
             if name not in table.names or name not in other.names:
                 continue
             x = table.frame[name].reindex(firsts[0]["row"]).fillna("").to_numpy()
@@ -617,20 +687,19 @@ def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], sa
                 there = f"{printable(table.path)}, {table.place(int(firsts[0]['row'].iloc[i]))}"
                 problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
                 problem += f"({there}); check the ids, or say what the column is "
-                problem += "(--system COL; or what systems answered, --prediction COL)"
+                problem += "(system; or what systems answered, prediction)"
                 raise other.error(int(lines["row"].iloc[i]), problem, name)
 
 
-def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray[Any]:
-    """The cluster, or the right label, of each item, as the files say that have it."""
-    found = np.full(len(firsts[0]), "", dtype=object)
-    for lines in [x for x in firsts if role in x]:
-        found = np.where(found == "", lines[role].fillna(""), found)
+def _labels_of(lines: pd.DataFrame, first: pd.DataFrame, role: str, said: Said) -> NDArray[Any]:
+    """The cluster, or the right label, of each item, as some file says."""
+    if role not in lines:
+        raise ReadError(f"{role} {printable(said[role])}: no such column")
+    known = lines[lines[role].notna() & (lines[role] != "")].drop_duplicates("item")
+    found = first["item"].map(known.set_index("item")[role]).fillna("").to_numpy()
     if (found == "").any():
-        raise ReadError(
-            f"--{role} {printable(said[role])}: no such column, or items without a label"
-        )
-    return found
+        raise ReadError(f"{role} {printable(said[role])}: an item has none")
+    return np.asarray(found)
 
 
 def _check_total(columns: Sequence[NDArray[Any]], table: Table, row: int) -> None:
@@ -653,117 +722,3 @@ def _check_total(columns: Sequence[NDArray[Any]], table: Table, row: int) -> Non
         if same.all() and chance <= level:
             problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
             raise table.error(row, problem)
-
-
-# ---- proposals -----------------------------------------------------------------------------------
-
-
-def _stop(tables: Sequence[Table], said: Said, many: bool) -> ReadError:
-    """The error that shows the columns, and proposes what to declare."""
-    table, sizes = tables[0], [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
-    problem, proposal = f"say which columns are what. {', '.join(sizes)}", dict[str, Any]()
-    for step in (_propose_item, _propose_systems, _propose_runs, _propose_scores):
-        proposal |= step(tables, said | proposal, many)
-    if "score" in proposal and len(tables) > 1 and not table.known:
-        cells, column = table.frame[proposal["score"]], printable(proposal["score"])
-        if {table.number(x) for x in cells} <= {"0", "1", ""}:
-            proposal = {}
-            problem += (
-                f". {column} is 0 or 1: scores (--score {column}), or answers to be compared "
-            )
-            problem += f"with right ones (--prediction {column} --gold FILE)?"
-    odd = {x: str(i) for i, x in enumerate(table.names, 1) if printable(x, LETTERS) != x}
-    proposal = {key: odd.get(str(value), value) for key, value in proposal.items()}
-    return ReadError(problem, columns_of(tables), proposal)  # what cannot be typed has a number
-
-
-def _free(tables: Sequence[Table], said: Said) -> list[str]:
-    """Columns of all tables that are nothing yet."""
-    return [x for x in _rest(tables[0], said) if all(x in y.names for y in tables)]
-
-
-def _recurs(table: Table, said: Said, *more: str) -> bool:
-    """Whether an item has several lines of a system, and of another column."""
-    systems = [table.column(x, "system") for x in listed(said.get("system"))]
-    keys = [*_ids(table, said), *systems, *more]
-    return bool(keys) and bool(table.frame.duplicated(keys).any())
-
-
-def _propose_item(tables: Sequence[Table], said: Said, _: bool) -> Said:
-    """A column that differs in every line, or of those that recur the one of most values."""
-    table, ids, facts = tables[0], _ids(tables[0], said), tables[0].facts
-    wide = _is_wide(tables, said)
-    known = len(ids) == 1 or (bool(ids) and wide)
-    if (
-        "id" in said
-        or (wide and len(table.names) == 2)
-        or (known and all({*ids} <= {*x.names} and not _recurs(x, said) for x in tables))
-    ):
-        return {}
-    labels = [x for x in [*ids, *_free(tables, said)] if facts[x].names]
-    labels = [x for x in labels if all(x in y.names for y in tables)]
-    unique = [x for x in labels if all(y.facts[x].distinct == len(y) for y in tables)]
-    again = [x for x in labels if (facts[x].even or not facts[x].numbers) and table.header]
-    again = [x for x in again if 1 < facts[x].distinct < len(table)]
-    likely = [*unique, *sorted(again, key=lambda x: -facts[x].distinct)][:1]
-    return {"id": likely[0]} if likely and likely != ids else {}
-
-
-def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
-    """Of a table in which items recur, the column of text whose few values recur equally often."""
-    table, facts = tables[0], tables[0].facts
-    if not _is_wide(tables, said) or not _recurs(table, said):
-        return {}
-    texts = [x for x in _free(tables, said) if facts[x].even and not facts[x].numbers]
-    texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
-    if len(texts := [x for x in texts if x == "system"] or texts) != 1:
-        return {}
-    values = list(dict.fromkeys(table.frame[texts[0]]))
-    more = len(values) > 2 and not many
-    return {"system": texts[0]} | (dict(zip("ab", values[:2], strict=True)) if more else {})
-
-
-def _propose_runs(tables: Sequence[Table], said: Said, _: bool = False) -> Said:
-    """The column that tells the lines of one item and system apart, if that is needed."""
-    table, facts = tables[0], tables[0].facts
-    if _is_wide(tables, said) or "run" in said or not table.header or not _recurs(table, said):
-        return {}
-    labels = [x for x in _free(tables, said) if facts[x].names and facts[x].distinct < len(table)]
-    return next(({"run": x} for x in labels if not _recurs(table, said, x)), {})
-
-
-def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
-    """What is left and holds numbers, or some of the right labels."""
-    table, facts, wide = tables[0], tables[0].facts, _is_wide(tables, said)
-    names, gold, entry = _free(tables, said), "gold" in said, _entry(said)
-    if not _ids(table, said) and not (wide and len(table.names) == 2):
-        return {}
-    scores = _numbers(table, names)
-    if gold:
-        part = said.get("right") or Part(table, "", (table.column(said["gold"], "gold"),))
-        labels = {x for name in part.values for x in part.table.frame[name]} - {""}
-        scores = [x for x in names if labels & {*table.frame[x]}]
-    elif wide and entry is not None:
-        end = f"_{entry.columns[0]}"
-        scores = [x.removesuffix(end) for x in names if x.endswith(end)]
-    elif len(tables) > 1 and not table.known:  # what is alike says nothing
-        scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
-    if wide:
-        alike = gold or entry is not None or len({facts[x].whole for x in scores}) == 1
-        good = alike and len(scores) > 1 and (many or len(scores) == 2) and "score" not in scores
-        return _of_systems(scores, many) if good and not _recurs(table, said) else {}
-    if {"score", "prediction"} & {*said} or (entry is not None and not gold):
-        return {}
-    called = [x for x in scores if x == "score" or x in STATISTICS]
-    one = table.known.get("scores") or (scores if len(scores) == 1 else called)
-    known = len(one) == 1 or (one and table.known)
-    return {"prediction" if gold else "score": one[0]} if known else {}
-
-
-def _of_systems(names: list[str], many: bool) -> Said:
-    """Two systems that are columns, or several, by a pattern if their names end alike."""
-    if not many:
-        return dict(zip("ab", names, strict=True))
-    ends = [f"*_{x.rpartition('_')[2]}" for x in names if "_" in x]
-    fits = [x for x in ends if len(names) > 2 and ends.count(x) >= len(names) - 1]
-    return {"systems": fits[0] if fits else names}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permtest.readers.tables import File, ReadError, Table, printable, shown
+from permtest.readers.tables import File, ReadError, Table, of_frame, printable, shown
 
 #: What can be scored, and the statistic that it is tested by.
 METRICS = {"upos": "accuracy", "uas": "uas", "las": "las", "spans": "f1"}
@@ -20,23 +20,19 @@ ID, FORM, UPOS, HEAD, DEPREL = 0, 1, 3, 6, 7
 
 #: The ID of a word of CoNLL-U, of a multiword token, or of an empty node; and a tag.
 _ID = re.compile(r"\d+([-.]\d+)?", re.ASCII)
-_TAG = re.compile(r"O|[BIESLUMW]-\S{1,200}|[BIES]")
-
-#: What the letters of other schemes mean in IOBES.
-LETTERS = dict(zip("OBIESLUMW", "OBIESESIS", strict=True))
+_TAG = re.compile(r"O|[BIES]-\S{1,200}|[BIES]")
 
 
 class Sentence(NamedTuple):
-    """The cells of its words, its id, and its document."""
+    """The cells of its words, and its id."""
 
     rows: list[list[str]]
     name: str
-    document: str
 
 
 def not_declared(file: File, said: Any) -> ReadError | None:
     """The error for annotated text of which nothing is said; None of other files."""
-    lines = [] if file.is_binary else file.text[:20_000].splitlines()[:-1]
+    lines = [] if file.is_archive else file.text[:20_000].splitlines()[:-1]
     words = [x for x in lines if x.strip() and not x.startswith(("# ", "-DOCSTART-"))]
     cells, found = [x.split() for x in words], dict[str, str]()
     if words and all(x.count("\t") == 9 for x in words) and _ID.fullmatch(cells[0][ID]):
@@ -47,9 +43,9 @@ def not_declared(file: File, said: Any) -> ReadError | None:
             found["gold"] = str(len(cells[0]) - 1)
     else:
         return None
-    problem = f"{printable(file.path)} is a treebank, or text with tags: name what is right (--gold"
-    problem += " FILE, or a column of tags, --gold COL), and what is compared (--metric upos, uas "
-    problem += "or las of a treebank; entities, --metric spans)"
+    problem = f"{printable(file.path)} is a treebank, or text with tags: name what is right (gold: "
+    problem += "a file, or a column of tags), and the metric: upos, uas or las of a treebank; "
+    problem += "spans, which are entities"
     return ReadError(problem, None, found if "gold" in {**said, **found} else None)
 
 
@@ -64,7 +60,7 @@ def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
         own = _sentences(file, metric)
         if inside:
             if metric != "spans" or not all(len(y) >= column > 0 for x in own for y in x.rows):
-                raise file.error(f"--metric {metric} finds nothing in --gold {column}; name a file")
+                raise file.error(f"gold {column} is no column that {metric} can use; name a file")
             right = [x._replace(rows=[y[:column] for y in x.rows]) for x in own]
         if len(own) != len(right):
             raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
@@ -74,45 +70,40 @@ def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
 
 def _sentences(file: File, metric: str) -> list[Sentence]:
     """The sentences of a file."""
-    found, document, documents = [], "", 0
+    found = []
     for block in re.split(r"\n[ \t\r]*(?=\n)", file.text):
-        facts, rows = dict[str, str](), list[list[str]]()
+        name, rows = "", list[list[str]]()
         for line in filter(str.strip, block.splitlines()):
             comment = re.fullmatch(r"# ?(\w+)(?: id)?(?: *= *(.*))?", line) if not rows else None
-            if line.startswith("-DOCSTART-") or (comment and comment[1] == "newdoc"):
-                documents += 1
-                document = (comment and comment[2]) or str(documents)
-            elif comment and (metric != "spans" or comment[2]):
-                facts[comment[1]] = comment[2] or ""
-            elif metric == "spans" or rows or not line.startswith("#"):
+            if comment and comment[1] in ("id", "sent_id") and comment[2]:
+                name = comment[2]
+            spans = metric == "spans" and not (comment and comment[2])
+            if (spans or rows or not line.startswith("#")) and not line.startswith("-DOCSTART-"):
                 rows.append(_cells(file, line, metric))
         if words := [x for x in rows if metric == "spans" or x[ID].isdecimal()]:
-            found.append(Sentence(words, facts.get("sent_id", facts.get("id", "")), document))
+            found.append(Sentence(words, name))
     if not found:
         raise file.error("it holds no sentence; write a word on each line")
     if metric != "spans" and {_answer(y, metric)[0] for x in found for y in x.rows} == {"_"}:
-        raise file.error(f"it has no values for --metric {metric}")
+        raise file.error(f"it has no values of {metric}")
     return found
 
 
 def _cells(file: File, line: str, metric: str) -> list[str]:
     """The cells of a word, which have to be as the format wants them."""
     cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
-    good, wanted = len(cells) > 1, "a word and its tag (O, B-, I-, E-, S- and a type)"
-    if metric != "spans":
-        good, wanted = len(cells) == 10, "a word in ten columns with a tab between each two"
-        good = good and all(cells[:8])
-    if not good or not (
-        _TAG.fullmatch(cells[-1]) if metric == "spans" else _ID.fullmatch(cells[ID])
-    ):
+    if metric == "spans":
+        good, wanted = len(cells) > 1 and _TAG.fullmatch(cells[-1]), "a word and its tag"
+    else:
+        good = len(cells) == 10 and all(cells[:8]) and _ID.fullmatch(cells[ID])
+        wanted = "a word in ten columns with a tab between each two"
+    if not good:
         raise file.error(f"{shown(line)} is not {wanted}")
     return cells
 
 
 def _table(file: File, pairs: Iterable[Any], metric: str) -> Table:
     """The table of a system: what is right, or the entities that are right, wrong and missing."""
-    import pandas as pd
-
     word, rows = ID if metric == "spans" else FORM, []
     for own, gold in pairs:
         said, true = ([x[word] for x in one.rows] for one in (own, gold))
@@ -121,19 +112,18 @@ def _table(file: File, pairs: Iterable[Any], metric: str) -> Table:
             if x != y:
                 problem = f"a sentence has {shown(x)}, but {shown(y)} in gold"
                 raise file.error(f"{problem}: ids and words have to be alike")
-        row = {"sent_id": own.name, "document": gold.document, "text": " ".join(true)}
+        row = {"sent_id": own.name, "text": " ".join(true)}
         if metric == "spans":
             found, right = (entities(x[-1] for x in one.rows) for one in (own, gold))
-            row["gold"] = " ".join(x[-1] for x in gold.rows)
-            row |= {"tp": str(len(found & right)), "fp": str(len(found - right))}
-            row["fn"] = str(len(right - found))
+            row |= {"gold": " ".join(x[-1] for x in gold.rows), "tp": len(found & right)}
+            row |= {"fp": len(found - right), "fn": len(right - found)}
         else:
             both = zip(own.rows, gold.rows, strict=True)
-            row[metric] = str(sum(_answer(x, metric) == _answer(y, metric) for x, y in both))
+            row[metric] = sum(_answer(x, metric) == _answer(y, metric) for x, y in both)
         rows.append(row)
-    frame = pd.DataFrame(rows, dtype=object)
-    frame = frame.drop(columns="sent_id") if (frame["sent_id"] == "").any() else frame
-    return Table(file.path, frame, file=file, known={"agree": ["text"]})
+    if not all(x["sent_id"] for x in rows):
+        rows = [{x: y for x, y in row.items() if x != "sent_id"} for row in rows]
+    return of_frame(rows, file.path, file=file, known={"agree": ["text"]})
 
 
 def _answer(row: Sequence[str], metric: str) -> tuple[str, ...]:
@@ -155,7 +145,7 @@ def entities(tags: Iterable[str]) -> set[tuple[int, int, str]]:
     found = set()
     before, type_, start = "O", "", 0
     for i, tag in enumerate((*tags, "O")):
-        position, of_type = LETTERS[tag[0]], tag[2:]
+        position, of_type = tag[0], tag[2:]
         begins = position in "BS" or before in "OES" or of_type != type_
         if before != "O" and (begins or position == "O"):
             found.add((start, i, type_))

@@ -6,15 +6,14 @@ Nothing in a file is executed, and what it may need is bounded before it is unpa
 
 from __future__ import annotations
 
-import bz2
 import csv
 import gzip
 import json
-import lzma
 import re
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -45,12 +44,11 @@ TRUTH = {"true": "1", "false": "0"}
 #: Letters of a number that may have been printed from a float64.
 DIGITS = 20
 
-#: Letters of a text that are shown, columns of a file, and rows by which kinds of columns are told.
+#: Letters of a text that are shown, columns of a file, and values by which kinds of columns are told.
 LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
-#: How files begin that are no text: archives and workbooks, and parquet; and compressed ones.
-ZIP, PARQUET, ZSTANDARD = b"PK\x03\x04", b"PAR1", 93
-PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+#: How archives and workbooks begin, and compressed files; a way to compress members of archives.
+ZIP, GZIP, ZSTANDARD = b"PK\x03\x04", b"\x1f\x8b", 93
 
 #: File -> its columns: their numbers from 1, names, first cells, and what they hold.
 Columns = Mapping[str, Sequence[tuple[int, str, str, str]]]
@@ -62,7 +60,7 @@ class ReadError(ValueError):
     Parameters
     ----------
     problem : str
-        What is wrong, and what to do; options are written as on the command line.
+        What is wrong, and what to do; options go by their names in Python.
     columns : mapping of str to sequence of tuple
         File -> its columns, where they have to be declared: the number of each from 1, its name,
         its first cells, and what it holds.
@@ -93,15 +91,14 @@ class ReadError(ValueError):
         self.many = many
 
     def __str__(self) -> str:
-        option = r"--([a-z-]+)(?: (?:[A-Z]+(?::[A-Z]+)?\b|([^\s,)?;:]+)))?"
-        return self._whole(re.sub(option, _as_keyword, self.problem), self.call())
+        return self._with(self.call())
 
     def on_command_line(self, command: str = "permtest compare") -> str:
-        """The same with options in place of keyword arguments."""
-        return self._whole(self.problem, self.options(command))
+        """The same with a command in place of a call."""
+        return self._with(self.options(command))
 
-    def _whole(self, problem: str, example: str) -> str:
-        lines = [problem + ":" * bool(self.columns)]
+    def _with(self, example: str) -> str:
+        lines = [self.problem + ":" * bool(self.columns)]
         for name, columns in self.columns.items():
             lines += [f"{name}:"] * (len(self.columns) > 1)
             widths = [max(len(str(x[i])) for x in columns) for i in range(3)]
@@ -130,11 +127,6 @@ class ReadError(ValueError):
         parts = [x if x == FRAME else repr(x) for x in given.pop("paths", ())]
         parts += [f"{key}={value!r}" for key, value in given.items()]
         return f"pt.read{'_many' * self.many}({', '.join(parts)})" if parts else ""
-
-
-def _as_keyword(match: re.Match[str]) -> str:
-    name = "statistic" if match[1] == "metric" else match[1].replace("-", "_")
-    return f"{name}={match[2]!r}" if match[2] else f"{name}="
 
 
 def listed(value: Any) -> list[Any]:
@@ -192,52 +184,45 @@ class File:
             data = stream.read(MOST_BYTES + 1)
             data = data.encode() if isinstance(data, str) else data
             return cls(str(getattr(stream, "name", "buffer")), data).unpacked()
-        if "\0" in str(source):
-            raise ReadError(f"{printable(source)}: there is no such path")
         with Path(source).open("rb") as file:
             return cls(str(source), file.read(MOST_BYTES + 1)).unpacked()
 
-    def unpacked(self, levels: int = 4) -> File:
+    def unpacked(self) -> File:
         """What is in a compressed file, or in an archive of one; others as they are."""
-        if len(self.data) > MOST_BYTES or not levels:
+        if len(self.data) > MOST_BYTES:
             raise self.error(TOO_LARGE)
-        if len(names := self.members()) == 1:
-            return self.member(names[0], levels - 1)
-        unpack = next((how for start, how in PACKED.items() if self.data.startswith(start)), None)
-        if unpack is None:
-            return self
-        return self._unpacked(lambda: unpack(BytesIO(self.data)), levels - 1)
+        if self.data.startswith(GZIP):
+            return self._part(lambda: gzip.open(BytesIO(self.data)))
+        names = self.members()
+        return self.member(names[0]) if len(names) == 1 else self
 
     def members(self) -> list[str]:
         """The names of the files in an archive; none of other files."""
-        if not self.data.startswith(ZIP):
+        if not self.is_archive:
             return []
-        try:
+        with self.reading():
             return [x for x in zipfile.ZipFile(BytesIO(self.data)).namelist() if x[-1:] != "/"]
-        except Exception as bad:  # whatever is wrong with it
-            raise self.error(f"it is a damaged archive ({printable(bad)})") from None
 
-    def member(self, name: str, levels: int = 3) -> File:
+    def member(self, name: str) -> File:
         """A file in an archive, which must be below the limit."""
         archive: Any = zipfile.ZipFile(BytesIO(self.data))
         if archive.getinfo(name).compress_type == ZSTANDARD and sys.version_info < (3, 14):
             module = "backports.zstd.zipfile"
             module = optional(module, needed_by=printable(self.path), extra="inspect")
             archive = module.ZipFile(BytesIO(self.data))
-        return self._unpacked(lambda: archive.open(name), levels)
+        return self._part(lambda: archive.open(name))
 
-    def _unpacked(self, opened: Callable[[], Any], levels: int) -> File:
-        try:
-            with opened() as stream:
-                data = stream.read(MOST_BYTES + 1)
-        except Exception as bad:  # whatever is wrong with it
-            raise self.error(f"it cannot be unpacked ({printable(bad)})") from None
-        return File(self.path, data).unpacked(levels)
+    def _part(self, opened: Callable[[], Any]) -> File:
+        with self.reading(), opened() as stream:
+            found = File(self.path, stream.read(MOST_BYTES + 1))
+        if len(found.data) > MOST_BYTES:
+            raise self.error(TOO_LARGE)
+        return found
 
     @property
-    def is_binary(self) -> bool:
-        """Whether the file is an archive, a workbook, or one of parquet."""
-        return self.data.startswith((ZIP, PARQUET))
+    def is_archive(self) -> bool:
+        """Whether the file is an archive, or a workbook, which is one."""
+        return self.data.startswith(ZIP)
 
     @cached_property
     def text(self) -> str:
@@ -254,6 +239,17 @@ class File:
     def error(self, problem: str) -> ReadError:
         """An error of this file."""
         return ReadError(f"{printable(self.path)}: {problem}")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Whatever is wrong with a file that is not as it should be, as an error of this file."""
+        try:
+            yield
+        except (ReadError, ImportError, MemoryError):
+            raise
+        except Exception as bad:
+            text = " ".join(f"{type(bad).__name__}: {bad}".split())
+            raise self.error(f"it cannot be read ({printable(text)})") from None
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -412,49 +408,28 @@ def _text(value: Any) -> str:
 
 def table_of(file: File, records: str | None = None) -> Table:
     """The table in a file of any kind."""
-    if file.data.startswith(PARQUET):
-        return _of_parquet(file)
-    if file.is_binary:
-        return _of_workbook(file, records)
-    if file.text.lstrip()[:1] in ("{", "["):
+    if not file.is_archive and file.text.lstrip()[:1] in ("{", "["):
         return _of_json(file, records)
     if records is not None:
-        raise file.error("it is no JSON, which is needed by --records")
-    return _of_lines(file)
+        raise file.error("it is no JSON, and only JSON has a path of records")
+    return _of_workbook(file) if file.is_archive else _of_lines(file)
 
 
-def _of_parquet(file: File) -> Table:
-    """The table of a parquet file, if that says that it is small."""
-    arrow = optional("pyarrow.parquet", needed_by=printable(file.path), extra="frames")
-    try:
-        reader = arrow.ParquetFile(BytesIO(file.data))
-        small = reader.metadata.num_rows * reader.metadata.num_columns <= MOST_CELLS
-        frame = reader.read().to_pandas() if small else None
-    except Exception as bad:  # whatever is wrong with it
-        raise file.error(f"it is damaged ({printable(bad)}); write it again") from None
-    if frame is None:
-        raise file.error(TOO_LARGE)
-    return of_frame(frame, file.path, file=file)
-
-
-def _of_workbook(file: File, sheet: str | None) -> Table:
-    """The table of a workbook: of its one sheet that is not empty, or of that which is named."""
+def _of_workbook(file: File) -> Table:
+    """The table of a workbook with one sheet that is not empty."""
     import pandas as pd
 
-    how: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
-    try:
+    with file.reading():
+        inside = zipfile.ZipFile(BytesIO(file.data)).infolist()
+        if sum(x.file_size for x in inside) > MOST_BYTES:
+            raise file.error(TOO_LARGE)
+        how: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
         sheets = pd.read_excel(BytesIO(file.data), sheet_name=None, **how)
-    except ImportError:
-        raise
-    except Exception as bad:  # whatever is wrong with a workbook
-        raise file.error(f"it is no workbook that can be read ({printable(bad)})") from None
     names = [x for x, frame in sheets.items() if frame.size]
-    if sheet is None and len(names) > 1:
-        problem = f"{printable(file.path)} has the sheets {some(names)}: say which (--records NAME)"
-        raise ReadError(problem, None, {"records": names[0]})
-    if (chosen := names[0] if sheet is None and names else sheet) not in names:
-        raise file.error(f"it has no sheet {shown(chosen)} with cells, but {some(names)}")
-    return _headed(sheets[chosen].map(_text), file)
+    if len(names) != 1:
+        problem = f"it has {len(names)} sheets with cells: {some(names)}"
+        raise file.error(f"{problem}; keep one, or save that as CSV")
+    return _headed(sheets[names[0]].map(_text), file)
 
 
 def _of_lines(file: File) -> Table:
@@ -463,19 +438,14 @@ def _of_lines(file: File) -> Table:
 
     lines = file.text[: 10**6].splitlines()[:2]
     if not lines or not lines[0].strip():
-        raise file.error("its first line is empty")
-    try:
+        raise file.error("line 1 is empty")
+    with file.reading():
         separator, first, width = _separator(lines)
         if (file.text.count("\n") + file.text.count("\r")) * width > MOST_CELLS:
             raise file.error(TOO_LARGE)
         how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
         how |= {"dtype": object, "na_filter": False, "skip_blank_lines": False, "header": None}
         frame = pd.read_csv(StringIO(file.text), names=range(width), **how)
-    except ReadError:
-        raise
-    except (csv.Error, ValueError) as bad:  # of pandas as well
-        said = re.sub(r".*C error: ", "", " ".join(str(bad).split()))
-        raise file.error(f"it is no table: {printable(said)}") from None
     if width == first + 1:  # as R writes row names, which have no name
         frame.iloc[0] = ["row", *frame.iloc[0, :-1]]
     if re.search(r"[ \t]+(\n|\r|[,;\t])", file.text):
@@ -498,17 +468,14 @@ def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
 
 def _headed(frame: Any, file: File, **fields: Any) -> Table:
     """The table in cells, whose first row may be the header."""
-    filled = np.flatnonzero((frame != "").any(axis=1))
-    frame = frame.iloc[: filled.max(initial=-1) + 1]
-    gap = np.flatnonzero(np.diff(filled, prepend=-1) > 1)[:1]
-    if not len(frame) or gap.size:
-        line = f"line {filled[gap[0] - 1] + 2}" if gap.size and gap[0] else "it"
-        raise file.error(f"{line} is empty")
+    filled = (frame != "").any(axis=1).to_numpy()
+    frame = frame.iloc[: np.flatnonzero(filled).max(initial=-1) + 1]
+    if not filled[: len(frame)].all():
+        raise file.error(f"line {filled.argmin() + 1} is empty")
     bare = Table(file.path, frame, False, file=file, **fields)
     cells = [str(x) for x in frame.iloc[0]]
     numbers = [bool(x) and bare.number(x) is not None for x in cells]
-    pairs = enumerate(zip(cells, numbers, strict=True))
-    again = any(not y and x and (frame.iloc[1:, i] == x).any() for i, (x, y) in pairs)
+    again = any(x and (frame.iloc[1:, i] == x).any() > numbers[i] for i, x in enumerate(cells))
     header = not (again or all(numbers))
     if header and any(numbers):
         both = [shown(cells[numbers.index(x)]) for x in (True, False)]
@@ -531,26 +498,24 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def parsed(file: File, text: str, place: str = "it") -> Any:
+def parsed(file: File, text: str) -> Any:
     """A document of JSON, in which numbers stay the text that they are."""
     if text.count(",") + text.count("[") + text.count("{") > MOST_CELLS:
         raise file.error(TOO_LARGE)
     how: dict[str, Any] = {"parse_float": str, "parse_int": str, "object_pairs_hook": _once}
-    try:
+    with file.reading():
         return json.loads(text, parse_constant=lambda _: None, **how)
-    except (ValueError, RecursionError) as bad:
-        raise file.error(f"{place} is no JSON that can be read ({printable(bad)})") from None
 
 
 def documents(file: File) -> Iterator[Any]:
     """The document that a file is; or those of JSON lines, one after the other."""
-    lines = [(i, x) for i, x in enumerate(file.text.split("\n"), 1) if x.strip()]
+    lines = [x for x in file.text.split("\n") if x.strip()]
     try:
-        json.loads(lines[0][1])
+        json.loads(lines[0])
     except (ValueError, RecursionError):
-        lines = [(0, file.text)]
-    for i, line in lines:
-        yield parsed(file, line, f"line {i}" if i else "it")
+        lines = [file.text]
+    for line in lines:
+        yield parsed(file, line)
 
 
 def _of_json(file: File, records: str | None) -> Table:
@@ -579,11 +544,9 @@ def of_records(file: File, found: Sequence[Any], **fields: Any) -> Table:
     """The table of records: objects, lists, or single values."""
     import pandas as pd
 
-    try:
+    with file.reading():
         objects = {isinstance(x, dict) for x in found} == {True}
         frame = pd.json_normalize(list(found)) if objects else pd.DataFrame(list(found))
-    except (ValueError, TypeError, AttributeError, RecursionError) as bad:
-        raise file.error(f"its records make no table ({printable(bad)})") from None
     if frame.size > MOST_CELLS:
         raise file.error(TOO_LARGE)
     return of_frame(frame, file.path, file=file, **fields)

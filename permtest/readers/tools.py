@@ -60,18 +60,29 @@ def _helm(records: Records, model: str) -> Rows:
         yield row
 
 
+def _every_eval_ever(records: Records, _: str) -> Rows:
+    """Instances of Every Eval Ever: a sample has a record for each evaluation."""
+    for record in records:
+        row = {"id": record["sample_id"], "run": (record.get("metadata") or {}).get("epoch")}
+        row |= {"system": record["model_id"], "target": record.get("sample_hash") or ""}
+        evaluation = record["evaluation"]
+        value = evaluation.get("score", evaluation.get("is_correct"))
+        yield row | {record.get("evaluation_name") or "score": value}
+
+
 #: What makes rows, and sets of keys of which the first record has one.
 TOOLS: dict[Callable[[Records, str], Rows], tuple[str, ...]] = {
     _lm_eval: ("doc_id doc", "doc_id doc_hash", "doc_id resps", "doc_id filtered_resps"),
     _inspect: ("version eval samples",),
     _helm: ("instance_id stats",),
+    _every_eval_ever: ("model_id sample_id evaluation",),
 }
 
 
 def load(file: File) -> Table | None:
     """The table of a file that a tool wrote; None of other files."""
     log = _unpacked(file)
-    if log is None and (file.is_binary or file.text.lstrip()[:1] not in ("{", "[")):
+    if log is None and (file.is_archive or file.text.lstrip()[:1] not in ("{", "[")):
         return None
     records = iter([log]) if log else documents(file)
     first = next(records)
@@ -82,20 +93,16 @@ def load(file: File) -> Table | None:
     if rows is None:
         return None
     found: dict[Any, dict[str, Any]] = {}
-    try:
+    with file.reading():
         for row in rows(chain([first], records), _model(file)):
             same = found.setdefault((row["id"], row.get("run"), row["system"]), row)
             if twice := [x for x in row if same.setdefault(x, row[x]) != row[x]]:
                 raise file.error(f"{printable(row['id'])} has two values of {twice[0]}; keep one")
-    except (AttributeError, TypeError, KeyError) as bad:
-        raise file.error(f"it is not as its tool writes it ({printable(bad)})") from None
     return _declared(file, list(found.values()))
 
 
 def _declared(file: File, rows: list[dict[str, Any]]) -> Table:
     """The table of rows, and what their columns are."""
-    if not rows:
-        raise file.error("it has no records; were samples logged?")
     constant = [x for x in ("run", "system") if len({row.get(x) for row in rows}) == 1]
     called = str(rows[0]["system"] or "") if "system" in constant else ""
     table = of_records(file, [{x: y for x, y in row.items() if x not in constant} for row in rows])
@@ -124,7 +131,7 @@ def _unpacked(file: File) -> dict[str, Any] | None:
     every = [x for x in names if x.startswith("samples/") and x.endswith(".json")]
 
     def part(name: str) -> Any:
-        return parsed(file, file.member(name).text, name)
+        return parsed(file, file.member(name).text)
 
     samples = part("summaries.json") if "summaries.json" in names else ()
     return {**part(head), "samples": samples if len(samples) == len(every) else map(part, every)}
