@@ -6,12 +6,13 @@ it. The checks are made on that frame, and scores are made of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from inspect import signature
+from itertools import cycle
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,7 +35,7 @@ from permtest.readers.tables import (
     some,
     table_of,
 )
-from permtest.scores import Runs, Scores
+from permtest.scores import COUNTS, Runs, Scores
 from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ __all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
-#: What was declared, by the names of the keyword arguments of `read`; "right", the table of gold
-#: and its column, where gold is a file; and "scores", the columns of tables that differ in them.
+#: What was declared, by the names of the keyword arguments of `read_many`; "right", the table of
+#: gold and its column, where gold is a file; "layouts", the columns that a metric is made of; and
+#: "scores", the columns of tables that differ in them.
 Said: TypeAlias = dict[str, Any]
 #: Tables, whose lines they are, and columns of values.
 Parts: TypeAlias = list[tuple[Table, Any, tuple[str, ...]]]
@@ -54,7 +56,7 @@ Parts: TypeAlias = list[tuple[Table, Any, tuple[str, ...]]]
 IDS = ("id", "item", "index", "qid")
 
 #: Keyword arguments that name columns.
-ROLES = ("a", "b", "systems", "system", "score", "run", "clusters", "gold", "prediction")
+ROLES = ("systems", "system", "score", "run", "clusters", "gold", "prediction")
 
 
 def read(
@@ -156,6 +158,11 @@ def read(
     """
     said = {name: value for name, value in locals().items() if value is not None}
     paths = [said.pop(name) for name in ("path", "path_b") if name in said]
+    if (a is None) != (b is None):
+        raise ReadError("name both systems (a and b), or none")
+    if a is not None:
+        both = (said.pop("a"), said.pop("b"))
+        said["systems"] = [x if isinstance(x, str | int) else ",".join(x) for x in both]
     return _read(paths, said, many=False)
 
 
@@ -192,21 +199,18 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
     ('ann', 'bob')
     """
     signature(read).bind(path, **declared)  # a TypeError names what is unknown
+    systems = systems.split(",") if isinstance(systems, str) else systems
     said = {x: y for x, y in {"systems": systems, **declared}.items() if y is not None}
     return _read([path, *paths], said, many=True)
 
 
 def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     """Open files, and make scores of what is declared or needs no declaration."""
-    wrong = {
-        "missing is drop or zero": said.get("missing", "drop") not in ("drop", "zero"),
-        "name both systems (a and b), or none": ("a" in said) != ("b" in said),
-        "a label to be found (pos_label) needs right labels (gold)": "pos_label" in said
-        and "gold" not in said,
-    }
-    for problem in (x for x, y in wrong.items() if y):
-        raise ReadError(problem)
-    sources = [_source(x) for x in paths]
+    if said.get("missing", "drop") not in ("drop", "zero"):
+        raise ReadError("missing is drop or zero")
+    if "pos_label" in said and "gold" not in said:
+        raise ReadError("a label to be found (pos_label) needs right labels (gold)")
+    sources = [File.load(x) for x in paths]
     try:
         tables, known = _opened(sources, said)
         return _scores(tables, _completed(tables, known, many))
@@ -219,6 +223,8 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
         try:  # a proposal is shown if it was seen to work, completed where it has to be
             _read(sources, more, many=many)
             names = [x.path if isinstance(x, File) else FRAME for x in sources]
+            if "systems" in more and not many:
+                more |= dict(zip("ab", more.pop("systems"), strict=True))
             error.proposal = {"paths": names, **more}
         except ValueError as other:
             error.proposal = getattr(other, "proposal", None)
@@ -229,21 +235,17 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
 # ---- opening -------------------------------------------------------------------------------------
 
 
-def _source(source: Source) -> Any:
-    """A file, or what is a table already."""
-    known = isinstance(source, File | str | PurePath) or hasattr(source, "read")
-    return File.load(source) if known else source
-
-
 def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
     """Tables, and what is declared: by the user, by formats, and by a file of right answers."""
     gold, metric = said.get("gold"), said.get("statistic")
     if metric in METRICS and gold is not None:
         known = {x: y for x, y in said.items() if x not in ("gold", "statistic")}
-        known |= {"statistic": "f1"} if metric == "spans" else {"score": metric}
+        known |= {"layouts": (COUNTS,)} if metric == "spans" else {"score": metric}
         return _told_apart(annotated.load(sources, gold, metric)), known
     tables = _told_apart([_table(one, said) for one in sources])
     known = {x: y for x, y in tables[0].known.items() if x in ("id", "run", "system")} | said
+    if metric is not None and gold is None and (entry := lookup(metric)).columns:
+        known["layouts"] = entry.layouts
     typed = isinstance(gold, str | int)
     if gold is None or (typed and any(x.named(gold) in x.names for x in tables)):
         return tables, known
@@ -253,7 +255,7 @@ def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
     if typed and not Path(path).is_file():
         problem = f"gold {printable(gold)}: no such column, and no such file"
         raise ReadError(problem, columns_of(tables))
-    return tables, {**known, "right": (_table(_source(path), {}), column)}
+    return tables, {**known, "right": (_table(File.load(path), {}), column)}
 
 
 def _table(source: Any, said: Said) -> Table:
@@ -305,20 +307,6 @@ def _numbers(table: Table, said: Said) -> list[str]:
     return table.known.get("scores") or [x for x, y in free if y.numbers and not y.counts]
 
 
-def _entry(said: Said) -> Statistic | None:
-    """The statistic, if it is made of counts, which are in columns."""
-    entry = lookup(said["statistic"]) if "statistic" in said else None
-    return entry if entry is not None and entry.columns else None
-
-
-def _wanted(said: Said) -> list[Any]:
-    """The systems that are named."""
-    if "a" in said:
-        return [x if isinstance(x, str | int) else ",".join(x) for x in (said["a"], said["b"])]
-    named = said.get("systems")
-    return named.split(",") if isinstance(named, str) else listed(named)
-
-
 def _is_wide(tables: Sequence[Table], said: Said) -> bool:
     """Whether the systems are columns of one table."""
     return len(tables) == 1 and "system" not in said
@@ -350,10 +338,10 @@ def _completed(tables: Sequence[Table], said: Said, many: bool) -> Said:
 def _is_enough(tables: Sequence[Table], said: Said) -> bool:
     """Whether it is said where the scores of the systems are."""
     if _is_wide(tables, said):
-        return bool(_wanted(said))
+        return bool(said.get("systems"))
     if "gold" in said:
         return "prediction" in said
-    return "score" in said or _entry(said) is not None
+    return "score" in said or "layouts" in said
 
 
 # ---- proposals -----------------------------------------------------------------------------------
@@ -371,7 +359,9 @@ def _stop(tables: Sequence[Table], said: Said, many: bool) -> ReadError:
             problem += f". {column} is 0 or 1: a score, or an answer (prediction, beside gold)?"
             proposal = {}
     odd = {x: str(i) for i, x in enumerate(table.names, 1) if printable(x, LETTERS) != x}
-    proposal = {key: odd.get(str(value), value) for key, value in proposal.items()}
+    for key, value in proposal.items():
+        names = [odd.get(x, x) for x in listed(value)]
+        proposal[key] = names if key == "systems" else names[0]
     return ReadError(problem, columns_of(tables), proposal)  # what cannot be typed has a number
 
 
@@ -410,51 +400,41 @@ def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
     if len(texts := [x for x in texts if x == "system"] or texts) != 1:
         return {}
     values = list(dict.fromkeys(table.frame[texts[0]]))
-    more = len(values) > 2 and not many
-    return {"system": texts[0]} | (dict(zip("ab", values[:2], strict=True)) if more else {})
-
-
-def _propose_runs(table: Table, said: Said) -> Said:
-    """The column that tells the lines of one item and system apart."""
-    labels = [x for x in _free([table], said) if table.facts[x].names and "run" not in said]
-    labels = [x for x in labels if table.header and table.facts[x].distinct < len(table)]
-    return next(({"run": x} for x in labels if not _recurs(table, said, x)), {})
+    return {"system": texts[0]} | ({"systems": values[:2]} if values[2:] and not many else {})
 
 
 def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """What is left and holds numbers, or some of the right labels."""
     table, facts, wide = tables[0], tables[0].facts, _is_wide(tables, said)
-    names, gold, entry = _free(tables, said), "gold" in said, _entry(said)
+    names, gold, layouts = _free(tables, said), "gold" in said, said.get("layouts")
     if not _ids(table, said) and not (wide and len(table.names) == 2):
         return {}
     scores = _numbers(table, said)
     if gold:
         scores = [x for x in names if {*_right(table, said)} & {*table.frame[x]} - {""}]
-    elif wide and entry is not None:
-        end = f"_{entry.columns[0]}"
+    elif wide and layouts:
+        end = f"_{layouts[0][0]}"
         scores = [x.removesuffix(end) for x in names if x.endswith(end)]
     elif len(tables) > 1 and not table.known:  # what is alike says nothing
         scores = [x for x in scores if x in names]
         scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
     if wide:
-        alike = gold or entry is not None or len({facts[x].whole for x in scores}) == 1
+        alike = gold or bool(layouts) or len({facts[x].whole for x in scores}) == 1
         good = alike and len(scores) > 1 and (many or len(scores) == 2) and "score" not in scores
         return _of_systems(scores, many) if good and not _recurs(table, said) else {}
-    if _is_enough(tables, said) or (entry is not None and not gold):
+    if _is_enough(tables, said):
         return {}
     called = [x for x in scores if x == "score" or x in STATISTICS]
     one = scores if len(scores) == 1 or table.known else called
-    good = len(one) == 1 or (one and table.known)
-    return {"prediction" if gold else "score": one[0]} if good else {}
+    one = one if len(one) == 1 or table.known else []
+    return {"prediction" if gold else "score": one[0]} if one else {}
 
 
 def _of_systems(names: list[str], many: bool) -> Said:
-    """Two systems that are columns, or several, by a pattern if their names end alike."""
-    if not many:
-        return dict(zip("ab", names, strict=True))
-    ends = [f"*_{x.rpartition('_')[2]}" for x in names if "_" in x]
+    """The columns of systems, or a pattern for several if their names end alike."""
+    ends = [f"*_{x.rpartition('_')[2]}" for x in names if "_" in x and many]
     fits = [x for x in ends if len(names) > 2 and ends.count(x) >= len(names) - 1]
-    return {"systems": fits[0] if fits else names}
+    return {"systems": fits[:1] or names}
 
 
 # ---- one long frame ------------------------------------------------------------------------------
@@ -462,7 +442,7 @@ def _of_systems(names: list[str], many: bool) -> Said:
 
 def _parts(tables: Sequence[Table], said: Said) -> Parts:
     """The systems: values of a column, a table each, or columns of one table."""
-    table, names, wide = tables[0], _wanted(said), _is_wide(tables, said)
+    table, names, wide = tables[0], listed(said.get("systems")), _is_wide(tables, said)
     if not wide and len(tables) == 1:
         systems = table.frame[table.column(said["system"], "system")].to_numpy()
         return [(table, systems, _values(table, said))]
@@ -480,26 +460,25 @@ def _parts(tables: Sequence[Table], said: Said) -> Parts:
         called = str(name) if len(values) > 1 else values[0]
         found[called[len(start) : len(called) - len(end)] if star else called] = values
     if len(found) < max(2, len(names)):
-        problem = f"systems: {some(_wanted(said))} names {len(found)} columns, and has to name two"
+        problem = f"systems: {some(said['systems'])} names {len(found)} columns, not two or more"
         raise ReadError(problem, columns_of(tables))
     return [(table, x, y) for x, y in found.items()]
 
 
 def _values(table: Table, said: Said, name: Any = None) -> tuple[str, ...]:
     """The columns of the score, the counts or the prediction of a line, or of a system."""
-    entry = None if "gold" in said else _entry(said)
-    if entry is None:
+    if "layouts" not in said:
         option = "prediction" if "gold" in said else "score"
         return (table.column(said[option] if name is None else name, option),)
     columns = tuple(str(name or "").split(","))
-    if len(columns) in map(len, entry.layouts):
+    if len(columns) in map(len, said["layouts"]):
         return tuple(table.column(x, "a") for x in columns)
-    for layout in entry.layouts:
+    for layout in said["layouts"]:
         columns = tuple(f"{name}_{x}" if name else x for x in layout)
         if {*columns} <= {*table.names}:
             return columns
-    needed = " or ".join(map(", ".join, entry.layouts)) + f", behind {shown(name)}" * bool(name)
-    raise ReadError(f"the metric {entry.name} needs columns {needed}", columns_of([table]))
+    needed = " or ".join(map(", ".join, said["layouts"])) + f", behind {shown(name)}" * bool(name)
+    raise ReadError(f"the metric needs columns {needed}", columns_of([table]))
 
 
 def _lines(parts: Parts, said: Said) -> tuple[pd.DataFrame, list[str], Any]:
@@ -509,28 +488,18 @@ def _lines(parts: Parts, said: Said) -> tuple[pd.DataFrame, list[str], Any]:
     """
     import pandas as pd
 
-    ids, found = _ids(parts[0][0], said), []
-    for table, system, values in parts:
-        rows, items = np.arange(len(table), dtype=np.int32), _items(table, ids, said)
-        columns: dict[Any, Any] = {"row": rows, "item": items}
-        columns["system"] = np.broadcast_to(np.asarray(system, dtype=object), len(table))
-        for role in {"run", "clusters", "gold"} & {*said}:  # but for run they may be in some files
-            if (name := table.named(said[role])) in table.names or role == "run":
-                columns[role] = table.frame[table.column(name, role)].to_numpy()
-        for i, name in enumerate(values):
-            columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
-        # As they are: pandas would copy texts into strings of its own.
-        found.append(pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()}))
+    ids = _ids(parts[0][0], said)
+    found = [_part_lines(*x, ids, said) for x in parts]
     for i in range(len(parts[0][2])):  # whole numbers never become floats
         if len({x[i].dtype for x in found}) > 1:
             found = [x.astype({i: object}) for x in found]
     lines = pd.concat(found, ignore_index=True)
     every = systems = list(pd.unique(lines["system"]))
-    if "system" in said and _wanted(said):
-        systems = [str(x) for x in _wanted(said)]
-        if strange := [x for x in systems if x not in every]:
-            raise ReadError(f"no system is called {shown(strange[0])}: there are {some(every)}")
+    if "system" in said and "systems" in said:
+        systems = [str(x) for x in said["systems"]]
         lines = lines[lines["system"].isin(systems)]
+    for name in [x for x in systems if x not in every][:1]:
+        raise ReadError(f"no system is called {shown(name)}: there are {some(every)}")
     if len(systems) < 2:
         raise ReadError("there is one system, and a comparison needs two")
     lines = lines.assign(system=pd.Index(systems).get_indexer(lines["system"]))
@@ -539,16 +508,40 @@ def _lines(parts: Parts, said: Said) -> tuple[pd.DataFrame, list[str], Any]:
         each = [f"{x} has {n:,} lines" for x, n in zip(systems, sizes, strict=True)]
         problem = f"nothing says which lines are of one item (id): {some(each)}"
         raise ReadError(problem, columns_of([parts[0][0]]))
-    more: Any = []
-    if "right" in said:
-        table, gold = said["right"][0], _right(parts[0][0], said)
-        gold.index = pd.Index(_items(table, ids, said))
-        if (again := gold.index.duplicated()).any():
-            problem = f"{some(ids)} {shown(gold.index[again][0])} comes twice"
-            raise table.error(int(again.argmax()), problem)
-        lines, more = lines.assign(gold=lines["item"].map(gold)), gold.index
-    numbers, names = pd.factorize(np.concatenate([lines["item"], more]))
+    gold = _gold_of_items(ids, said) if "right" in said else None
+    lines = lines if gold is None else lines.assign(gold=lines["item"].map(gold))
+    every = lines["item"] if gold is None else [*lines["item"], *gold.index]
+    numbers, names = pd.factorize(np.asarray(every, dtype=object))
     return lines.assign(item=numbers[: len(lines)]), systems, np.asarray(names)
+
+
+def _part_lines(
+    table: Table, system: Any, values: Sequence[str], ids: Sequence[str], said: Said
+) -> pd.DataFrame:
+    """The lines of one table."""
+    import pandas as pd
+
+    columns: dict[Any, Any] = {"row": np.arange(len(table), dtype=np.int32)}
+    columns["system"] = np.broadcast_to(np.asarray(system, dtype=object), len(table))
+    columns["item"] = _items(table, ids, said)
+    for role in {"run", "clusters", "gold"} & {*said}:  # but for run they may be in some files
+        if (name := table.named(said[role])) in table.names or role == "run":
+            columns[role] = table.frame[table.column(name, role)].to_numpy()
+    for i, name in enumerate(values):
+        columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
+    # As they are: pandas would copy texts into strings of its own.
+    return pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()})
+
+
+def _gold_of_items(ids: Sequence[str], said: Said) -> pd.Series:
+    """The right label of each item, of a file of their own."""
+    import pandas as pd
+
+    table = said["right"][0]
+    gold = pd.Series(_right(table, said).to_numpy(), _items(table, ids, said))
+    for i in np.flatnonzero(gold.index.duplicated())[:1]:
+        raise table.error(int(i), f"{some(ids)} {shown(gold.index[i])} comes twice")
+    return gold
 
 
 def _right(table: Table, said: Said) -> pd.Series:
@@ -561,7 +554,7 @@ def _right(table: Table, said: Said) -> pd.Series:
     names = [x for x in names if x == said.get("prediction")] or names
     if len(names) != 1:
         raise ReadError("which column of the file is right? (gold: FILE:COL)", columns_of([right]))
-    return right.frame[names[0]].copy()
+    return right.frame[names[0]]
 
 
 def _items(table: Table, ids: Sequence[str], said: Said) -> NDArray[Any]:
@@ -584,16 +577,16 @@ def _items(table: Table, ids: Sequence[str], said: Said) -> NDArray[Any]:
 def _scores(tables: Sequence[Table], said: Said) -> Scores:
     """The scores of what is declared, with all that is checked."""
     wide, ids = _is_wide(tables, said), _ids(tables[0], said)
-    lines, systems, names = _lines(_parts(tables, said), said)
+    parts = _parts(tables, said)
+    lines, systems, names = _lines(parts, said)
     holders = tables if len(tables) > 1 else [*tables] * len(systems)
     _check_single(lines, holders, names, said)
     each, left = _complete(lines, systems, names, said)
     firsts = [x.drop_duplicates("item") if "run" in said else x for x in each]
     if not wide:
         _check_agreement(holders, firsts, said)
-    counts = _entry(said) is not None
-    if not {"run", "gold"} & {*said} and not counts and not left:
-        _check_total([x[0].to_numpy() for x in each], tables[0], int(each[0]["row"].iloc[-1]))
+    if not {"run", "gold", "layouts"} & {*said} and not left:
+        _check_total([x[0].to_numpy() for x in each], [x["row"].iloc[-1] for x in each], parts)
     files = [{"file": x.path, "sha256": x.file and sha256(x.file.data).hexdigest()} for x in tables]
     by = "the lines of one table" if wide else some(ids) or "their order"
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
@@ -601,23 +594,29 @@ def _scores(tables: Sequence[Table], said: Said) -> Scores:
     if ids:
         how["ids"] = tuple(names[firsts[0]["item"]])
     if "clusters" in said:
-        how["clusters"] = tuple(_labels_of(lines, firsts[0], "clusters", said))
+        how["clusters"] = tuple(_labels_of(firsts, "clusters", said))
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
         how["score"] = printable(said["score"])
-    made = dict(zip(map(printable, systems), each, strict=True))
+    return _made(dict(zip(map(printable, systems), each, strict=True)), firsts, said, how)
+
+
+def _made(
+    lines: Mapping[str, pd.DataFrame], firsts: Sequence[pd.DataFrame], said: Said, how: Said
+) -> Scores:
+    """The scores of the lines of each system, which have the same items in the same order."""
+    values = {x: y[0].to_numpy() for x, y in lines.items()}
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        right = _labels_of(lines, firsts[0], "gold", said).tolist()
-        return score_labels(right, {x: y[0].to_numpy() for x, y in made.items()}, **how)
-    if counts and "gold" not in said:
-        values = [x for x in each[0] if isinstance(x, int)]
-        return Scores.of_counts({x: y[values].to_numpy() for x, y in made.items()}, **how)
-    columns = {x: (y[0] == y["gold"] if "gold" in said else y[0]) for x, y in made.items()}
-    arrays = {x: y.to_numpy() for x, y in columns.items()}
+        return score_labels(_labels_of(firsts, "gold", said).tolist(), values, **how)
+    if "layouts" in said:
+        columns = [x for x in firsts[0] if isinstance(x, int)]
+        return Scores.of_counts({x: y[columns].to_numpy() for x, y in lines.items()}, **how)
+    if "gold" in said:
+        values = {x: (y[0] == y["gold"]).to_numpy() for x, y in lines.items()}
     if "run" not in said:
-        return Scores.of_columns(arrays, **how)
-    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in made.items()}
-    runs = {x: Runs(arrays[x], sizes[x], tuple(y["run"])) for x, y in made.items()}
+        return Scores.of_columns(values, **how)
+    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in lines.items()}
+    runs = {x: Runs(values[x], sizes[x], tuple(y["run"])) for x, y in lines.items()}
     return Scores.of_runs(runs, **how)
 
 
@@ -630,11 +629,14 @@ def _check_single(lines: pd.DataFrame, tables: Sequence[Table], item: Any, said:
     line = lines.iloc[int(again.argmax())]
     first = lines[(lines[keys] == line[keys]).all(axis=1)].iloc[0]
     table = tables[int(line["system"])]
-    problem = f"{some(_ids(table, said))} {shown(item[line['item']])} comes twice (first in "
+    problem = f"{some(_ids(table, said))} {shown(item[int(line['item'])])} comes twice (first in "
     problem += f"{table.place(int(first['row']))}); name what tells its lines apart (run)"
-    error, wide = table.error(int(line["row"]), problem), _is_wide(tables[:1], said)
+    error, own = table.error(int(line["row"]), problem), tables[-1] is not table or "system" in said
     error.columns = columns_of([table])
-    error.proposal = None if wide and tables[-1] is table else _propose_runs(table, said)
+    labels = [x for x in _free([table], said) if table.facts[x].names and "run" not in said]
+    labels = [x for x in labels if table.facts[x].distinct < len(table) and table.header and own]
+    single = [x for x in labels if not _recurs(table, said, x)]
+    error.proposal = {"run": single[0]} if single else None
     raise error
 
 
@@ -691,34 +693,29 @@ def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], sa
                 raise other.error(int(lines["row"].iloc[i]), problem, name)
 
 
-def _labels_of(lines: pd.DataFrame, first: pd.DataFrame, role: str, said: Said) -> NDArray[Any]:
-    """The cluster, or the right label, of each item, as some file says."""
-    if role not in lines:
-        raise ReadError(f"{role} {printable(said[role])}: no such column")
-    known = lines[lines[role].notna() & (lines[role] != "")].drop_duplicates("item")
-    found = first["item"].map(known.set_index("item")[role]).fillna("").to_numpy()
+def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray[Any]:
+    """The cluster, or the right label, of each item, as the files say that have it."""
+    found = np.full(len(firsts[0]), "", dtype=object)
+    for lines in [x for x in firsts if role in x]:
+        found = np.where(found == "", lines[role].fillna(""), found)
     if (found == "").any():
-        raise ReadError(f"{role} {printable(said[role])}: an item has none")
-    return np.asarray(found)
+        raise ReadError(f"{role} {printable(said[role])}: no such column, or items without a label")
+    return found
 
 
-def _check_total(columns: Sequence[NDArray[Any]], table: Table, row: int) -> None:
+def _check_total(columns: Sequence[NDArray[Any]], rows: Sequence[int], parts: Parts) -> None:
     """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
-    cells = [str(x[-1]) for x in columns]
     numbers = np.array([x.astype(np.float64) for x in columns])
-    above, last = numbers[:, :-1], numbers[:, -1]
-    if above.shape[1] < 3:
+    above, last, n = numbers[:, :-1], numbers[:, -1], numbers.shape[1] - 1
+    if n < 3:
         return
-    exponents = [int(Decimal(x).as_tuple().exponent) for x in cells]
+    cells = [(x, x.frame[y].iloc[i]) for (x, _, (y,)), i in zip(cycle(parts), rows, strict=False)]
+    exponents = [int(Decimal(x.number(y) or 0).as_tuple().exponent) for x, y in cells]
     unit, sums = 10.0 ** np.clip(exponents, -300, 300), above.sum(axis=1)
-    larger = abs(last) > abs(above).max(axis=1)
-    kinds = {
-        "sum": (sums, abs(last), larger, 1e-2),
-        "mean": (sums / above.shape[1], np.ptp(above, axis=1), True, 1e-4),
-    }
-    for kind, (total, wide, likely, level) in kinds.items():
-        same = (abs(total - last) <= 0.5000001 * unit) & likely
-        chance = np.minimum(1, unit / np.where(wide > 0, wide, unit)).prod()
-        if same.all() and chance <= level:
+    most = abs(above).max(axis=1)
+    kinds = [("sum", sums, abs(last), 1e-2)] * bool(((abs(last) > most) | (most == 0)).all())
+    for kind, total, wide, level in [*kinds, ("mean", sums / n, np.ptp(above, axis=1), 1e-4)]:
+        same = (abs(total - last) <= 0.5000001 * unit).all()
+        if same and np.where(wide > 0, unit / np.maximum(wide, unit), 1).prod() <= level:
             problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
-            raise table.error(row, problem)
+            raise parts[0][0].error(int(rows[0]), problem)

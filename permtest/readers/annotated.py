@@ -32,7 +32,7 @@ class Sentence(NamedTuple):
 
 def not_declared(file: File, said: Any) -> ReadError | None:
     """The error for annotated text of which nothing is said; None of other files."""
-    lines = [] if file.is_archive else file.text[:20_000].splitlines()[:-1]
+    lines = [] if file.members() else file.text[:20_000].splitlines()[:-1]
     words = [x for x in lines if x.strip() and not x.startswith(("# ", "-DOCSTART-"))]
     cells, found = [x.split() for x in words], dict[str, str]()
     if words and all(x.count("\t") == 9 for x in words) and _ID.fullmatch(cells[0][ID]):

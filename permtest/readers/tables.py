@@ -14,8 +14,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path, PurePath
@@ -44,7 +43,7 @@ TRUTH = {"true": "1", "false": "0"}
 #: Letters of a number that may have been printed from a float64.
 DIGITS = 20
 
-#: Letters of a text that are shown, columns of a file, and values by which kinds of columns are told.
+#: Letters of a text that are shown, columns of a file, and values by which their kinds are told.
 LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
 #: How archives and workbooks begin, and compressed files; a way to compress members of archives.
@@ -175,17 +174,17 @@ class File:
     data: bytes = field(repr=False)
 
     @classmethod
-    def load(cls, source: Any) -> File:
-        """Read a path, "-" for standard input, or a buffer, and unpack what is compressed."""
-        if isinstance(source, File):
-            return source.unpacked()
-        if hasattr(source, "read") or source == "-":
+    def load(cls, source: Any) -> Any:
+        """Read a path, "-" for standard input, or a buffer; what is in memory stays as it is."""
+        if hasattr(source, "read") or (isinstance(source, str) and source == "-"):
             stream = sys.stdin.buffer if isinstance(source, str) else source
             data = stream.read(MOST_BYTES + 1)
             data = data.encode() if isinstance(data, str) else data
-            return cls(str(getattr(stream, "name", "buffer")), data).unpacked()
-        with Path(source).open("rb") as file:
-            return cls(str(source), file.read(MOST_BYTES + 1)).unpacked()
+            source = cls(str(getattr(stream, "name", "buffer")), data)
+        elif isinstance(source, str | PurePath):
+            with Path(source).open("rb") as file:
+                source = cls(str(source), file.read(MOST_BYTES + 1))
+        return source.unpacked() if isinstance(source, File) else source
 
     def unpacked(self) -> File:
         """What is in a compressed file, or in an archive of one; others as they are."""
@@ -197,8 +196,8 @@ class File:
         return self.member(names[0]) if len(names) == 1 else self
 
     def members(self) -> list[str]:
-        """The names of the files in an archive; none of other files."""
-        if not self.is_archive:
+        """The names of the files in an archive, or in a workbook, which is one; none of others."""
+        if not self.data.startswith(ZIP):
             return []
         with self.reading():
             return [x for x in zipfile.ZipFile(BytesIO(self.data)).namelist() if x[-1:] != "/"]
@@ -219,21 +218,15 @@ class File:
             raise self.error(TOO_LARGE)
         return found
 
-    @property
-    def is_archive(self) -> bool:
-        """Whether the file is an archive, or a workbook, which is one."""
-        return self.data.startswith(ZIP)
-
     @cached_property
     def text(self) -> str:
-        """The text, in UTF-8, in UTF-16 with its mark, or else in cp1252."""
+        """The text, in UTF-8, or else in cp1252."""
         try:
-            mark = self.data[:2] in (b"\xff\xfe", b"\xfe\xff")
-            text = self.data.decode("utf-16" if mark else "utf-8-sig")
+            text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = self.data.decode("cp1252", errors="replace")
         if "\0" in text or "\ufffd" in text:
-            raise self.error("it is no text in UTF-8, UTF-16 or cp1252; save the table as CSV")
+            raise self.error("it is no text in UTF-8 or cp1252; save the table as CSV")
         return text
 
     def error(self, problem: str) -> ReadError:
@@ -302,10 +295,8 @@ class Table:
         """The name of a column that is declared; ReadError if there is none."""
         if (name := self.named(wanted)) in self.names:
             return name
-        close = get_close_matches(name, self.names, 1)
-        hint = f" (did you mean {shown(close[0])}?)" if close else ""
-        problem = f"--{option} {printable(name, LETTERS)}: no such column in {printable(self.path)}"
-        raise ReadError(problem + hint, columns_of([self]))
+        problem = f"{option} {printable(name, LETTERS)}: no such column in {printable(self.path)}"
+        raise ReadError(problem, columns_of([self]))
 
     def error(self, row: int, problem: str, column: str = "") -> ReadError:
         """An error that names the line, and the column."""
@@ -342,19 +333,18 @@ class Table:
     @cached_property
     def facts(self) -> dict[str, Facts]:
         """What the cells of each column are like; of long ones, the first values say the kind."""
-        return {name: self._facts(self.frame[name]) for name in self.names}
-
-    def _facts(self, cells: pd.Series) -> Facts:
-        often = cells[cells != ""].value_counts()
-        head = [self.number(x) for x in often.index[:SAMPLE]]
-        numbers, even = bool(head) and None not in head, often.nunique() == 1
-        whole = numbers and not any(float(x or 0) % 1 for x in head)
-        counts = ""
-        if whole and even and 2 < often.size <= SAMPLE:
-            values = [float(x or 0) for x in head]
-            low, high = min(values), max(values)
-            counts = f"{low:g} to {high:g}" * (low in (0, 1) and high - low == often.size - 1)
-        return Facts(numbers, whole, bool(head) and whole >= numbers, often.size, even, counts)
+        found = {}
+        for name in self.names:
+            often = self.frame[name].mask(self.frame[name] == "").value_counts()
+            head = [self.number(x) for x in often.index[:SAMPLE]]
+            numbers, even, size = bool(head) and None not in head, often.nunique() == 1, often.size
+            values = [float(x or 0) for x in head] if numbers else [0.5]
+            whole, low, high = not any(x % 1 for x in values), min(values), max(values)
+            counts = whole and even and 2 < size <= SAMPLE and low in (0, 1)
+            text = f"{low:g} to {high:g}" if counts and high - low == size - 1 else ""
+            labels = bool(head) and whole >= numbers
+            found[name] = Facts(numbers, whole, labels, size, even, text)
+        return found
 
 
 def columns_of(tables: Sequence[Table]) -> Columns:
@@ -365,11 +355,9 @@ def columns_of(tables: Sequence[Table]) -> Columns:
         for i, (name, facts) in enumerate(table.facts.items(), 1):
             cells = [x for x in table.frame[name].head(50).unique() if x]
             texts = ", ".join(printable(x, 20) for x in cells[:3]) + " ..." * (len(cells) > 3)
-            about = "numbers" if facts.numbers else f"text, {facts.distinct:,} different"
-            about = (
-                f"counts {facts.counts}" if facts.counts else about if facts.distinct else "empty"
-            )
-            rows.append((i, printable(name, LETTERS), texts, about))
+            kind = "numbers" if facts.numbers else f"text, {facts.distinct:,} different"
+            about = f"counts {facts.counts}" if facts.counts else kind
+            rows.append((i, printable(name, LETTERS), texts, about if cells else "empty"))
     return found
 
 
@@ -382,37 +370,38 @@ def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
     names = [str(x) if header else str(x + 1) for x in frame.columns]
-    _check_names(path, names)
-    cells = {x: _texts(frame.iloc[:, i]) for i, x in enumerate(names)}
-    return Table(path, pd.DataFrame(cells, dtype=object), **{"header": header} | fields)
+    cells = {i: _texts(frame.iloc[:, i]) for i in range(len(names))}
+    return _named(pd.DataFrame(cells, dtype=object), path, names, header=header, **fields)
 
 
-def _check_names(path: str, names: Sequence[str]) -> None:
+def _named(frame: Any, path: str, names: list[str], **fields: Any) -> Table:
+    """The table of a frame of texts, whose columns get names."""
     if len({*names}) < len(names):
         twice = next(x for x in names if names.count(x) > 1)
         raise ReadError(f"{printable(path)}: two columns are called {shown(twice)}; rename one")
+    frame.columns = names
+    return Table(path, frame, **fields)
 
 
 def _texts(column: Any) -> Any:
     """A column of a frame as text, "" where it is missing; numbers as they are printed."""
-    if column.dtype.kind in "biuf":
-        return column.astype(object).astype(str).mask(column.isna(), "").to_numpy()
-    return np.array([*map(_text, column), ""], dtype=object)[:-1]
+    cells = column.astype(object).mask(column.isna(), "")
+    return np.array([*map(_text, cells), ""], dtype=object)[:-1]
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, dict | list):
-        return json.dumps(value)
-    return "" if value is None or value != value else str(value).strip()
+def _text(cell: Any) -> str:
+    return json.dumps(cell) if isinstance(cell, dict | list) else str(cell).strip()
 
 
 def table_of(file: File, records: str | None = None) -> Table:
     """The table in a file of any kind."""
-    if not file.is_archive and file.text.lstrip()[:1] in ("{", "["):
+    if file.data.startswith(ZIP):
+        return _of_workbook(file)
+    if file.text.lstrip()[:1] in ("{", "["):
         return _of_json(file, records)
     if records is not None:
         raise file.error("it is no JSON, and only JSON has a path of records")
-    return _of_workbook(file) if file.is_archive else _of_lines(file)
+    return _of_lines(file)
 
 
 def _of_workbook(file: File) -> Table:
@@ -472,7 +461,7 @@ def _headed(frame: Any, file: File, **fields: Any) -> Table:
     frame = frame.iloc[: np.flatnonzero(filled).max(initial=-1) + 1]
     if not filled[: len(frame)].all():
         raise file.error(f"line {filled.argmin() + 1} is empty")
-    bare = Table(file.path, frame, False, file=file, **fields)
+    bare = Table(file.path, frame, False, **fields)
     cells = [str(x) for x in frame.iloc[0]]
     numbers = [bool(x) and bare.number(x) is not None for x in cells]
     again = any(x and (frame.iloc[1:, i] == x).any() > numbers[i] for i, x in enumerate(cells))
@@ -482,11 +471,11 @@ def _headed(frame: Any, file: File, **fields: Any) -> Table:
         problem = f"is line 1 a header? {both[0]} is a number and {both[1]} is none; add a line of "
         raise file.error(f"{problem}names above it, or rename the column")
     frame = frame.iloc[int(header) :].reset_index(drop=True)
-    frame.columns = [x if header and x else str(i) for i, x in enumerate(cells, 1)]
-    _check_names(file.path, list(frame.columns))
     if not len(frame):
         raise file.error("it has a header and no lines")
-    return replace(bare, frame=frame, header=header, first=1 + header)
+    names = [x if header and x else str(i) for i, x in enumerate(cells, 1)]
+    fields |= {"header": header, "first": 1 + header, "file": file}
+    return _named(frame, file.path, names, **fields)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ systems, and scores by their names. Rows of one item, run and system are put tog
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -23,18 +22,18 @@ _BESIDE = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "f
 _GRADES = {"C": "1", "I": "0", "P": "0.5", "N": "0"}
 
 
-def _lm_eval(records: Records, model: str) -> Rows:
+def _lm_eval(records: Records) -> Rows:
     """Samples of lm-evaluation-harness: a document comes again for each filter."""
     for record in records:
         hashes = [record.get(x) for x in ("doc_hash", "target_hash", "target")]
-        row = {"id": record["doc_id"], "system": model}
-        row["target"] = next((x for x in hashes if isinstance(x, str)), "")
+        target = next((x for x in hashes if isinstance(x, str)), "")
+        row = {"id": record["doc_id"], "target": target}
         every = [x for x in record if x not in _BESIDE and not x.endswith("_hash")]
         end = f",{record['filter']}" if "filter" in record else ""
         yield row | {f"{x}{end}": record.get(x) for x in record.get("metrics", every)}
 
 
-def _inspect(logs: Records, _: str) -> Rows:
+def _inspect(logs: Records) -> Rows:
     """Logs of Inspect: a scorer may give several values, or a grade."""
     for log in logs:
         for sample in log["samples"]:
@@ -47,10 +46,10 @@ def _inspect(logs: Records, _: str) -> Rows:
             yield row
 
 
-def _helm(records: Records, model: str) -> Rows:
+def _helm(records: Records) -> Rows:
     """Statistics of HELM: those of an instance stand in several records."""
     for record in records:
-        row = {"id": record["instance_id"], "run": record.get("train_trial_index"), "system": model}
+        row = {"id": record["instance_id"], "run": record.get("train_trial_index")}
         if record.get("perturbation"):
             row["id"] += f", {json.dumps(record['perturbation'], sort_keys=True)}"
         for stat in record["stats"]:
@@ -60,7 +59,7 @@ def _helm(records: Records, model: str) -> Rows:
         yield row
 
 
-def _every_eval_ever(records: Records, _: str) -> Rows:
+def _every_eval_ever(records: Records) -> Rows:
     """Instances of Every Eval Ever: a sample has a record for each evaluation."""
     for record in records:
         row = {"id": record["sample_id"], "run": (record.get("metadata") or {}).get("epoch")}
@@ -71,7 +70,7 @@ def _every_eval_ever(records: Records, _: str) -> Rows:
 
 
 #: What makes rows, and sets of keys of which the first record has one.
-TOOLS: dict[Callable[[Records, str], Rows], tuple[str, ...]] = {
+TOOLS: dict[Callable[[Records], Rows], tuple[str, ...]] = {
     _lm_eval: ("doc_id doc", "doc_id doc_hash", "doc_id resps", "doc_id filtered_resps"),
     _inspect: ("version eval samples",),
     _helm: ("instance_id stats",),
@@ -82,7 +81,7 @@ TOOLS: dict[Callable[[Records, str], Rows], tuple[str, ...]] = {
 def load(file: File) -> Table | None:
     """The table of a file that a tool wrote; None of other files."""
     log = _unpacked(file)
-    if log is None and (file.is_archive or file.text.lstrip()[:1] not in ("{", "[")):
+    if log is None and (file.members() or file.text.lstrip()[:1] not in ("{", "[")):
         return None
     records = iter([log]) if log else documents(file)
     first = next(records)
@@ -94,8 +93,8 @@ def load(file: File) -> Table | None:
         return None
     found: dict[Any, dict[str, Any]] = {}
     with file.reading():
-        for row in rows(chain([first], records), _model(file)):
-            same = found.setdefault((row["id"], row.get("run"), row["system"]), row)
+        for row in rows(chain([first], records)):
+            same = found.setdefault(tuple(map(row.get, ("id", "run", "system"))), row)
             if twice := [x for x in row if same.setdefault(x, row[x]) != row[x]]:
                 raise file.error(f"{printable(row['id'])} has two values of {twice[0]}; keep one")
     return _declared(file, list(found.values()))
@@ -104,7 +103,8 @@ def load(file: File) -> Table | None:
 def _declared(file: File, rows: list[dict[str, Any]]) -> Table:
     """The table of rows, and what their columns are."""
     constant = [x for x in ("run", "system") if len({row.get(x) for row in rows}) == 1]
-    called = str(rows[0]["system"] or "") if "system" in constant else ""
+    folder = PurePath(file.path).parent.name  # which tools call by the model
+    called = str(rows[0].get("system") or folder) if "system" in constant else ""
     table = of_records(file, [{x: y for x, y in row.items() if x not in constant} for row in rows])
     known: dict[str, Any] = {x: x for x in ("id", "run", "system") if x in table.names}
     others = [x for x in table.names if x not in known and x != "target"]
@@ -112,14 +112,6 @@ def _declared(file: File, rows: list[dict[str, Any]]) -> Table:
     if not known["scores"]:
         raise file.error("it holds no score that is a number for each item; log such a score")
     return replace(table, called=called, known=known)
-
-
-def _model(file: File) -> str:
-    """The model that the folder of a file is called by, or names behind model=."""
-    folders = [x for x in PurePath(file.path).parts[:-1] if not re.match(r"\d{4}-\d\d-\d\dT", x)]
-    named = re.search(r"\bmodel=([^,]+)", folders[-1]) if folders else None
-    by_tool = PurePath(file.path).name.startswith(("samples_", "per_instance_stats"))
-    return named[1] if named else folders[-1] if folders and by_tool else ""
 
 
 def _unpacked(file: File) -> dict[str, Any] | None:

@@ -167,12 +167,12 @@ def test_many_systems():
     file = File("all.csv", text.encode())
     assert pt.read_many(file, systems="*_ok").systems == ("a", "b", "c")
     assert pt.read_many(file, systems="c_ok,2").systems == ("c_ok", "a_ok")
-    with pytest.raises(ReadError, match=r"pt.read_many\('all.csv', systems='\*_ok'\)"):
+    with pytest.raises(ReadError, match=r"pt.read_many\('all.csv', systems=\['\*_ok'\]\)"):
         pt.read_many(file)
     each = [File(f"{x}.csv", f"id,ok\nx,{x}\ny,0\n".encode()) for x in range(3)]
     assert values(pt.read_many(*each)) == [[0, 0], [1, 0], [2, 0]]
-    with pytest.raises(ReadError, match="systems are columns of one table"):
-        pt.read_many(*each, systems="id,ok")
+    with pytest.raises(ReadError, match="systems are columns, or names in a column, of one table"):
+        pt.read_many(*each, systems="new,old")
     with pytest.raises(TypeError, match="unexpected keyword argument 'cluster'"):
         pt.read_many(*each, cluster="x")
 
@@ -190,29 +190,29 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
 @pytest.mark.parametrize(
     ("texts", "said", "why", "proposed"),
     [
-        ([WIDE], {}, "id '7' comes twice, in line 2 and line 3", None),
+        ([WIDE], {}, "line 3: id '7' comes twice .first in line 2", None),
         ([LONG], {x: LONG_SAID[x] for x in ("id", "system", "score")},
-         "'s' comes twice for new, in line 2 and line 3", {"run": "seed"}),
+         "line 3: name 's' comes twice .first in line 2", {"run": "seed"}),
         ([LONG + LONG.splitlines()[1]], LONG_SAID, "comes twice", None),
         ([LONG], {**LONG_SAID, "a": "newest", "b": "old"},
          "no system is called 'newest': there are new, old", None),
-        ([A, B], {"score": "scor"}, r"score='scor': no such .* \(did you mean 'score'", None),
+        ([A, B], {"score": "scor"}, "score scor: no such column in a.csv", None),
         ([WIDE], {"a": "new"}, "name both systems", None),
-        ([WIDE], {"a": "2", "b": "new"}, "names 1 columns, and has to name two", None),
-        ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters='doc': no such", None),
+        ([WIDE], {"a": "2", "b": "new"}, "names 1 columns, not two or more", None),
+        ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters doc: no such column", None),
         (["1\n0\n1\n", "0\n0\n"], {}, "a has 3 lines, b has 2 lines", None),
         ([A, B.replace("q", "p")], {"missing": "drop"}, "no item is left", None),
         ([A, B.replace("q3,0,z", "q3,0,other")], {},
          "b.csv, line 3, column note: 'other', but 'z'", None),
         ([WIDE], {"statistic": "f2", "a": "new", "b": "old"},
-         "needs columns tp, fp, fn or .*, behind 'new'", None),
+         "needs columns tp, fp, fn, behind 'new'", None),
         ([COUNTED, "doc,tp,fp,fn\n3,0,1,1\n7,1,0,1\n"], {"statistic": "f1"}, "say which",
          {"id": "doc"}),
         (["question,score\n12,.5\n11,.3\n", "question,score\n11,.2\n12,.6\n"],
          {"score": "score"}, "say which", {"id": "question"}),
         ([RATERS], {}, "say which", {"id": "item_id", "run": "rater_id"}),
         (["doc_id,sent_id,x\na,1,0\na,2,1\nb,3,1\n"] * 2, {}, "say which", {"id": "sent_id"}),
-        (["doc_id,sent_id,x,y\na,1,0,1\na,2,1,1\nb,1,1,0\n"], {}, "say which", None),
+        (["doc_id,sent_id,x,y\na,1,0,1\na,2,1,1\nb,1,1,0\n"], {}, "say which", {"a": "x"}),
         (["mark\n1\n2\n2\n5\n", "mark\n1\n2\n2\n4\n"], {}, "say which columns are what", None),
     ],
 )  # fmt: skip
@@ -232,8 +232,7 @@ def test_missing_items_are_counted_and_need_a_word():
     b = B.replace("q2,0", "q2,").replace("q1", "q9")
     with pytest.raises(ReadError, match=r"3 of 5 items lack a score: q1, q2, q9 \(a 1, b 2\)") as e:
         read(A, b)
-    assert "missing='drop'" in str(e.value)
-    assert "--missing drop" in e.value.on_command_line()
+    assert "missing: drop or zero" in str(e.value)
     assert e.value.proposal is None
     dropped = read(A, b, missing="drop")
     assert (dropped.ids, dropped.source["left_out"]) == (("q3", "q4"), 3)

@@ -1,10 +1,8 @@
 """Files of all kinds become the same table, and bad ones are refused."""
 
-import bz2
 import gzip
 import io
 import json
-import lzma
 import zipfile
 from datetime import datetime
 
@@ -39,24 +37,17 @@ KINDS = {
     "semicolon": CSV.replace(",", ";").encode(),
     "decimal commas": CSV.replace(",", ";").replace(".", ",").encode(),
     "tab": CSV.replace(",", "\t").encode(),
-    "blanks at ends": CSV.replace(",", "\t")
-    .replace("\n", " \t\n")
-    .replace(" \t\n", "  \n")
-    .encode(),
+    "blanks at ends": CSV.replace(",", "\t").replace("\n", "  \n").encode(),
     "CRLF": CSV.replace("\n", "\r\n").encode(),
     "no last line end": CSV.rstrip().encode(),
     "empty lines at the end": (CSV + "\n\n").encode(),
     "mark": CSV.encode("utf-8-sig"),
-    "UTF-16": CSV.encode("utf-16"),
     "quoted": CSV.replace("a 1", '"a 1"').encode(),
     "gzip": gzip.compress(CSV.encode()),
-    "bz2": bz2.compress(CSV.encode()),
-    "xz": lzma.compress(CSV.encode()),
     "zip": zipped(("x.csv", CSV)),
     "row names of R": ("new old\n" + "".join(f'"{k}" {x} {y}\n' for k, x, y in ROWS)).encode(),
     "index of pandas": ("," + CSV[4:]).encode(),
     "Excel": binary("to_excel", index=False),
-    "parquet": binary("to_parquet", index=False),
     "JSON": FRAME.to_json(orient="records").encode(),
     "JSON lines": FRAME.to_json(orient="records", lines=True).encode(),
     "nested": json.dumps(
@@ -85,7 +76,7 @@ def test_text_of_windows_and_standard_input(monkeypatch):
     assert pt.read(io.BytesIO(text), id=1, a=2, b=3).ids == scores.ids
 
 
-@pytest.mark.parametrize("method", ["to_excel", "to_parquet", "to_json"])
+@pytest.mark.parametrize("method", ["to_excel", "to_json"])
 def test_texts_of_every_kind_are_checked_to_be_numbers(method):
     frame = pd.DataFrame({"id": ["x", "y"], "a": ["1", "good"], "b": ["2", "3"]})
     stream = io.BytesIO()
@@ -97,7 +88,7 @@ def test_texts_of_every_kind_are_checked_to_be_numbers(method):
         pt.read(frame, a="a", b="b")
 
 
-def test_a_workbook_has_the_rows_and_sheets_that_people_see():
+def test_a_workbook_has_one_sheet_with_the_rows_that_people_see():
     stream = io.BytesIO()
     with pd.ExcelWriter(stream) as book:
         FRAME.assign(new=["1", "good", "2"]).to_excel(book, sheet_name="Scores", index=False)
@@ -106,10 +97,8 @@ def test_a_workbook_has_the_rows_and_sheets_that_people_see():
         pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
     with pd.ExcelWriter(stream, mode="a") as book:
         FRAME.to_excel(book, sheet_name="Second", index=False)
-    with pytest.raises(ReadError, match="has the sheets Scores, Second: say which"):
+    with pytest.raises(ReadError, match="it has 2 sheets with cells: Scores, Second; keep one"):
         pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
-    scores = pt.read(File("x.xlsx", stream.getvalue()), id="key", a=2, b=3, records="Second")
-    assert len(scores) == 3
 
 
 def test_points_beside_decimal_commas_are_refused():
@@ -120,7 +109,7 @@ def test_points_beside_decimal_commas_are_refused():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "its first line is empty"),
+        ("", "line 1 is empty"),
         ("id,a,b\n", "it has a header and no lines"),
         ("id,a,a\nx,1,2\n", "two columns are called 'a'"),
         ("id,a,b\nx,1,2\ny,1,2,3\n", "Expected 3 fields in line 3, saw 4"),
@@ -128,15 +117,14 @@ def test_points_beside_decimal_commas_are_refused():
         ('id,a,b\nx,1,"2\n', "EOF inside string"),
         ("item,1,2\nx,0,1\ny,1,1\n", "is line 1 a header"),
         ("id,a,b\nx,\0,2\n", "it is no text"),
-        ("{]", "no JSON"),
+        ("{]", "cannot be read .JSONDecodeError"),
         ('[{"a": 1, "a": 2}]', "an object has a key twice, of a"),
-        ("[" * 100_000, "no JSON that can be read"),
+        ("[" * 100_000, "cannot be read .RecursionError"),
         ("[]", "it holds no list of records"),
-        ('[{"a": 1}, 2]', "make no table"),
+        ('[{"a": 1}, 2]', "cannot be read"),
         ("\x93NUMPY\1\0v\0", "it is no text .* save the table as CSV"),
-        ("PK\3\4 no archive", "damaged archive"),
-        ("PAR1 no table", "damaged"),
-        ("\x1f\x8b no gzip", "cannot be unpacked"),
+        ("PK\3\4 no archive", "cannot be read .BadZipFile"),
+        ("\x1f\x8b no gzip", "cannot be read .BadGzipFile"),
     ],
 )
 def test_bad_files_are_refused_with_a_reason(text, why):
@@ -157,7 +145,7 @@ def test_limits_are_stated(monkeypatch):
             pt.read(File("x.csv", data))
     monkeypatch.setattr(tables, "MOST_BYTES", 10**6)
     monkeypatch.setattr(tables, "MOST_CELLS", 5)
-    for kind in ("comma", "JSON", "parquet"):
+    for kind in ("comma", "JSON"):
         with pytest.raises(ReadError, match="it is too large: at most"):
             pt.read(File("x.csv", KINDS[kind]))
 

@@ -51,25 +51,31 @@ def helm(name, scores):
 
     rows = [{"instance_id": f"id{i}", "stats": stats("em", x)} for i, x in enumerate(scores)]
     data = json.dumps([*rows, *({**x, "stats": []} for x in rows)]).encode()
-    return File(f"runs/v1/sums:subject=add,model={name}/per_instance_stats.json", data)
+    return File(f"runs/{name}/per_instance_stats.json", data)
 
 
-MAKERS = [lm_eval, inspect, archive, helm]
+def every_eval_ever(name, scores):
+    rows = [
+        {"model_id": name, "sample_id": f"s{i}", "sample_hash": f"h{i}", "evaluation": {"score": x}}
+        for i, x in enumerate(scores)
+    ]
+    return File("instances.jsonl", lines(rows))
+
+
+MAKERS = [lm_eval, inspect, archive, helm, every_eval_ever]
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_two_files_of_a_tool(make):
-    scores = pt.read(*(make(name, x) for name, x in SCORES.items()))
+    new, old = (make(name, x) for name, x in SCORES.items())
+    scores = pt.read(new, old)
     assert scores.systems == ("new", "old")
     assert [x.tolist() for x in scores.arrays] == list(SCORES.values())
-    assert len(scores.ids) == 4
-    assert scores.source["paired_by"] == "id"
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_items_that_one_file_lacks_are_counted(make):
+    assert (len(scores.ids), scores.source["paired_by"]) == (4, "id")
     with pytest.raises(ReadError, match="1 of 4 items lack a score"):
-        pt.read(make("new", [1, 0, 1, 1]), make("old", [0, 0, 1]))
+        pt.read(new, make("old", [0, 0, 1]))
+    with pytest.raises(ReadError):
+        pt.read(make("new", []), old)
 
 
 def test_several_scores_are_listed_and_one_is_proposed():
@@ -105,14 +111,29 @@ def test_epochs_are_runs():
     assert [x.sizes.tolist() for x in scores.runs] == [[3] * 4] * 2
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_file_without_scores_is_refused(make):
-    with pytest.raises(ReadError):
-        pt.read(make("new", []), make("old", []))
-
-
 def test_one_file_with_two_models():
     logs = [json.loads(inspect(name, x).data) for name, x in SCORES.items()]
-    scores = pt.read(File("logs.jsonl", lines(logs)))
-    assert scores.systems == ("new", "old")
-    assert scores.v.tolist() == SCORES["old"]
+    both = [every_eval_ever(name, x).data for name, x in SCORES.items()]
+    for data in (lines(logs), b"\n".join(both)):
+        scores = pt.read(File("all.jsonl", data))
+        assert scores.systems == ("new", "old")
+        assert scores.v.tolist() == SCORES["old"]
+
+
+def test_evaluations_of_every_eval_ever_are_scores_by_their_names():
+    rows = [
+        {"model_id": "m", "sample_id": i, "evaluation_name": name, "metadata": {"epoch": 1}}
+        | {"evaluation": {"is_correct": (i + j) % 2 > 0}}
+        for i in range(4)
+        for j, name in enumerate(["add", "multiply"])
+    ]
+    file = File("a.jsonl", lines(rows))
+    scores = pt.read(file, File("b.jsonl", file.data), score="multiply")
+    assert scores.u.tolist() == [1, 0, 1, 0]
+
+
+def test_the_scores_of_one_model_are_no_systems_unless_they_are_named():
+    file = lm_eval("new", SCORES["new"], acc_norm=1.0)
+    with pytest.raises(ReadError, match="say which columns are what"):
+        pt.read(file)
+    assert pt.read(file, a="acc,none", b="acc_norm,none").v.tolist() == [1, 1, 1, 1]
