@@ -199,7 +199,7 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
         ([A, B], {"score": "scor"}, "score scor: no such column in a.csv", None),
         ([WIDE], {"a": "new"}, "name both systems", None),
         ([WIDE], {"a": "2", "b": "new"}, "names 1 columns, not two or more", None),
-        ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters doc: no such column", None),
+        ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters doc: no such", None),
         (["1\n0\n1\n", "0\n0\n"], {}, "a has 3 lines, b has 2 lines", None),
         ([A, B.replace("q", "p")], {"missing": "drop"}, "no item is left", None),
         ([A, B.replace("q3,0,z", "q3,0,other")], {},
