@@ -171,7 +171,7 @@ def test_report(command_line, table, tmp_path):
         ("--delta .1 --sigma .5 --json", '{"n": 199, "wanted": 0.8, "unit": "items"'),
         ("--shares .06 .03", "A alone is right on 0.06 of the items"),
         ("--delta .1", "name --delta and --sigma"),
-        ("--delta 0 --sigma 1", "no number of items finds a difference of 0"),
+        ("--delta 0 --sigma 1", "the difference is too small, 0"),
     ],
 )
 def test_plan(command_line, options, said):
