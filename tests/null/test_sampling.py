@@ -13,7 +13,6 @@ from scipy.stats import chisquare
 from permtest import _random
 from permtest.null import sampling
 from permtest.null.convolution import dp_cells
-from permtest.null.distribution import add_counts, count_values
 from permtest.null.sampling import BLOCK, LANES, sample_sums
 from tests.null import law_of
 
@@ -172,16 +171,6 @@ def test_chunks_cover_all_samples_and_are_neither_many_nor_large(widths, size):
     assert all(chunk.start % BLOCK == 0 for chunk in chunks)
     assert len(chunks) < 1.1 * sampling.CHUNKS
     assert len(chunks[0]) <= sampling.BLOCKS_AT_ONCE * BLOCK
-
-
-@settings(max_examples=50)
-@given(st.lists(st.lists(st.integers(0, 10**5), max_size=30), min_size=1, max_size=4))
-def test_tallies_are_added_up(lists):
-    parts = [count_values(np.array(values, dtype=np.int64)) for values in lists]
-    cells, counts = add_counts(*map(np.concatenate, zip(*parts, strict=True)))
-    expected = np.unique(np.concatenate(lists), return_counts=True)
-    np.testing.assert_array_equal(cells, expected[0])
-    np.testing.assert_array_equal(counts, expected[1])
 
 
 @pytest.mark.parametrize("size", [500, BLOCK + 500])
