@@ -1,4 +1,4 @@
-"""Long computations: random numbers for each part, and workers for the parts.
+"""Long computations: random numbers for each part, workers for the parts, and a bar for the wait.
 
 Only this module makes generators from `rng=`, and only it spreads work over threads or over the
 active joblib backend.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib.util import find_spec
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,8 +21,9 @@ from permtest._jit import compile_from_now_on, worth_compiling
 
 RNG: TypeAlias = "np.random.Generator | int | None"
 
-#: Seconds of work that are worth threads, which take half of it to start and to end.
-WORTHWHILE = 0.05
+#: Seconds of work that are worth threads, which take half of it to start and to end; and after
+#: which somebody who waits wants to see how far it has come.
+WORTHWHILE, PATIENCE = 0.05, 1.0
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -48,9 +50,32 @@ def stream(origin: np.random.SeedSequence, *part: int) -> np.random.Generator:
 
 
 def in_parallel(
-    function: Callable[..., R], chunks: Sequence[T], *shared: Any, threads: bool = True
+    function: Callable[..., R],
+    chunks: Sequence[T],
+    *shared: Any,
+    threads: bool = True,
+    what: str = "parts",
 ) -> Iterator[R]:
     """Yield ``function(chunk, *shared)`` for each chunk, in their order, computed side by side."""
+    return progress(_side_by_side(function, chunks, shared, threads), len(chunks), what)
+
+
+def progress(items: Iterable[R], total: int, what: str) -> Iterator[R]:
+    """Yield the items; if that takes more than a second, show a bar that goes away at the end."""
+    rest, start = iter(items), perf_counter()
+    # Not tqdm's own `delay`: in a notebook it makes widgets at once, and hides them.
+    for done, item in enumerate(rest, 1):
+        yield item
+        if done < total and perf_counter() - start > PATIENCE and find_spec("tqdm"):
+            from tqdm.auto import tqdm
+
+            seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+            yield from tqdm(rest, what, total, initial=done, leave=False, disable=not seen)
+
+
+def _side_by_side(
+    function: Callable[..., R], chunks: Sequence[T], shared: Sequence[Any], threads: bool
+) -> Iterator[R]:
     # Within ``joblib.parallel_config(...)`` the workers of that backend compute. Elsewhere threads
     # do, if the first chunks show that it takes long, unless `threads` is False: functions of users
     # may not be safe in them. A chunk that comes here again gets no workers of its own. Chunks must

@@ -256,7 +256,8 @@ def monte_carlo(
     Notes
     -----
     Time O(N + K N' / 64): one random bit for each of the N' pairs that differ, added up by
-    counting bits, on all processors. Memory O(N + K). `samples_needed` says which K to choose.
+    counting bits, on all processors. Memory O(N + K). If it takes more than a second, and
+    tqdm is there, a bar shows how far it has come. `samples_needed` says which K to choose.
 
     Examples
     --------

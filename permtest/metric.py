@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._errors import check_count
-from permtest._random import RNG, as_generator
+from permtest._random import RNG, as_generator, progress
 from permtest.exact import MAX_SAMPLES
 from permtest.integers import is_unordered
 from permtest.question import NUMBERS, TIE, function_name
@@ -106,7 +106,8 @@ def metric_test(
     observed = value(rows[:0])
     coins = (rng.integers(0, 2, informative.size, dtype=bool)[unit] for _ in range(size))
     drawn = (value(rows[heads]) for heads in coins)
-    differences = np.fromiter((u - v for u, v in drawn), float, size)
+    every = progress(drawn, size, "random labellings")
+    differences = np.fromiter((u - v for u, v in every), float, size)
     values, counts = np.unique(differences, return_counts=True)
     turn: Any = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
     statistic, tolerance = observed[0] - observed[1], TIE * max(map(abs, observed))

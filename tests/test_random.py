@@ -1,5 +1,6 @@
 """The same numbers from threads and from processes."""
 
+import sys
 import threading
 
 import joblib
@@ -13,6 +14,7 @@ from permtest import _random
 from permtest import alternatives as alt
 from permtest._random import as_generator, seeds, stream
 from permtest.many import board
+from permtest.null import sampling
 from permtest.study import power_curve
 from permtest.study.recommend import measured_rates
 from tests.robustness.processes import check
@@ -213,3 +215,35 @@ def test_streams_are_those_of_spawned_generators():
             stream(origin, part).random(9).tolist() == np.random.default_rng(own).random(9).tolist()
         )
     assert stream(origin, 3, 1).random() == np.random.default_rng(spawned[3].spawn(2)[1]).random()
+
+
+# ---- progress ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    """Everything is slow, and a stand-in for tqdm writes down what it was asked to show."""
+    seen = []
+
+    def tqdm(items, what, total, *, initial, leave, disable):
+        seen.append((what, total, initial, leave, disable))
+        return items
+
+    monkeypatch.setattr("tqdm.auto.tqdm", tqdm)
+    monkeypatch.setattr(_random, "PATIENCE", -1.0)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    return seen
+
+
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_a_bar_takes_over_after_the_first_items_where_somebody_looks(bars, monkeypatch, size, seen):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: seen, raising=False)
+    assert list(_random.progress(iter(range(size)), size, "work")) == list(range(size))
+    assert bars == [("work", size, 1, False, not seen)] * (size > 1)
+
+
+def test_monte_carlo_shows_a_bar(bars, monkeypatch):
+    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
+    pt.monte_carlo([1, 2, 3], [0, 1, 5], K=10**4, rng=0)
+    assert [bar[:3] for bar in bars] == [("random labellings", 5, 1)]

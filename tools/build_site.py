@@ -50,7 +50,7 @@ COMPILED = ("numpy", "scipy", "pandas", "joblib", "matplotlib")
 #: What it does not have, or not in every archive. What is compiled in them is left out: they run
 #: without it.
 PURE = ("anywidget", "comm", "ipywidgets", "jinja2", "jupyterlab_widgets", "markupsafe")
-PURE += ("psygnal", "pyyaml", "typing_extensions")
+PURE += ("psygnal", "pyyaml", "tqdm", "typing_extensions")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 TRACKER = "@jupyterlab/notebook-extension:tracker"
 WHEELS = "../../../../pypi"  # as seen from the script of that extension

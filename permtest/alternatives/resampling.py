@@ -213,7 +213,7 @@ def resampled(of: Callable[[Array], Floats], counts: Array, size: int, rng: RNG)
         return of(_times(items[own.integers(n, size=(m, n))], counts.size))
 
     parts = range(-(-size // rows))
-    return np.concatenate(list(in_parallel(part, parts)), axis=-1)
+    return np.concatenate(list(in_parallel(part, parts, what="resamples")), axis=-1)
 
 
 def _times(items: Array, width: int) -> Array:

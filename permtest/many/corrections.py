@@ -93,7 +93,7 @@ def max_t(
     if worth_compiling(10 * size * order.size):  # for all chunks, each of which is short
         compile_from_now_on()
     chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
-    hits = sum(in_parallel(_hits, chunks, origin, items, sums, *pairs))
+    hits = sum(in_parallel(_hits, chunks, origin, items, sums, *pairs, what="random labellings"))
     adjusted = np.ones(spread.size)
     adjusted[order] = np.maximum.accumulate((hits + more) / (size + more))
     return adjusted
@@ -193,7 +193,7 @@ def joint_tail(values: Floats, first: Ints, second: Ints, alpha: float) -> float
     draws = min(max(QUICK // first.size, LEAST), MOST)
     chunks = [range(x, min(x + BLOCK, draws)) for x in range(0, draws, BLOCK)]
     shared = seeds(np.random.default_rng(0)), root, first, second, weights, weights
-    found = np.sort(np.concatenate([*in_parallel(_largest, chunks, *shared)]))
+    found = np.sort(np.concatenate([*in_parallel(_largest, chunks, *shared, what="draws")]))
     place = ceil(round((1 - alpha) * (draws + 1), 6))
     tail = float(ndtr(-found[place - 1])) if place <= draws else 0.0
     return min(max(tail, bonferroni), alone)

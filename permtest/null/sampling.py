@@ -59,7 +59,7 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn
         (len(part), states[part.start // BLOCK :][: -(-len(part) // BLOCK)])
         for part in _chunks(law, size)
     ]
-    cells, counts = zip(*in_parallel(_draw, chunks, law), strict=True)
+    cells, counts = zip(*in_parallel(_draw, chunks, law, what="random labellings"), strict=True)
     return add_counts(np.concatenate(cells), np.concatenate(counts))
 
 

@@ -406,7 +406,7 @@ def rejection_rate(
 
     if test in ("exact", "wilcoxon"):
         compile_kernels()  # once, before several threads do
-    return sum(in_parallel(rejected, starts, threads=False)) / experiments
+    return sum(in_parallel(rejected, starts, threads=False, what="tests")) / experiments
 
 
 def _rejected(values: Ints, times: Ints, alpha: float, alternative: str) -> int:
@@ -431,4 +431,4 @@ def _rejected(values: Ints, times: Ints, alpha: float, alternative: str) -> int:
         return int(np.count_nonzero(registry.rejects(p, alpha)))
 
     parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]
-    return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts))
+    return int(np.count_nonzero(most <= alpha)) + sum(in_parallel(tested, parts, what="tests"))
