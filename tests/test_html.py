@@ -48,7 +48,6 @@ RESULTS = [
     study.describe(NEW, OLD, **NAMED),
     study.report(NEW, OLD, **NAMED),
     study.report(NEW, OLD, **NAMED)["items"],
-    study.report(NEW, OLD, **NAMED).comparison,
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
     study.recommend(NEW, OLD, **NAMED),
 ]
