@@ -124,7 +124,7 @@ def draw_frame(
 # ---- the gallery -------------------------------------------------------------------------------
 
 #: The picture of each notebook that stands for it, by the name of its cell.
-GALLERY = {"01": "stacks", "06": "staircase", "11": "estimation"}
+GALLERY = {"01": "stacks", "06": "staircase", "11": "estimation", "13": "play-figure"}
 THUMBNAIL = 360, 220  # pixels
 
 
