@@ -125,7 +125,7 @@ def draw_frame(
 
 #: The picture of each notebook that stands for it, by the name of its cell.
 GALLERY = {"01": "stacks", "06": "staircase", "09": "both", "11": "estimation"}
-GALLERY |= {"13": "play-figure"}
+GALLERY |= {"10": "intervals", "13": "play-figure"}
 THUMBNAIL = 360, 220  # pixels
 
 
