@@ -72,6 +72,26 @@ def test_the_map_has_the_prerequisites_of_every_notebook():
         assert {x for x in used if "00" < x < number} <= before[number], number
 
 
+def minutes(number: str) -> tuple[int, int]:
+    """How long a notebook takes to read, and how long its exercises, by its first lines."""
+    told = re.search(r"about (\d+) minutes, and (\d+) for the exercises", prose(number))
+    assert told is not None, number
+    return int(told[1]), int(told[2])
+
+
+def test_the_map_says_how_long_notebooks_and_paths_take():
+    rows = re.findall(ROW + r".*\| (\d+) \+ (\d+) \|$", prose("00"), re.M)
+    assert {number: (int(a), int(b)) for number, *_, a, b in rows} == {
+        number: minutes(number) for number in LESSONS
+    }
+    paths = prose("00").partition("## Paths")[2].partition("## Notation")[0]
+    found = re.findall(r"^\| .* \| (.*) \| (\d+) \|$", paths, re.M)
+    sums = [(re.findall(r"\[(\d\d)\]", read), int(total)) for read, total in found]
+    assert len(sums) > 8
+    for read, total in sums:
+        assert not read or total == sum(minutes(number)[0] for number in read), read
+
+
 # ---- the teacher's page -------------------------------------------------------------------------
 
 
