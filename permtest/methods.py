@@ -58,6 +58,9 @@ OF_TAILS = {
     "enumeration": "sums have many possible values, but few labellings had to be counted",
 }
 
+#: The method for a p that is out of reach of exact methods and of samples, and why.
+TOO_SMALL = "bracket", "the exact p would take too long, and is too small to be sampled"
+
 Solver: TypeAlias = Callable[[Question], Probability]
 
 
@@ -115,8 +118,7 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
     if bound > INVISIBLE:
         yield "cf", "all joint values but those of negligible probability fit in memory", _box
     if bound < RARE:
-        reason = "the exact p would take too long, and is too small to be sampled"
-        yield "bracket", reason, _bracket
+        yield *TOO_SMALL, _bracket
 
 
 def _at_most(question: Question) -> float:

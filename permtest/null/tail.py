@@ -137,8 +137,11 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     return Probability.of_product(high, low, tail, 8 * dp_rounding(rest) + error).halved(stuck)
 
 
-def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
-    """Names and functions to try for P(T >= t0), the quickest first, until one is not too hard."""
+def attempts(law: TwoPointSum, t0: int, *, long: bool = True) -> Iterator[tuple[str, Tail]]:
+    """Names and functions to try for P(T >= t0), the quickest first, until one is not too hard.
+
+    Of a law that may be on a `long` lattice, those on a shorter one too.
+    """
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     enough = max(updates, LEAST)
@@ -147,8 +150,8 @@ def attempts(law: TwoPointSum, t0: int) -> Iterator[tuple[str, Tail]]:
     yield "tilted", partial(tail_tilted, work=int(min(LOOKS, enough)))
     if updates <= UPDATES:
         yield "dp", tail_dp
-    if (short := shorten(law, t0)) is not None:
-        for name, tail in attempts(*short):
+    if long and (short := shorten(law, t0)) is not None:
+        for name, tail in attempts(*short, long=False):
             yield name, partial(_on_shorter, tail=tail)
     if is_countable(law, t0):
         yield "enumeration", tail_counted
@@ -198,12 +201,22 @@ def _too_hard(law: TwoPointSum) -> TooHard:
 
 #: With more distinct widths it is not tried; it would take a second, and hardly ever succeed.
 MAX_WIDTHS = 200
-#: Up to so many, differences of two widths are tried as L too.
-MAX_PAIRED = 40
+#: Up to so many, differences of two widths are tried as L too; and how often it is done again.
+MAX_PAIRED, ROUNDS = 40, 8
 
 
 def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
-    """A law and a threshold with the same P(T >= t0), on a shorter lattice; None if none is found.
+    """A law and a threshold with the same P(T >= t0), on a short lattice; None if none is found."""
+    found = None
+    for _ in range(ROUNDS):
+        if (shorter := _shorter(law, t0)) is None:
+            break
+        found = law, t0 = shorter
+    return found
+
+
+def _shorter(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
+    """One round of `shorten`.
 
     Thirds that were printed as decimals, or millions and ones, make long lattices with hardly
     anything on them. Write w = a L + r with a small remainder r. Then T = L K + R, and where R has
