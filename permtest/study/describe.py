@@ -42,19 +42,21 @@ class Description(Shown):
     shape: str
     test_statistic: str
 
+    @property
+    def look(self) -> str:
+        """What the differences look like, by skewness and a test of normality."""
+        normal = f"{'' if self.normal else 'not '}normal (Shapiro-Wilk p = {self.shapiro_p:.3g})"
+        if self.normal is None:
+            normal = "too few to tell whether they are normal"
+        return f"{self.shape} (skewness {self.difference['skewness']:.2f}) and {normal}"
+
     def __str__(self) -> str:
-        (a, b), d = self.names, self.difference
-        normal = "too few to tell whether they are normal"
-        if self.normal is not None:
-            normal = (
-                f"{'' if self.normal else 'not '}normal (Shapiro-Wilk p = {self.shapiro_p:.3g})"
-            )
-        spread = number(d["sd"], 4) if isfinite(d["sd"]) else "unknown"
-        related = f"r12 = {self.correlation:.3g}" if isfinite(self.correlation) else "no r12"
+        d = self.difference
+        found = {"mean": d["mean"], "standard deviation": d["sd"], "r12": self.correlation}
+        known = ", ".join(f"{what} {number(x, 4)}" for what, x in found.items() if isfinite(x))
         return (
-            f"{a} minus {b}, {counted(self.n, 'pairs')}, of which {self.n_zeros} do not differ: "
-            f"mean {number(d['mean'], 4)}, standard deviation {spread}; {related}. The differences "
-            f"are {self.shape} (skewness {d['skewness']:.2f}) and {normal}."
+            f"{' minus '.join(self.names)}, {counted(self.n, 'pairs')}, of which {self.n_zeros} do "
+            f"not differ: {known}. The differences are {self.look}."
         )
 
 
@@ -82,11 +84,6 @@ def describe(
         k-th in order; `normal` says whether it is at least `alpha`, None if there is none. `shape`
         is "symmetric" (skewness below 0.5), "slightly skewed" (below 1) or "highly skewed", and
         `test_statistic` what the manual then tests, "mean" if symmetric, or "median".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores are no numbers, beyond 1e150, or there are none.
 
     Examples
     --------

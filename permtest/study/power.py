@@ -25,15 +25,15 @@ from permtest.null.tail import Laws, compile_kernels
 from permtest.statistics import check_alternative
 
 #: More items than this nobody has; the most whose number is searched for among exact tests, so many
-#: at a time; and up to how many items that is done where a formula is as good.
-MOST, MOST_EXACT, AT_ONCE, FEW_ITEMS = 10**15, 10**6, 128, 10_000
+#: at a time; and how many items that differ make a formula as good.
+MOST, MOST_EXACT, AT_ONCE, MANY = 10**15, 10**6, 128, 10_000
 #: Tests that can be made of many data sets at a time.
 SIMULATED = {test: row.many for test, row in registry.TESTS.items() if row.many}
 #: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
 #: bootstrap, and those whose exact tests a processor makes in one go.
 DRAWN, PART, SHARE = 2**21, 1000, 50
-#: Differences that are no small multiples of a unit go on a lattice for the exact test: so many
-#: cells to a standard deviation, but no more to the largest.
+#: The exact test has differences that are no small multiples of a unit on a lattice: so many cells
+#: to a standard deviation, but no more to the largest.
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
 #: Pairs to draw with replacement, a and b; and of their differences integers, each with its share.
 Population: TypeAlias = tuple[Floats, Floats, Ints, Floats]
@@ -98,9 +98,8 @@ def sample_size(
     (199, 5, 13)
     """
     effect = check_finite(delta, "delta") / check_above_zero(sigma, "sigma")
-    _check_power(power, alpha)
     of = partial(power_t, delta=effect, sigma=1, alpha=alpha, alternative=alternative)
-    return _smallest(of, power, 2, MOST)
+    return _smallest(of, _checked(power, alpha), 2, MOST)
 
 
 def minimum_detectable_effect(
@@ -120,12 +119,12 @@ def minimum_detectable_effect(
     """
     from scipy.optimize import brentq
 
-    _check_power(power, alpha)
+    wanted = _checked(power, alpha)
     of = partial(power_t, n, sigma=1, alpha=alpha, alternative=alternative)
     far = -1.0 if alternative == "less" else 1.0
-    while of(far) < power:
+    while of(far) < wanted:
         far *= 2
-    effect = brentq(lambda x: of(x) - power, 0.0, far, xtol=1e-15)
+    effect = brentq(lambda x: of(x) - wanted, 0.0, far, xtol=1e-15)
     return check_above_zero(sigma, "sigma") * float(effect)
 
 
@@ -154,8 +153,8 @@ def exact_power(
     >>> round(exact_power(0.15, 0.1, 1000), 4)
     0.8763
     """
-    size = check_count(n, "n", most=10**9, why="power_t is as good there")
-    return float(_exact_powers(np.array([size]), p_b, p_c, alpha, alternative)[0])
+    check_count(n, "n", most=10**9, why="power_t is as good there")
+    return float(_exact_powers(np.array([n]), p_b, p_c, alpha, alternative)[0])
 
 
 def sample_size_binary(
@@ -181,9 +180,10 @@ def sample_size_binary(
     >>> sample_size_binary(0.6, 0.4)
     210
     """
-    _check_power(power, alpha)
-    of, both = partial(exact_power, p_b, p_c, alpha=alpha, alternative=alternative), p_b + p_c
-    crossing = _smallest(of, power, 1, MOST_EXACT)
+    how, both = {"alpha": alpha, "alternative": alternative}, p_b + p_c
+    crossing = _smallest(
+        partial(exact_power, p_b, p_c, **how), _checked(power, alpha), 1, MOST_EXACT
+    )
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
     for last in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
         numbers = np.arange(max(last - AT_ONCE, 0), last) + 1
@@ -219,15 +219,15 @@ def _smallest(of: Callable[..., float], power: float, least: int, most: int) -> 
     while of(n=high) < power:
         if high > most:
             why = "the difference is too small, 0, or on the other side"
-            why += "; sample_size may say how many are" * (most == MOST_EXACT)
             raise ValueError(f"{most:,} items are not enough: {why}")
         high *= 2
     return registry.first(lambda n: of(n=n) >= power, max(high // 2, least), high)
 
 
-def _check_power(power: float, alpha: float) -> None:
+def _checked(power: float, alpha: float) -> float:
     if not check_level(alpha) < check_level(power, "power"):
         raise ValueError(f"power={power} must exceed alpha={alpha}, the power without a difference")
+    return power
 
 
 def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
@@ -235,14 +235,20 @@ def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
     return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
 
 
-def units_needed(of: Mapping[str, float], **how: Any) -> int:
-    """For p_b and p_c, or delta and sigma, the fewest units with a power, and a p that rejects."""
-    least, (delta, sigma) = fewest_units(how["alpha"], how["alternative"]), of.values()
-    if "p_b" in of:  # these are the shares
+def units_needed(of: Mapping[str, float], power: float, **how: Any) -> int:
+    """For p_b and p_c, or delta and sigma, the fewest units with a power, and a p that rejects.
+
+    With shares by which more than 10 000 items differ, the formula of t is as good as exact tests.
+    """
+    least, (delta, sigma), shares = fewest_units(**how), of.values(), "p_b" in of
+    if shares:
         delta, sigma = delta - sigma, sqrt(max(delta + sigma - (delta - sigma) ** 2, 0.0))
-    size = sample_size(delta, sigma, **how) if sigma else least
-    if "p_b" in of and size <= FEW_ITEMS:  # of more, the formula of t is as good
-        size = sample_size_binary(of["p_b"], of["p_c"], **how)
+    size = sample_size(delta, sigma, power=power, **how) if sigma else least
+    if shares and size <= MANY:
+        size = sample_size_binary(**of, power=power, **how)
+    elif shares and size * sum(of.values()) <= MANY:  # so many that its power hardly falls again
+        exact = partial(_exact_powers, **of, **how)
+        size = _smallest(lambda n: float(exact(np.array([n]))[0]), power, 1, MOST)
     return max(size, least)
 
 

@@ -133,9 +133,7 @@ def _row(test: str, advice: str, reason: str, rates: Any = (None, None)) -> dict
 def _by_the_manual(found: Description) -> list[dict[str, Any]]:
     """Tests with the advice of its Table 2, and why."""
     lists = SKEWED if found.test_statistic == "median" else NORMAL if found.normal else SYMMETRIC
-    look = f"differences are {found.shape} (skewness {found.difference['skewness']:.2f}) and "
-    look += f"{'' if found.normal else 'not '}normal (Shapiro-Wilk p = {found.shapiro_p:.3g})"
-    advice = zip(OPINIONS.items(), lists, strict=True)
+    advice, look = zip(OPINIONS.items(), lists, strict=True), f"differences are {found.look}"
     return [_row(test, word, f"{why}: {look}") for (word, why), tests in advice for test in tests]
 
 

@@ -380,8 +380,7 @@ def _effects(c: Comparison) -> Section:
     rows = [x.to_dict() | {"interval": tuple(x.confidence_interval(level))} for x in found]
     titles = {"title": "effect size", "value": "value", "interval": _percent(alpha)}
     titles |= {"label": "in Cohen's words", "method": "interval by"}
-    told = " ".join(dict.fromkeys(x.warning for x in found if x.warning))
-    return Section("effects", "Effect sizes", told, rows, titles)
+    return Section("effects", "Effect sizes", "", rows, titles)
 
 
 def _next(c: Comparison) -> Section:
