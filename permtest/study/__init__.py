@@ -20,23 +20,7 @@ from permtest.study.power import (
 from permtest.study.recommend import recommend
 from permtest.study.report import StudyConfig, report
 
-__all__ = [
-    "StudyConfig",
-    "cohen_d",
-    "describe",
-    "effect_sizes",
-    "evaluation_units",
-    "exact_power",
-    "hedges_g",
-    "hodges_lehmann",
-    "minimum_detectable_effect",
-    "power_curve",
-    "power_t",
-    "recommend",
-    "report",
-    "risk_difference",
-    "sample_size",
-    "sample_size_binary",
-    "unit_sizes",
-    "wilcoxon_r",
-]
+__all__ = ["StudyConfig", "describe", "evaluation_units", "recommend", "report", "unit_sizes"]
+__all__ += ["cohen_d", "effect_sizes", "hedges_g", "hodges_lehmann", "risk_difference"]
+__all__ += ["exact_power", "minimum_detectable_effect", "power_curve", "power_t", "wilcoxon_r"]
+__all__ += ["sample_size", "sample_size_binary"]

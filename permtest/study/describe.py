@@ -18,8 +18,7 @@ from permtest.interval import skewness
 from permtest.null.distribution import count_values
 from permtest.scores import Scores
 
-#: What differences are called by their skewness, below the first limit, the second, and beyond
-#: (NLPStatTest manual, C.2).
+#: What differences are called by their skewness, below each limit and beyond (manual, C.2).
 SHAPES, LIMITS = ("symmetric", "slightly skewed", "highly skewed"), (registry.SYMMETRIC_BELOW, 1.0)
 QUARTILES = ("minimum", "lower_quartile", "median", "upper_quartile", "maximum")
 #: Sizes of units that are tried, units that the largest leaves, and sizes that are called stable.
@@ -119,21 +118,18 @@ def deviation(column: IntArray, scale: int) -> float:
 def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RNG = None) -> Scores:
     """Combine so many successive items into a unit with a single score (NLPStatTest manual, 3.1.1).
 
+    The `Scores` of units are exact, so those that tie still tie. ``source["left_out"]`` has the
+    items that are too few for another unit.
+
     Parameters
     ----------
     a, b : as in `describe`
     size : int
-        Items in a unit, from 1 to N. Those too few for another unit are left out; only if there are
-        none is the mean difference of the units that of the items.
+        Items in a unit, from 1 to N. The mean difference is that of items if none is left out.
     metric : {"mean", "median"}, default "mean"
         Of the scores of each system in the unit.
     rng : numpy.random.Generator, int or None, default None
         Shuffles the items first, those of both systems alike; None leaves them in their order.
-
-    Returns
-    -------
-    Scores
-        Of units, exact, so those that tie still tie; ``source["left_out"]`` has the other items.
 
     Examples
     --------
@@ -151,20 +147,21 @@ def evaluation_units(a: Any, b: Any, size: int, *, metric: str = "mean", rng: RN
     middle = [(size - 1) // 2, size // 2] if metric == "median" else slice(None)
     parts = 2 if metric == "median" else size  # which are added, and not yet divided by
     ordered = [np.sort(with_room(x[used], parts).reshape(-1, size)) for x in scores.arrays]
-    source = {**scores.source, "unit": f"the {metric} of {size} items"}
-    source["left_out"] = sorted(left_out.tolist())
-    sums, scale = [x[:, middle].sum(axis=1) for x in ordered], scores.scale * parts
-    alone: dict[str, Any] = {"ids": None, "tolerance": None, "runs": None}
-    return replace(scores, arrays=sums, scale=scale, source=source, **alone)
+    sums, left = [x[:, middle].sum(axis=1) for x in ordered], sorted(left_out.tolist())
+    source = {**scores.source, "unit": f"the {metric} of {size} items", "left_out": left}
+    new: dict[str, Any] = {"ids": None, "tolerance": None, "runs": None, "source": source}
+    return replace(scores, arrays=sums, scale=scores.scale * parts, **new)
 
 
 def unit_sizes(
     a: Any, b: Any = None, *, metric: str = "mean", rng: RNG = None, tolerance: float | None = None
 ) -> list[dict[str, Any]]:
-    """How the standard deviation of differences depends on the size of units, from 1 to 100 items.
+    """The standard deviation of differences by the size of units, from 1 to 100 items, or N / 5.
 
-    It is tried up to N / 5 (NLPStatTest manual, C.1). The deviation of means of m independent items
-    falls with the root of m, so the tolerance alone decides which size is stable.
+    A row for each size has the "size", "units" (their number), "sd" (of their differences), and
+    "stable", whether that is within `tolerance` of the one before, of the first ten such sizes
+    (NLPStatTest manual, C.1). The deviation of means of m independent items falls with the root of
+    m, so the tolerance alone decides which size is stable.
 
     Parameters
     ----------
@@ -174,13 +171,6 @@ def unit_sizes(
         The items are shuffled once for all sizes.
     tolerance : float, optional
         How far apart the deviations of a size and the next may be. Default: 1% of the first one.
-
-    Returns
-    -------
-    list of dict
-        A row for each size: "size", "units" (their number), "sd" (of their differences, with
-        n - 1), and "stable", whether that is within `tolerance` of the one before; of stable sizes
-        the first ten are marked.
 
     Examples
     --------

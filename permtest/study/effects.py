@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, sqrt
 from typing import Any
@@ -17,16 +17,15 @@ from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import paired_t, t_quantile
 from permtest.alternatives.registry import Ends, Names
 from permtest.interval import ConfidenceInterval, score_ends
-from permtest.scores import Scores
 
 #: Cohen's words for magnitudes, and from which one on an effect is small, medium and large.
 WORDS = ("less than small", "small", "medium", "large")
-STANDARDISED, CORRELATION = (0.2, 0.5, 0.8), (0.1, 0.3, 0.5)
+STANDARDISED = (0.2, 0.5, 0.8)
 #: What an effect is called, how its interval is made, and Cohen's thresholds if it has no unit.
 KINDS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "cohen_d": ("Cohen's d", "noncentral t, for normal differences", STANDARDISED),
     "hedges_g": ("Hedges' g", "noncentral t, for normal differences", STANDARDISED),
-    "wilcoxon_r": ("Wilcoxon's r", "approximation by Wilson", CORRELATION),
+    "wilcoxon_r": ("Wilcoxon's r", "approximation by Wilson", (0.1, 0.3, 0.5)),
     "hodges_lehmann": ("Hodges-Lehmann estimate", "exact law of signed ranks", ()),
     "risk_difference": ("Risk difference", "Tango's score interval", ()),
 }
@@ -44,6 +43,7 @@ class EffectSize(Shown):
     n: int
     names: tuple[str, str]
     _ends: Ends = field(repr=False, compare=False)
+    _per: float = field(default=1, repr=False, compare=False)  # by which ends are divided
     title: str = field(init=False)
     label: str = field(init=False)
     method: str = field(init=False)
@@ -56,8 +56,9 @@ class EffectSize(Shown):
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """A two-sided interval for the effect in the population, of a level in (0, 1)."""
         check_level(confidence_level, "confidence_level")
-        low, high = self._ends(registry.tail_level("two-sided", confidence_level))
-        return ConfidenceInterval(float(low), float(high), confidence_level)
+        ends = self._ends(registry.tail_level("two-sided", confidence_level))
+        low, high = (float(end / self._per) for end in ends)
+        return ConfidenceInterval(low, high, confidence_level)
 
     def __str__(self) -> str:
         ends, word = interval(*self.confidence_interval()), f"{self.label}; " * bool(self.label)
@@ -95,16 +96,14 @@ def effect_sizes(a: Any, b: Any = None, *, names: Names = None) -> tuple[EffectS
 def cohen_d(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """Cohen's d for pairs: the mean of the differences over their standard deviation (d_z).
 
+    The interval inverts the noncentral t distribution. It is exact for normal differences, and too
+    short for skewed ones, however many: a 95% interval of 100 lognormal ones covers the effect in
+    82% of samples.
+
     Parameters
     ----------
     a, b, names : as in `describe`
         At least 2 pairs, whose differences vary.
-
-    Notes
-    -----
-    The interval inverts the noncentral t distribution. It is exact for normal differences, and too
-    short for skewed ones, however many: a 95% interval of 100 lognormal ones covers the effect in
-    82% of samples.
 
     Examples
     --------
@@ -114,7 +113,22 @@ def cohen_d(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     >>> round(d.value, 3), d.label, round(low, 3), round(high, 3)
     (1.228, 'large', 0.17, 2.185)
     """
-    return _standardised("cohen_d", registry.scores_of(a, b, names, least=2))
+    from scipy.optimize import brentq
+    from scipy.stats import nct
+
+    scores = registry.scores_of(a, b, names, least=2)
+    n, t, df = len(scores), paired_t(scores).statistic, len(scores) - 1
+
+    def gap(x: float, share: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
+        return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
+
+    def ends(tail: float) -> tuple[float, float]:
+        # All noncentralities under which t lies neither in the upper nor in the lower tail.
+        reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
+        low, high = (brentq(gap, t - reach, t + reach, args=share) for share in (1 - tail, tail))
+        return low, high
+
+    return EffectSize("cohen_d", t / sqrt(n), n, scores.names, ends, sqrt(n))
 
 
 def hedges_g(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
@@ -134,43 +148,23 @@ def hedges_g(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     >>> round(hedges_g([5, 7, 6, 9], [4, 6, 6, 6]).value, 4)
     0.7225
     """
-    return _standardised("hedges_g", registry.scores_of(a, b, names, least=3))
-
-
-def _standardised(name: str, scores: Scores) -> EffectSize:
-    from scipy.optimize import brentq
-    from scipy.stats import nct
-
-    n, t = len(scores), paired_t(scores).statistic
-    df = n - 1
-    unit = (1 - 3 / (4 * df - 1) if name == "hedges_g" else 1.0) / sqrt(n)
-
-    def gap(x: float, share: float) -> float:  # SciPy's is NaN where it is all but 0 or 1
-        return float(np.nan_to_num(nct.cdf(t, df, x), nan=float(x < t))) - share
-
-    def ends(tail: float) -> tuple[float, float]:
-        # All noncentralities under which t lies neither in the upper nor in the lower tail.
-        reach = 3 * max(t_quantile(tail, inf), 1) * sqrt(1 + t * t / df)  # more than is needed
-        low, high = (brentq(gap, t - reach, t + reach, args=share) for share in (1 - tail, tail))
-        return unit * low, unit * high
-
-    return EffectSize(name, unit * t, n, scores.names, ends)
+    scores = registry.scores_of(a, b, names, least=3)
+    d, near = cohen_d(scores), 1 - 3 / (4 * (len(scores) - 1) - 1)
+    return replace(d, name="hedges_g", value=near * d.value, _per=d._per / near)
 
 
 def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """r of the signed-rank test: z over the root of the number of pairs that differ, signed.
 
-    Parameters
-    ----------
-    a, b, names : as in `describe`
-        One pair at least has to differ.
-
-    Notes
-    -----
     z has the variance corrected for ties and no correction for continuity (NLPStatTest manual,
     Eq. 17). Without ties, r is at most ``sqrt(1.5 (n + 1) / (2 n + 1))``. The interval is
     approximate: Wilson's, for the chance that two differences sum to more than 0, with the variance
     in z. It has 0 outside where a z-test rejects, and is a little too short for skewed differences.
+
+    Parameters
+    ----------
+    a, b, names : as in `describe`
+        One pair at least has to differ.
 
     Examples
     --------
@@ -180,35 +174,32 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """
     scores = registry.scores_of(a, b, names)
     d = scores.differences()
-    d = d[d != 0]
-    if d.size == 0:
+    if not np.any(d):
         raise ValueError("a and b are equal in every pair, so there are no ranks and no effect")
-    signed = ranks.signed_ranks(d)
+    signed = ranks.signed_ranks(d[d != 0])
     total, lead = int(np.abs(signed).sum()), int(signed.sum())
     # So many tosses of a coin have the variance in z.
     trials = (total / float(np.linalg.norm(signed))) ** 2
-    unit, share = sqrt(trials / d.size), (1 + lead / total) / 2
+    unit, share = sqrt(trials / signed.size), (1 + lead / total) / 2
 
     def ends(tail: float) -> tuple[float, float]:
         low, high = wilson(share, trials, 1 - 2 * tail)
-        return unit * (2 * low - 1), unit * (2 * high - 1)
+        return 2 * low - 1, 2 * high - 1
 
-    return EffectSize("wilcoxon_r", unit * lead / total, len(scores), scores.names, ends)
+    return EffectSize("wilcoxon_r", unit * lead / total, len(scores), scores.names, ends, 1 / unit)
 
 
 def hodges_lehmann(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """The Hodges-Lehmann estimate: the median of the means (d_i + d_j) / 2 over i <= j.
 
-    Parameters
-    ----------
-    a, b, names : as in `describe`
-
-    Notes
-    -----
     The interval runs from the k-th smallest mean to the k-th largest, with k from the exact law of
     the signed-rank sum. Of symmetric differences it covers the centre at least so often; an end is
     infinite where there are too few pairs. O(N log N). The manual of NLPStatTest (Eq. 18) has the
     median over i < j.
+
+    Parameters
+    ----------
+    a, b, names : as in `describe`
 
     Examples
     --------
@@ -218,13 +209,8 @@ def hodges_lehmann(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
     """
     scores = registry.scores_of(a, b, names)
     d, scale = scores.differences(), scores.scale
-    value = float(ranks.hodges_lehmann_sum(d) / (2 * scale))
-
-    def ends(tail: float) -> tuple[float, float]:
-        low, high = ranks.walsh_ends(d, tail)
-        return low / scale, high / scale
-
-    return EffectSize("hodges_lehmann", value, len(scores), scores.names, ends)
+    value, ends = float(ranks.hodges_lehmann_sum(d) / (2 * scale)), partial(ranks.walsh_ends, d)
+    return EffectSize("hodges_lehmann", value, len(scores), scores.names, ends, scale)
 
 
 def risk_difference(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:

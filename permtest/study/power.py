@@ -19,9 +19,10 @@ from permtest.alternatives import registry
 from permtest.alternatives.counts import wilson
 from permtest.alternatives.means import t_pvalue
 from permtest.alternatives.ranks import exact_pvalues
-from permtest.integers import IntArray, exact_sum, with_room
+from permtest.integers import exact_sum
 from permtest.null.distribution import count_values
 from permtest.null.tail import Laws, compile_kernels
+from permtest.scores import Scores
 from permtest.statistics import check_alternative
 
 #: More items than this nobody has; the most whose number is searched for among exact tests, so many
@@ -29,11 +30,11 @@ from permtest.statistics import check_alternative
 MOST, MOST_EXACT, AT_ONCE, MANY = 10**15, 10**6, 128, 10_000
 #: Tests that can be made of many data sets at a time.
 SIMULATED = {test: row.many for test, row in registry.TESTS.items() if row.many}
-#: Scores that are drawn at a time (16 MB for each system), data sets that share the resamples of a
-#: bootstrap, and those whose exact tests a processor makes in one go.
+#: Scores that are drawn at a time (16 MB a system), samples that share resamples of a bootstrap,
+#: and those whose exact tests a processor makes in one go.
 DRAWN, PART, SHARE = 2**21, 1000, 50
-#: The exact test has differences that are no small multiples of a unit on a lattice: so many cells
-#: to a standard deviation, but no more to the largest.
+#: Cells of a lattice up to which differences are on one as they are; else for a standard deviation,
+#: and at most for the largest.
 SMALL, PER_DEVIATION, FINEST = 100, 8, 1000
 #: Pairs to draw with replacement, a and b; and of their differences integers, each with its share.
 Population: TypeAlias = tuple[Floats, Floats, Ints, Floats]
@@ -138,14 +139,8 @@ def exact_power(
     p_b, p_c : float
         Shares of all items that the first system alone, and the second alone, gets right.
     n : int
-        Number of items, up to 10^9.
+        Number of items, up to 10^9. The cost is O(sqrt(n) log n).
     alpha, alternative : as in `power_t`
-
-    Notes
-    -----
-    The number m of items that one system alone has right is binomial; given m, so is the number b
-    of those that the first has right. Of m, values that have a probability of less than 1e-15
-    together are left out. Cost O(sqrt(n) log n).
 
     Examples
     --------
@@ -154,7 +149,7 @@ def exact_power(
     0.8763
     """
     check_count(n, "n", most=10**9, why="power_t is as good there")
-    return float(_exact_powers(np.array([n]), p_b, p_c, alpha, alternative)[0])
+    return float(_exact_powers(n, p_b, p_c, alpha, alternative))
 
 
 def sample_size_binary(
@@ -165,10 +160,10 @@ def sample_size_binary(
     alpha: float = 0.05,
     alternative: str = "two-sided",
 ) -> int:
-    """How many items of scores 0 and 1 the exact test needs to reach a power; at most a million.
+    """The number of items of scores 0 and 1 from which on the exact test has a power; to a million.
 
-    One item more can lower the power of an exact test, which rises in a saw-tooth: this is the
-    number from which on it is never again too low.
+    One item more can lower the power of an exact test, which rises in a saw-tooth: from this number
+    on it is never again too low.
 
     Parameters
     ----------
@@ -180,10 +175,8 @@ def sample_size_binary(
     >>> sample_size_binary(0.6, 0.4)
     210
     """
-    how, both = {"alpha": alpha, "alternative": alternative}, p_b + p_c
-    crossing = _smallest(
-        partial(exact_power, p_b, p_c, **how), _checked(power, alpha), 1, MOST_EXACT
-    )
+    of = partial(exact_power, p_b, p_c, alpha=alpha, alternative=alternative)
+    crossing, both = _smallest(of, _checked(power, alpha), 1, MOST_EXACT), p_b + p_c
     # A tooth is about 2 sqrt(m) discordant items wide, of which there are m.
     for last in range(crossing + ceil((20 + 2 * sqrt(crossing * both)) / both), 0, -AT_ONCE):
         numbers = np.arange(max(last - AT_ONCE, 0), last) + 1
@@ -193,8 +186,9 @@ def sample_size_binary(
     return 1
 
 
-def _exact_powers(numbers: Ints, p_b: float, p_c: float, alpha: float, alternative: str) -> Floats:
-    """Power with each number of items: over m, P(m) times the probability that b is extreme."""
+def _exact_powers(numbers: Any, p_b: float, p_c: float, alpha: float, alternative: str) -> Floats:
+    # The number m of items that one system alone has right is binomial, and given m the number of
+    # those that the first has right. Values of m of less than 1e-15 together are left out.
     from scipy.stats import binom
 
     check_level(alpha)
@@ -203,7 +197,7 @@ def _exact_powers(numbers: Ints, p_b: float, p_c: float, alpha: float, alternati
     if not 0 <= min(p_b, p_c) <= both <= 1 + 1e-12:
         raise ValueError(f"p_b={p_b} and p_c={p_c} must be shares of all items, of 1 together")
     both, lost = min(both, 1.0), p_c / both if both else 0.5
-    ends = binom.ppf(2e-16, numbers.min(), both), binom.isf(2e-16, numbers.max(), both)
+    ends = binom.ppf(2e-16, np.min(numbers), both), binom.isf(2e-16, np.max(numbers), both)
     m = np.arange(max(ends[0], 0), ends[1] + 1)
     # The most losses of m that reject, -1 if none do; roundings do not matter.
     level = alpha / (1 + (alternative == "two-sided")) * (1 + 1e-11)
@@ -211,7 +205,7 @@ def _exact_powers(numbers: Ints, p_b: float, p_c: float, alpha: float, alternati
     few = few - (binom.cdf(few, m, 0.5) > level)
     sides = [lost] * (alternative != "less") + [1 - lost] * (alternative != "greater")
     rejected = sum(binom.cdf(few, m, chance) for chance in sides)
-    return np.asarray(np.clip(binom.pmf(m, numbers[:, None], both) @ rejected, 0.0, 1.0))
+    return np.asarray(np.clip(binom.pmf(m, np.expand_dims(numbers, -1), both) @ rejected, 0.0, 1.0))
 
 
 def _smallest(of: Callable[..., float], power: float, least: int, most: int) -> int:
@@ -235,10 +229,10 @@ def fewest_units(alpha: float, alternative: str = "two-sided") -> int:
     return max(ceil(log2((2 if alternative == "two-sided" else 1) / alpha) - 1e-9), 1)
 
 
-def units_needed(of: Mapping[str, float], power: float, **how: Any) -> int:
+def units_needed(of: Mapping[str, Any], power: float, **how: Any) -> int:
     """For p_b and p_c, or delta and sigma, the fewest units with a power, and a p that rejects.
 
-    With shares by which more than 10 000 items differ, the formula of t is as good as exact tests.
+    Of shares, exact tests say so; where more than 10 000 items differ a formula, to within 1%.
     """
     least, (delta, sigma), shares = fewest_units(**how), of.values(), "p_b" in of
     if shares:
@@ -247,17 +241,17 @@ def units_needed(of: Mapping[str, float], power: float, **how: Any) -> int:
     if shares and size <= MANY:
         size = sample_size_binary(**of, power=power, **how)
     elif shares and size * sum(of.values()) <= MANY:  # so many that its power hardly falls again
-        exact = partial(_exact_powers, **of, **how)
-        size = _smallest(lambda n: float(exact(np.array([n]))[0]), power, 1, MOST)
+        size = _smallest(lambda n: float(_exact_powers(n, **of, **how)), power, 1, MOST)
     return max(size, least)
-
-
-# ---- by simulation -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class PowerCurve(Shown):
-    """The power of a test against the number of pairs, as `power_curve` finds it."""
+    """The power of a test against the number of pairs, as `power_curve` finds it.
+
+    `sizes`, ascending; `power`, the shares of samples that are rejected, and `intervals`, their 95%
+    intervals by Wilson.
+    """
 
     sizes: tuple[int, ...]
     power: tuple[float, ...]
@@ -268,10 +262,7 @@ class PowerCurve(Shown):
     experiments: int
 
     def needed(self, power: float = 0.8) -> int | None:
-        """The smallest number of pairs with this power, in (0, 1); None if no size has it.
-
-        Read off the nearest curve that never falls, by linear interpolation.
-        """
+        """The fewest pairs that have this power, by the nearest curve that never falls, or None."""
         from scipy.optimize import isotonic_regression
 
         check_level(power, "power")
@@ -309,6 +300,10 @@ def power_curve(
     It says how many pairs another study takes, and nothing new about the data themselves: where p
     is small, the power at their own size is large (NLPStatTest manual, 3.4 and F.2, Alg. 4).
 
+    For the exact test the cost, some 40 µs a sample, does not depend on the sizes. Differences that
+    are no multiples of a unit up to 100 then go to one of two neighbours on a lattice at random,
+    such that the mean is kept, and the variance but for a 256th.
+
     Parameters
     ----------
     a, b : as in `describe`
@@ -327,19 +322,6 @@ def power_curve(
     rng : numpy.random.Generator, int or None
         A seed makes the curve reproducible, whatever the number of workers.
 
-    Returns
-    -------
-    PowerCurve
-        `sizes`, ascending; `power`, the shares of samples that are rejected, and `intervals`, their
-        95% intervals by Wilson; ``needed(power)``, the fewest pairs that have a power, or None.
-
-    Notes
-    -----
-    For the exact test only the number of times that each difference occurs is drawn, so that the
-    cost, some 40 µs a sample, does not depend on the sizes. Differences that are no multiples of a
-    unit up to 100 go to one of two neighbours on a lattice at random, such that the mean is kept,
-    and the variance but for a 256th, if no difference is beyond 125 standard deviations.
-
     Examples
     --------
     >>> from permtest.study import power_curve
@@ -356,29 +338,27 @@ def power_curve(
     scores = registry.scores_of(a, b)
     if test in registry.OF_COUNTS and not scores.is_binary:
         raise ValueError(f"test={test!r} is for scores of 0 and 1; use test='exact'")
-    pairs = population(scores.u, scores.v, scores.scale, delta)
-    chosen, origin = _sizes(sizes, len(scores)), seeds(as_generator(rng))
+    listed: Any = sizes
+    if np.ndim(listed) and len(listed):
+        chosen = {check_count(x, f"sizes[{i}]", most=10**7) for i, x in enumerate(listed)}
+    else:  # one pair says nothing about spread; where there are more, the curve begins at two
+        n, parts = len(scores), check_count(sizes, "sizes", most=1000, why="list the size, [n]")
+        chosen = {n * k // parts for k in range(1, parts + 1)} - {0, 1} or {n}
+    pairs, origin = population(scores, delta), seeds(as_generator(rng))
     how: dict[str, Any] = {"alpha": alpha, "alternative": alternative, "experiments": experiments}
-    power = [rejection_rate(test, pairs, n, rng=stream(origin, n), **how) for n in chosen]
-    intervals = tuple(wilson(share, experiments) for share in power)
-    return PowerCurve(tuple(chosen), tuple(power), intervals, test, **how)
+    ordered = tuple(sorted(chosen))
+    power = tuple(rejection_rate(test, pairs, n, rng=stream(origin, n), **how) for n in ordered)
+    return PowerCurve(ordered, power, tuple(wilson(x, experiments) for x in power), test, **how)
 
 
-def _sizes(sizes: Any, n: int) -> list[int]:
-    if np.ndim(sizes) and len(sizes):
-        return sorted({check_count(x, f"sizes[{i}]", most=10**7) for i, x in enumerate(sizes)})
-    # One pair says nothing about spread; where there are more, the curve begins at two.
-    total = check_count(sizes, "sizes", most=1000, why="list the size that you mean, [n]")
-    return sorted({n * k // total for k in range(1, total + 1)} - {0, 1} or {n})
-
-
-def population(u: IntArray, v: IntArray, scale: int, delta: Any = None) -> Population:
-    """Of integers over `scale`, shifted such that the mean difference is `delta`."""
-    d, shift = with_room(u) - with_room(v), Fraction(0)
+def population(scores: Scores, delta: Any = None) -> Population:
+    """What samples are drawn from: scores, shifted such that the mean difference is `delta`."""
+    d, shift, scale = scores.differences(), Fraction(0), scores.scale
     if delta is not None:
         check_finite(delta, "delta")
         shift = Fraction(str(delta)) * scale - Fraction(exact_sum(d), d.size)
-    a, b = registry.as_floats(u, scale) + float(shift / scale), registry.as_floats(v, scale)
+    a, b = (registry.as_floats(x, scale) for x in scores.arrays)
+    a += float(shift / scale)
     distinct, counts = count_values(d)
     whole = [int(x) * shift.denominator + shift.numerator for x in distinct]
     shares, unit, top = counts / d.size, gcd(*whole) or 1, max(map(abs, whole))
@@ -431,9 +411,8 @@ def _rejected(values: Ints, times: Ints, alpha: float, alternative: str) -> int:
 
     def tested(some: Ints) -> int:
         (p, *_), _, hard = Laws.of_counts(values, some).solve(alternative)
-        for i in hard.nonzero()[0]:
-            d = np.repeat(values, some[i].astype(np.intp))
-            p[i] = exact_pvalues(d, 0, alternative=alternative)
+        for i in np.flatnonzero(hard):
+            p[i] = exact_pvalues(np.repeat(values, some[i]), 0, alternative=alternative)
         return int(np.count_nonzero(registry.rejects(p, alpha)))
 
     parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]

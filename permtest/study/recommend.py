@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from permtest.scores import Scores
 from permtest.study.describe import Description, describe
 from permtest.study.power import DRAWN, fewest_units, population, rejection_rate
 
-#: Tests whose level and power are measured, of scores of 0 and 1 and of others; how many samples
-#: are drawn at most; a level that is too high, in units of alpha; the most pairs whose exact
-#: signed-rank test is measured, as its approximation is of more; and resamples of a bootstrap.
+#: Tests whose level and power are measured, of scores of 0 and 1 and of others.
 BINARY = ("exact", "mcnemar_midp", "mcnemar_chi2", "paired_t", "normal_z")
 GRADED = ("exact", "bootstrap_mean", "paired_t", "normal_z", "sign", "wilcoxon")
+#: How many samples are drawn at most; a level that is too high, in units of alpha; the most pairs
+#: whose exact signed-rank test is measured, as its approximation is of more; resamples.
 SAMPLES, TOLERANCE, MOST_RANKED, RESAMPLES = 1000, 1.1, 50, 399
 #: What a claim may be about, and the test for it.
 ESTIMANDS = {"mean": "exact", "median": "sign"}
@@ -30,8 +30,7 @@ OPINIONS = {
     "non-preferred": "valid, but slow or weaker",
     "inappropriate": "makes assumptions that fail",
 }
-#: Tests by advice in Table 2 of the manual: for symmetric and normal, symmetric, and skewed
-#: differences.
+#: Tests by advice in Table 2 of the manual, for three kinds of differences.
 MEANS, MEDIANS = ("exact", "bootstrap_mean"), ("permutation_median", "bootstrap_median")
 NORMAL = (("paired_t",), ("sign", "wilcoxon", *MEANS, *MEDIANS), ())
 SYMMETRIC = (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",))
@@ -42,7 +41,12 @@ COLUMNS = {"title": "test"} | {x: x for x in ("advice", "level", "power", "reaso
 
 @dataclass(frozen=True, eq=False)
 class Recommendation(Shown):
-    """What `recommend` finds: a row for each of some `tests`, and what the claim is about."""
+    """What `recommend` finds: a row for each of some `tests`, and what the claim is about.
+
+    The best advice is first. A row has "test", "title", "advice" ("recommended", "non-preferred" or
+    "inappropriate"), the "reason", and where the test was measured "level" and "power": how often
+    it rejects samples like these, 1 000 as a rule, without an effect and with theirs.
+    """
 
     tests: Sequence[dict[str, Any]]
     estimand: str | None
@@ -50,11 +54,12 @@ class Recommendation(Shown):
     def __str__(self) -> str:
         titles = " and ".join(x["title"] for x in self.tests if x["advice"] == "recommended")
         about = f", for a claim about the {self.estimand}" if self.estimand else ""
-        measured = (
-            " Level and power are shares of samples of so many differences, drawn from these "
-            "without an effect, and as they are."
+        if self.tests[0]["level"] is None:
+            return f"Recommended{about}: {titles}."
+        return (
+            f"Recommended{about}: {titles}. Level and power are shares of samples of so many "
+            "differences, drawn from these without an effect, and as they are."
         )
-        return f"Recommended{about}: {titles}.{measured * (self.tests[0]['level'] is not None)}"
 
     def _repr_html_(self) -> str:
         return together(said(str(self)), html_table(self.tests, COLUMNS))
@@ -71,6 +76,13 @@ def recommend(
 ) -> Recommendation:
     """Recommend the test of what a claim is about, and say how others do on scores like these.
 
+    A test that is chosen from the same data does not keep its level. So nothing is chosen here:
+    other tests are shown for the plan of the next study. Their rates are those of samples from
+    these differences; from twenty pairs they may be far from those of the population. Without an
+    effect the mean is subtracted or, for scores of 0 and 1 and for tests that are not about the
+    mean, signs are random. Inappropriate is what then rejects in clearly more than 1.1 times
+    `alpha` of cases, or cannot be measured, but for exact tests. It takes a second or two.
+
     Parameters
     ----------
     a, b : as in `describe`
@@ -85,24 +97,6 @@ def recommend(
         same scores, whatever the estimand; tests that it lacks are left out.
     names : as in `describe`
 
-    Returns
-    -------
-    Recommendation
-        Of `tests` a row each, the best advice first: "test" and "title", "advice" ("recommended",
-        "non-preferred" or "inappropriate"), the "reason", and where they were measured "level" and
-        "power": how often the test rejects samples like these, 1 000 as a rule, without an effect
-        and with the one that they have.
-
-    Notes
-    -----
-    A test that is chosen from the same data, by p or by measured level and power, does not keep its
-    level. So nothing is chosen here: other tests are shown for the plan of the next study. Their
-    rates are those of samples from these differences; from twenty pairs they may be far from those
-    of the population. Without an effect the mean is subtracted or, for scores of 0 and 1 and for
-    tests that are not about the mean, signs are random. Inappropriate is what then rejects in
-    clearly more than 1.1 times `alpha` of cases, or cannot be measured, but for exact tests. What
-    tests assume, `compare_all` says. Measuring takes a second or two.
-
     Examples
     --------
     >>> from permtest.study import recommend
@@ -114,13 +108,9 @@ def recommend(
     check_option("estimand", estimand, ESTIMANDS)
     scores = registry.scores_of(a, b, names)
     found = describe(scores, alpha=alpha)
-    if scores.is_binary and estimand == "median":
-        raise ValueError(
-            "the median of differences of scores of 0 and 1 is 0 nearly always; use "
-            "estimand='mean', whose exact test is the sign test of such scores"
-        )
+    best = "exact" if scores.is_binary else ESTIMANDS[estimand]
     exact = rule == "exact"
-    rows = _measured(scores, found, alpha, ESTIMANDS[estimand]) if exact else _by_the_manual(found)
+    rows = _measured(scores, found, alpha, best) if exact else _by_the_manual(found)
     rows.sort(key=lambda row: [*OPINIONS].index(row["advice"]))
     return Recommendation(rows, estimand if exact else None)
 
@@ -131,35 +121,29 @@ def _row(test: str, advice: str, reason: str, rates: Any = (None, None)) -> dict
 
 
 def _by_the_manual(found: Description) -> list[dict[str, Any]]:
-    """Tests with the advice of its Table 2, and why."""
     lists = SKEWED if found.test_statistic == "median" else NORMAL if found.normal else SYMMETRIC
     advice, look = zip(OPINIONS.items(), lists, strict=True), f"differences are {found.look}"
     return [_row(test, word, f"{why}: {look}") for (word, why), tests in advice for test in tests]
 
 
 def _measured(scores: Scores, found: Description, alpha: float, best: str) -> list[dict[str, Any]]:
-    """Tests with advice on each by its level, if that can be measured, and why."""
     tests, rows = BINARY if scores.is_binary else GRADED, []
     differing, samples = found.n - found.n_zeros, min(SAMPLES, max(DRAWN // found.n, 100))
     few = differing < fewest_units(alpha) or not found.difference["sd"]
     rates = {} if few else measured_rates(scores, tests, alpha=alpha, samples=samples)
     for test in tests:
         row, level = registry.TESTS[test], rates.get(test, (None,))[0]
-        advice = "recommended" if test == best else "non-preferred"
+        exact, why = row.method == registry.EXACT, f"tests the {row.estimate_name}; rejects "
         if level is not None:
-            why = (
-                f"tests the {row.estimate_name}; rejects {number(level, 3)} of samples like these "
-            )
-            why += "without an effect"
-        elif row.method == registry.EXACT:
+            why += f"{number(level, 3)} of samples like these without an effect"
+        elif exact:
             least = p_value(min(0.5 ** (differing - 1), 1.0))
             why = f"with {differing} pairs that differ, p cannot fall below {least}"
         else:
             why = f"{found.n} pairs like these cannot show that it holds its level"
         # Labels may matter although the mean is 0; then the exact test is about more than the mean.
-        high = level is None or wilson(level, samples)[0] > TOLERANCE * alpha
-        if high and advice != "recommended" and row.method != registry.EXACT:
-            advice = "inappropriate"
+        high = not exact and (level is None or wilson(level, samples)[0] > TOLERANCE * alpha)
+        advice = "recommended" if test == best else "inappropriate" if high else "non-preferred"
         rows.append(_row(test, advice, why, rates.get(test, (None, None))))
     return rows
 
@@ -168,9 +152,11 @@ def measured_rates(
     scores: Scores, tests: Sequence[str], *, alpha: float = 0.05, samples: int = 1000
 ) -> dict[str, tuple[float, float]]:
     """Level and power of two-sided tests for scores like these."""
-    (u, v), n, scale, found = scores.arrays, len(scores), scores.scale, {}
-    real, shifted = population(u, v, scale), population(u, v, scale, 0)
-    swapped = population(np.concatenate([u, v]), np.concatenate([v, u]), scale)
+    (u, v), n, found = scores.arrays, len(scores), {}
+    both = replace(
+        scores, arrays=[np.concatenate([u, v]), np.concatenate([v, u])], ids=None, runs=None
+    )
+    real, shifted, swapped = population(scores), population(scores, 0), population(both)
     for test in tests:
         about_mean = registry.TESTS[test].estimate_name == registry.MEAN and not scores.is_binary
         made = "wilcoxon_approx" if test == "wilcoxon" and n > MOST_RANKED else test

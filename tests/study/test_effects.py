@@ -42,17 +42,6 @@ def test_effects_are_known(kind):
     assert (centre.value, tuple(centre.confidence_interval())) == HODGES_LEHMANN[kind]
 
 
-def test_skewed_differences_have_a_warning_and_normal_ones_do_not():
-    rng = np.random.default_rng(3)
-    skewed = rng.lognormal(size=(30, 100)).round(4)
-    assert all(cohen_d(x, np.zeros(100)).warning is not None for x in skewed)
-    normal = rng.normal(0.5, 1, (100, 100)).round(4)
-    assert sum(cohen_d(x, np.zeros(100)).warning is not None for x in normal) <= 5
-    found = hedges_g(skewed[0], np.zeros(100))
-    assert found.confidence_interval().warning == found.warning
-    assert "The differences look skewed (g1 = " in str(found)
-
-
 @settings(max_examples=50)
 @given(columns)
 def test_effects_of_ranks_by_their_definition(rows):
@@ -76,6 +65,8 @@ def test_effects_of_ranks_by_their_definition(rows):
     assert -unit - 1e-9 <= low <= r.value + 1e-12
     assert r.value - 1e-12 <= high <= unit + 1e-9
     assert wilcoxon_r(b, a).confidence_interval() == pytest.approx([-high, -low], abs=1e-9)
+    z = abs(r.value) * len(d) ** 0.5
+    assert abs(z - 1.959964) < 1e-6 or (low <= 0 <= high) == (z < 1.96)
 
 
 @given(st.integers(0, 25), st.integers(0, 25), st.integers(0, 25))
@@ -98,8 +89,7 @@ def test_what_an_effect_says():
         "Cohen's d of crf over <hmm> 0.3021, 95% interval -0.2837 to 0.8751 (small; n = 12)."
     )
     shown = json.loads(found.to_json())
-    assert (shown["label"], shown["n"]) == ("small", 12)
-    assert shown["interval"] == [*found.confidence_interval()]
+    assert (shown["label"], shown["interval"]) == ("small", [*found.confidence_interval()])
     assert hodges_lehmann(*SAMPLES["plain"]).label == ""
 
 
