@@ -78,14 +78,6 @@ def counts(widths: Sequence[int]) -> list[int]:
     return table
 
 
-def count_pvalue(u: Sequence[int], v: Sequence[int], h: Callable[[int], Any] = abs) -> Fraction:
-    """Eq. 2 for differences of sums, too many pairs to enumerate but few enough to count."""
-    gaps = [abs(a - b) for a, b in zip(u, v, strict=True)]
-    table, low, observed = counts(gaps), -sum(gaps), sum(u) - sum(v)
-    hits = sum(ways for t, ways in enumerate(table) if ways and h(low + 2 * t) >= h(observed))
-    return Fraction(hits, 2 ** len(gaps))
-
-
 def shifted_pvalue(
     differences: Sequence[Fraction | int],
     shift: Fraction | int,

@@ -14,7 +14,6 @@ from hypothesis.extra import numpy as hnp
 import permtest as pt
 from permtest import batch, exact_perm_test
 from permtest.batch import BatchResult
-from tests import naive
 from tests.strategies import alternatives
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int64", "uint64", "float32", "float64"]
@@ -60,42 +59,6 @@ def test_each_test_equals_the_single_one(stack, alternative, method):
     many = exact_perm_test(u, v, axis=axis, alternative=alternative, method=method)
     assert_same(many, u, v, axis, alternative=alternative, method=method)
     assert set(many.method.flat) <= {"integer" if method == "auto" else "tilted"}
-
-
-@settings(max_examples=60)
-@given(
-    n=st.integers(60, 300),
-    widest=st.sampled_from([1, 2, 10, 60]),
-    share=st.sampled_from([0.5, 0.6, 0.9, 1.0]),
-    alternative=alternatives,
-    seed=st.integers(0, 2**32),
-)
-def test_tilted_laws_are_the_single_ones(n, widest, share, alternative, seed):
-    rng = np.random.default_rng(seed)
-    u = rng.integers(0, widest + 1, (6, n)) * rng.choice([-1, 1], (6, n), p=[1 - share, share])
-    v = np.zeros(n, dtype=int)
-    many = exact_perm_test(u, v, axis=1, alternative=alternative, method="tilted")
-    for i, row in enumerate(u):
-        one = exact_perm_test(row, v, alternative=alternative, method="tilted")
-        assert one.pvalue == pytest.approx(many.pvalue[i], rel=1e-13, abs=0)
-        assert one.error_bound == pytest.approx(many.error_bound[i], rel=0.1)
-
-
-@settings(max_examples=60)
-@given(
-    n=st.integers(40, 52),
-    widest=st.sampled_from([1, 30]),
-    seed=st.integers(0, 2**32),
-    alternative=st.sampled_from(["greater", "less"]),
-)
-def test_labellings_are_counted_where_a_float_holds_their_share(n, widest, seed, alternative):
-    rng = np.random.default_rng(seed)
-    u, h = rng.integers(1, widest + 1, (3, n)), naive.h_of(alternative)
-    u[0] *= rng.choice([-1, 1], n)
-    u[2, : n // 2] *= -1
-    many = exact_perm_test(u, 0 * u, axis=1, alternative=alternative)
-    assert set(many.method) == {"integer"}
-    assert many.pvalue.tolist() == [float(naive.count_pvalue(x, [0] * n, h)) for x in u.tolist()]
 
 
 # ---- what the kernels cannot do ------------------------------------------------------------------

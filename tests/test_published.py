@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks import data
 from benchmarks.published import __main__ as command
-from benchmarks.published import nlpstattest_2020, wang_li_2019
 from benchmarks.published.figure import Estimate, Figure, rounded, within
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -44,18 +43,6 @@ def test_figures_from_made_sentences_say_what_these_are():
     assert len(rows) == 12
     assert [row for row in rows if data.MADE not in row] == []
     assert TEXT.count(data.STAND_IN) == 2
-
-
-def test_the_interval_of_g_is_that_of_d_made_smaller():
-    (row,) = (f for f in nlpstattest_2020.of_the_mean() if f.published == "0.64246, 0.81077")
-    assert [round(float(x), 4) for x in row.ours.split(", ")] == [0.6355, 0.8328]
-
-
-def test_blocks_of_the_simulation_are_balanced_by_label():
-    y = np.arange(wang_li_2019.SIZE) >= 271
-    shares = [int(y[train].sum()) for train, _ in wang_li_2019.balanced_folds()]
-    assert max(shares) - min(shares) <= 2
-    assert len(shares) == 6
 
 
 def test_what_the_feature_list_names_is_there():

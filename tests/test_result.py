@@ -128,14 +128,6 @@ def test_frozen_comparable_and_picklable(result):
     assert again.null_distribution.pmf.tolist() == result.null_distribution.pmf.tolist()
 
 
-def test_interval_of_an_exact_p_is_its_bound(result):
-    low, high = result.pvalue_interval()
-    assert low <= result.pvalue <= high
-    assert high - low <= 1e-12
-    with pytest.raises(ValueError, match="confidence_level"):
-        result.pvalue_interval(1.0)
-
-
 @pytest.mark.parametrize(
     ("n", "text"),
     [(0, "1"), (10, "0.00195"), (100, "1.58e-30"), (1100, "1.47e-331"), (3323, "9.51e-1001")],

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp, log
+from math import ceil, exp
 
 import mpmath as mp
 import numpy as np
@@ -380,88 +380,6 @@ def test_the_scale_and_the_bound_of_a_plane(second):
         assert whole < -20
 
 
-def test_rows_of_a_plane_that_are_left_out():
-    """Bounds of rows, of the mass on either side, and of the whole, against all cells."""
-    law = tilted_plane(40)
-    table, lows, power, lost, rounding = ratio_tail._cells(law, 1e-300)
-    assert lost < 1e-280
-    assert rounding < 1e-12
-    scale = (power - int(law.counts.sum())) * log(2) + float(
-        law.tau @ (law.corner - law.region.origin)
-    )
-    rows = lows[1] + np.arange(len(table))
-    mass = table.sum(axis=1) / table.sum()
-    for axis, (low, one) in enumerate(
-        zip(lows, (table.sum(axis=0) / table.sum(), mass), strict=True)
-    ):
-        values = low + np.arange(one.size)
-        mean = float(law.means[axis])
-        assert float(values @ one) == pytest.approx(mean, rel=1e-9)
-        for x in (0.5, 3.0, 20.0):
-            bound = float(np.exp(law.log_mass(axis, x)))
-            for side in (one[values >= mean + x], one[values <= mean - x]):
-                assert side.sum() <= bound * (1 + 1e-12)
-            assert bound <= 1
-        low, high = law.window(axis, 5.0)
-        assert one[(values < low) | (values > high)].sum() <= 2 * exp(-5)
-    starts = law._starts(rows)
-    columns = lows[0] + np.arange(table.shape[1])
-    (s, r), (t_s, t_r) = law.region.origin, law.tau
-    weights = np.exp(-t_s * (columns - s) - t_r * (rows[:, None] - r))
-    tails = np.where(columns >= starts[:, None], table * weights, 0.0).sum(axis=1)
-    logs = np.log(tails + 1e-300) + scale
-    nearest = int(np.abs(rows - law.region.origin[1]).argmin())
-    bounds = law._bounds(rows, starts, nearest)
-    assert np.all(logs[tails > 0] <= bounds[tails > 0] + 1e-9)
-    others = np.delete(np.arange(rows.size), nearest)
-    assert np.median(bounds[others] - logs[others]) < 60
-    assert np.log(tails.sum()) + scale == pytest.approx(law.event.tail().log, rel=1e-9)
-
-
-@pytest.mark.parametrize("room", [5, 10**6])
-def test_frequencies_that_a_bracket_leaves_out(room):
-    widths = np.sort(RNG.random(60))
-    widths /= widths[-1]
-    counts, period, rho = np.ones(60, dtype=np.int64), 400.0, np.full(60, 0.9)
-    some, zone = zone_of((widths, counts, rho), 3.0, 9.0, 6.0, 12.0)
-    found, bound, seen = bracket._scan(zone, period, 6.0, room)
-    js = np.arange(1, 1000)
-    theta = 2 * np.pi * js / period
-    end = zone.start + seen * zone.step
-    inside = (theta >= zone.start + 1e-9) & (theta <= end - 1e-9)
-    sines = np.sin(np.outer(theta, widths) / 2)
-    sizes = np.exp(0.5 * np.log1p(-rho * sines**2) @ counts)
-    taken = np.zeros(js.size, dtype=bool)
-    for first, last in found.tolist():
-        taken[first - 1 : last] = True
-    assert (seen < zone.size) == (len(found) == room)
-    assert len(some) <= 60
-    left_out = inside & ~taken
-    assert left_out.any()
-    assert sizes[left_out].max() <= exp(-6.0)
-    assert np.sum(sizes[left_out] / js[left_out]) <= bound <= 2 * np.sum(exp(-6.0) / js[inside])
-    assert np.sum(taken) <= 0.9 * inside.sum()
-
-
-def test_peaks_of_a_long_lattice_that_are_left_out():
-    """All widths are even, so that there is a peak at the last frequency too."""
-    law, cut = law_of(np.append(RNG.integers(1, 51, 12), 50)), 3.0
-    widths = 2 * law.widths
-    tilted = tail_kernels.TiltedLaw(widths, law.counts, tail_kernels.tilt_of(0.01, widths))
-    for m in range(256, 700, 8):
-        ranges, rest = bracket.peaks(tilted, m, cut, 1e9)
-        js = np.arange(1, m // 2 + 1)
-        sines = np.sin(np.pi * np.outer(js, widths) / m)
-        sizes = np.exp(0.5 * np.log1p(-tilted.tilt[2] * sines**2) @ law.counts)
-        taken = np.zeros(js.size, dtype=bool)
-        for first, last in ranges.tolist():
-            assert not taken[first - 1 : last].any()
-            taken[first - 1 : last] = True
-        assert sizes[~taken].max(initial=0) <= exp(-cut)
-        assert sizes[~taken].sum() <= rest <= 4 * js.size * exp(-cut)
-        assert taken.sum() <= 0.9 * js.size
-
-
 # ---- truncation so crude that it shows ---------------------------------------------------------
 
 
@@ -589,23 +507,6 @@ def test_crude_tails_of_a_law_are_within_their_bounds(kind, share):
         value, bound, _ = tail_kernels.tail_sum(tilted, crude, 10**9, np.array(ranges), rest)
         assert abs(value - exact) <= bound <= largest * (exp(-cut) + 2.001 * rest / lattice.m)
         assert abs(value - exact) > 1e-12 * exact
-
-
-@pytest.mark.parametrize("kind", ["scores", "giant", "comb"])
-@pytest.mark.parametrize("share", [0.501, 0.6, 0.9])
-def test_the_lattice_of_a_tilted_tail_holds_its_mass(kind, share):
-    """The cells beyond it, and those that come round to the tail, have 2e-22 each, or less."""
-    law = law_of(LAWS[kind])
-    t0 = int(law.top * share) + 1
-    _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
-    cells = dp_cells(law.tilted(lattice.tau))
-    assert cells[t0 + lattice.cells :].sum() <= exp(-tail_kernels.OUTSIDE)
-    assert cells[: max(t0 + lattice.cells - lattice.m, 0)].sum() <= exp(-tail_kernels.OUTSIDE)
-    assert lattice.cells <= law.top - t0 + 1
-    mean = float(np.arange(law.top + 1) @ cells)
-    deviation = float((np.arange(law.top + 1) - mean) ** 2 @ cells) ** 0.5
-    assert lattice.m <= min(law.top + 1, 25 * deviation + 40 * law.widths[-1])
-    assert t0 + sum(lattice.shift) == pytest.approx(mean)
 
 
 @pytest.mark.parametrize(

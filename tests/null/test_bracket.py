@@ -13,7 +13,7 @@ from permtest.null.bracket import WIDTH, tail_bracket
 from permtest.null.enumeration import count_tail
 from permtest.null.tail import tail_tilted
 from tests import naive
-from tests.null import law_of
+from tests.null import counted, law_of
 
 
 def contains(bounds, exact, rounding=Fraction(1, 2**50)):
@@ -41,37 +41,6 @@ def test_the_exact_probability_lies_between(widths, where, slack):
     assert contains((low._replace(value=0.0), high), near)
 
 
-KINDS = {
-    "normal": lambda rng, n: rng.normal(size=n),
-    "giants": lambda rng, n: rng.normal(size=n) * np.where(rng.random(n) < 0.1, 1000, 1),
-    "dust": lambda rng, n: rng.normal(size=n) * np.where(rng.random(n) < 0.5, 1e-9, 1),
-    "heavy tails": lambda rng, n: rng.standard_cauchy(n),
-    "lognormal": lambda rng, n: rng.lognormal(0, 2, n),
-}
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_real_widths_by_counting_labellings(kind):
-    rng = np.random.default_rng(1)
-    for n in (24, 28, 32):
-        law = law_of([int(abs(x) * 2**40) + 1 for x in KINDS[kind](rng, n)])
-        t0 = law.top // 2 + int(rng.random() * 3 * law.deviation)
-        assert contains(tail_bracket(law, t0), Fraction(count_tail(law, t0), 2**n))
-
-
-def share_from(widths: list[int], t0: int) -> Fraction:
-    """P(T >= t0) by the product of 1 + x^w, whose coefficients are digits of one integer."""
-    digit = len(widths) + 1
-    product = 1
-    for w in widths:
-        product += product << (w * digit)
-    if t0 > sum(widths):
-        return Fraction(0)
-    # The number of labellings is less than the base, so that digits add up without a carry.
-    total = (product >> (max(t0, 0) * digit)) % (2**digit - 1)
-    return Fraction(total, 2 ** len(widths))
-
-
 #: A zone of frequencies was cut short where time ran out, and the rest of it had no bound.
 CUT = """102 -295 -237 140 48 -74 129 108 235 -202 -29 252 290 169 -14 -238 -198 -230 35 88 289
 200 162 59 182 106 297 134 52 56 -176 57 110 280 278 176 146 -33 223 49 40 79 82 130 263
@@ -83,7 +52,7 @@ def test_a_zone_that_is_cut_short_is_bounded_whole():
     u = [*map(int, CUT.split())]
     result = exact_perm_test(u, [0] * len(u), method="bracket")
     t0 = (sum(map(abs, u)) + abs(sum(u))) // 2
-    exact = 2 * share_from([abs(x) for x in u], t0)
+    exact = 2 * counted(law_of([abs(x) for x in u]))(t0)
     low, high = map(Fraction, result.pvalue_interval())
     assert result.error_bound > 0
     assert low <= exact <= high
@@ -109,7 +78,7 @@ def test_whole_numbers_of_many_shapes_by_their_polynomial(seed):
         width = float(rng.choice([1e-3, 1e-5, 1e-6]))
         low, high = tail_bracket(law, t0, width=width)
         assert low.log <= high.log
-        assert contains((low, high), share_from(widths, t0 * law.unit))
+        assert contains((low, high), counted(law)(t0))
 
 
 @pytest.mark.parametrize("sigma", [-3, 0.1, 3, 8])

@@ -1,8 +1,7 @@
 """The tilted tail of a ratio of two sums, against counts in integers and closed forms."""
 
-from bisect import bisect_left
 from fractions import Fraction
-from math import comb, log
+from math import log
 
 import numpy as np
 import pytest
@@ -170,55 +169,6 @@ def test_far_below_the_smallest_float():
     v[0], u[0] = u[0], v[0].copy()  # one pair of the lesser kind the other way round
     second = event(u, v).tail()
     assert second.log == pytest.approx(-n * log(2) + log(1 + n // 2), rel=1e-13)
-
-
-@pytest.mark.parametrize("entries", [30, 400, 1500])
-@pytest.mark.parametrize("share", [0.5, 0.55, 0.7, 1.0])
-def test_two_kinds_of_entries_have_a_closed_form(entries, share):
-    """Hits that one system has and the other misses, and false alarms that one has alone."""
-    n, k = entries, entries // 2
-    hits, alarms = round(share * n), round((1 - share) * k)
-    u = [(1, 0)] * hits + [(0, 1)] * (n - hits) + [(0, 1)] * alarms + [(0, 0)] * (k - alarms)
-    v = [(0, 1)] * hits + [(1, 0)] * (n - hits) + [(0, 0)] * alarms + [(0, 1)] * (k - alarms)
-    staircase = event(u, v)
-    ways = [comb(n, a) for a in range(n + 1)]
-    above = np.cumsum([0, *ways[::-1]], dtype=object)[::-1]
-    total = 0
-    for j in range(k + 1):
-        reached = [staircase.reached(a, n - a + j) for a in (0, n)]
-        first = 0 if reached[0] else n + 1
-        if reached[1] and not reached[0]:
-            key = lambda a, j=j: staircase.reached(a, n - a + j)  # noqa: E731
-            first = bisect_left(range(n + 1), True, key=key)
-        total += comb(k, j) * above[first]
-    found = staircase.tail()
-    log_p = log(int(total)) - (n + k) * log(2)
-    if found.value > 1e-300:
-        assert agrees(found, Fraction(int(total), 2 ** (n + k)))
-    else:
-        assert found.log == pytest.approx(log_p, rel=1e-12)
-    assert found.error_bound <= 1e-12 * max(1.0, -log_p / 690)
-
-
-def test_a_staircase_that_bends_is_as_accurate():
-    """Hits and misses that have nothing to do with each other, and a large effect."""
-    n, k, hits, misses = 400, 200, 260, 70
-    u = [(1, 0)] * hits + [(0, 0)] * (n - hits) + [(0, 1)] * misses + [(0, 0)] * (k - misses)
-    v = [(0, 0)] * hits + [(1, 0)] * (n - hits) + [(0, 0)] * misses + [(0, 1)] * (k - misses)
-    staircase = event(u, v)
-    found = staircase.tail()
-    assert agrees(found, counted_pairs(staircase, n, k))
-    assert found.error_bound <= 1e-12
-
-
-def counted_pairs(staircase: Staircase, n: int, k: int) -> Fraction:
-    ways = sum(
-        comb(n, a) * comb(k, i)
-        for a in range(n + 1)
-        for i in range(k + 1)
-        if staircase.reached(a, i)
-    )
-    return Fraction(ways, 2 ** (n + k))
 
 
 def test_beyond_the_best_there_is_nothing():

@@ -7,7 +7,7 @@ import pytest
 
 from permtest import _jit
 from permtest.null.convolution import ROUNDLESS
-from permtest.null.distribution import TABLE, count_values, group_differences
+from permtest.null.distribution import TABLE, group_differences
 from permtest.null.tail import Laws
 from tests.null import counted, law_of
 
@@ -33,44 +33,15 @@ def tables():
             yield np.sort(u)[::-1], np.sort(v)
 
 
-@pytest.mark.parametrize("loaded", [True, False])
-def test_laws_of_rows(loaded, monkeypatch):
-    monkeypatch.setattr(_jit, "_loaded", [loaded])  # compiled, or in NumPy
-    for u, v in tables():
-        d, (law, *sums) = np.abs(u - v), group_differences(u, v)
-        assert sums == [u.sum(), v.sum()]
-        assert (law.n, law.offset) == (u.size, -d.sum())
-        assert law.unit == (2 * np.gcd.reduce(d) if d.any() else 1)
-        widths = np.repeat(law.unit * law.widths, law.counts)
-        assert widths.tolist() == sorted(2 * d[d > 0])
-
-
-def test_scores_that_no_table_holds():
-    """Differences of TABLE or more, and magnitudes whose sums would wrap around."""
-    for u in ([0, TABLE], [0, TABLE - 1], [2**61, 2**61 - 5], [-(2**62), 1 - 2**62], [2**59] * 9):
-        u, v = np.array([u, [0] * len(u)] if max(u) == TABLE else [u, u[::-1]])
-        law, *sums = group_differences(u, v)
-        first, second = u.tolist(), v.tolist()
-        assert sums == [sum(first), sum(second)]
-        assert law.offset == -sum(abs(a - b) for a, b in zip(first, second, strict=True))
-        one = np.array([0])
-        fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
-        assert fits == (max(abs(u - v)) < TABLE and max(map(abs, first)) * len(u) < 2**61)
-
-
-@pytest.mark.parametrize("values", [[], [3], [-2, 7, -2], [0, 10**9, 10**9], [5, 2**70, 5]])
-def test_values_are_counted(values):
-    found, counts = count_values(np.array(values, dtype=object if 2**70 in values else np.int64))
-    assert dict(zip(found.tolist(), counts.tolist(), strict=True)) == {
-        x: values.count(x) for x in sorted(values)
-    }
-
-
-@pytest.mark.parametrize("loaded", [True, False])
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(
+    ("alternative", "loaded"),
+    [("two-sided", True), ("greater", True), ("less", True), ("two-sided", False)],
+)
 def test_p_of_many_tests(alternative, loaded, monkeypatch):
     monkeypatch.setattr(_jit, "_loaded", [loaded])  # compiled, or in NumPy
     for u, v in tables():
+        if not loaded and np.ptp(u) > 1000:  # takes long, and ranks are as wide
+            continue
         zero = np.zeros(1, dtype=np.int64)
         laws = Laws.of(u[None], v[None], zero, zero)
         values, differences = np.unique(u - v, return_counts=True)

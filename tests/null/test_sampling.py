@@ -101,18 +101,6 @@ def test_every_block_starts_with_its_own_states():
     np.testing.assert_array_equal(rest, sums[BLOCK:])
 
 
-def test_blocks_and_lanes_know_nothing_of_each_other():
-    blocks = 20
-    states = random_states(blocks, np.random.default_rng(6))
-    sums = np.empty(blocks * BLOCK, dtype=np.int64)
-    sample_sums(states, np.array([1]), np.array([640]), sums)
-    lanes = sums.reshape(-1, LANES).T
-    for series in (sums.reshape(blocks, BLOCK), lanes, lanes[:, :-1], lanes[:, 1:]):
-        pairs = np.corrcoef(series)[np.triu_indices(len(series), 1)] * series.shape[1] ** 0.5
-        assert np.abs(pairs).max() < 5
-        assert abs(np.std(pairs) - 1) < 5 / np.sqrt(2 * pairs.size)
-
-
 # ---- the law -----------------------------------------------------------------------------------
 
 LAWS = [[1] * 63, [1] * 64, [1] * 65, [1] * 5 + [3] * 130, [2, 3, 7], [*range(1, 40), 1, 1, 5]]

@@ -32,9 +32,10 @@ ASCII = {
 }
 
 
-def test_no_environment_at_all(tmp_path):
+def test_no_environment_at_all_and_no_compiler(tmp_path):
     """As `env -i` makes it: neither a home nor a locale."""
     check(NUMBERS, env={}, cwd=tmp_path)
+    check(NUMBERS, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, options=("-W", "error"))
 
 
 def test_no_assertions_no_warnings_one_thread():
@@ -52,10 +53,6 @@ except ValueError as error:
     assert "u[1] = nan is missing" in told
     one_thread = os.environ | {"NUMBA_NUM_THREADS": "1"}
     assert check(once, env=one_thread, options=("-O", "-W", "error")) == told
-
-
-def test_without_a_compiler():
-    check(NUMBERS, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, options=("-W", "error"))
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
@@ -85,13 +82,10 @@ def test_names_that_the_terminal_cannot_show(scores, tmp_path):
     assert "No such file" in missing.stderr
 
 
-def test_whoever_reads_the_output_has_enough_or_no_room(scores):
+def test_whoever_reads_the_output_has_enough_or_no_room_or_is_not_there(scores):
     for command, problem in (
         ("| head -1 > /dev/null", ""),
         ("> /dev/full", "permtest compare: [Errno 28] No space left on device\n"),
     ):
         assert shell(f"-m permtest compare {scores} {command}").stderr == problem
-
-
-def test_no_standard_output(scores):
     assert "Traceback" not in shell(f"-m permtest compare {scores} >&-").stderr
