@@ -25,34 +25,42 @@ except ModuleNotFoundError as error:
 
 from permtest._text import said, together
 from permtest.many import compare_many
-from permtest.readers import File, ReadError, read, read_many
+from permtest.readers import File, read, read_many
 from permtest.readers.tables import table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
-from permtest.study.report import OPTIONS, TEMPLATES, rendered
+from permtest.study.report import SETTINGS, TEMPLATES, rendered
 
 __all__ = ["ComparisonApp"]
 
-#: Bytes of a message, which is a file and more; rows of a file that are shown.
-MESSAGE, ROWS = 2**29, 10
+#: Rows of a file that are shown.
+ROWS = 10
 
 #: What may be wrong with what a person asks for; and what is said of a proposal.
-PROBLEMS = (OSError, ImportError, TypeError, ValueError, ArithmeticError, MemoryError)
+PROBLEMS = (
+    OSError,
+    ImportError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    MemoryError,
+    yaml.YAMLError,
+)
 CONFIRM = "It is not clear which columns are what. The menus hold a proposal: check it, then press "
 CONFIRM += "Compare."
 
-#: Menus that name columns, and those that choose, by the keywords of `permtest.read` and `report`.
+#: Menus of columns by the keywords of `permtest.read`, and menus of other things.
 COLUMNS = {"id": "Item", "a": "System A", "b": "System B", "system": "Names of systems"}
 COLUMNS |= {"score": "Scores", "gold": "Right answers", "prediction": "Predictions"}
 COLUMNS |= {"run": "Runs", "clusters": "Swapped together"}
-DIRECTIONS = {"not said": None, "higher is better": True, "lower is better": False}
-SIDES = {"two-sided": "two-sided", "A higher": "greater", "A lower": "less"}
-CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
-    "statistic": ("Metric", {"the scores themselves": None} | {name: name for name in STATISTICS}),
+METRICS = {"the scores themselves": ""} | {name: name for name in STATISTICS}
+DIRECTIONS = {"not said": "", "higher is better": True, "lower is better": False}
+LACKING = {"an error": "", "left out": "drop", "as 0": "zero"}
+MENUS: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (title, {}) for name, title in COLUMNS.items()},
+    "statistic": ("Metric", METRICS),
     "higher_is_better": ("Direction", DIRECTIONS),
-    "missing": ("Items without a score", {"an error": None, "left out": "drop", "as 0": "zero"}),
-    "alternative": ("Alternative", SIDES),
-    "alpha": ("Level", {str(x): x for x in (0.05, 0.1, 0.01, 0.001)}),
+    "missing": ("Items without a score", LACKING),
 }
 
 #: NLPStatTest's four steps: whose settings of a study they have, and sections of the report.
@@ -83,10 +91,10 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
     Attributes
     ----------
-    menus : dict of str to widget
-        What columns are, by the keywords of `permtest.read`, and what is asked of them.
-    settings : dict of str to Text
-        Options of the four steps, such as "units.size", as a file of `StudyConfig` has them.
+    menus : dict of str to Dropdown
+        What columns are, by the keywords of `permtest.read`; `systems` is a text of several.
+    settings : dict of str to dict of str to Text
+        Of each step its options, such as ``settings["units"]["size"]``, as `StudyConfig` has them.
     compare : Button
     document : Document or None
         The report of the last comparison.
@@ -104,18 +112,16 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self, *files: Any, **declared: Any) -> None:
         self.document: Any = None
-        self.settings: dict[str, Any] = {}
+        self.settings: dict[str, dict[str, widgets.Text]] = {}
         self.upload = widgets.FileUpload(multiple=True, description="Choose files")
         example = widgets.Button(description="Show an example")
         self.preview, self.problem, self.answer = (widgets.HTML() for _ in range(3))
-        self.menus = {name: widgets.Dropdown(description=x) for name, x in COLUMNS.items()}
-        self.menus["systems"] = widgets.Text(description="Several systems", placeholder="A, B, C")
-        for name, (title, options) in CHOICES.items():
-            self.menus[name] = widgets.Dropdown(options=[*options.items()], description=title)
-        self.compare = widgets.Button(description="Compare", button_style="primary")
+        self.menus = {name: widgets.Dropdown(description=x) for name, (x, _) in MENUS.items()}
+        self.systems = widgets.Text(description="Several systems", placeholder="A, B, C")
+        self.compare = _button("Compare", self.answer, self._report)
         self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
         flow = widgets.Layout(flex_flow="row wrap", grid_gap="0 1.5em")
-        menus = widgets.HBox([*self.menus.values()], layout=flow)
+        menus = widgets.HBox([*self.menus.values(), self.systems], layout=flow)
         self._asked = widgets.VBox([self.preview, menus, self.compare])
         self._found = widgets.VBox([self.answer, self.steps])
         head = widgets.HTML((TEMPLATES / "page.html").read_text("utf-8"))
@@ -124,142 +130,126 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.add_class("permtest-app")
         self.upload.observe(lambda change: self.take(change["new"]), "value")
         example.on_click(lambda _: self.take([EXAMPLE]))
-        self.compare.on_click(lambda _: self._answered())
         self.take(files, **declared)
 
     def _step(self, steps: str, keys: str) -> widgets.VBox:
         """The settings of a step, a button, and the sections that it makes."""
-        run, found, own = widgets.Button(description="Run"), widgets.HTML(), {}
-        for name in (f"{step}.{option}" for step in steps.split() for option in OPTIONS[step]):
-            if name not in ("test.alternative", "test.alpha"):  # which have menus
-                own[name] = widgets.Text(description=name.replace(".", ": "), placeholder="default")
+        found, own = widgets.HTML(), list[Any]()
+        for step in steps.split():
+            self.settings[step] = {
+                x: widgets.Text(description=f"{step}: {x}") for x in SETTINGS[step]
+            }
+            own += self.settings[step].values()
+            for x, text in self.settings[step].items():
+                text.placeholder = str(SETTINGS[step][x] or "default")
 
         def sections() -> str:
-            made = [x for x in self._document(self._config()).sections if x.key in keys.split()]
+            made = [x for x in self._document(study=True).sections if x.key in keys.split()]
             return "".join(f"<h3>{x.heading}</h3>{rendered('section.html', [x])}" for x in made)
 
-        self.settings |= own
-        run.on_click(lambda _: _show(found, sections))
-        return widgets.VBox([*own.values(), run, found])
+        return widgets.VBox([*own, _button("Run", found, sections), found])
 
     # ---- files and menus
 
     def take(self, files: Any, **declared: Any) -> None:
         """Show the first rows of files, and fill the menus with what the reader proposes."""
-        self._files, self.document, self.problem.value = [], None, ""
-        self._found.layout.display = self._asked.layout.display = "none"
-        try:
-            self._files = [
-                File(x["name"], bytes(x["content"])) if isinstance(x, Mapping) else File.load(x)
-                for x in files
-            ]
-        except PROBLEMS as error:
-            self.problem.value = _problem(error)
+        self._files = [
+            File(x["name"], bytes(x["content"])) if isinstance(x, Mapping) else x for x in files
+        ]
+        self.document, self.problem.value, shown, columns = None, "", [], {"none": ""}
+        self._found.layout.display, self._asked.layout.display = "none", "none"
         if not self._files:
             return
-        self._asked.layout.display, shown, columns = None, [], dict[str, str]()
         for one in self._files:
             try:
-                table = table_of(one)
-            except ReadError:  # the format of a tool, which is no table
-                shown.append(said(one.path))
+                table = table_of(File.load(one))
+            except PROBLEMS:  # the format of a tool, or what the reader will refuse
+                shown.append(said(str(getattr(one, "path", one))))
                 continue
             columns |= {name: name for name in table.names}
             rows = table.frame.head(ROWS).to_html(index=False, border=0, na_rep="")
             shown.append(said(f"{table.path}: {len(table):,} lines") + rows)
         self.preview.value = f"<div class='permtest-rows'>{together(*shown)}</div>"
-        for name in COLUMNS:
-            self.menus[name].options = [("none", ""), *columns.items()]
-            self.menus[name].value = ""
-        for name, value in ({"systems": ""} | self._proposal(declared) | declared).items():
-            chosen = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
-            if name == "systems":
-                chosen = value if isinstance(value, str) else ", ".join(map(str, value))
-            elif name not in self.menus:
-                continue
-            elif chosen not in (choice for _, choice in self.menus[name].options):
-                self.menus[name].options = [*self.menus[name].options, (str(chosen), chosen)]
-            self.menus[name].value = chosen
+        known = {**self._proposal(declared), **declared}
+        systems = known.pop("systems", "")
+        self.systems.value = systems if isinstance(systems, str) else ",".join(systems)
+        for name, menu in self.menus.items():
+            options, chosen = MENUS[name][1] or columns, known.get(name, "")
+            more = {} if chosen in options.values() else {str(chosen): chosen}
+            menu.options = [*(options | more).items()]
+            menu.value = chosen
+        for text in (text for own in self.settings.values() for text in own.values()):
+            text.value = ""
+        self._asked.layout.display = None
 
-    def _proposal(self, declared: Mapping[str, Any]) -> dict[str, Any]:
+    def _proposal(self, declared: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the reader takes the columns for; the page says that it is a proposal."""
         for many in (False, True):
             try:
                 self._read(declared, many=many)
+                self.problem.value = ""
+                break
             except PROBLEMS as error:
                 if found := getattr(error, "proposal", None):
                     self.problem.value = said(CONFIRM)
                     return dict(found)
                 self.problem.value = self.problem.value or _problem(error)
-            else:
-                self.problem.value = ""
-                break
         return {}
 
     def _read(self, declared: Mapping[str, Any], *, many: bool = False) -> Any:
         """The scores of two systems, or of several."""
-        systems = declared.get("systems")
-        if not (many or systems or len(self._files) > 2):
+        if not (many or "systems" in declared or len(self._files) > 2):
             return read(*self._files, **declared)
         given = {name: value for name, value in declared.items() if name not in ("a", "b")}
-        if systems and "*" not in systems:
-            given["systems"] = [name.strip() for name in systems.split(",")]
         return read_many(*self._files, **given)
 
     # ---- the answer
 
-    def _document(self, config: Any = None) -> Any:
-        """The document that the menus ask for."""
-        every = ((name, menu.value) for name, menu in self.menus.items())
-        declared = {name: value for name, value in every if value not in (None, "")}
-        side, alpha = declared.pop("alternative"), declared.pop("alpha")
+    def _document(self, *, study: bool = False) -> Any:
+        """The document that the menus and settings ask for; a study if there are settings."""
+        asked = {name: menu.value for name, menu in self.menus.items()}
+        asked["systems"] = self.systems.value.replace(", ", ",")
+        declared = {name: value for name, value in asked.items() if value != ""}
         scores = self._read(declared)
-        if len(scores.systems) <= 2:
-            how: dict[str, Any] = {"alternative": side, "alpha": alpha, "config": config}
-            return report(scores, statistic=declared.get("statistic"), **how)
-        if side != "two-sided":
-            raise ValueError("more than two systems are compared two-sided only")
-        return report(compare_many(scores, alpha=alpha))
-
-    def _config(self) -> dict[str, dict[str, Any]]:
-        """The settings of all steps that have a value."""
-        config: dict[str, dict[str, Any]] = {}
-        for name, text in self.settings.items():
-            step, option = name.split(".")
-            if text.value:
-                try:
-                    config.setdefault(step, {})[option] = yaml.safe_load(text.value)
-                except yaml.YAMLError:
-                    raise ValueError(f"{name}: {text.value!r} is no value") from None
-        return config
-
-    def _answered(self) -> None:
-        """Show the report and its files, or why there is none."""
-        self.compare.disabled, self.document, self._found.layout.display = True, None, None
-        self.answer.value, self.problem.value = said("Comparing ..."), ""
-        _show(self.answer, self._report)
-        two = self.document is not None and hasattr(self.document.comparison, "test")
-        self.compare.disabled, self.steps.layout.display = False, None if two else "none"
+        if len(scores.systems) > 2:
+            return report(compare_many(scores))
+        given = {
+            step: {name: yaml.safe_load(text.value) for name, text in own.items() if text.value}
+            for step, own in self.settings.items()
+        }
+        config = given if study or any(given.values()) else None
+        return report(scores, statistic=declared.get("statistic"), config=config)
 
     def _report(self) -> str:
-        self.document = self._document()
-        files = self.document.files()
-        links = (
-            f"<a download='{name}' href='data:{guess_type(name)[0] or 'text/plain'};base64,"
-            f"{b64encode(data).decode()}'>{name}</a>"
-            for name, data in files.items()
-        )
+        """The report in a frame, and its files; below are the steps, if there are two systems."""
+        self.document, self.problem.value, self._found.layout.display = None, "", None
+        self.steps.layout.display = "none"
+        self.document = document = self._document()
+        files, links = document.files(), []
+        for name, data in files.items():
+            kind, content = guess_type(name)[0] or "text/plain", b64encode(data).decode()
+            links.append(f"<a download='{name}' href='data:{kind};base64,{content}'>{name}</a>")
         page = escape(files["report.html"].decode())
         frame = f"<iframe sandbox='' title='the report' srcdoc=\"{page}\"></iframe>"
+        if hasattr(document.comparison, "test"):
+            self.steps.layout.display = None
         return f"<p>Download: {', '.join(links)}</p>{frame}"
 
 
-def _show(place: Any, make: Callable[[], str]) -> None:
-    """Put HTML in its place, or what is wrong with what was asked for."""
-    try:
-        place.value = make()
-    except PROBLEMS as error:
-        place.value = _problem(error)
+def _button(title: str, place: Any, make: Callable[[], str]) -> widgets.Button:
+    """A button that puts HTML in its place, or what is wrong with what was asked for."""
+    button = widgets.Button(description=title, button_style="primary")
+
+    def press(_: Any) -> None:
+        button.disabled, place.value = True, said("Computing ...")
+        try:
+            place.value = make()
+        except PROBLEMS as error:
+            place.value = _problem(error)
+        button.disabled = False
+
+    button.on_click(press)
+    return button
 
 
 def _problem(error: Exception) -> str:
@@ -268,9 +258,6 @@ def _problem(error: Exception) -> str:
 
 
 # ---- the server ----------------------------------------------------------------------------------
-
-#: Seconds that a kernel outlives its page.
-IDLE = 60
 
 #: The extensions of Lab that a page may load: those that draw widgets.
 EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager"]
@@ -282,6 +269,27 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:*; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
+
+#: What Jupyter is told: a kernel outlives its page by a minute, and pictures may be larger than
+#: what it lets through in a second.
+SERVER: dict[str, dict[str, Any]] = {
+    "ServerApp": {
+        "ip": "127.0.0.1",
+        "default_url": "/voila/render/permtest.ipynb",
+        "jpserver_extensions": {"voila.server_extension": True},
+        "terminals_enabled": False,
+        "allow_root": True,
+        "log_level": "ERROR",
+        "tornado_settings": {
+            "websocket_max_message_size": 2**29,  # a file and more
+            "headers": {"Content-Security-Policy": POLICY},
+        },
+    },
+    "VoilaConfiguration": {"extension_allowlist": EXTENSIONS},
+    "KernelManager": {"transport_encryption": "auto"},
+    "MappingKernelManager": {"cull_idle_timeout": 60, "cull_interval": 10},
+    "ZMQChannelsWebsocketConnection": {"limit_rate": False},
+}
 
 
 def serve(*, port: int = 0, browser: bool = True) -> None:
@@ -295,21 +303,8 @@ def serve(*, port: int = 0, browser: bool = True) -> None:
     notebook.metadata = {"title": "permtest", "kernelspec": {"name": "python3", "display_name": ""}}
     with TemporaryDirectory(prefix="permtest-") as folder:
         nbformat.write(notebook, Path(folder, "permtest.ipynb"))
-        settings = {"ip": "127.0.0.1", "port": port, "port_retries": 0, "root_dir": folder}
-        settings |= {"open_browser": browser, "default_url": "/voila/render/permtest.ipynb"}
-        settings |= {"jpserver_extensions": {"voila.server_extension": True}, "allow_root": True}
-        settings |= {"terminals_enabled": False, "log_level": "ERROR"}
-        headers = {"Content-Security-Policy": POLICY}
-        settings["tornado_settings"] = {
-            "websocket_max_message_size": MESSAGE,
-            "headers": headers,
-        }
-        config = Config(ServerApp=Config(settings))
-        config.VoilaConfiguration = Config(show_tracebacks=True, extension_allowlist=EXTENSIONS)
-        config.KernelManager.transport_encryption = "auto"
-        config.MappingKernelManager = Config(cull_idle_timeout=IDLE, cull_interval=10)
-        # A picture is larger than what Jupyter lets through in a second.
-        config.ZMQChannelsWebsocketConnection.limit_rate = False
+        config = Config(SERVER)
+        config.ServerApp.update(port=port, open_browser=browser, root_dir=folder)
         app = ServerApp.instance(config=config)
         app.initialize(argv=[], find_extensions=False)
         app.log.setLevel(60)  # the address is printed here

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from importlib import import_module
 from io import BytesIO
 from math import inf, isinf
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from permtest.exact import exact_perm_test
 from permtest.integers import with_room
 from permtest.interval import ConfidenceInterval
 from permtest.many.board import Leaderboard
+from permtest.question import two_systems
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Statistic, lookup
@@ -43,13 +45,14 @@ MOST_ITEMS, MOST_DRAWN, LETTERS, MOST_CELLS = 10, 100, 200, 5 * 10**6
 SLOW = {"permutation_median", "wilcoxon", "bootstrap_median", "bootstrap_mean", "paired_bootstrap"}
 MANY, RESAMPLES = 30_000, (10_000, 1_000)
 
-#: The options of each step of a study.
-OPTIONS = {
-    "units": ("size", "metric", "rng"),
-    "data": ("alpha", "tolerance", "rule", "estimand"),
-    "test": ("alternative", "alpha", "tests", "K"),
-    "effects": ("sizes", "alpha"),
-    "power": ("test", "sizes", "experiments", "delta", "alpha", "target"),
+#: The settings of each step of a study; None stands for what depends on the scores or on another.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "units": {"size": 1, "metric": "mean", "rng": None},
+    "data": {"alpha": 0.05, "tolerance": None, "rule": "exact", "estimand": "mean"},
+    "test": {"alternative": "two-sided", "alpha": 0.05, "tests": None, "K": None},
+    "effects": {"sizes": [*KINDS], "alpha": None},
+    "power": {"test": "exact", "sizes": None, "experiments": 1000, "delta": None}
+    | {"alpha": None, "target": 0.8},
 }
 
 
@@ -94,13 +97,19 @@ class StudyConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for step, known in OPTIONS.items():
-            options = getattr(self, step)
-            if not isinstance(options, Mapping):
-                raise TypeError(f"{step}: {options!r} must be a mapping of options to values")
-            for name in options.keys() - known:
-                there = f"there is no such option; there are {', '.join(known)}"
-                raise ValueError(f"{step}.{name}: {there}")
+        for step, defaults in SETTINGS.items():
+            given = getattr(self, step)
+            if not isinstance(given, Mapping):
+                raise TypeError(f"{step}: {given!r} must be a mapping of options to values")
+            for name, value in given.items():
+                if name not in defaults:
+                    there = f"there is no such option; there are {', '.join(defaults)}"
+                    raise ValueError(f"{step}.{name}: {there}")
+                usual = defaults[name]
+                kind = Real if isinstance(usual, Real) else type(value if usual is None else usual)
+                if not isinstance(value, kind):
+                    raise TypeError(f"{step}.{name}: {value!r} is nothing like {usual!r}")
+            vars(self)[step] = {**defaults, **given}
 
     @classmethod
     def of(cls, source: Any) -> StudyConfig:
@@ -114,10 +123,6 @@ class StudyConfig:
             return cls(**yaml.safe_load(Path(source).read_text("utf-8-sig")) or {})
         except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
             raise ValueError(f"{source}: {' '.join(str(error).split())}") from None
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was said, as plain values."""
-        return {key: plain(value) for key, value in vars(self).items() if value}
 
 
 # ---- sections and documents ----------------------------------------------------------------------
@@ -144,6 +149,11 @@ class Section(Shown):
 
     def _repr_html_(self) -> str:
         return together(said(self.sentence), html_table(self.table, self.titles))
+
+
+def filled(options: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    """Options, with others in place of None."""
+    return {name: others.get(name) if x is None else x for name, x in options.items()}
 
 
 def facts(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -191,44 +201,40 @@ class Document(Shown):
 
     def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
         """Files in memory: name -> content, of some or all of `FORMATS`."""
-        made: dict[str, Callable[[], str]] = {
-            "html": lambda: rendered("report.html", self.sections),
-            "md": lambda: rendered("report.md", self.sections),
-            "tex": self._latex,
-            "json": lambda: self.to_json(indent=2),
-        }
-        return {f"report.{kind}": made[kind]().encode("utf-8", "replace") for kind in formats}
+        return {f"report.{kind}": self._form(kind) for kind in formats}
 
-    def _latex(self) -> str:
-        """The tables, which need no package but booktabs."""
-        from pandas import DataFrame
-
-        text = f"% {legible(self.sentence, 10**4)}\n"
-        for part in filter(lambda part: part.table, self.sections):
-            frame = DataFrame(part.cells(), columns=[*part.titles.values()])
-            text += f"\n% {legible(part.heading)}\n{frame.to_latex(index=False, escape=True)}"
-        return text
+    def _form(self, kind: str) -> bytes:
+        """The content of a file; LaTeX has the tests, or the ranking, alone."""
+        check_option("format", kind, FORMATS)
+        if kind == "tex":
+            part = self["ranking" if isinstance(self.comparison, Leaderboard) else "tests"]
+            pandas = optional("pandas", needed_by="a table in LaTeX", extra="study")
+            frame = pandas.DataFrame(part.cells(), columns=[*part.titles.values()])
+            text = frame.to_latex(index=False, escape=True)
+        else:
+            page = kind != "json"
+            text = rendered(f"report.{kind}", self.sections) if page else self.to_json(indent=2)
+        return str(text).encode("utf-8", "replace")
 
     def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
         """Write the document to a folder, or to one file, and return the paths of the files.
 
-        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (tables)
+        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (a table)
         or .json; or a folder, which is made if there is none and gets all of these. Files that
         exist are an error, unless `overwrite` is True.
         """
         path = Path(place)
-        paths = {kind: path / f"report.{kind}" for kind in FORMATS}
+        paths = {path / f"report.{kind}": kind for kind in FORMATS}
         if path.suffix and not path.is_dir():
-            kind = path.suffix[1:].lower()
-            check_option("format", kind, FORMATS)
-            paths = {kind: path}
-        for one in paths.values():
+            paths = {path: path.suffix[1:].lower()}
+        for one in paths:
             if one.exists() and not overwrite:
                 raise FileExistsError(f"{one}: the file exists")
-        for one, content in zip(paths.values(), self.files(paths).values(), strict=True):
+        for one, kind in paths.items():
+            content = self._form(kind)
             one.parent.mkdir(parents=True, exist_ok=True)
             one.write_bytes(content)
-        return tuple(paths.values())
+        return tuple(paths)
 
 
 #: What Markdown, or the HTML in it, would take for a mark.
@@ -248,15 +254,10 @@ def rendered(template: str, sections: Sequence[Section]) -> str:
 def _drawn(draw: Callable[..., Any]) -> str:
     """A picture as the address of an SVG image."""
     optional("matplotlib", needed_by="a report", extra="study")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    file, figure = BytesIO(), Figure((6.8, 1))
-    with (
-        import_module("permtest.plots").style(),
-        rc_context({"svg.hashsalt": "permtest", "svg.fonttype": "path"}),
-    ):
+    figure = import_module("matplotlib.figure").Figure((6.8, 1))
+    with import_module("permtest.plots").style():
         draw(ax=figure)
+        file = BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
 
@@ -275,9 +276,13 @@ class Comparison:
     units: Scores
     test: PermutationTestResult
     alpha: float
-    interval: ConfidenceInterval | None
     answers: AnswerTable
     config: StudyConfig
+
+    @property
+    def interval(self) -> ConfidenceInterval | None:
+        """That of the difference, if there is one."""
+        return self.answers["exact"].interval
 
     @property
     def rejected(self) -> bool | None:
@@ -288,31 +293,35 @@ class Comparison:
         """What the exact test found, its interval and its level, as plain values."""
         found: dict[str, Any] = {"confidence_level": self.answers.confidence_level}
         found |= {"confidence_interval": plain(self.interval), "rejected": self.rejected}
-        found |= {"config": self.config.to_dict(), "paired_by": self.units.source.get("paired_by")}
+        found |= {
+            "config": plain(vars(self.config)),
+            "paired_by": self.units.source.get("paired_by"),
+        }
         found |= {"alpha": self.alpha, "difference": float(self.test.statistic)}
         return self.test.to_dict() | found
 
 
-def _compare(
-    scores: Scores, entry: Statistic, alternative: str, alpha: float, config: StudyConfig
-) -> Comparison:
+def _compare(scores: Scores, entry: Statistic, config: StudyConfig) -> Comparison:
     """The exact test, made once, and what stands beside it."""
-    units, counts, level = scores.units, bool(entry.columns), round(1 - alpha, 12)
+    units, counts, options = scores.units, bool(entry.columns), config.test
     if scores.clusters is not None and not counts:  # whose mean is to be that of the items
         arrays = [with_room(x, len(units)) * len(units) for x in units.arrays]
         units = replace(units, arrays=arrays, scale=scores.scale * len(scores))
-    how: dict[str, Any] = {"statistic": entry, "alternative": alternative, "rng": config.seed}
-    test = exact_perm_test(scores, **how)
-    exact = answer_of("exact", test, units, entry, level)
+    alpha, side = check_level(options["alpha"]), options["alternative"]
+    how: dict[str, Any] = {"statistic": entry, "alternative": side, "rng": config.seed}
+    test, level = exact_perm_test(scores, **how), round(1 - alpha, 12)
     known = [x for x in applicable(units, entry) if len(units) <= MANY or x not in SLOW]
-    tests = config.test.get("tests", known)
-    others = [x for x in dict.fromkeys([*tests, *["paired_bootstrap"] * counts]) if x != "exact"]
-    how["K"] = config.test.get("K", RESAMPLES[len(units) > 3_000])
-    table = compare_all(units, tests=others, confidence_level=level, **how)
-    ends = table["paired_bootstrap"].interval if counts else exact.interval
-    exact, found = replace(exact, interval=ends), (x for x in table if x.test in tests)
-    answers = replace(table, answers=(exact, *found))
-    return Comparison(units, test, alpha, ends, answers, config)
+    options = filled(options, tests=known, K=RESAMPLES[len(units) > 3_000])
+    others = [
+        x
+        for x in dict.fromkeys([*options["tests"], *["paired_bootstrap"] * counts])
+        if x != "exact"
+    ]
+    table = compare_all(units, tests=others, confidence_level=level, K=options["K"], **how)
+    exact = answer_of("exact", test, units, entry, level)
+    if counts:
+        exact = replace(exact, interval=table["paired_bootstrap"].interval)
+    return Comparison(units, test, alpha, replace(table, answers=(exact, *table)), config)
 
 
 def _percent(alpha: float) -> str:
@@ -323,11 +332,10 @@ def _finding(c: Comparison) -> Section:
     test, units, level, ends = c.test, c.units, _percent(c.alpha), ""
     if c.interval is not None and c.interval != (-inf, inf):
         ends = interval(*c.interval)
-    seen, asked = c.answers["exact"].estimate_name, f"p, {test.test_text()}"
-    asked = asked if test.n_samples else f"p, exact {test.test_text()}"
+    seen = c.answers["exact"].estimate_name
     found = {
         f"{seen}; {level} {ends or 'unknown'}": f"{float(test.statistic):+.4g}",
-        asked: test.pvalue_text(),
+        f"p, {'exact ' * (not test.n_samples)}{test.test_text()}": test.pvalue_text(),
         f"{test.swapped}, {test.n_informative:,} differ": f"{test.n:,}",
     }
     draw = drawing("plot_estimation", units, c.interval)
@@ -342,8 +350,8 @@ def _caution(c: Comparison) -> Section:
     unsaid = "Nobody said whether higher is better, so neither system is called better."
     valid = "It holds for these two systems on items like these, not for newly trained ones; and "
     valid += f"only if the {c.test.swapped} do not depend on each other."
-    told = [equal if c.rejected is False else large, valid, *c.test.notes]
-    told[1:1] = [unsaid] * (c.test.higher_is_better is None)
+    told = [equal if c.rejected is False else large]
+    told += [unsaid] * (c.test.higher_is_better is None) + [valid, *c.test.notes]
     told += [c.interval.warning] if c.interval and c.interval.warning else []
     return Section("caution", "What this does not say", "\n".join(told))
 
@@ -360,9 +368,8 @@ def _null(c: Comparison) -> Section:
 
 
 def _tests(c: Comparison) -> Section:
-    told = (
-        "Decide by the test that you chose beforehand: choosing it by its p invalidates the level."
-    )
+    told = "Decide by the test that you chose beforehand: choosing it by its p invalidates the "
+    told += "level."
     rows = [
         x.to_dict() | {"rejects": x.rejects(c.alpha), "interval": x.interval} for x in c.answers
     ]
@@ -373,7 +380,7 @@ def _tests(c: Comparison) -> Section:
 
 
 def _effects(c: Comparison) -> Section:
-    alpha, chosen = c.config.effects.get("alpha", c.alpha), c.config.effects.get("sizes", KINDS)
+    chosen, alpha = filled(c.config.effects, alpha=c.alpha).values()
     for name in chosen:
         check_option("effects.sizes", name, KINDS)
     found, level = [x for x in effect_sizes(c.units) if x.name in chosen], round(1 - alpha, 12)
@@ -384,11 +391,10 @@ def _effects(c: Comparison) -> Section:
 
 
 def _next(c: Comparison) -> Section:
-    options: dict[str, Any] = {"target": 0.8, "alpha": c.alpha, **c.config.power}
-    side = {"alpha": options["alpha"], "alternative": c.test.alternative}
-    how, share = {"power": options["target"], **side}, f"{options['target']:.0%}"
-    unit, gaps = c.test.swapped, as_floats(c.units.differences(), c.units.scale)
-    least, found = power.fewest_units(**side), {}
+    options, unit, found = filled(c.config.power, alpha=c.alpha), c.test.swapped, dict[str, str]()
+    target, alpha, side = options["target"], options["alpha"], c.test.alternative
+    how: dict[str, Any] = {"power": target, "alpha": alpha, "alternative": side}
+    gaps, least = as_floats(c.units.differences(), c.units.scale), power.fewest_units(alpha, side)
 
     def needed(end: float) -> str:
         of = {"delta": end, "sigma": float(gaps.std(ddof=1))}
@@ -404,11 +410,11 @@ def _next(c: Comparison) -> Section:
     told += f"{unit} follows from them. Decide what difference would matter, and ask permtest plan."
     if gaps.size >= least and np.ptp(gaps):
         delta = power.minimum_detectable_effect(gaps.size, float(gaps.std(ddof=1)), **how)
-        what = f"smallest difference that {gaps.size:,} {unit} find in {share} of all studies"
+        what = f"smallest difference that {gaps.size:,} {unit} find in {target:.0%} of all studies"
         found[what] = f"{number(abs(delta), 4)} (by the t-test)"
     low, high = sorted(c.interval or (0.0, 0.0), key=abs)
     if c.rejected and np.ptp(gaps) and low * high > 0:
-        what = f"{unit} needed to find it again with a power of {share}"
+        what = f"{unit} needed to find it again with a power of {target:.0%}"
         found[what] = f"{needed(high)} to {needed(low)}"
         told = "The numbers are those at either end of the interval of the difference. Plan for "
         told += "the smallest difference that matters: significant ones tend to be overestimated."
@@ -416,75 +422,70 @@ def _next(c: Comparison) -> Section:
 
 
 def _items(c: Comparison) -> Section:
-    units, (a, b), rows = c.units, c.units.names, []
-    d = as_floats(units.differences(), units.scale)
-    for i in np.argsort(-np.abs(d), kind="stable")[:MOST_ITEMS].tolist():
-        if d[i]:
-            item = f"item {i + 1}" if units.ids is None else units.ids[i]
-            first, second = (float(Fraction(int(x[i]), units.scale)) for x in units.arrays)
-            rows.append({"item": item, a: first, b: second, "adds": d[i] / len(d)})
+    units, unit = c.units, c.test.swapped
+    u, v, d = (as_floats(x, units.scale) for x in (*units.arrays, units.differences()))
+    (a, b), most = units.names, min(MOST_ITEMS, np.count_nonzero(d))
+    rows = [
+        {"item": units.ids[i] if units.ids else f"item {i + 1}", a: u[i], b: v[i]}
+        | {"adds": d[i] / len(d)}
+        for i in np.argsort(-np.abs(d), kind="stable")[:most]
+    ]
     up, down = int(np.sum(d > 0)), int(np.sum(d < 0))
-    told = (
-        f"{a} scores higher on {counted(up, c.test.swapped)}, {b} on {down}, and "
-        f"{d.size - up - down} do not differ. The {len(rows)} that differ most are listed: read "
-        "them before you explain the difference."
-    )
-    titles = {
-        "item": c.test.swapped.removesuffix("s"),
-        a: a,
-        b: b,
-        "adds": "adds to the difference",
-    }
+    told = f"{a} scores higher on {counted(up, unit)}, {b} on {down}, and {d.size - up - down} do "
+    told += f"not differ. The {len(rows)} that differ most are listed: read them before you "
+    told += "explain the difference."
+    titles = {"item": unit.removesuffix("s"), a: a, b: b, "adds": "adds to the difference"}
     return Section("items", "Items behind the difference", told, rows, titles)
 
 
 def _data(c: Comparison, scores: Scores) -> list[Section]:
     """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
-    options, (a, b) = {"alpha": 0.05, "tolerance": None, **c.config.data}, c.units.names
-    seen, tolerance = describe(c.units, alpha=options.pop("alpha")), options.pop("tolerance")
-    shown = {"a": seen.a, "b": seen.b, "difference": seen.difference}
-    rows: list[dict[str, Any]] = [
-        {"about": about.replace("_", " ")} | {name: column[about] for name, column in shown.items()}
-        for about in shown["a"]
+    units, options = {**c.config.units}, {**c.config.data}
+    seen, (a, b) = describe(c.units, alpha=options.pop("alpha")), c.units.names
+    del units["size"]
+    units["tolerance"] = options.pop("tolerance")
+    titles = {"a": a, "b": b, "difference": "difference"}
+    rows = [
+        {"about": about.replace("_", " ")} | {name: getattr(seen, name)[about] for name in titles}
+        for about in seen.difference
     ]
-    titles = {"about": "", "a": a, "b": b, "difference": "difference"}
-    draw = drawing("plot_scores", c.units)
-    found = [Section("data", "The data", str(seen), rows, titles, draw)]
+    draw, advice = drawing("plot_scores", c.units), recommend(c.units, alpha=c.alpha, **options)
+    found = [Section("data", "The data", str(seen), rows, {"about": ""} | titles, draw)]
     if len(scores) > 3 and scores.clusters is None:
-        how = {key: x for key, x in c.config.units.items() if key != "size"}
         told = "Standard deviations of the differences of units, and the sizes of units at which "
         told += "they hardly change."
-        heads = {"size": "items in a unit", "units": "units", "sd": "sd", "stable": "stable"}
-        sizes = unit_sizes(scores, tolerance=tolerance, **how)
-        found.append(Section("units", "Evaluation units", told, sizes, heads))
-    advice = recommend(c.units, alpha=c.alpha, **options)
+        titles = {"size": "items in a unit", "units": "units", "sd": "sd", "stable": "stable"}
+        found.append(
+            Section("units", "Evaluation units", told, unit_sizes(scores, **units), titles)
+        )
     return [*found, Section("advice", "Recommended tests", str(advice), advice.tests, COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
-    how = {"sizes": 5, "experiments": 1000, "alpha": c.alpha, **c.config.power}
-    target, side = how.pop("target", 0.8), c.test.alternative
+    how, side = filled(c.config.power, alpha=c.alpha, sizes=5), c.test.alternative
+    target = how.pop("target")
     try:
         curve = power.power_curve(c.units, alternative=side, rng=c.config.seed, **how)
     except ValueError as error:  # the scores are unfit for it
         return Section("power", "Power", f"It was not simulated: {error}.")
-    draw = drawing("plot_power", curve, target=target)
-    lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
-    rows = [{"n": n, "power": share, "interval": ends} for n, share, ends in lines]
     titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
+    lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
+    rows = [dict(zip(titles, line, strict=True)) for line in lines]
     told = f"{curve} Power from the same scores as p adds nothing to p; use it to plan."
+    draw = drawing("plot_power", curve, target=target)
     return Section("power", "Power", told, rows, titles, draw)
 
 
-def _origin(source: Mapping[str, Any], config: Mapping[str, Any]) -> list[Section]:
+def _origin(source: Mapping[str, Any], config: StudyConfig | None = None) -> list[Section]:
     """Where the scores come from, by which settings they were compared, and what to cite."""
     found = {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
     for key in [key for key in source if key != "files"]:
         texts = source[key] if isinstance(source[key], list | tuple) else [source[key]]
         found[key.replace("_", " ")] = ", ".join(map(str, texts))
     told = "" if found else "permtest received the scores from a program, not from files."
-    yaml = optional("yaml", needed_by="a configuration", extra="study") if config else None
-    code, version = yaml.safe_dump(config) if yaml else "", import_module("permtest").__version__
+    steps = plain(vars(config)).items() if config else ()
+    code = "".join(f"{step}: {json.dumps(options)}\n" for step, options in steps)  # also YAML
+    version = import_module("permtest").__version__
     bib = (TEMPLATES / "cite.bib").read_text("utf-8").replace("VERSION", version)
     cite = Section("cite", "How to cite", f"Computed with permtest {version}.", code=bib)
     return [Section("source", "Where from", told, facts(found), code=code), cite]
@@ -507,11 +508,9 @@ def report(
 
     Parameters
     ----------
-    scores : Scores, array_like of shape (N,), or Leaderboard
-        Scores of two systems, with clusters or repeated runs if there are such, or counts; those of
-        the first system; or what `compare_many` returns, which takes no options.
-    v : array_like of shape (N,), optional
-        Scores of the second system.
+    scores, v : as in `exact_perm_test`, or Leaderboard
+        Scores of two systems, with clusters or repeated runs if there are such, or counts; or what
+        `compare_many` returns, which takes no options.
     statistic, alternative
         As in `exact_perm_test`, "mean" and "two-sided" by default; sums are reported as means.
     alpha : float, default 0.05
@@ -549,17 +548,15 @@ def report(
     """
     if isinstance(scores, Leaderboard):
         return _of_board(scores)
-    chosen = StudyConfig.of(config)
+    chosen, given = StudyConfig.of(config), {"alternative": alternative, "alpha": alpha}
+    test = {**chosen.test, **{name: value for name, value in given.items() if value is not None}}
     entry = lookup("mean" if statistic in (None, "sum") else statistic)
-    if not isinstance(scores, Scores) or v is not None:
-        scores = Scores.of(scores, v, names)
-    scores = units = replace(scores, systems=tuple(map(legible, names or scores.systems)))
-    if chosen.units.get("size", 1) != 1:
+    scores = two_systems(scores, v, entry, names)
+    scores = units = replace(scores, systems=tuple(map(legible, scores.systems)))
+    if chosen.units["size"] != 1:
         units = evaluation_units(scores, None, **chosen.units)
-    side = alternative or chosen.test.get("alternative", "two-sided")
-    level = check_level(chosen.test.get("alpha", 0.05) if alpha is None else alpha)
-    c = _compare(units, entry, side, level, chosen)
-    first, last = [_finding(c), _caution(c)], _origin(units.source, chosen.to_dict())
+    c = _compare(units, entry, replace(chosen, test=test))
+    first, last = [_finding(c), _caution(c)], _origin(units.source, c.config if config else None)
     if entry.columns:
         return Document([*first, _null(c), _tests(c), *last], c)
     data, simulated = ([], []) if config is None else (_data(c, scores), [_power(c)])
@@ -585,4 +582,4 @@ def _of_board(board: Leaderboard) -> Document:
     ]
     if several and len(board.systems) <= MOST_DRAWN:
         sections.append(Section("pairs", "All pairs", draw=drawing("plot_pairs", board)))
-    return Document([*sections, *_origin(board.scores.source, {})], board)
+    return Document([*sections, *_origin(board.scores.source)], board)

@@ -150,7 +150,8 @@ def test_each_step_has_its_settings(metric):
     for key, level in (("tests", "90%"), ("effects", "80%")):
         assert document[key].titles["interval"] == f"{level} interval"
     assert "with a power of 90%" in document["next"].table[-1]["about"]
-    assert yaml.safe_load(document["source"].code) == config | {"seed": 3}
+    written = yaml.safe_load(document["source"].code)
+    assert StudyConfig(**written) == StudyConfig(**config, seed=3)
 
 
 @pytest.mark.parametrize(
@@ -187,8 +188,7 @@ def test_every_form_has_every_section_and_names_and_ids_stay_text(make):
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == headings
     assert re.findall(r"<h2>(.*)</h2>", page) == headings[1:]
     assert [*json.loads(files["report.json"])["sections"]] == [x.key for x in document.sections]
-    tables = sum(bool(part.table) for part in document.sections)
-    assert files["report.tex"].count(b"\\toprule") == tables
+    assert files["report.tex"].count(b"\\toprule") == 1
     assert page == make().files(["html"])["report.html"].decode(), "the same every time"
     seen, pictures = Page(page), sum(part.draw is not None for part in document.sections)
     assert page.count("<img") == len(set(seen.values("alt"))) == pictures
@@ -245,7 +245,7 @@ def test_without_the_extra(missing, monkeypatch):
         (SCORES, {"alpha": 1}, r"alpha must lie in \(0, 1\)"),
         (SCORES, {"config": {"test": {"tests": ["mcnemar"]}}}, "not apply"),
         (SCORES, {"config": {"effects": {"sizes": ["d"]}}}, "effects.sizes="),
-        (SCORES, {"config": {"units": {"size": "ten"}}}, "size = 'ten' must"),
+        (SCORES, {"config": {"units": {"size": "ten"}}}, "units.size: 'ten' is nothing like 1"),
         (CLUSTERED, {"config": {"units": {"size": 2}}}, "clusters"),
         (SPANS, {"config": {"test": {"delta": 1}}}, "test.delta: there is no such option"),
     ],
