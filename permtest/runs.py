@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
-from math import comb, lcm, log
+from math import comb, gcd, lcm, log
 from operator import neg, pos
 from typing import Any, Literal, TypeAlias
 
@@ -42,6 +42,8 @@ ABOUT: dict[Null, str] = {
 
 #: Additions that may be made to find in how many ways the runs of an item can be dealt.
 MOST_WAYS = 10**7
+#: Additions in NumPy that find the ways of an item; with more its sums are few, or far apart.
+DENSE = 10**7
 
 #: What rises as the sum becomes more extreme.
 EXTREMITY: dict[str, Callable[[int], int]] = {"greater": pos, "less": neg, "two-sided": abs}
@@ -368,6 +370,16 @@ def _tables(a: Runs, b: Runs, value: Value) -> list[Table]:
 
 def _ways(pool: Sequence[int], n: int) -> dict[int, int]:
     """In how many ways n of some runs have each sum."""
+    unit = gcd(*(x - pool[0] for x in pool)) or 1
+    steps = [(x - pool[0]) // unit for x in pool]  # the pool is in order
+    size = sum(steps[-n:]) + 1
+    if len(pool) * (n + 1) * size <= DENSE and comb(len(pool), n) < 2**63:
+        table = np.zeros((n + 1, size), dtype=np.int64)  # how many runs so far, and their sum
+        table[0, 0] = 1
+        for x in steps:
+            table[1:, x:] += table[:-1, : size - x]
+        sums = np.flatnonzero(table[n])
+        return dict(zip((n * pool[0] + unit * sums).tolist(), table[n, sums].tolist(), strict=True))
     left, work = len(pool), 0
     chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
     for score, times in Counter(pool).items():
@@ -385,6 +397,11 @@ def _ways(pool: Sequence[int], n: int) -> dict[int, int]:
                 more[size + taken, total + taken * score] += ways * comb(times, taken)
         chosen = more
     return {total: ways for (_, total), ways in chosen.items()}
+
+
+def _is_symmetric(values: Sequence[int], ways: Sequence[int]) -> bool:
+    """Whether an item adds x as often as -x."""
+    return [-x for x in reversed(values)] == values and ways[::-1] == ways
 
 
 @dataclass(frozen=True)
@@ -408,7 +425,8 @@ class _Deal:
     def solve(self) -> Solution:
         """p, accurate relative to itself; of one item all ways to deal its runs are counted."""
         if not self._counts():
-            p = reduce(Probability.plus, (one.tail(t0) for one, t0 in self._tails()))
+            tail = cache(MultinomialSum.tail)
+            p = reduce(Probability.plus, (tail(one, t0) for one, t0 in self._tails()))
             reason = "only the tail was computed, by tilting the law of each item's runs"
             return Solution(p, "tilted", reason)
         share, every = self.fraction(), sum(self.tables[0][1])
@@ -439,5 +457,7 @@ class _Deal:
         below = law.top - (low - law.offset) // law.unit
         if two_sided and above + below <= law.top + 1:
             return [(law, 0)]
+        if two_sided and all(_is_symmetric(values, ways) for values, ways, _ in self.tables):
+            return [(law, above)] * 2
         sides = {"less": (law, above), "greater": (law.mirrored(), below)}
         return [x for side, x in sides.items() if side != self.alternative and x[1] <= law.top]

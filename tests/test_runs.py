@@ -2,7 +2,9 @@
 
 import json
 import pickle
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -236,3 +238,11 @@ def test_each_null_hypothesis_holds_where_it_is_about_what_varies(world, wrong):
     found, limit = calibration.shares(part, 0, 150), 0.05 + 3 * (0.05 * 0.95 / 150) ** 0.5
     assert all(found[name] <= limit for name in {*world.promised} & {*NULLS}), found
     assert all(found[name] > 2 * limit for name in wrong), found
+
+
+@pytest.mark.parametrize("top", [1, 3, 400])
+def test_ways_to_deal_are_the_same_however_they_are_counted(monkeypatch, top):
+    pool = sorted(np.random.default_rng(top).integers(-top, top, 9, endpoint=True).tolist())
+    quick = _ways(pool, 4)
+    monkeypatch.setattr("permtest.runs.DENSE", 0)
+    assert _ways(pool, 4) == quick == Counter(map(sum, combinations(pool, 4)))

@@ -305,13 +305,13 @@ def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]
     centred = law.steps - np.repeat(tilt.means, law.sizes)
     spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
     order = np.argsort(-spread)
-    work, parts = 0, law.parts
+    work, parts, waves = 0, law.parts, np.exp(2j * np.pi / m * np.arange(m))
     for number in order.tolist():
         part = slice(*parts[number])
         size = part.stop - part.start
         if alive.size * size <= 4 * m or alive.size <= FEW:
-            angle = (law.steps[part] % m * alive[:, None]) % m * (2 * np.pi / m)
-            modulus = np.abs(np.exp(1j * angle) @ shares[part])
+            turns = law.steps[part] % m * alive[:, None] % m
+            modulus = np.abs(waves[turns] @ shares[part])
             work += alive.size * size
         else:
             modulus = np.abs(np.fft.rfft(_dense(law.steps[part], shares[part], m)))[alive]
