@@ -97,13 +97,3 @@ class ScoreError(ValueError):
 
 class TooHard(ArithmeticError):
     """A method cannot compute this p in reasonable time: why, and what can, if anything."""
-
-    def __str__(self) -> str:
-        return "; ".join(self.args)
-
-
-class TooLarge(MemoryError):
-    """Something would not fit in memory: what, and what to do, if anything."""
-
-    def __str__(self) -> str:
-        return "; ".join(self.args)

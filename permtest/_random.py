@@ -6,7 +6,6 @@ active joblib backend.
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -113,13 +112,6 @@ def _like_here(compiled: bool, function: Callable[..., R], *arguments: Any) -> R
     return function(*arguments)
 
 
-def usable_processors() -> int:
-    """How many processors this process may run on, which can be fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
-        return len(os.sched_getaffinity(0))
-    return 1 if sys.platform == "emscripten" else os.cpu_count() or 1
-
-
 def _options(threads: bool) -> dict[str, Any] | None:
     """What `joblib.Parallel` needs besides what it was asked for; None if no worker is to help."""
     if (joblib := sys.modules.get("joblib")) is not None:  # else nobody can have asked
@@ -128,5 +120,6 @@ def _options(threads: bool) -> dict[str, Any] | None:
             return None
         if (backend.default_n_jobs if number is None else number) != 1:
             return {}
-    workers = usable_processors() if threads else 1
-    return {"n_jobs": workers, "backend": "threading"} if workers > 1 else None
+    # All processors that this process may use; browsers have one, and no threads.
+    alone = not threads or sys.platform == "emscripten"
+    return None if alone else {"n_jobs": -1, "backend": "threading"}

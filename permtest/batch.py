@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from math import prod
 from operator import index
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import ScoreError, check_option
+from permtest._errors import ScoreError
 from permtest._jit import Ints
 from permtest._random import in_parallel
 from permtest._text import Shown, counted
 from permtest.integers import plain_array, unscaled, with_room
-from permtest.methods import METHODS
 from permtest.null.tail import Laws, compile_kernels
 from permtest.question import ask
 from permtest.result import PermutationTestResult, answer
@@ -81,15 +80,12 @@ def exact_perm_test_batch(
     axis: int,
     statistic: str | Statistic = "sum",
     alternative: str = "two-sided",
-    method: str = "auto",
     names: tuple[str, str] | None = None,
     **others: Any,
 ) -> BatchResult:
     """Test the pairs along `axis`, in blocks of some thousand scores; no `others` can be given."""
-    check_option("method", method, ("auto", *METHODS))
     given = [name for name, value in others.items() if value is not None]
     given += ["Scores"] * (isinstance(u, Scores) or isinstance(v, Scores))
-    given += [f"method={method!r}"] * (method not in ("auto", "tilted"))
     for name in given[:1]:
         raise ValueError(
             f"{name} and axis cannot be combined, because compiled code runs many tests at once; "
@@ -111,29 +107,25 @@ def exact_perm_test_batch(
         raise error.at((*place[:where], place[-1], *place[where:-1])) from None
     rows = np.concatenate([x.reshape(size, n) for x in (data.u, data.v)])
     u, v = a.reshape(size, n), b.reshape(size, n)
-    alone = partial(_alone, u, v, alternative, method)
     tests = compare_rows(
         rows if rows.dtype == np.int64 and data.tolerance is None else None,
         np.arange(size),
         size + np.arange(size),
         alternative=alternative,
-        alone=alone,
+        alone=partial(_alone, u, v, alternative),
         step=max(min(SCORES // max(n, 1), max(size // 20, TESTS)), 1),
-        count=method == "auto",
     )
     sums = with_room(rows, n).sum(axis=1)
     lead: Any = sums[:size] - sums[size:]
     if data.scale != 1:
         lead = np.array([unscaled(x, data.scale) for x in lead.tolist()], dtype=np.float64)
-    found = {name: x.reshape(shape) for name, x in tests._asdict().items()}
+    found = {name: x.reshape(shape) for name, x in tests.items()}
     return BatchResult(lead.reshape(shape), n=n, **found)
 
 
-def _alone(
-    u: NDArray[Any], v: NDArray[Any], alternative: str, method: str, i: int
-) -> PermutationTestResult:
+def _alone(u: NDArray[Any], v: NDArray[Any], alternative: str, i: int) -> PermutationTestResult:
     """One test as the single one does it."""
-    return answer(ask(u[i], v[i], alternative=alternative), method)
+    return answer(ask(u[i], v[i], alternative=alternative))
 
 
 def _aligned(u: Any, v: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any], int]:
@@ -157,16 +149,6 @@ def _aligned(u: Any, v: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any], int
 # ---- pairs of rows -----------------------------------------------------------------------------
 
 
-class RowTests(NamedTuple):
-    """What tests of pairs of rows found, in arrays with one element for each pair."""
-
-    pvalue: NDArray[np.float64]
-    log10_pvalue: NDArray[np.float64]
-    error_bound: NDArray[np.float64]
-    n_informative: Ints
-    method: NDArray[np.object_]
-
-
 def compare_rows(
     rows: Ints | None,
     first: Ints,
@@ -175,32 +157,29 @@ def compare_rows(
     alternative: str,
     alone: Alone,
     step: int,
-    count: bool = True,
-) -> RowTests:
-    """Test row ``first[i]`` against ``second[i]`` for all i; what kernels cannot do by `alone`."""
+) -> dict[str, NDArray[Any]]:
+    """Test row ``first[i]`` against ``second[i]`` for all i; what kernels cannot do by `alone`.
+
+    Arrays by their names in `BatchResult`, with one element for each pair.
+    """
     if rows is not None and first.size > step:
         compile_kernels(rows[:0])
     blocks = [range(i, min(i + step, first.size)) for i in range(0, max(first.size, 1), step)]
-    found = in_parallel(_test_block, blocks, rows, first, second, alternative, alone, count)
-    return RowTests(*map(np.concatenate, zip(*found, strict=True)))
+    found = [*in_parallel(_test_block, blocks, rows, first, second, alternative, alone)]
+    return {name: np.concatenate([one[name] for one in found]) for name in found[0]}
 
 
 def _test_block(
-    block: range,
-    rows: Ints | None,
-    first: Ints,
-    second: Ints,
-    alternative: str,
-    alone: Alone,
-    count: bool,
-) -> RowTests:
+    block: range, rows: Ints | None, first: Ints, second: Ints, alternative: str, alone: Alone
+) -> dict[str, NDArray[Any]]:
     laws, here = Laws.unknown(len(block)), slice(block.start, block.stop)
     if rows is not None:
         laws = Laws.of(rows, rows, first[here], second[here])
-    values, whole, hard = laws.solve(alternative, count=count)
+    values, whole, hard = laws.solve(alternative)
     n_informative, method = laws.n_informative, np.where(whole, "integer", "tilted").astype(object)
     for i in np.flatnonzero(hard).tolist():
         one = alone(block[i])
         values[:, i] = one.pvalue, one.log10_pvalue, one.error_bound
         n_informative[i], method[i] = one.n_informative, one.method
-    return RowTests(values[0], values[1], values[2], n_informative, method)
+    found = dict(zip(("pvalue", "log10_pvalue", "error_bound"), values, strict=True))
+    return {**found, "n_informative": n_informative, "method": method}

@@ -195,7 +195,7 @@ def compare(args: argparse.Namespace) -> int:
 
 def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str, Any]:
     """What a script may want to know; at once without an interval that takes long."""
-    single = result.totals is not None and result.metric != "mean"
+    single = not result.is_measured and result.metric != "mean"
     size = (result.n_entries or result.n or 1) if single else 1
     long = scores.columns or (len(scores) > QUICK and not scores.is_binary)
     ends, reason = None, None

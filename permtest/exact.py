@@ -104,8 +104,7 @@ def exact_perm_test(
     axis : int, optional
         Makes many tests at once, of arrays with any number of dimensions that NumPy can broadcast
         against each other: the axis along which the pairs lie, one test for each position on the
-        others. Only with methods "auto" and "tilted", and without `g` and `h`. Default: a single
-        test of two columns.
+        others. Not with `g`, `h`, `clusters` or a `method`. Default: a single test of two columns.
 
     Returns
     -------
@@ -161,18 +160,22 @@ def exact_perm_test(
     """
     how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
     if axis is not None:
-        how |= {"g": g, "h": h, "clusters": clusters}
-        return exact_perm_test_batch(u, v, axis=axis, method=method, **how)
+        others = {
+            "g": g,
+            "h": h,
+            "clusters": clusters,
+            "method": method if method != "auto" else None,
+        }
+        return exact_perm_test_batch(u, v, axis=axis, **how, **others)
     question = ask(u, v, g, h, clusters=clusters, **how)
     try:
         return answer(question, method)
     except (TooHard, MemoryError) as error:
         if method != "auto" or question.lattice is None or question.h is not None:
             raise
-        problem = getattr(error, "problem", None) or str(error)
-        found = sample(question, SAMPLES, rng, f"an exact p is out of reach: {problem}")
+        found = sample(question, SAMPLES, rng, f"an exact p is out of reach: {error}")
     if not found.n_extreme:  # bounds say more about it than that no sample was extreme
-        with suppress(TooHard, ArithmeticError):
+        with suppress(ArithmeticError):
             found = answer(question, solution=Solution(METHODS["bracket"](question), *TOO_SMALL))
     return found
 

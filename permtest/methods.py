@@ -283,7 +283,7 @@ def _box(question: Question) -> Probability:
     if p <= rest / ROUGH:
         raise TooHard(
             f"p is below {rest / ROUGH:.1g}, what the joint law of {lattice.rank} sums "
-            "is good for on a lattice of this size",
+            "is good for on a lattice of this size; "
             "monte_carlo has bounds for it",
         )
     return Probability.of(p, rest / (p - rest) + EPS * 64)

@@ -125,7 +125,6 @@ def metric_test(
         error_bound=None,
         metric=called,
         names=names,
-        totals=None,
         n_samples=size,
         n_extreme=samples.n_extreme,
         n_entries=None if clusters is None else n,

@@ -87,19 +87,18 @@ class Question:
     title: str = ""
     names: tuple[str, str] = ("u", "v")
     scores: tuple[float, float] | None = None
-    totals: tuple[float, float] | None = None
     score: str = ""
     higher_is_better: bool | None = None
     reading: str = ""
-    #: How many entries there were before they were added up by cluster; whether each is the mean
-    #: over repeated runs of an item.
+    #: How many entries there were before they were added up by cluster.
     n_entries: int | None = None
-    has_runs: bool = False
 
     @property
     def swapped(self) -> str:
         """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
-        return "clusters" if self.n_entries is not None else "items" if self.has_runs else "pairs"
+        if self.n_entries is not None:
+            return "clusters"
+        return "items" if self.data is not None and self.data.runs is not None else "pairs"
 
     @property
     def rank(self) -> int:
@@ -125,10 +124,6 @@ class Question:
 
     def _others(self, sums: Iterable[int]) -> tuple[int, ...]:
         return tuple(t - x for t, x in zip(self.both_sums, sums, strict=True))
-
-    def in_scores(self, total: int) -> float:
-        """A sum of scores from the integer that stands for it: an int, or a float with decimals."""
-        return unscaled(total, self.scale)
 
     # ---- the statistic -------------------------------------------------------------------------
 
@@ -275,12 +270,12 @@ class Question:
         """
         if self.lattice is not None:
             sums = tuple(map(int, observed))
-        elif check_finite(observed, "observed") == self.in_scores(self.observed):
+        elif check_finite(observed, "observed") == unscaled(self.observed, self.scale):
             return self  # a float may have fewer digits than the sum
         else:
             sums = (round(Fraction(str(observed)) * self.scale),)
         cell, scores = self._cell(sums), None
-        known = self.lattice is not None or self.in_scores(sums[0]) == observed
+        known = self.lattice is not None or unscaled(sums[0], self.scale) == observed
         if cell is None or not known or (self.lattice is None and not attainable(self.law)[cell]):
             raise ValueError(
                 f"observed={observed!r}: these are sums that no labelling has; choose some from "
@@ -289,7 +284,7 @@ class Question:
         if self.measure is not None:
             first, second = map(self.measure.exact, (sums, self._others(sums)))
             scores = float(first), float(second)
-        return replace(self, observed_sums=sums, totals=None, scores=scores)
+        return replace(self, observed_sums=sums, scores=scores)
 
     @cached_property
     def wins(self) -> tuple[int, int, int] | None:
@@ -329,7 +324,6 @@ class Question:
             observed_sums=(exact_dot(moved, d.counts),),
             scale=self.scale * b,
             tolerance=self.tolerance * b,
-            totals=None,
             scores=None,
         )
 
@@ -374,7 +368,7 @@ def at_least(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
 def ask(
     u: Any,
     v: Any = None,
-    g: Callable[[Any, Any], Any] | Iterable[Callable[[Any, Any], Any]] | None = None,
+    g: Any = None,
     h: Callable[..., Any] | None = None,
     *,
     statistic: str | Statistic = "sum",
@@ -393,7 +387,7 @@ def ask(
     if g is not None:
         return _ask_of_entries(u, v, g, names, clusters, how)
     data = two_systems(u, v, entry, names).clustered(clusters)
-    how |= {"names": data.names, "score": data.score, "has_runs": data.runs is not None}
+    how |= {"names": data.names, "score": data.score}
     how["n_entries"] = None if data.clusters is None else len(data)
     return _ask_of_measure(data, entry, how) if entry.columns else _ask_of_scores(data, entry, how)
 
@@ -451,14 +445,12 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
         )
     law, u, v = group_differences(units.u, units.v)
     divisor = max(len(data), 1) if entry.name == "mean" else 1
-    totals, scores = ((unscaled(u, x), unscaled(v, x)) for x in (scale, scale * divisor))
     return Question(
         law=law,
         observed_sums=(u - v,),
         data=data,
         metric=entry.name if h is None else f"{function_name(h, 'h')}({entry.name})",
-        totals=totals,
-        scores=scores,
+        scores=(unscaled(u, scale * divisor), unscaled(v, scale * divisor)),
         scale=scale,
         divisor=divisor,
         tolerance=tolerance,

@@ -100,9 +100,6 @@ class PermutationTestResult(Shown):
         Name of the statistic.
     names : tuple of two str
         The names of the two systems.
-    totals : tuple of two numbers, or None
-        Sums of both systems' scores, where the statistic is their difference: integers, or floats
-        where scores have decimals.
     n_samples, n_extreme : int or None
         K and C of a Monte Carlo test.
     n_entries : int or None
@@ -148,7 +145,6 @@ class PermutationTestResult(Shown):
     error_bound: float | None
     metric: str
     names: tuple[str, str]
-    totals: tuple[float, float] | None
     n_samples: int | None = None
     n_extreme: int | None = None
     n_entries: int | None = None
@@ -218,20 +214,15 @@ class PermutationTestResult(Shown):
             return law.distribution(np.maximum(found.cells, 0.0), found.noise, scale)
         return law.distribution(np.exp(logs), scale=scale, logs=logs)
 
-    @property
-    def _points(self) -> Samples | None:
-        """The samples, unless they are on the lattice of one sum."""
-        alone = self._question is not None and self._question.lattice is None
-        return None if alone else self._samples
-
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which points of ``null_distribution.support`` are at least as extreme as observed."""
-        question, points = self._question, self._points
-        if points is not None or question is None:
-            return points.extreme if points else np.zeros(0, dtype=bool)
-        if question.lattice is None:
+        question, samples = self._question, self._samples
+        if question is not None and question.lattice is None:
             return question.extreme
+        if samples is not None:
+            return samples.extreme
+        assert question is not None
         return question.sums_are_extreme([self.null_distribution.support])
 
     @cached_property
@@ -248,21 +239,10 @@ class PermutationTestResult(Shown):
         question, observed, mirrored = self._question, self.statistic, -self.statistic
         if question is not None and question.lattice is None:
             law, total = question.law, question.observed
-            observed = question.in_scores(total)
-            mirrored = question.in_scores(2 * law.offset + law.unit * law.top - total)
+            observed = unscaled(total, question.scale)
+            mirrored = unscaled(2 * law.offset + law.unit * law.top - total, question.scale)
         alone = self.alternative != "two-sided" or mirrored == observed
         return (observed,) if alone else (observed, mirrored)
-
-    @property
-    def n_cells(self) -> int:
-        """How many points `null_distribution` has at most, or would have."""
-        question, points = self._question, self._points
-        if points is not None or question is None:
-            return points.counts.size if points else 0
-        cells = question.law.top + 1
-        return (
-            cells if question.lattice is None else min(cells, prod(box_shape(question.lattice)[1]))
-        )
 
     @property
     def unit(self) -> str:
@@ -273,7 +253,7 @@ class PermutationTestResult(Shown):
         return self.score or (entry.unit if entry else "") or "points"
 
     @property
-    def _is_measured(self) -> bool:
+    def is_measured(self) -> bool:
         """Whether a measure is compared, and no sum or mean of scores."""
         return bool(self.parts) or self._question is None
 
@@ -297,7 +277,8 @@ class PermutationTestResult(Shown):
         if question.lattice is None:
             sides = 2 if self.alternative == "two-sided" and self.n_informative else 1
             return max(ldexp(sides, -self.n_informative), SMALLEST)
-        if self._samples is not None or self.n_cells > MOST_VALUES:
+        cells = min(question.law.top + 1, prod(box_shape(question.lattice)[1]))
+        if self._samples is not None or cells > MOST_VALUES:
             return None
         values, points = question.directed(self.null_values), self.null_distribution.support
         best = points[values >= values.max() - 1e-9 * abs(values).max()].tolist()
@@ -399,7 +380,7 @@ class PermutationTestResult(Shown):
 
     def _effect(self) -> str:
         """Which system scores higher by how much; the bare statistic if it is no difference."""
-        (a, b), several, title = self.names, self._is_measured, self._title
+        (a, b), several, title = self.names, self.is_measured, self._title
         if self.difference is None or self.scores is None:
             what = f"{self.metric} of the sums" if several else self.metric
             return f"{what} of {a} against {b} is {number(self.statistic)}"
@@ -476,7 +457,7 @@ def answer(
 ) -> PermutationTestResult:
     """The result of a question, solved by a method or as said."""
     p, method, reason = solution or solve(question, method)
-    same = ("statistic", "alternative", "metric", "names", "totals", "n_entries", "scores")
+    same = ("statistic", "alternative", "metric", "names", "n_entries", "scores")
     known = {x: getattr(question, x) for x in (*same, "score", "higher_is_better", "reading")}
     if question.lattice is not None:
         known |= {"parts": question.parts, "sums": question.observed_sums}

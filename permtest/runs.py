@@ -100,7 +100,8 @@ class RunsTestResult(PermutationTestResult):
         return "items"
 
     @property
-    def _is_measured(self) -> bool:
+    def is_measured(self) -> bool:
+        """Whether items have a measure of their runs, and not their mean."""
         return self.metric != "mean"
 
     @property
@@ -256,7 +257,6 @@ def exact_runs_test(
         error_bound=p.error_bound,
         metric=statistic,
         names=data.names,
-        totals=None,
         scores=(float(data.means[0]), float(data.means[1])),
         score=data.score,
         higher_is_better=data.higher_is_better,

@@ -31,7 +31,7 @@ def nobody_left():
 def at_once(monkeypatch):
     """Threads are started however short the work is."""
     monkeypatch.setattr(_random, "WORTHWHILE", -1.0)
-    monkeypatch.setattr(_random, "usable_processors", lambda: 2)
+    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def at_once(monkeypatch):
 )
 def test_who_gets_no_thread(monkeypatch, chunks, options, worthwhile, asked):
     """Short work, functions of users, and who asks for one worker."""
-    monkeypatch.setattr(_random, "usable_processors", lambda: 2)
+    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
     monkeypatch.setattr(_random, "WORTHWHILE", worthwhile)
     with joblib.parallel_config(**asked):
         place = list(_random.in_parallel(lambda _: threading.get_ident(), chunks, **options))
@@ -85,7 +85,7 @@ def test_workers_keep_the_order_and_raise_what_is_raised(backend):
 
 @pytest.mark.parametrize("processors", [1, 2])
 def test_who_stops_early_gets_no_further_chunks(monkeypatch, processors):
-    monkeypatch.setattr(_random, "usable_processors", lambda: processors)
+    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: processors)
     monkeypatch.setattr(_random, "WORTHWHILE", -1.0)
     begun = []
     found = _random.in_parallel(lambda n: begun.append(n) or n, range(10_000))

@@ -15,7 +15,7 @@ from permtest._errors import check_count, check_level, check_option
 from permtest._jit import Floats, Ints
 from permtest._random import RNG, as_generator
 from permtest._text import Shown, counted, html_table, listed, plain, said, together
-from permtest.batch import RowTests, compare_rows
+from permtest.batch import compare_rows
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, with_room
 from permtest.many.corrections import (
@@ -469,8 +469,8 @@ def compare_many(
         first=first,
         second=second,
         statistic=np.array([float(exact[i] - exact[j]) for i, j in pairs]),
-        **tests._asdict(),
-        adjusted=tests.pvalue,
+        **tests,
+        adjusted=tests["pvalue"],
         n=len(scores),
         metric=entry.name,
         higher_is_better=scores.higher_is_better,
@@ -548,7 +548,9 @@ def _pairings(systems: tuple[str, ...], baseline: str | None) -> tuple[Ints, Int
     return first.astype(np.int64), second.astype(np.int64)
 
 
-def _solve(scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: int) -> RowTests:
+def _solve(
+    scores: Scores, first: Ints, second: Ints, entry: Statistic, seed: int
+) -> dict[str, Any]:
     """The tests of all pairs, of shape (P,)."""
     units = replace(scores.units, ids=None, source={})  # what workers need
     counted = not entry.columns and units.values.dtype == np.int64 and units.tolerance is None

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooLarge
 from permtest._jit import Floats, Ints, compiled_or, jit
 from permtest.integers import IntArray, exact_dot, exact_sum, with_room
 
@@ -338,10 +337,10 @@ class TwoPointSum:
     def check_size(self, what: str) -> None:
         """Refuse a lattice that would not fit in memory, with the number of cells and a way out."""
         if self.top >= MAX_CELLS:
-            raise TooLarge(
+            raise MemoryError(
                 f"{what} needs {self.top + 1:,} cells, one for each step that sums of these "
                 f"{self.n_informative:,} score differences may take, more than the limit of "
-                f"{MAX_CELLS:,}",
+                f"{MAX_CELLS:,}; "
                 "p does not need it (method='auto'); monte_carlo has a sampled distribution",
             )
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from permtest._errors import TooHard, TooLarge
+from permtest._errors import TooHard
 from permtest._jit import Ints
 from permtest.integers import as_integers, with_room
 from permtest.null.distribution import TwoPointSum
@@ -67,9 +67,9 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
     if stays.size != swaps.size:
         raise ValueError(f"stay and swap must be alike, not {stays.size} and {swaps.size} effects")
     if stays.size > MAX_ENTRIES:
-        raise TooLarge(
+        raise MemoryError(
             f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}, and above "
-            f"N = {MAX_HALVED} where p is a tail",
+            f"N = {MAX_HALVED} where p is a tail; "
             "method='auto' gives the same p-value",
         )
     kind = np.result_type(stays, swaps)
@@ -137,9 +137,9 @@ def count_labellings(law: TwoPointSum) -> list[int]:
     digits = size * (law.top + 1)
     # Python converts strings of 4300 digits at most, which 2^N' has at N' = 14 280.
     if digits > MAX_DIGITS or size > (sys.get_int_max_str_digits() or MAX_DIGITS):
-        raise TooLarge(
+        raise MemoryError(
             f"integer arithmetic would need numbers of {digits:,} digits ({law.n_informative:,} "
-            f"differing pairs, {law.top + 1:,} cells), more than the limit of {MAX_DIGITS:,}",
+            f"differing pairs, {law.top + 1:,} cells), more than the limit of {MAX_DIGITS:,}; "
             "method='dp' gives p in floating point with a bound on its error",
         )
     exact = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooLarge
 from permtest._jit import Floats, Ints
 from permtest.integers import IntArray, digits_or_size, exact_dot, exact_sum, largest
 from permtest.null.convolution import SAFETY
@@ -291,9 +290,9 @@ def box_law(lattice: LatticeSum) -> Box:
     lows, sizes = box_shape(lattice)
     if prod(sizes) >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
-        raise TooLarge(
+        raise MemoryError(
             f"the joint null distribution of {sums} needs {digits_or_size(prod(sizes))} "
-            f"cells, more than {MAX_CELLS:,}, the limit",
+            f"cells, more than {MAX_CELLS:,}, the limit; "
             "monte_carlo has an estimate of p with an interval",
         )
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)

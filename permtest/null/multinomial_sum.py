@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard, TooLarge
+from permtest._errors import TooHard
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
 from permtest.null.tail_kernels import reach
@@ -166,9 +166,9 @@ class MultinomialSum:
         total = prod(sum(table) ** n for table, n in zip(tables, numbers, strict=True))
         bits = total.bit_length() + 1
         if bits * (self.top + 1) > MOST_BITS:
-            raise TooLarge(
+            raise MemoryError(
                 f"the exact fraction needs integers of {bits * (self.top + 1):,} bits, more than "
-                f"{MOST_BITS:,}",
+                f"{MOST_BITS:,}; "
                 "pvalue is accurate to its error_bound",
             )
         ways, steps = 1, self.steps.tolist()
@@ -181,8 +181,8 @@ class MultinomialSum:
         """The whole law of S / scale, each probability accurate absolutely."""
         size = self.top + 1
         if size > MOST_DRAWN:
-            raise TooLarge(
-                f"the null distribution needs {size:,} cells, more than {MOST_DRAWN:,}",
+            raise MemoryError(
+                f"the null distribution needs {size:,} cells, more than {MOST_DRAWN:,}; "
                 "p does not need it",
             )
         padded = 1 << (2 * size - 1).bit_length()

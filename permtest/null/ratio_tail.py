@@ -115,7 +115,7 @@ class Staircase:
             # Also false if the bound is no number.
             if found.error_bound <= ACCEPTED * (1.0 if found.value > UNDERFLOW else -found.log):
                 return found
-        raise TooHard(reason, "method='auto' tries others, method='bracket' has bounds")
+        raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
 
     def bracket(self) -> tuple[Probability, Probability]:
         """Bounds of what was observed: one labelling, and Chernoff's; TooHard if above 1/2."""

@@ -194,7 +194,7 @@ def tail_fft(law: TwoPointSum, t0: int) -> Probability:
 def _too_hard(law: TwoPointSum) -> TooHard:
     return TooHard(
         f"the exact p-value of {law.n_informative:,} differing pairs with {law.widths.size:,} "
-        "distinct sizes of differences would take too long",
+        "distinct sizes of differences would take too long; "
         "method='bracket' gives bounds that contain it, monte_carlo an estimate",
     )
 
@@ -297,15 +297,13 @@ class Laws(NamedTuple):
         none = np.zeros(0, dtype=np.int64)
         return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((4, size), np.int64))
 
-    def solve(
-        self, alternative: str, *, count: bool = True
-    ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    def solve(self, alternative: str) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
         """Rows of p, log10 p and error bounds; where labellings were counted; which are too hard.
 
-        Labellings of few entries are counted, unless `count` is False.
+        Labellings of few entries are counted.
         """
         t0 = np.where(self.unit > 0, self._threshold(alternative), 0)
-        few = (self.unit > 0) & (self.n_informative <= ROUNDLESS) & count
+        few = (self.unit > 0) & (self.n_informative <= ROUNDLESS)
         solve = self._compiled if worth_compiling(STEPS * t0.size) else self._in_numpy
         (p, log_p, bound), hard = solve(t0, few)
         if alternative == "two-sided":

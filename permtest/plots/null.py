@@ -163,7 +163,7 @@ def name_of_sum(result: PermutationTestResult) -> str:
     if not _has_tails(result):
         return f"{result.metric} of the sums {over}" if result.parts else f"sum of g {over}"
     what = "scores" if result.unit == "points" else result.unit
-    total = "" if result.parts or result.totals is None else "summed "
+    total = "" if result.is_measured or result.scores is None else "summed "
     return "difference of {}, {} minus {}, {}{}".format(what, *result.names, total, over)
 
 

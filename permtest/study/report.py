@@ -357,7 +357,8 @@ def _caution(c: Comparison) -> Section:
 
 
 def _null(c: Comparison) -> Section:
-    shown, drawn = c.test.to_dict(), c.test.n_cells <= MOST_CELLS and not c.units.columns
+    shown, question = c.test.to_dict(), c.test._question
+    drawn = question and question.lattice is None and question.law.top < MOST_CELLS
     keys = "pvalue log10_pvalue smallest_pvalue method method_reason error_bound reading"
     found = facts({key.replace("_", " "): shown[key] for key in keys.split()})
     told = f"If the systems were equal, the two scores of each of the {c.test.swapped} could just "
