@@ -248,7 +248,7 @@ def _gate(result: Any, args: argparse.Namespace) -> tuple[bool, str]:
         problem = "needs to know the direction: add --higher-is-better or --lower-is-better"
         raise ValueError(f"--fail-if {args.fail_if} {problem}")
     worse, (a, b), (low, high) = args.fail_if == "worse", result.names, result.pvalue_interval()
-    shown = result.better == (b if worse else a)
+    shown = result.higher == (b if worse == result.higher_is_better else a)
     if shown and low <= args.alpha < high:
         raise ValueError(f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}")
     shown = shown and high <= args.alpha

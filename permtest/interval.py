@@ -115,17 +115,17 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
     (0.5, 3.0, 0.9, 0.0)
     """
 
-    confidence_level: float
-    resolution: float
-    warning: str | None
-    method: str
+    confidence_level: float = 0.95
+    resolution: float = 0.0
+    warning: str | None = None
+    method: str = "shift"
 
     def __new__(
         cls, low: float, high: float, confidence_level: float = 0.95, **others: Any
     ) -> ConfidenceInterval:
-        """The pair, to which the other properties are fastened."""
-        pair, usual = super().__new__(cls, low, high), {"resolution": 0.0, "warning": None}
-        vars(pair).update(usual, confidence_level=confidence_level, **{"method": "shift"} | others)
+        """The pair, to which other properties than the usual ones are fastened."""
+        pair = super().__new__(cls, low, high)
+        vars(pair).update(others, confidence_level=confidence_level)
         return pair
 
 
@@ -135,18 +135,18 @@ def interval_of(question: Question, confidence_level: float) -> ConfidenceInterv
     alpha = 1 - Fraction(str(confidence_level))
     if question.alternative == "two-sided":
         alpha /= 2
+    fields: dict[str, Any] = {"confidence_level": confidence_level}
     if question.wins is not None:
         ends = score_ends(*question.wins, float(alpha), question.alternative)
-        return ConfidenceInterval(*ends, confidence_level, method="score")
+        return ConfidenceInterval(*ends, **fields, method="score")
     d, scale = question.differences, question.scale
     below = above = -inf, 0.0
     if question.alternative != "less":
         below = _lower_end(d, scale, alpha)
     if question.alternative != "greater":
         above = _lower_end(d._replace(values=-d.values), scale, alpha)
-    fields: dict[str, Any] = {"warning": shift_warning(d, question.swapped)}
-    fields["resolution"] = max(below[1], above[1])
-    return ConfidenceInterval(below[0], 0.0 - above[0], confidence_level, **fields)
+    fields |= {"warning": shift_warning(d, question.swapped), "resolution": max(below[1], above[1])}
+    return ConfidenceInterval(below[0], 0.0 - above[0], **fields)
 
 
 # ---- tests against a margin ---------------------------------------------------------------------

@@ -270,10 +270,8 @@ class Question:
         """
         if self.lattice is not None:
             sums = tuple(map(int, observed))
-        elif check_finite(observed, "observed") == unscaled(self.observed, self.scale):
-            return self  # a float may have fewer digits than the sum
         else:
-            sums = (round(Fraction(str(observed)) * self.scale),)
+            sums = (round(Fraction(check_finite(observed, "observed")) * self.scale),)
         cell, scores = self._cell(sums), None
         known = self.lattice is not None or unscaled(sums[0], self.scale) == observed
         if cell is None or not known or (self.lattice is None and not attainable(self.law)[cell]):
@@ -450,6 +448,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
         observed_sums=(u - v,),
         data=data,
         metric=entry.name if h is None else f"{function_name(h, 'h')}({entry.name})",
+        title=data.score or (entry.unit if h is None else "") or "points",
         scores=(unscaled(u, scale * divisor), unscaled(v, scale * divisor)),
         scale=scale,
         divisor=divisor,
@@ -512,6 +511,7 @@ def _ask_of_entries(
         lattice=lattice,
         observed_sums=tuple(map(exact_sum, stay.T)),
         metric=metric,
+        title="" if lattice is not None else "points",
         names=check_names(names or ("u", "v")),
         n_entries=n_entries,
         **how,

@@ -25,7 +25,6 @@ from permtest.null.distribution import (
 from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
 from permtest.question import Question
-from permtest.statistics import STATISTICS
 
 if TYPE_CHECKING:  # what only their methods need, which import it
     from permtest.interval import ConfidenceInterval
@@ -175,13 +174,6 @@ class PermutationTestResult(Shown):
         return self.names[gap < 0] if gap else None
 
     @property
-    def better(self) -> str | None:
-        """The better system by its scores alone; None on a tie, or if no direction is known."""
-        if self.higher is None or self.higher_is_better is None:
-            return None
-        return self.names[(self.names[0] == self.higher) != self.higher_is_better]
-
-    @property
     def swapped(self) -> str:
         """What is swapped as a whole: "pairs", "clusters", or "items" with all of their runs."""
         if self._question is None:
@@ -247,20 +239,12 @@ class PermutationTestResult(Shown):
     @property
     def unit(self) -> str:
         """What axes call the sum: the name of the measure, of the score, or of what is counted."""
-        if self._question is None or self._question.lattice is not None:
-            return self._title
-        entry = STATISTICS.get(self.metric)
-        return self.score or (entry.unit if entry else "") or "points"
+        return (self._question.title if self._question is not None else "") or self.metric
 
     @property
     def is_measured(self) -> bool:
         """Whether a measure is compared, and no sum or mean of scores."""
         return bool(self.parts) or self._question is None
-
-    @property
-    def _title(self) -> str:
-        """What sentences call a measure."""
-        return (self._question.title if self._question is not None else "") or self.metric
 
     # ---- what the data could show --------------------------------------------------------------
 
@@ -380,7 +364,8 @@ class PermutationTestResult(Shown):
 
     def _effect(self) -> str:
         """Which system scores higher by how much; the bare statistic if it is no difference."""
-        (a, b), several, title = self.names, self.is_measured, self._title
+        (a, b), several = self.names, self.is_measured
+        title = self.unit if self.parts else self.metric
         if self.difference is None or self.scores is None:
             what = f"{self.metric} of the sums" if several else self.metric
             return f"{what} of {a} against {b} is {number(self.statistic)}"
@@ -421,7 +406,7 @@ class PermutationTestResult(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """All fields, the 95% `pvalue_interval` and more properties, as plain values: one row."""
-        names = ("higher", "better", "difference", "notes", "smallest_pvalue")
+        names = ("higher", "difference", "notes", "smallest_pvalue")
         more = {name: getattr(self, name) for name in names}
         return [super().rows()[0] | plain(more | {"pvalue_interval": self.pvalue_interval()})]
 

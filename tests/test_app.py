@@ -63,7 +63,7 @@ def test_menus_hold_the_proposal_and_what_is_chosen_counts():
     app.menus["higher_is_better"].value, app.settings["test"]["alternative"].value = True, "greater"
     app.compare.click()
     test = app.document.comparison.test
-    assert (test.names, test.better, test.alternative) == (("after", "before"), "after", "greater")
+    assert (test.names, test.higher, test.alternative) == (("after", "before"), "after", "greater")
 
 
 def test_what_cannot_be_compared_is_said_and_the_page_goes_on():
