@@ -379,7 +379,8 @@ def _ways(pool: Sequence[int], n: int) -> dict[int, int]:
         for x in steps:
             table[1:, x:] += table[:-1, : size - x]
         sums = np.flatnonzero(table[n])
-        return dict(zip((n * pool[0] + unit * sums).tolist(), table[n, sums].tolist(), strict=True))
+        found = (n * pool[0] + unit * total for total in sums.tolist())  # of any size
+        return dict(zip(found, table[n, sums].tolist(), strict=True))
     left, work = len(pool), 0
     chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
     for score, times in Counter(pool).items():
