@@ -27,7 +27,16 @@ LARGEST_SIZE, FEWEST_UNITS, STABLE = 100, 5, 10
 
 @dataclass(frozen=True)
 class Description(Shown):
-    """Two systems' scores as `describe` finds them."""
+    """Two systems' scores as `describe` finds them.
+
+    `n` pairs, of which `n_zeros` do not differ; `a`, `b` and `difference`, each with "mean", "sd"
+    (with n - 1), "minimum", "lower_quartile", "median", "upper_quartile", "maximum" and "skewness"
+    (g1); the `correlation` r12 (NaN where a system's scores are constant). `shapiro_p` is of
+    Shapiro and Wilk's test of the differences, of more than 5 000 of every k-th in order; `normal`
+    says whether it is at least `alpha`, None if there is none. `shape` is "symmetric" (skewness
+    below 0.5), "slightly skewed" (below 1) or "highly skewed", and `test_statistic` what the manual
+    then tests, "mean" if symmetric, or "median".
+    """
 
     names: tuple[str, str]
     n: int
@@ -73,17 +82,6 @@ def describe(
     names : tuple of two str, optional
         The names of the two systems.
 
-    Returns
-    -------
-    Description
-        `n` pairs, of which `n_zeros` do not differ; `a`, `b` and `difference`, each with "mean",
-        "sd" (with n - 1), "minimum", "lower_quartile", "median", "upper_quartile", "maximum" and
-        "skewness" (g1); the `correlation` r12 (NaN where a system's scores are constant).
-        `shapiro_p` is of Shapiro and Wilk's test of the differences, of more than 5 000 of every
-        k-th in order; `normal` says whether it is at least `alpha`, None if there is none. `shape`
-        is "symmetric" (skewness below 0.5), "slightly skewed" (below 1) or "highly skewed", and
-        `test_statistic` what the manual then tests, "mean" if symmetric, or "median".
-
     Examples
     --------
     >>> from permtest.study import describe
@@ -104,9 +102,9 @@ def describe(
 
 
 def _summary(column: IntArray, scale: int) -> dict[str, float]:
-    values, sd = registry.as_floats(column, scale), deviation(column, scale)
+    values = registry.as_floats(column, scale)
     quartiles = zip(QUARTILES, np.quantile(values, np.arange(5) / 4).tolist(), strict=True)
-    found = {"mean": float(values.mean()), "sd": sd, **dict(quartiles)}
+    found = {"mean": float(values.mean()), "sd": deviation(column, scale), **dict(quartiles)}
     return found | {"skewness": skewness(*count_values(column))}
 
 

@@ -33,10 +33,7 @@ KINDS: dict[str, tuple[str, str, tuple[float, ...]]] = {
 
 @dataclass(frozen=True)
 class EffectSize(Shown):
-    """How large a difference is, above 0 where the first system scores higher.
-
-    `value`, its `label` (Cohen's word for it), and ``confidence_interval(level)``.
-    """
+    """How large a difference is, above 0 where the first system scores higher; in Cohen's word."""
 
     name: str
     value: float
@@ -232,5 +229,5 @@ def risk_difference(a: Any, b: Any = None, *, names: Names = None) -> EffectSize
         raise ValueError("a and b must be 0 or 1 for each item: the answer is wrong, or right")
     n, d = len(scores), scores.differences()
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
-    ends = partial(score_ends, wins, losses, n)
-    return EffectSize("risk_difference", (wins - losses) / n, n, scores.names, ends)
+    seen, ends = (wins - losses) / n, partial(score_ends, wins, losses, n)
+    return EffectSize("risk_difference", seen, n, scores.names, ends)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,8 +35,9 @@ MEANS, MEDIANS = ("exact", "bootstrap_mean"), ("permutation_median", "bootstrap_
 NORMAL = (("paired_t",), ("sign", "wilcoxon", *MEANS, *MEDIANS), ())
 SYMMETRIC = (("wilcoxon",), ("sign", *MEANS, *MEDIANS), ("paired_t",))
 SKEWED = (("sign",), MEDIANS, ("paired_t", "wilcoxon"))
-#: Headings of the rows as a table.
-COLUMNS = {"title": "test"} | {x: x for x in ("advice", "level", "power", "reason")}
+#: What rows have beside a title, and their headings as a table.
+KEYS = ("test", "advice", "level", "power", "reason")
+COLUMNS = {"title": "test"} | {x: x for x in KEYS[1:]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,32 +108,28 @@ def recommend(
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, ESTIMANDS)
     scores = registry.scores_of(a, b, names)
-    found = describe(scores, alpha=alpha)
+    seen = describe(scores, alpha=alpha)
     best = "exact" if scores.is_binary else ESTIMANDS[estimand]
     exact = rule == "exact"
-    rows = _measured(scores, found, alpha, best) if exact else _by_the_manual(found)
+    found = _measured(scores, seen, alpha, best) if exact else _by_the_manual(seen)
+    rows = [{"title": registry.TITLES[x[0]], **dict(zip(KEYS, x, strict=True))} for x in found]
     rows.sort(key=lambda row: [*OPINIONS].index(row["advice"]))
     return Recommendation(rows, estimand if exact else None)
 
 
-def _row(test: str, advice: str, reason: str, rates: Any = (None, None)) -> dict[str, Any]:
-    row = {"test": test, "title": registry.TITLES[test], "advice": advice}
-    return row | {"level": rates[0], "power": rates[1], "reason": reason}
-
-
-def _by_the_manual(found: Description) -> list[dict[str, Any]]:
+def _by_the_manual(found: Description) -> Iterator[Any]:
     lists = SKEWED if found.test_statistic == "median" else NORMAL if found.normal else SYMMETRIC
-    advice, look = zip(OPINIONS.items(), lists, strict=True), f"differences are {found.look}"
-    return [_row(test, word, f"{why}: {look}") for (word, why), tests in advice for test in tests]
+    for (advice, why), tests in zip(OPINIONS.items(), lists, strict=True):
+        yield from ((x, advice, None, None, f"{why}: differences are {found.look}") for x in tests)
 
 
-def _measured(scores: Scores, found: Description, alpha: float, best: str) -> list[dict[str, Any]]:
-    tests, rows = BINARY if scores.is_binary else GRADED, []
+def _measured(scores: Scores, found: Description, alpha: float, best: str) -> Iterator[Any]:
+    tests = BINARY if scores.is_binary else GRADED
     differing, samples = found.n - found.n_zeros, min(SAMPLES, max(DRAWN // found.n, 100))
     few = differing < fewest_units(alpha) or not found.difference["sd"]
     rates = {} if few else measured_rates(scores, tests, alpha=alpha, samples=samples)
     for test in tests:
-        row, level = registry.TESTS[test], rates.get(test, (None,))[0]
+        row, (level, power) = registry.TESTS[test], rates.get(test, (None, None))
         exact, why = row.method == registry.EXACT, f"tests the {row.estimate_name}; rejects "
         if level is not None:
             why += f"{number(level, 3)} of samples like these without an effect"
@@ -144,8 +141,7 @@ def _measured(scores: Scores, found: Description, alpha: float, best: str) -> li
         # Labels may matter although the mean is 0; then the exact test is about more than the mean.
         high = not exact and (level is None or wilson(level, samples)[0] > TOLERANCE * alpha)
         advice = "recommended" if test == best else "inappropriate" if high else "non-preferred"
-        rows.append(_row(test, advice, why, rates.get(test, (None, None))))
-    return rows
+        yield test, advice, level, power, why
 
 
 def measured_rates(
