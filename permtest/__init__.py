@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from permtest.runs import exact_runs_test
     from permtest.sequential import e_process
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0rc2"
 
 __all__ = [
     "STATISTICS",
