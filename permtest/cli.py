@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
 from permtest import __version__
@@ -19,7 +18,7 @@ from permtest._errors import check_level
 from permtest._text import counted, interval, number, p_value, plain, text_table
 
 OK, FAILED, BAD, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
-SIDES, RUNS = ("two-sided", "greater", "less"), ("pass@", "pass^")
+SIDES = ("two-sided", "greater", "less")
 
 #: Scores that are not 0 or 1 have an interval at once up to so many items; JSON always has it.
 QUICK = 500
@@ -94,14 +93,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         For usage errors, ``--help`` and ``--version``, as argparse does.
     """
-    if sys.stdout is None:  # closed by whoever started this
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
     if isinstance(sys.stdout, TextIOWrapper):  # escapes what the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     args = _parser().parse_args(argv)
     try:
         code: int | None = args.command(args)
-        sys.stdout.flush()
+        print(end="", flush=True)  # which may break the pipe; there may be no sys.stdout
     except BrokenPipeError:
         # Whoever read the output has enough; the interpreter must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -118,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # a fault of ours must not look as if --fail-if held
         traceback.print_exc()
         return BAD
-    return OK if code is None else code
+    return code or OK
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,22 +137,27 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _read(args: argparse.Namespace, *, many: bool = False) -> Any:
+def _read(args: argparse.Namespace) -> Any:
     """The scores that the arguments speak of, and the statistic that they are tested by."""
     from permtest.readers import METRICS, read, read_many
 
     metric: str | None = args.metric
-    if metric and metric.startswith(RUNS):
+    if _of_runs(args):
         if args.command is not compare:
             raise ValueError(f"--metric {metric} is of repeated runs, for permtest compare --run")
         metric = None
     known = inspect.signature(read).parameters
     given = {x: y for x, y in vars(args).items() if x in known} | {"statistic": metric}
-    if many:
+    if args.command is leaderboard:
         scores = read_many(*args.files, systems=args.systems, **given)
     else:
         scores = read(args.file, args.file_b, **given)
     return scores, METRICS.get(metric or "", metric) or ("accuracy" if args.gold else "mean")
+
+
+def _of_runs(args: argparse.Namespace) -> bool:
+    """Whether the metric is one of repeated runs."""
+    return (args.metric or "").startswith(("pass@", "pass^"))
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -170,24 +172,21 @@ def compare(args: argparse.Namespace) -> int:
     """
     level = round(1 - check_level(args.alpha, "--alpha"), 12)
     scores, statistic = _read(args)
-    how: dict[str, Any] = {"alternative": args.alternative}
-    if args.null or (args.metric or "").startswith(RUNS):
+    how: dict[str, Any] = {"alternative": args.alternative, "statistic": statistic}
+    if args.null or _of_runs(args):
         from permtest.runs import exact_runs_test
 
-        how["statistic"] = args.metric if (args.metric or "").startswith(RUNS) else "mean"
-        how["null"] = args.null or "items"
-        result: Any = exact_runs_test(scores, **how)
+        how |= {"statistic": args.metric if _of_runs(args) else "mean"}
+        result: Any = exact_runs_test(scores, null=args.null or "items", **how)
     else:
         from permtest.exact import exact_perm_test
 
-        result = exact_perm_test(scores, statistic=statistic, rng=args.seed, **how)
+        result = exact_perm_test(scores, rng=args.seed, **how)
     failed, decision = _gate(result, args) if args.fail_if else (False, "")
     facts = _facts(result, scores, level, at_once=not args.json)
     if args.json:
-        facts |= {"seed": args.seed, "version": __version__}
-        if decision:
-            facts |= {"fail_if": args.fail_if, "failed": failed, "decision": decision}
-        print(json.dumps(plain(facts), allow_nan=False))
+        gate = {"fail_if": args.fail_if, "failed": failed, "decision": decision} if decision else {}
+        _print_json(facts | {"seed": args.seed} | gate)
     else:
         print("\n".join([*_lines(result, scores, facts), *[decision] * bool(decision)]))
     return FAILED if failed else OK
@@ -203,21 +202,25 @@ def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str
         ends = None if at_once and long else [*result.confidence_interval(level)]
     except (ValueError, MemoryError, ArithmeticError) as error:
         reason = str(error)
-    facts = {"score": scores.score, "higher_is_better": scores.higher_is_better, "notes": []}
-    facts |= result.to_dict() | {"higher": result.higher, "difference": result.difference}
+    facts: dict[str, Any] = result.to_dict()
+    facts |= {"confidence_interval": ends, "confidence_interval_reason": reason}
     if result.difference is not None:
         facts["difference"] = result.difference / size
-    facts |= {"smallest_pvalue": result.smallest_pvalue, "n_informative": result.n_informative}
-    facts |= {"confidence_interval": ends, "confidence_interval_reason": reason}
-    facts |= {"confidence_level": level, "paired_by": scores.source["paired_by"]}
-    facts["notes"] = [*facts["notes"], *_left_out(scores.source)]
-    return facts | {"source": scores.source}
+    facts["notes"] = [*facts["notes"], *_paired(scores.source)[1:]]
+    about = {"paired_by": scores.source["paired_by"], "source": scores.source}
+    return facts | {"confidence_level": level} | about
 
 
-def _left_out(source: Mapping[str, Any]) -> list[str]:
-    """What was left out or set to 0."""
+def _paired(source: Mapping[str, Any]) -> list[str]:
+    """By what items were paired, and what was left out or set to 0."""
     what = "left out" if "left_out" in source else "set to 0"
-    return [f"{what}: {source['lacking']}"] if "lacking" in source else []
+    left_out = [f"{what}: {source['lacking']}"] if "lacking" in source else []
+    return [f"paired by {source['paired_by']}", *left_out]
+
+
+def _print_json(facts: Mapping[str, Any]) -> None:
+    """One object with plain values."""
+    print(json.dumps(plain({**facts, "version": __version__}), allow_nan=False))
 
 
 def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
@@ -225,18 +228,17 @@ def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     about = [x for x in result.notes if x.startswith("The answer is about")]
     lines = [*(x for x in result.notes if x not in about), result.sentence()]
     if facts["difference"] is not None:
-        kind = "measures" if scores.columns else "means"
-        text, ends = f"difference of {kind}: {number(float(facts['difference']))}", ""
-        if facts["confidence_interval"]:
-            ends = f", {100 * facts['confidence_level']:.6g}% interval "
-            ends += interval(*facts["confidence_interval"])
-        lines.append(text + ends)
+        kind, ends = "measures" if scores.columns else "means", facts["confidence_interval"]
+        text = f"difference of {kind}: {number(float(facts['difference']))}"
+        text += (
+            f", {100 * facts['confidence_level']:.6g}% interval {interval(*ends)}" if ends else ""
+        )
+        lines.append(text)
     text = f"{counted(result.n, result.swapped)}, {result.n_informative} of "
     text += "which differ" if result.n_informative != 1 else "which differs"
     least = result.smallest_pvalue
     text += f"; the smallest p that they could give is {p_value(least)}" if least else ""
-    paired = "; ".join([f"paired by {facts['paired_by']}", *_left_out(scores.source)])
-    lines += [text, ". ".join([paired, *about])]
+    lines += [text, ". ".join(["; ".join(_paired(scores.source)), *about])]
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
     return lines
@@ -252,11 +254,10 @@ def _gate(result: Any, args: argparse.Namespace) -> tuple[bool, str]:
     if shown and low <= args.alpha < high:
         raise ValueError(f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}")
     shown = shown and high <= args.alpha
-    claim = (
+    text = (
         f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'} than {b}"
     )
-    p = p_value(result.pvalue, result.log10_pvalue)
-    return shown == worse, f"{claim} (p = {p}, level {args.alpha:g})"
+    return shown == worse, f"{text} (p = {result.pvalue_text()}, level {args.alpha:g})"
 
 
 def leaderboard(args: argparse.Namespace) -> None:
@@ -270,10 +271,10 @@ def leaderboard(args: argparse.Namespace) -> None:
     from permtest.many import compare_many
     from permtest.study import report as document
 
-    scores, statistic = _read(args, many=True)
+    scores, statistic = _read(args)
     how: dict[str, Any] = {x: getattr(args, x) for x in ("baseline", "alpha", "correction")}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
-    paired = "; ".join([f"paired by {scores.source['paired_by']}", *_left_out(scores.source)])
+    paired = "; ".join(_paired(scores.source))
     text = f"{board}\n\n{text_table(board.rows(), board.titles)}\n\n{paired}"
     _finish(text, document(board), args)
 
@@ -315,7 +316,7 @@ def plan(args: argparse.Namespace) -> None:
     State the difference to find and the standard deviation of the differences, or the shares of
     items that one system alone has right. permtest report finds them in the files of a pilot.
     """
-    from permtest.study.power import exact_power, fewest_units, power_t, units_needed
+    from permtest.study.power import units_needed
 
     of = {"delta": args.delta, "sigma": args.sigma}
     given = "the systems differ by {delta:.6g} on average, with a standard deviation of {sigma:.6g}"
@@ -326,16 +327,12 @@ def plan(args: argparse.Namespace) -> None:
         raise ValueError("name --delta and --sigma, or --shares")
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)
-    sizes = sorted({max(2, round(needed * part / 4)) for part in (1, 2, 3, 4, 6, 8)} | {needed})
-    least, power = fewest_units(**how), exact_power if args.shares else power_t
-    rows = [{"n": n, "power": power(n=n, **of, **how) if n >= least else 0.0} for n in sizes]
     if args.json:
-        facts = {"n": needed, "wanted": args.power, "unit": "items", "curve": rows, **of, **how}
-        print(json.dumps(plain(facts | {"version": __version__})))
+        _print_json({"n": needed, "wanted": args.power, "unit": "items", **of, **how})
         return
     test = f"A {'two' if args.alternative == 'two-sided' else 'one'}-sided test at the level "
     test += f"{args.alpha:g} needs {counted(needed, 'items')} for a power of {args.power:g} if "
-    print(f"{test}{given.format(**of)}.\n\n{text_table(rows, {'n': 'items', 'power': 'power'})}")
+    print(f"{test}{given.format(**of)}.")
 
 
 def app(args: argparse.Namespace) -> None:

@@ -168,7 +168,7 @@ def test_report(command_line, table, tmp_path):
     ("options", "said"),
     [
         ("--delta .1 --sigma .5", "needs 199 items for a power of 0.8"),
-        ("--delta .1 --sigma .5 --json", '{"n": 199, "wanted": 0.8, "unit": "items"'),
+        ("--delta .1 --sigma .5 --json", '{"n": 199, "wanted": 0.8, "unit": "items", "delta": 0.1'),
         ("--shares .06 .03", "A alone is right on 0.06 of the items"),
         ("--delta .1", "name --delta and --sigma"),
         ("--delta 0 --sigma 1", "the difference is too small, 0"),
