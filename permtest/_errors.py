@@ -76,11 +76,7 @@ def optional(module: str, *, needed_by: str, extra: str) -> Any:
 
 
 class ScoreError(ValueError):
-    """An entry of an argument that cannot be used: where it is, what is wrong, and what to do.
-
-    >>> print(ScoreError("u", (3,), "is missing", "remove the pair, or score it"))
-    u[3] is missing; remove the pair, or score it
-    """
+    """An entry of an argument that cannot be used: where it is, what is wrong, and what to do."""
 
     def __init__(self, argument: str, index: Sequence[Any], problem: str, remedy: str) -> None:
         super().__init__(argument, index, problem, remedy)  # all of it, so that it can be pickled

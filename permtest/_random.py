@@ -120,6 +120,5 @@ def _options(threads: bool) -> dict[str, Any] | None:
             return None
         if (backend.default_n_jobs if number is None else number) != 1:
             return {}
-    # All processors that this process may use; browsers have one, and no threads.
-    alone = not threads or sys.platform == "emscripten"
+    alone = not threads or sys.platform == "emscripten"  # a browser has no threads
     return None if alone else {"n_jobs": -1, "backend": "threading"}

@@ -495,12 +495,12 @@ def _expected(d: Differences, z: float) -> tuple[Fraction, Fraction]:
     """About where p has this normal quantile, and in what length the quantile rises by one."""
     longest, size = int(max(d.values)) or 1, int(d.sizes @ d.counts)
     shares = np.array([x / longest for x in d.values.tolist()])
-    x = shares - float(shares @ d.counts) / size * d.sizes
+    mean = float(shares @ d.counts) / size
+    x = shares - mean * d.sizes
     spread = float(x**2 @ d.counts) / d.n
     # Cornish and Fisher's expansion; the normal approximation has the variance at the end.
     moved = z + (3 * z - z**3) / 12 * float(x**4 @ d.counts) / max(d.n * spread, 1e-300) ** 2
     error = sqrt(spread / max(d.n - moved**2, 1.0)) * d.n / size
-    mean = float(shares @ d.counts) / size
     near = min(max(Fraction(mean + moved * error) * longest, Fraction(0)), _extreme(d, max))
     return near, Fraction(error) * longest
 
@@ -578,7 +578,8 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
         )
     g1 = skewness(values, counts)
     needed = PER_SQUARED_SKEWNESS * g1**2
-    if n >= needed or not looks_skewed(g1, n):
+    spread = sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else inf
+    if n >= needed or abs(g1) <= CHANCE * spread:  # of g1, in normal samples
         return None
     return (
         f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
@@ -588,14 +589,6 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
         "interval covers the mean in 88% of samples. The studentised bootstrap, "
         f"alternatives.bootstrap, does not assume symmetry."
     )
-
-
-def looks_skewed(g1: float, n: int) -> bool:
-    """Whether n normal numbers would hardly ever have such a skewness."""
-    if n < 3:
-        return False
-    error = sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))  # of g1, in normal samples
-    return abs(g1) > CHANCE * error
 
 
 def skewness(values: NDArray[Any], counts: NDArray[np.int64]) -> float:

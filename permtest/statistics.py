@@ -33,7 +33,6 @@ LARGEST_WEIGHT = 2**36
 
 #: What the alternative hypothesis says of the first system's statistic.
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
 
 @dataclass(frozen=True)
@@ -211,7 +210,7 @@ def lookup(name: str | Statistic) -> Statistic:
 
 def check_alternative(alternative: str) -> None:
     """Raise ValueError unless `alternative` is one of scipy's three."""
-    check_option("alternative", alternative, ALTERNATIVES)
+    check_option("alternative", alternative, get_args(Alternative))
 
 
 # ---- labels --------------------------------------------------------------------------------------
