@@ -45,12 +45,9 @@ __all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
 #: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
 Source: TypeAlias = Any
-#: What was declared, by the names of the keyword arguments of `read_many`; "right", the table of
-#: gold and its column, where gold is a file; "layouts", the columns that a metric is made of; and
-#: "scores", the columns of tables that differ in them.
+#: What was declared, by the names of the keyword arguments of `read_many`; "right", the labels of
+#: items where gold is a file; and "layouts", the columns that a metric is made of.
 Said: TypeAlias = dict[str, Any]
-#: Tables, whose lines they are, and columns of values.
-Parts: TypeAlias = list[tuple[Table, Any, tuple[str, ...]]]
 
 #: Names of columns that say which item a line is, beside those that end in _id. It does not grow.
 IDS = ("id", "item", "index", "qid")
@@ -92,7 +89,7 @@ def read(
     ----------
     path : str, path-like, "-", buffer, data frame or records
         Both systems, or the first one. Tables (CSV, TSV, Excel, JSON, JSON lines; as they are, or
-        in gzip or zip), or what lm-evaluation-harness, inspect_ai, HELM or Every Eval Ever wrote.
+        in gzip or zip; parquet and feather), or what lm-evaluation-harness, inspect_ai or HELM wrote.
         ``"-"`` is standard input.
     path_b : the same, optional
         The second system.
@@ -215,24 +212,23 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
         tables, known = _opened(sources, said)
         return _scores(tables, _completed(tables, known, many))
     except ReadError as error:
-        error.many = many
-        more = {**said, **(error.proposal or {})}
-        if more == said or "paths" in more:
-            error.proposal = error.proposal if "paths" in more else None
+        error.many, proposal = many, error.proposal or {}
+        error.proposal = proposal if "paths" in proposal else None
+        if proposal.items() <= said.items() or error.proposal:
             raise
+        more = {**said, **proposal}
         try:  # a proposal is shown if it was seen to work, completed where it has to be
             _read(sources, more, many=many)
-            names = [x.path if isinstance(x, File) else FRAME for x in sources]
             if "systems" in more and not many:
                 more |= dict(zip("ab", more.pop("systems"), strict=True))
-            error.proposal = {"paths": names, **more}
+            error.proposal = {"paths": [getattr(x, "path", FRAME) for x in sources], **more}
         except ValueError as other:
             error.proposal = getattr(other, "proposal", None)
             error.problem += f". {getattr(other, 'problem', other)}" * (error.proposal is None)
         raise
 
 
-# ---- opening -------------------------------------------------------------------------------------
+# ---- what is declared ----------------------------------------------------------------------------
 
 
 def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
@@ -247,15 +243,17 @@ def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
     if metric is not None and gold is None and (entry := lookup(metric)).columns:
         known["layouts"] = entry.layouts
     typed = isinstance(gold, str | int)
-    if gold is None or (typed and any(x.named(gold) in x.names for x in tables)):
+    if gold is None or (typed and tables[0].named(gold) in tables[0].names):
         return tables, known
-    path, _, column = str(gold).rpartition(":") if typed else ("", "", "")
-    if not Path(path).is_file() or Path(str(gold)).is_file():
-        path, column = gold, ""
-    if typed and not Path(path).is_file():
+    path, _, column = str(gold).rpartition(":") if typed and not _is_file(gold) else (gold, "", "")
+    if typed and not _is_file(path):
         problem = f"gold {printable(gold)}: no such column, and no such file"
         raise ReadError(problem, columns_of(tables))
     return tables, {**known, "right": (_table(File.load(path), {}), column)}
+
+
+def _is_file(path: Any) -> bool:
+    return Path(str(path)).is_file()
 
 
 def _table(source: Any, said: Said) -> Table:
@@ -278,9 +276,6 @@ def _told_apart(tables: list[Table]) -> list[Table]:
     return [replace(x, called=printable(y)) for x, y in zip(tables, names, strict=True)]
 
 
-# ---- what is declared ----------------------------------------------------------------------------
-
-
 def _ids(table: Table, said: Said) -> list[str]:
     """The columns that say which item a line is: as declared, or by their names."""
     if "id" in said:
@@ -294,17 +289,16 @@ def _taken(table: Table, said: Said) -> set[str]:
     return {table.named(x) for role in ROLES for x in listed(said.get(role))}
 
 
-def _free(tables: Sequence[Table], said: Said) -> list[str]:
-    """Columns of all tables that are declared as nothing, and are no ids."""
-    out = {*_ids(tables[0], said), *_taken(tables[0], said)}
-    return [x for x in tables[0].names if x not in out and all(x in y.names for y in tables)]
+def _free(table: Table, said: Said) -> list[str]:
+    """The columns that are declared as nothing, and are no ids."""
+    return [x for x in table.names if x not in {*_ids(table, said), *_taken(table, said)}]
 
 
 def _numbers(table: Table, said: Said) -> list[str]:
     """Columns that may be scores: of a tool, or numbers that do not count and are nothing yet."""
-    other = ("system", "run", "clusters", "gold", "prediction")
-    free = [(x, table.facts[x]) for x in _free([table], said) if x.lower() not in other]
-    return table.known.get("scores") or [x for x, y in free if y.numbers and not y.counts]
+    other, facts = ("system", "run", "clusters", "gold", "prediction"), table.facts
+    free = [x for x in _free(table, said) if facts[x].numbers and not facts[x].counts]
+    return table.known.get("scores") or [x for x in free if x.lower() not in other]
 
 
 def _is_wide(tables: Sequence[Table], said: Said) -> bool:
@@ -314,24 +308,23 @@ def _is_wide(tables: Sequence[Table], said: Said) -> bool:
 
 def _completed(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """What is declared, with what needs no declaration; an error with a proposal otherwise."""
-    table, ids = tables[0], [_ids(x, said) for x in tables]
-    if _is_wide(tables, said) and {"score", "system"} <= {*table.names} and ids[0]:
-        said = said if {*said} & {*ROLES} else {**said, "system": "system", "score": "score"}
-    wide, single = _is_wide(tables, said), all(x == ids[0] and len(x) == 1 for x in ids)
+    table, ids, wide = tables[0], [_ids(x, said) for x in tables], _is_wide(tables, said)
+    if wide and ids[0] and {"score", "system"} <= {*table.names} and not {*said} & {*ROLES}:
+        return _completed(tables, {**said, "system": "system", "score": "score"}, many)
+    single = all(x == ids[0] and len(x) == 1 for x in ids)
     if _is_enough(tables, said):  # unless several columns may be the item, or one that is not said
         clear = wide or single or "id" in said or bool(table.known)
-        if clear or not (ids[0] or (table.header and _propose_item(tables, said))):
+        if clear or not (ids[0] or (table.header and _item(tables, said))):
             return said
     elif not {"gold", "score"} & {*said}:
-        scores = [_numbers(x, said) for x in tables]
         bare = all(not x.header and len(x.names) == 1 + wide for x in tables)
-        plain = {len(x) for x in scores} == {1 + wide} and (single or bare)
-        wide_plain = scores[0] == _free(tables, said) and "score" not in scores[0]
-        if plain and wide and wide_plain and not table.known:
-            return said | _of_systems(scores[0], many)
-        if plain and not wide and ("system" not in said or table.known):
-            names = [x for (x,) in scores]
-            return said | ({"score": names[0]} if len({*names}) == 1 else {"scores": names})
+        scores = [_numbers(x, said) for x in tables]
+        if (single or bare) and all(len(x) == 1 + wide and x == scores[0] for x in scores):
+            known = bool(table.known) or "score" in scores[0]
+            if wide and scores[0] == _free(table, said) and not known:
+                return said | _of_systems(scores[0], many)
+            if not wide and ("system" not in said or table.known):
+                return said | {"score": scores[0][0]}
     raise _stop(tables, said, many)
 
 
@@ -339,9 +332,7 @@ def _is_enough(tables: Sequence[Table], said: Said) -> bool:
     """Whether it is said where the scores of the systems are."""
     if _is_wide(tables, said):
         return bool(said.get("systems"))
-    if "gold" in said:
-        return "prediction" in said
-    return "score" in said or "layouts" in said
+    return "prediction" in said if "gold" in said else bool({"score", "layouts"} & {*said})
 
 
 # ---- proposals -----------------------------------------------------------------------------------
@@ -350,29 +341,24 @@ def _is_enough(tables: Sequence[Table], said: Said) -> bool:
 def _stop(tables: Sequence[Table], said: Said, many: bool) -> ReadError:
     """The error that shows the columns, and proposes what to declare."""
     table, sizes = tables[0], [f"{printable(x.path)} has {len(x):,} lines" for x in tables[:5]]
-    problem, proposal = f"say which columns are what. {', '.join(sizes)}", dict[str, Any]()
-    for step in (_propose_item, _propose_systems, _propose_scores):
-        proposal |= step(tables, said | proposal, many)
+    problem, proposal = f"say which columns are what. {', '.join(sizes)}", _item(tables, said)
+    proposal |= _systems(tables, said | proposal, many)
+    proposal |= _values_proposed(tables, said | proposal, many)
     if "score" in proposal and len(tables) > 1 and not table.known:
         cells, column = table.frame[proposal["score"]], printable(proposal["score"])
         if {table.number(x) for x in cells} <= {"0", "1", ""}:
             problem += f". {column} is 0 or 1: a score, or an answer (prediction, beside gold)?"
             proposal = {}
-    odd = {x: str(i) for i, x in enumerate(table.names, 1) if printable(x, LETTERS) != x}
-    for key, value in proposal.items():
-        names = [odd.get(x, x) for x in listed(value)]
-        proposal[key] = names if key == "systems" else names[0]
-    return ReadError(problem, columns_of(tables), proposal)  # what cannot be typed has a number
+    return ReadError(problem, columns_of(tables), proposal)
 
 
 def _recurs(table: Table, said: Said, *more: str) -> bool:
     """Whether an item has several lines of a system, and of another column."""
-    systems = [table.column(x, "system") for x in listed(said.get("system"))]
-    keys = [*_ids(table, said), *systems, *more]
+    keys = [*_ids(table, said), *map(table.named, listed(said.get("system"))), *more]
     return bool(keys) and bool(table.frame.duplicated(keys).any())
 
 
-def _propose_item(tables: Sequence[Table], said: Said, _: bool = False) -> Said:
+def _item(tables: Sequence[Table], said: Said) -> Said:
     """A column that differs in every line, or of those that recur the one of most values."""
     table, ids, wide = tables[0], _ids(tables[0], said), _is_wide(tables, said)
     known = len(ids) == 1 or (bool(ids) and wide)
@@ -380,22 +366,22 @@ def _propose_item(tables: Sequence[Table], said: Said, _: bool = False) -> Said:
     if "id" in said or known or (wide and len(table.names) == 2):
         return {}
     found: dict[str, int] = {}
-    for name in [*ids, *_free(tables, said)]:
-        each = [(x.facts[name], len(x)) for x in tables if name in x.names]
-        unique, facts = all(x.distinct == n for x, n in each), each[0][0]
+    for name in [*ids, *_free(table, said)]:
+        each, facts = [x for x in tables if name in x.names], table.facts[name]
+        unique = all(x.facts[name].distinct == len(x) for x in each)
         again = table.header and facts.distinct > 1 and (facts.even or not facts.numbers)
-        if len(each) == len(tables) and facts.names and (unique or again):
-            found[name] = sum(x.distinct for x, _ in each)
-    likely = sorted(found, key=lambda x: -found[x])[:1]
-    return {"id": likely[0]} if likely and likely != ids else {}
+        if len(each) == len(tables) and facts.whole >= facts.numbers and (unique or again):
+            found[name] = sum(x.facts[name].distinct for x in each)
+    likely = max(found, key=lambda x: found[x], default=None)
+    return {"id": likely} if likely and [likely] != ids else {}
 
 
-def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
+def _systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """Of a table in which items recur, the column of text whose few values recur equally often."""
     table, facts = tables[0], tables[0].facts
     if not _is_wide(tables, said) or not _recurs(table, said):
         return {}
-    texts = [x for x in _free(tables, said) if facts[x].even and not facts[x].numbers]
+    texts = [x for x in _free(table, said) if facts[x].even and not facts[x].numbers]
     texts = [x for x in texts if 1 < facts[x].distinct <= len(table) / 4]
     if len(texts := [x for x in texts if x == "system"] or texts) != 1:
         return {}
@@ -403,31 +389,31 @@ def _propose_systems(tables: Sequence[Table], said: Said, many: bool) -> Said:
     return {"system": texts[0]} | ({"systems": values[:2]} if values[2:] and not many else {})
 
 
-def _propose_scores(tables: Sequence[Table], said: Said, many: bool) -> Said:
+def _values_proposed(tables: Sequence[Table], said: Said, many: bool) -> Said:
     """What is left and holds numbers, or some of the right labels."""
     table, facts, wide = tables[0], tables[0].facts, _is_wide(tables, said)
-    names, gold, layouts = _free(tables, said), "gold" in said, said.get("layouts")
+    scores = _numbers(table, said)
     if not _ids(table, said) and not (wide and len(table.names) == 2):
         return {}
-    scores = _numbers(table, said)
-    if gold:
-        scores = [x for x in names if {*_right(table, said)} & {*table.frame[x]} - {""}]
-    elif wide and layouts:
-        end = f"_{layouts[0][0]}"
-        scores = [x.removesuffix(end) for x in names if x.endswith(end)]
+    if "gold" in said:
+        right = {*_right(table, said)} - {""}
+        scores = [x for x in _free(table, said) if right & {*table.frame[x]}]
     elif len(tables) > 1 and not table.known:  # what is alike says nothing
-        scores = [x for x in scores if x in names]
-        scores = [x for x in scores if sorted(table.frame[x]) != sorted(tables[1].frame[x])]
+        other = tables[1].frame
+        scores = [x for x in scores if x in other and sorted(table.frame[x]) != sorted(other[x])]
     if wide:
-        alike = gold or bool(layouts) or len({facts[x].whole for x in scores}) == 1
-        good = alike and len(scores) > 1 and (many or len(scores) == 2) and "score" not in scores
+        alike = "gold" in said or len({facts[x].whole for x in scores}) == 1
+        good = (
+            alike
+            and len(scores) > 1
+            and (many or len(scores) == 2)
+            and not {"score", "layouts"} & {*scores, *said}
+        )
         return _of_systems(scores, many) if good and not _recurs(table, said) else {}
-    if _is_enough(tables, said):
-        return {}
-    called = [x for x in scores if x == "score" or x in STATISTICS]
-    one = scores if len(scores) == 1 or table.known else called
-    one = one if len(one) == 1 or table.known else []
-    return {"prediction" if gold else "score": one[0]} if one else {}
+    if not (len(scores) == 1 or table.known):
+        scores = [x for x in scores if x == "score" or x in STATISTICS]
+    good = not _is_enough(tables, said) and (len(scores) == 1 or (bool(scores) and table.known))
+    return {"prediction" if "gold" in said else "score": scores[0]} if good else {}
 
 
 def _of_systems(names: list[str], many: bool) -> Said:
@@ -440,17 +426,16 @@ def _of_systems(names: list[str], many: bool) -> Said:
 # ---- one long frame ------------------------------------------------------------------------------
 
 
-def _parts(tables: Sequence[Table], said: Said) -> Parts:
-    """The systems: values of a column, a table each, or columns of one table."""
-    table, names, wide = tables[0], listed(said.get("systems")), _is_wide(tables, said)
-    if not wide and len(tables) == 1:
-        systems = table.frame[table.column(said["system"], "system")].to_numpy()
-        return [(table, systems, _values(table, said))]
-    if not wide:
+def _parts(tables: Sequence[Table], said: Said) -> list[tuple[Table, Any, tuple[str, ...]]]:
+    """Tables, whose lines they are, and columns of values."""
+    table, names = tables[0], listed(said.get("systems"))
+    if not _is_wide(tables, said):
+        if len(tables) == 1:
+            systems = table.frame[table.column(said["system"], "system")].to_numpy()
+            return [(table, systems, _values(table, said))]
         if names or "system" in said:
             raise ReadError("systems are columns, or names in a column, of one table: join these")
-        scores = said.get("scores") or [None] * len(tables)
-        return [(x, x.called, _values(x, said, y)) for x, y in zip(tables, scores, strict=True)]
+        return [(x, x.called, _values(x, said)) for x in tables]
     found = dict[str, tuple[str, ...]]()
     start, star, end = str(names[0]).partition("*")
     if star:
@@ -481,67 +466,50 @@ def _values(table: Table, said: Said, name: Any = None) -> tuple[str, ...]:
     raise ReadError(f"the metric needs columns {needed}", columns_of([table]))
 
 
-def _lines(parts: Parts, said: Said) -> tuple[pd.DataFrame, list[str], Any]:
+def _lines(tables: Sequence[Table], said: Said) -> tuple[pd.DataFrame, list[str], Any]:
     """A line for each item, system and run by their numbers, and what these are called.
 
     Columns 0, 1, ... hold the score or the counts, or the prediction as text.
     """
     import pandas as pd
 
-    ids = _ids(parts[0][0], said)
-    found = [_part_lines(*x, ids, said) for x in parts]
-    for i in range(len(parts[0][2])):  # whole numbers never become floats
+    ids, found = _ids(tables[0], said), []
+    for table, system, values in _parts(tables, said):
+        columns: dict[Any, Any] = {"row": np.arange(len(table), dtype=np.int32)}
+        columns["system"] = np.broadcast_to(np.asarray(system, dtype=object), len(table))
+        columns["item"] = _items(table, ids, said)
+        for role in {"run", "clusters", *["gold"] * ("right" not in said)} & {*said}:
+            columns[role] = table.frame[table.column(said[role], role)].to_numpy()
+        for i, name in enumerate(values):
+            columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
+        # As they are: pandas would copy texts into strings of its own.
+        found.append(pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()}))
+    for i in range(len(values)):  # whole numbers never become floats
         if len({x[i].dtype for x in found}) > 1:
             found = [x.astype({i: object}) for x in found]
     lines = pd.concat(found, ignore_index=True)
-    every = systems = list(pd.unique(lines["system"]))
-    if "system" in said and "systems" in said:
-        systems = [str(x) for x in said["systems"]]
-        lines = lines[lines["system"].isin(systems)]
+    every = list(pd.unique(lines["system"]))
+    systems = [str(x) for x in said["systems"]] if {"system", "systems"} <= {*said} else every
     for name in [x for x in systems if x not in every][:1]:
         raise ReadError(f"no system is called {shown(name)}: there are {some(every)}")
     if len(systems) < 2:
         raise ReadError("there is one system, and a comparison needs two")
     lines = lines.assign(system=pd.Index(systems).get_indexer(lines["system"]))
+    lines = lines[lines["system"] >= 0] if systems != every else lines
     sizes = np.bincount(lines["system"])
     if not ids and ({"system", "run", "right"} & {*said} or len({*sizes.tolist()}) > 1):
         each = [f"{x} has {n:,} lines" for x, n in zip(systems, sizes, strict=True)]
         problem = f"nothing says which lines are of one item (id): {some(each)}"
-        raise ReadError(problem, columns_of([parts[0][0]]))
-    gold = _gold_of_items(ids, said) if "right" in said else None
-    lines = lines if gold is None else lines.assign(gold=lines["item"].map(gold))
-    every = lines["item"] if gold is None else [*lines["item"], *gold.index]
+        raise ReadError(problem, columns_of(tables[:1]))
+    every = lines["item"]
+    if "right" in said:
+        right = said["right"][0]
+        gold = pd.Series(_right(right, said).to_numpy(), _items(right, ids, said))
+        for i in np.flatnonzero(gold.index.duplicated())[:1]:
+            raise right.error(int(i), f"{some(ids)} {shown(gold.index[i])} comes twice")
+        lines, every = lines.assign(gold=every.map(gold)), [*every, *gold.index]
     numbers, names = pd.factorize(np.asarray(every, dtype=object))
     return lines.assign(item=numbers[: len(lines)]), systems, np.asarray(names)
-
-
-def _part_lines(
-    table: Table, system: Any, values: Sequence[str], ids: Sequence[str], said: Said
-) -> pd.DataFrame:
-    """The lines of one table."""
-    import pandas as pd
-
-    columns: dict[Any, Any] = {"row": np.arange(len(table), dtype=np.int32)}
-    columns["system"] = np.broadcast_to(np.asarray(system, dtype=object), len(table))
-    columns["item"] = _items(table, ids, said)
-    for role in {"run", "clusters", "gold"} & {*said}:  # but for run they may be in some files
-        if (name := table.named(said[role])) in table.names or role == "run":
-            columns[role] = table.frame[table.column(name, role)].to_numpy()
-    for i, name in enumerate(values):
-        columns[i] = table.frame[name].to_numpy() if "gold" in said else table.numbers(name)
-    # As they are: pandas would copy texts into strings of its own.
-    return pd.DataFrame({x: pd.Series(y, dtype=y.dtype) for x, y in columns.items()})
-
-
-def _gold_of_items(ids: Sequence[str], said: Said) -> pd.Series:
-    """The right label of each item, of a file of their own."""
-    import pandas as pd
-
-    table = said["right"][0]
-    gold = pd.Series(_right(table, said).to_numpy(), _items(table, ids, said))
-    for i in np.flatnonzero(gold.index.duplicated())[:1]:
-        raise table.error(int(i), f"{some(ids)} {shown(gold.index[i])} comes twice")
-    return gold
 
 
 def _right(table: Table, said: Said) -> pd.Series:
@@ -549,8 +517,8 @@ def _right(table: Table, said: Said) -> pd.Series:
     if "right" not in said:
         return table.frame[table.column(said["gold"], "gold")]
     right, column = said["right"]
-    free = _free([right], {x: y for x, y in said.items() if x == "id"})
-    names = [right.column(column, "gold")] if column else free
+    only = {x: y for x, y in said.items() if x == "id"}
+    names = [right.column(column, "gold")] if column else _free(right, only)
     names = [x for x in names if x == said.get("prediction")] or names
     if len(names) != 1:
         raise ReadError("which column of the file is right? (gold: FILE:COL)", columns_of([right]))
@@ -577,47 +545,55 @@ def _items(table: Table, ids: Sequence[str], said: Said) -> NDArray[Any]:
 def _scores(tables: Sequence[Table], said: Said) -> Scores:
     """The scores of what is declared, with all that is checked."""
     wide, ids = _is_wide(tables, said), _ids(tables[0], said)
-    parts = _parts(tables, said)
-    lines, systems, names = _lines(parts, said)
+    lines, systems, names = _lines(tables, said)
     holders = tables if len(tables) > 1 else [*tables] * len(systems)
     _check_single(lines, holders, names, said)
     each, left = _complete(lines, systems, names, said)
     firsts = [x.drop_duplicates("item") if "run" in said else x for x in each]
     if not wide:
         _check_agreement(holders, firsts, said)
-    if not {"run", "gold", "layouts"} & {*said} and not left:
-        _check_total([x[0].to_numpy() for x in each], [x["row"].iloc[-1] for x in each], parts)
+    values = {printable(x): y[0].to_numpy() for x, y in zip(systems, each, strict=True)}
+    plain = not ({"run", "gold", "layouts"} & {*said} or left)
+    if plain and (kind := _total([*values.values()])):
+        problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
+        raise tables[0].error(int(each[0]["row"].iloc[-1]), problem)
     files = [{"file": x.path, "sha256": x.file and sha256(x.file.data).hexdigest()} for x in tables]
     by = "the lines of one table" if wide else some(ids) or "their order"
     how: dict[str, Any] = {"source": {"paired_by": by, "files": files} | left}
     how |= {x: y for x, y in said.items() if x == "higher_is_better"}
     if ids:
         how["ids"] = tuple(names[firsts[0]["item"]])
+    labels = {x: _labels(lines, firsts[0]["item"], x) for x in {"clusters", "gold"} & {*lines}}
     if "clusters" in said:
-        how["clusters"] = tuple(_labels_of(firsts, "clusters", said))
+        how["clusters"] = tuple(labels["clusters"])
     if said.get("score", "score") != "score" and not str(said["score"]).isdecimal():
         how["score"] = printable(said["score"])
-    return _made(dict(zip(map(printable, systems), each, strict=True)), firsts, said, how)
-
-
-def _made(
-    lines: Mapping[str, pd.DataFrame], firsts: Sequence[pd.DataFrame], said: Said, how: Said
-) -> Scores:
-    """The scores of the lines of each system, which have the same items in the same order."""
-    values = {x: y[0].to_numpy() for x, y in lines.items()}
     if "gold" in said and "run" not in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
-        return score_labels(_labels_of(firsts, "gold", said).tolist(), values, **how)
+        return score_labels(labels["gold"].tolist(), values, **how)
+    return _made(dict(zip(values, each, strict=True)), said, how)
+
+
+def _made(each: dict[str, pd.DataFrame], said: Said, how: Said) -> Scores:
+    """The scores of the lines of each system, which have the same items in the same order."""
     if "layouts" in said:
-        columns = [x for x in firsts[0] if isinstance(x, int)]
-        return Scores.of_counts({x: y[columns].to_numpy() for x, y in lines.items()}, **how)
-    if "gold" in said:
-        values = {x: (y[0] == y["gold"]).to_numpy() for x, y in lines.items()}
+        counts = {x: y[[z for z in y if isinstance(z, int)]] for x, y in each.items()}
+        return Scores.of_counts({x: y.to_numpy() for x, y in counts.items()}, **how)
+    same = "gold" in said
+    values = {x: (y[0] == y["gold"] if same else y[0]).to_numpy() for x, y in each.items()}
     if "run" not in said:
         return Scores.of_columns(values, **how)
-    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in lines.items()}
-    runs = {x: Runs(values[x], sizes[x], tuple(y["run"])) for x, y in lines.items()}
+    sizes = {x: y.groupby("item", sort=False).size().to_numpy() for x, y in each.items()}
+    runs = {x: Runs(values[x], sizes[x], tuple(y["run"])) for x, y in each.items()}
     return Scores.of_runs(runs, **how)
+
+
+def _labels(lines: pd.DataFrame, items: Any, role: str) -> pd.Series:
+    """The cluster, or the right label, of each item, as the files say that have it."""
+    found = lines[lines[role] != ""].drop_duplicates("item").set_index("item")[role].reindex(items)
+    if found.isna().any():
+        raise ReadError(f"{role}: there are items without a label")
+    return found
 
 
 def _check_single(lines: pd.DataFrame, tables: Sequence[Table], item: Any, said: Said) -> None:
@@ -631,12 +607,12 @@ def _check_single(lines: pd.DataFrame, tables: Sequence[Table], item: Any, said:
     table = tables[int(line["system"])]
     problem = f"{some(_ids(table, said))} {shown(item[int(line['item'])])} comes twice (first in "
     problem += f"{table.place(int(first['row']))}); name what tells its lines apart (run)"
-    error, own = table.error(int(line["row"]), problem), tables[-1] is not table or "system" in said
-    error.columns = columns_of([table])
-    labels = [x for x in _free([table], said) if table.facts[x].names and "run" not in said]
-    labels = [x for x in labels if table.facts[x].distinct < len(table) and table.header and own]
+    error, labels = table.error(int(line["row"]), problem), list[str]()
+    if table.header and "run" not in said and (tables[-1] is not table or "system" in said):
+        labels = [x for x in _free(table, said) if table.facts[x].distinct < len(table)]
+        labels = [x for x in labels if table.facts[x].whole >= table.facts[x].numbers]
     single = [x for x in labels if not _recurs(table, said, x)]
-    error.proposal = {"run": single[0]} if single else None
+    error.columns, error.proposal = columns_of([table]), {"run": single[0]} if single else None
     raise error
 
 
@@ -652,7 +628,7 @@ def _complete(
     lacks[system, item] = False
     lacks[system[empty], item[empty]] = True
     lacking: Any = lacks.any(axis=0)
-    zero, left = said.get("missing") == "zero", dict[str, Any]()
+    zero, left = said.get("missing") == "zero" and lacking.any(), dict[str, Any]()
     if lacking.any():
         numbers = zip(systems, lacks.sum(axis=1), strict=True)
         about = f"{lacking.sum():,} of {len(names):,} items lack a score: {some(names[lacking])} "
@@ -662,11 +638,10 @@ def _complete(
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
         left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
-    if left and not zero:
-        lines = lines[~lacking[item]]
+        lines = lines if zero else lines[~lacking[item]]
     order = np.lexsort((lines["item"], lines["system"]))  # which is stable
     each = [x for _, x in lines.iloc[order].groupby("system")]
-    if zero and left:
+    if zero:
         each = [x.set_index("item").reindex(range(len(names))).reset_index() for x in each]
         for x in each:
             none = x[values].isna() | (x[values] == "")
@@ -693,29 +668,18 @@ def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], sa
                 raise other.error(int(lines["row"].iloc[i]), problem, name)
 
 
-def _labels_of(firsts: Sequence[pd.DataFrame], role: str, said: Said) -> NDArray[Any]:
-    """The cluster, or the right label, of each item, as the files say that have it."""
-    found = np.full(len(firsts[0]), "", dtype=object)
-    for lines in [x for x in firsts if role in x]:
-        found = np.where(found == "", lines[role].fillna(""), found)
-    if (found == "").any():
-        raise ReadError(f"{role} {printable(said[role])}: no such column, or items without a label")
-    return found
-
-
-def _check_total(columns: Sequence[NDArray[Any]], rows: Sequence[int], parts: Parts) -> None:
-    """Refuse a last line that is the sum or the mean of those above, as no chance makes it."""
+def _total(columns: Sequence[NDArray[Any]]) -> str:
+    """What the last line is of those above, "sum" or "mean", where no chance makes it."""
+    texts = [x if isinstance(x, str) else f"{x:.15g}" for x in (column[-1] for column in columns)]
+    unit = 10.0 ** np.clip([int(Decimal(x).as_tuple().exponent) for x in texts], -300, 300)
     numbers = np.array([x.astype(np.float64) for x in columns])
     above, last, n = numbers[:, :-1], numbers[:, -1], numbers.shape[1] - 1
     if n < 3:
-        return
-    cells = [(x, x.frame[y].iloc[i]) for (x, _, (y,)), i in zip(cycle(parts), rows, strict=False)]
-    exponents = [int(Decimal(x.number(y) or 0).as_tuple().exponent) for x, y in cells]
-    unit, sums = 10.0 ** np.clip(exponents, -300, 300), above.sum(axis=1)
-    most = abs(above).max(axis=1)
+        return ""
+    sums, most = above.sum(axis=1), abs(above).max(axis=1)
     kinds = [("sum", sums, abs(last), 1e-2)] * bool(((abs(last) > most) | (most == 0)).all())
     for kind, total, wide, level in [*kinds, ("mean", sums / n, np.ptp(above, axis=1), 1e-4)]:
         same = (abs(total - last) <= 0.5000001 * unit).all()
         if same and np.where(wide > 0, unit / np.maximum(wide, unit), 1).prod() <= level:
-            problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
-            raise parts[0][0].error(int(rows[0]), problem)
+            return kind
+    return ""

@@ -10,29 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from permtest.readers.tables import File, ReadError, Table, of_frame, printable, shown
+
+#: The id of a sentence, and the cells of its words.
+Sentence: TypeAlias = tuple[str, list[list[str]]]
 
 #: What can be scored, and the statistic that it is tested by.
 METRICS = {"upos": "accuracy", "uas": "uas", "las": "las", "spans": "f1"}
 ID, FORM, UPOS, HEAD, DEPREL = 0, 1, 3, 6, 7
 
-#: The ID of a word of CoNLL-U, of a multiword token, or of an empty node; and a tag.
+#: The ID of a word of CoNLL-U, of a multiword token, or of an empty node; a tag; and a comment.
 _ID = re.compile(r"\d+([-.]\d+)?", re.ASCII)
 _TAG = re.compile(r"O|[BIES]-\S{1,200}|[BIES]")
-
-
-class Sentence(NamedTuple):
-    """The cells of its words, and its id."""
-
-    rows: list[list[str]]
-    name: str
+_COMMENT = re.compile(r"# ?(\w+) = (.*)")
 
 
 def not_declared(file: File, said: Any) -> ReadError | None:
     """The error for annotated text of which nothing is said; None of other files."""
-    lines = [] if file.members() else file.text[:20_000].splitlines()[:-1]
+    lines = [] if file.binary else file.text[:20_000].splitlines()[:-1]
     words = [x for x in lines if x.strip() and not x.startswith(("# ", "-DOCSTART-"))]
     cells, found = [x.split() for x in words], dict[str, str]()
     if words and all(x.count("\t") == 9 for x in words) and _ID.fullmatch(cells[0][ID]):
@@ -44,8 +41,7 @@ def not_declared(file: File, said: Any) -> ReadError | None:
     else:
         return None
     problem = f"{printable(file.path)} is a treebank, or text with tags: name what is right (gold: "
-    problem += "a file, or a column of tags), and the metric: upos, uas or las of a treebank; "
-    problem += "spans, which are entities"
+    problem += "a file, or a column of tags), and the metric (upos, uas, las, or spans of tags)"
     return ReadError(problem, None, found if "gold" in {**said, **found} else None)
 
 
@@ -53,77 +49,64 @@ def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
     """The table of each system: a line for each sentence of gold that it has."""
     if any(not isinstance(x, File) for x in files):
         raise ReadError("treebanks and tagged text are read from files")
-    inside = str(gold).isdecimal() and not Path(str(gold)).is_file()
-    found, column = [], int(gold) if inside else 0
+    inside = metric == "spans" and str(gold).isdecimal() and not Path(str(gold)).is_file()
     right = [] if inside else _sentences(File.load(gold), metric)
-    for file in files:
-        own = _sentences(file, metric)
-        if inside:
-            if metric != "spans" or not all(len(y) >= column > 0 for x in own for y in x.rows):
-                raise file.error(f"gold {column} is no column that {metric} can use; name a file")
-            right = [x._replace(rows=[y[:column] for y in x.rows]) for x in own]
-        if len(own) != len(right):
-            raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
-        found.append(_table(file, zip(own, right, strict=True), metric))
-    return found
+    return [_table(x, right, int(gold) if inside else 0, metric) for x in files]
 
 
 def _sentences(file: File, metric: str) -> list[Sentence]:
     """The sentences of a file."""
-    found = []
-    for block in re.split(r"\n[ \t\r]*(?=\n)", file.text):
-        name, rows = "", list[list[str]]()
-        for line in filter(str.strip, block.splitlines()):
-            comment = re.fullmatch(r"# ?(\w+)(?: id)?(?: *= *(.*))?", line) if not rows else None
-            if comment and comment[1] in ("id", "sent_id") and comment[2]:
-                name = comment[2]
-            spans = metric == "spans" and not (comment and comment[2])
-            if (spans or rows or not line.startswith("#")) and not line.startswith("-DOCSTART-"):
-                rows.append(_cells(file, line, metric))
-        if words := [x for x in rows if metric == "spans" or x[ID].isdecimal()]:
-            found.append(Sentence(words, name))
+    found, name, rows, spans = list[Sentence](), "", list[list[str]](), metric == "spans"
+    for line in [*file.text.splitlines(), ""]:
+        comment = None if rows else _COMMENT.match(line)
+        cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
+        if not line.strip():
+            found += [(name, rows)] if rows else []
+            name, rows = "", []
+        elif comment or (line.startswith("#") and not rows and not spans):
+            name = comment[2] if comment and comment[1] == "sent_id" else name
+        elif spans and len(cells) > 1 and _TAG.fullmatch(cells[-1]):
+            rows += [cells] if cells[0] != "-DOCSTART-" else []
+        elif not spans and len(cells) == 10 and all(cells[:8]) and _ID.fullmatch(cells[ID]):
+            rows += [cells] if cells[ID].isdecimal() else []
+        elif cells[0] != "-DOCSTART-":
+            wanted = "a word and its tag" if spans else "a word in ten columns with tabs between"
+            raise file.error(f"{shown(line)} is not {wanted}")
     if not found:
         raise file.error("it holds no sentence; write a word on each line")
-    if metric != "spans" and {_answer(y, metric)[0] for x in found for y in x.rows} == {"_"}:
+    if not spans and {_answer(y, metric)[0] for _, x in found for y in x} == {"_"}:
         raise file.error(f"it has no values of {metric}")
     return found
 
 
-def _cells(file: File, line: str, metric: str) -> list[str]:
-    """The cells of a word, which have to be as the format wants them."""
-    cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
-    if metric == "spans":
-        good, wanted = len(cells) > 1 and _TAG.fullmatch(cells[-1]), "a word and its tag"
-    else:
-        good = len(cells) == 10 and all(cells[:8]) and _ID.fullmatch(cells[ID])
-        wanted = "a word in ten columns with a tab between each two"
-    if not good:
-        raise file.error(f"{shown(line)} is not {wanted}")
-    return cells
-
-
-def _table(file: File, pairs: Iterable[Any], metric: str) -> Table:
+def _table(file: File, right: list[Sentence], column: int, metric: str) -> Table:
     """The table of a system: what is right, or the entities that are right, wrong and missing."""
-    word, rows = ID if metric == "spans" else FORM, []
-    for own, gold in pairs:
-        said, true = ([x[word] for x in one.rows] for one in (own, gold))
-        names = own.name * bool(gold.name), gold.name * bool(own.name)
+    own, word, lines = _sentences(file, metric), ID if metric == "spans" else FORM, []
+    if column:
+        if not all(len(y) >= column and _TAG.fullmatch(y[column - 1]) for _, x in own for y in x):
+            raise file.error(f"gold {column} is no column that {metric} can use; name a file")
+        right = [(name, [x[:column] for x in rows]) for name, rows in own]
+    if len(own) != len(right):
+        raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
+    for (name, rows), (other, gold) in zip(own, right, strict=True):
+        said, true = ([x[word] for x in one] for one in (rows, gold))
+        names = (name, other) if name and other else ("", "")
         for x, y in zip([names[0], *said, "nothing"], [names[1], *true, "nothing"], strict=False):
             if x != y:
                 problem = f"a sentence has {shown(x)}, but {shown(y)} in gold"
                 raise file.error(f"{problem}: ids and words have to be alike")
-        row = {"sent_id": own.name, "text": " ".join(true)}
+        line: dict[str, Any] = {"sent_id": name, "text": " ".join(true)}
         if metric == "spans":
-            found, right = (entities(x[-1] for x in one.rows) for one in (own, gold))
-            row |= {"gold": " ".join(x[-1] for x in gold.rows), "tp": len(found & right)}
-            row |= {"fp": len(found - right), "fn": len(right - found)}
+            found, wanted = (entities(x[-1] for x in one) for one in (rows, gold))
+            line |= {"gold": " ".join(x[-1] for x in gold), "tp": len(found & wanted)}
+            line |= {"fp": len(found - wanted), "fn": len(wanted - found)}
         else:
-            both = zip(own.rows, gold.rows, strict=True)
-            row[metric] = sum(_answer(x, metric) == _answer(y, metric) for x, y in both)
-        rows.append(row)
-    if not all(x["sent_id"] for x in rows):
-        rows = [{x: y for x, y in row.items() if x != "sent_id"} for row in rows]
-    return of_frame(rows, file.path, file=file, known={"agree": ["text"]})
+            both = zip(rows, gold, strict=True)
+            line[metric] = sum(_answer(x, metric) == _answer(y, metric) for x, y in both)
+        lines.append(line)
+    if not all(x["sent_id"] for x in lines):
+        lines = [{x: y for x, y in line.items() if x != "sent_id"} for line in lines]
+    return of_frame(lines, file.path, file=file, known={"agree": ["text"]})
 
 
 def _answer(row: Sequence[str], metric: str) -> tuple[str, ...]:

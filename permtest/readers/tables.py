@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +48,8 @@ LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
 
 #: How archives and workbooks begin, and compressed files; a way to compress members of archives.
 ZIP, GZIP, ZSTANDARD = b"PK\x03\x04", b"\x1f\x8b", 93
+#: How files of tables with types begin, and what opens them.
+TYPED = {b"PAR1": "read_parquet", b"ARROW1": "read_feather"}
 
 #: File -> its columns: their numbers from 1, names, first cells, and what they hold.
 Columns = Mapping[str, Sequence[tuple[int, str, str, str]]]
@@ -90,11 +92,23 @@ class ReadError(ValueError):
         self.many = many
 
     def __str__(self) -> str:
-        return self._with(self.call())
+        given = dict(self.proposal or {})
+        parts = [x if x == FRAME else repr(x) for x in given.pop("paths", ())]
+        parts += [f"{key}={value!r}" for key, value in given.items()]
+        return self._with(f"pt.read{'_many' * self.many}({', '.join(parts)})")
 
     def on_command_line(self, command: str = "permtest compare") -> str:
         """The same with a command in place of a call."""
-        return self._with(self.options(command))
+        given, words = dict(self.proposal or {}), [command]
+        words += [quote(x) for x in given.pop("paths", ())]
+        for key, value in given.items():
+            name = f"--{'metric' if key == 'statistic' else key.replace('_', '-')}"
+            if key == "higher_is_better":
+                words.append("--higher-is-better" if value else "--lower-is-better")
+                continue
+            for one in [",".join(listed(value))] if key == "systems" else map(str, listed(value)):
+                words.append(f"{name}{'=' if one[:1] == '-' else ' '}{quote(one)}")
+        return self._with(" ".join(words))
 
     def _with(self, example: str) -> str:
         lines = [self.problem + ":" * bool(self.columns)]
@@ -105,27 +119,7 @@ class ReadError(ValueError):
                 cells = (f"{text!s:<{width}}" for text, width in zip(one, widths, strict=False))
                 lines.append(f"  {'  '.join(cells)}  {one[-1]}".rstrip())
             lines += [f"  and {len(columns) - COLUMNS} more"] * (len(columns) > COLUMNS)
-        return "\n".join([*lines, *[f"For example:  {example}"] * bool(example)])
-
-    def options(self, command: str = "permtest compare") -> str:
-        """The proposal as a command; empty if there is none."""
-        given, words = dict(self.proposal or {}), [command]
-        words += [quote(x) for x in given.pop("paths", ())]
-        for key, value in given.items():
-            name = f"--{'metric' if key == 'statistic' else key.replace('_', '-')}"
-            if key == "higher_is_better":
-                words.append("--higher-is-better" if value else "--lower-is-better")
-                continue
-            for one in [",".join(listed(value))] if key == "systems" else map(str, listed(value)):
-                words.append(f"{name}{'=' if one[:1] == '-' else ' '}{quote(one)}")
-        return " ".join(words) if self.proposal else ""
-
-    def call(self) -> str:
-        """The proposal as a call in Python; empty if there is none."""
-        given = dict(self.proposal or {})
-        parts = [x if x == FRAME else repr(x) for x in given.pop("paths", ())]
-        parts += [f"{key}={value!r}" for key, value in given.items()]
-        return f"pt.read{'_many' * self.many}({', '.join(parts)})" if parts else ""
+        return "\n".join([*lines, *[f"For example:  {example}"] * bool(self.proposal)])
 
 
 def listed(value: Any) -> list[Any]:
@@ -173,27 +167,27 @@ class File:
     path: str
     data: bytes = field(repr=False)
 
+    def __post_init__(self) -> None:
+        if len(self.data) > MOST_BYTES:
+            raise self.error(TOO_LARGE)
+
     @classmethod
     def load(cls, source: Any) -> Any:
         """Read a path, "-" for standard input, or a buffer; what is in memory stays as it is."""
-        if hasattr(source, "read") or (isinstance(source, str) and source == "-"):
-            stream = sys.stdin.buffer if isinstance(source, str) else source
-            data = stream.read(MOST_BYTES + 1)
-            data = data.encode() if isinstance(data, str) else data
-            source = cls(str(getattr(stream, "name", "buffer")), data)
-        elif isinstance(source, str | PurePath):
-            with Path(source).open("rb") as file:
+        stream = sys.stdin.buffer if isinstance(source, str) and source == "-" else source
+        if isinstance(stream, str | PurePath):
+            with Path(stream).open("rb") as file:
                 source = cls(str(source), file.read(MOST_BYTES + 1))
-        return source.unpacked() if isinstance(source, File) else source
-
-    def unpacked(self) -> File:
-        """What is in a compressed file, or in an archive of one; others as they are."""
-        if len(self.data) > MOST_BYTES:
-            raise self.error(TOO_LARGE)
-        if self.data.startswith(GZIP):
-            return self._part(lambda: gzip.open(BytesIO(self.data)))
-        names = self.members()
-        return self.member(names[0]) if len(names) == 1 else self
+        elif callable(getattr(stream, "read", None)):
+            data = stream.read(MOST_BYTES + 1)
+            name = source if source == "-" else getattr(stream, "name", "buffer")
+            source = cls(str(name), data.encode() if isinstance(data, str) else data)
+        if not isinstance(source, File):
+            return source
+        names = source.members()
+        if len(names) == 1:
+            return source.member(names[0])
+        return source._part(gzip.open) if source.data.startswith(GZIP) else source
 
     def members(self) -> list[str]:
         """The names of the files in an archive, or in a workbook, which is one; none of others."""
@@ -209,14 +203,16 @@ class File:
             module = "backports.zstd.zipfile"
             module = optional(module, needed_by=printable(self.path), extra="inspect")
             archive = module.ZipFile(BytesIO(self.data))
-        return self._part(lambda: archive.open(name))
+        return self._part(lambda _: archive.open(name))
 
-    def _part(self, opened: Callable[[], Any]) -> File:
-        with self.reading(), opened() as stream:
-            found = File(self.path, stream.read(MOST_BYTES + 1))
-        if len(found.data) > MOST_BYTES:
-            raise self.error(TOO_LARGE)
-        return found
+    def _part(self, opened: Any) -> File:
+        with self.reading(), opened(BytesIO(self.data)) as stream:
+            return File(self.path, stream.read(MOST_BYTES + 1))
+
+    @property
+    def binary(self) -> bool:
+        """Whether it is a workbook, another archive, or a table with types."""
+        return self.data.startswith((ZIP, *TYPED))
 
     @cached_property
     def text(self) -> str:
@@ -253,7 +249,6 @@ class Facts(NamedTuple):
 
     numbers: bool  # all that are not empty, and some are not
     whole: bool
-    names: bool  # text or whole numbers, which may name something
     distinct: int
     even: bool  # each value as often as the others
     counts: str  # "1 to 36", where it counts
@@ -271,11 +266,17 @@ class Table:
     frame: pd.DataFrame
     header: bool = True
     decimal: str = "."
-    row: str = "row"  # what the place of a row is called, and that of the first
-    first: int = 1
+    first: str = "row 1"  # where the first row stands
     known: Mapping[str, Any] = field(default_factory=dict)
     called: str = ""  # the system, where the file says it
     file: File | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.frame.columns[self.frame.columns.duplicated()][:1]:
+            where = printable(self.path)
+            raise ReadError(f"{where}: two columns are called {shown(name)}; rename one")
+        if self.frame.size > MOST_CELLS:
+            raise ReadError(f"{printable(self.path)}: {TOO_LARGE}")
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -304,9 +305,9 @@ class Table:
         return ReadError(f"{printable(self.path)}, {self.place(row)}{where}: {problem}")
 
     def place(self, row: int) -> str:
-        """Where a row stands in the file, also behind cells with line breaks."""
-        above = self.frame.iloc[:row].to_numpy().ravel() if self.row == "line" else ()
-        return f"{self.row} {row + self.first + sum(x.count(chr(10)) for x in above)}"
+        """Where a row stands in the file."""
+        kind, first = self.first.split()
+        return f"{kind} {row + int(first)}"
 
     def number(self, cell: str) -> str | None:
         """A number with a decimal point; None if a cell is no number, nor empty."""
@@ -342,8 +343,7 @@ class Table:
             whole, low, high = not any(x % 1 for x in values), min(values), max(values)
             counts = whole and even and 2 < size <= SAMPLE and low in (0, 1)
             text = f"{low:g} to {high:g}" if counts and high - low == size - 1 else ""
-            labels = bool(head) and whole >= numbers
-            found[name] = Facts(numbers, whole, labels, size, even, text)
+            found[name] = Facts(numbers, whole, size, even, text)
         return found
 
 
@@ -369,24 +369,9 @@ def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
-    names = [str(x) if header else str(x + 1) for x in frame.columns]
-    cells = {i: _texts(frame.iloc[:, i]) for i in range(len(names))}
-    return _named(pd.DataFrame(cells, dtype=object), path, names, header=header, **fields)
-
-
-def _named(frame: Any, path: str, names: list[str], **fields: Any) -> Table:
-    """The table of a frame of texts, whose columns get names."""
-    if len({*names}) < len(names):
-        twice = next(x for x in names if names.count(x) > 1)
-        raise ReadError(f"{printable(path)}: two columns are called {shown(twice)}; rename one")
-    frame.columns = names
-    return Table(path, frame, **fields)
-
-
-def _texts(column: Any) -> Any:
-    """A column of a frame as text, "" where it is missing; numbers as they are printed."""
-    cells = column.astype(object).mask(column.isna(), "")
-    return np.array([*map(_text, cells), ""], dtype=object)[:-1]
+    cells = frame.astype(object).mask(frame.isna(), "").map(_text).astype(object)
+    cells.columns = pd.Index([printable(x) if header else str(x + 1) for x in frame], dtype=object)
+    return Table(path, cells, header, **fields)
 
 
 def _text(cell: Any) -> str:
@@ -395,30 +380,24 @@ def _text(cell: Any) -> str:
 
 def table_of(file: File, records: str | None = None) -> Table:
     """The table in a file of any kind."""
-    if file.data.startswith(ZIP):
-        return _of_workbook(file)
-    if file.text.lstrip()[:1] in ("{", "["):
-        return _of_json(file, records)
-    if records is not None:
-        raise file.error("it is no JSON, and only JSON has a path of records")
-    return _of_lines(file)
-
-
-def _of_workbook(file: File) -> Table:
-    """The table of a workbook with one sheet that is not empty."""
     import pandas as pd
 
+    if records is not None and (file.binary or file.text.lstrip()[:1] not in ("{", "[")):
+        raise file.error("it is no JSON, and only JSON has a path of records")
+    if not file.binary:
+        return _of_json(file, records) if file.text.lstrip()[:1] in ("{", "[") else _of_lines(file)
     with file.reading():
-        inside = zipfile.ZipFile(BytesIO(file.data)).infolist()
-        if sum(x.file_size for x in inside) > MOST_BYTES:
+        for method in [y for x, y in TYPED.items() if file.data.startswith(x)]:
+            return of_frame(getattr(pd, method)(BytesIO(file.data)), file.path, file=file)
+        if sum(x.file_size for x in zipfile.ZipFile(BytesIO(file.data)).infolist()) > MOST_BYTES:
             raise file.error(TOO_LARGE)
         how: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
         sheets = pd.read_excel(BytesIO(file.data), sheet_name=None, **how)
-    names = [x for x, frame in sheets.items() if frame.size]
-    if len(names) != 1:
-        problem = f"it has {len(names)} sheets with cells: {some(names)}"
-        raise file.error(f"{problem}; keep one, or save that as CSV")
-    return _headed(sheets[names[0]].map(_text), file)
+        names = [x for x, frame in sheets.items() if frame.size]
+        if len(names) != 1:
+            problem = f"it has {len(names)} sheets with cells: {some(names)}"
+            raise file.error(f"{problem}; keep one, or save that as CSV")
+        return _headed(sheets[names[0]].map(_text).astype(object), file)
 
 
 def _of_lines(file: File) -> Table:
@@ -440,28 +419,28 @@ def _of_lines(file: File) -> Table:
     if re.search(r"[ \t]+(\n|\r|[,;\t])", file.text):
         frame = frame.apply(lambda cells: cells.str.strip()).astype(object)
     comma = separator == ";" and re.search(r"(^|;)\s*[+-]?\d*,\d+\s*(;|$)", file.text, re.MULTILINE)
-    return _headed(frame, file, decimal="," if comma else ".", row="line")
+    kind = "row" if len(frame) < file.text.count("\n") else "line"  # cells have line breaks
+    return _headed(frame, file, decimal="," if comma else ".", kind=kind)
 
 
 def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
     """What separates cells, and how many cells the first line has, and the second at least."""
     for separator in ("\t", ";", ",", " "):
         lines = [" ".join(x.split()) for x in lines] if separator == " " else lines
-        cells = list(csv.reader(lines, delimiter=separator))
-        first, second = len(cells[0]), len(cells[-1])
+        first, *_, second = (len(x) for x in csv.reader([*lines, *lines[-1:]], delimiter=separator))
         if max(first, second) > 1 and second - first in (0, 1):
             return r"\s+" if separator == " " else separator, first, second
     width = len(lines[0].split(","))
     return ",", width, width
 
 
-def _headed(frame: Any, file: File, **fields: Any) -> Table:
+def _headed(frame: Any, file: File, decimal: str = ".", kind: str = "row") -> Table:
     """The table in cells, whose first row may be the header."""
     filled = (frame != "").any(axis=1).to_numpy()
     frame = frame.iloc[: np.flatnonzero(filled).max(initial=-1) + 1]
     if not filled[: len(frame)].all():
-        raise file.error(f"line {filled.argmin() + 1} is empty")
-    bare = Table(file.path, frame, False, **fields)
+        raise file.error(f"{kind} {filled.argmin() + 1} is empty")
+    bare = Table(file.path, frame, decimal=decimal)
     cells = [str(x) for x in frame.iloc[0]]
     numbers = [bool(x) and bare.number(x) is not None for x in cells]
     again = any(x and (frame.iloc[1:, i] == x).any() > numbers[i] for i, x in enumerate(cells))
@@ -473,9 +452,8 @@ def _headed(frame: Any, file: File, **fields: Any) -> Table:
     frame = frame.iloc[int(header) :].reset_index(drop=True)
     if not len(frame):
         raise file.error("it has a header and no lines")
-    names = [x if header and x else str(i) for i, x in enumerate(cells, 1)]
-    fields |= {"header": header, "first": 1 + header, "file": file}
-    return _named(frame, file.path, names, **fields)
+    frame.columns = [printable(x) if header and x else str(i) for i, x in enumerate(cells, 1)]
+    return Table(file.path, frame, header, decimal, f"{kind} {1 + header}", file=file)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
@@ -487,6 +465,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def documents(file: File) -> Iterator[Any]:
+    """The document that a file is; or those of JSON lines, one after the other."""
+    lines = [x for x in file.text.split("\n") if x.strip()]
+    try:
+        json.loads(lines[0])
+    except (ValueError, RecursionError):
+        lines = [file.text]
+    return (parsed(file, x) for x in lines)
+
+
 def parsed(file: File, text: str) -> Any:
     """A document of JSON, in which numbers stay the text that they are."""
     if text.count(",") + text.count("[") + text.count("{") > MOST_CELLS:
@@ -496,36 +484,24 @@ def parsed(file: File, text: str) -> Any:
         return json.loads(text, parse_constant=lambda _: None, **how)
 
 
-def documents(file: File) -> Iterator[Any]:
-    """The document that a file is; or those of JSON lines, one after the other."""
-    lines = [x for x in file.text.split("\n") if x.strip()]
-    try:
-        json.loads(lines[0])
-    except (ValueError, RecursionError):
-        lines = [file.text]
-    for line in lines:
-        yield parsed(file, line)
-
-
 def _of_json(file: File, records: str | None) -> Table:
     """The table of JSON lines, of a list of records, or of what `records` names."""
     lines = list(documents(file))
-    several = len(lines) > 1 or PurePath(file.path).suffix in (".jsonl", ".ndjson")
-    found = whole = lines if several else lines[0]
+    found = whole = lines if len(lines) > 1 else lines[0]
     for key in () if records in (None, ".") else str(records).split("."):
-        if isinstance(found, list):
-            found = {str(i): x for i, x in enumerate(found)}
-        found = found.get(key) if isinstance(found, dict) else None
+        inside = found if isinstance(found, dict) else dict(enumerate(listed(found)))
+        found = {str(i): x for i, x in inside.items()}.get(key)
     if records is not None and isinstance(found, dict):
         pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
         found = [{"key": k} | x for k, x in pairs]
     if isinstance(found, list) and found:
         return of_records(file, found)
-    lists = sorted(_lists_in(whole, "", 6), reverse=True)[:COLUMNS]
+    with file.reading():
+        lists = sorted(_lists_in(whole), reverse=True)[:COLUMNS]
     if not lists:
         raise file.error("it holds no list of records")
     columns = [(i, *one[1:]) for i, one in enumerate(lists, 1)]
-    problem = f"say where the records are (--records PATH). {printable(file.path)} has lists in"
+    problem = f"say where the records are (records). {printable(file.path)} has lists in"
     raise ReadError(problem, {printable(file.path): columns}, {"records": lists[0][1]})
 
 
@@ -536,22 +512,17 @@ def of_records(file: File, found: Sequence[Any], **fields: Any) -> Table:
     with file.reading():
         objects = {isinstance(x, dict) for x in found} == {True}
         frame = pd.json_normalize(list(found)) if objects else pd.DataFrame(list(found))
-    if frame.size > MOST_CELLS:
-        raise file.error(TOO_LARGE)
     return of_frame(frame, file.path, file=file, **fields)
 
 
-def _lists_in(value: Any, path: str, depth: int) -> Iterator[tuple[int, str, str, str]]:
+def _lists_in(value: Any, path: str = "") -> Iterator[tuple[int, str, str, str]]:
     """Length, path and fields of each list of records, or object of records."""
-    inside = list(value.values()) if isinstance(value, dict) else value
-    if not isinstance(inside, list) or not depth:
-        return
-    head = inside[:100]
-    single = isinstance(value, dict) and all(isinstance(x, str | bool) for x in inside)
-    if len(inside) > 1 and (single or all(isinstance(x, dict) for x in head)):
-        fields = list(dict.fromkeys(k for x in head if not single for k in x)) or ["value"]
-        fields = ["key", *fields] if isinstance(value, dict) else fields
+    keyed = isinstance(value, dict)
+    inside = list(value.values()) if keyed else value if isinstance(value, list) else []
+    kinds = {*map(type, inside)}
+    if len(inside) > 1 and (kinds == {dict} or (keyed and kinds <= {str, bool})):
+        fields = ["key"] * keyed + (list(inside[0]) if kinds == {dict} else ["value"])
         yield len(inside), path or ".", f"{len(inside):,} records", some(fields, 8)
         return
-    for key, one in list(value.items())[:100] if isinstance(value, dict) else ():
-        yield from _lists_in(one, f"{path}.{key}".strip("."), depth - 1)
+    for key in value if keyed else ():
+        yield from _lists_in(value[key], f"{path}.{key}".strip("."))

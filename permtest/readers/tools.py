@@ -6,7 +6,6 @@ systems, and scores by their names. Rows of one item, run and system are put tog
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -27,10 +26,10 @@ def _lm_eval(records: Records) -> Rows:
     for record in records:
         hashes = [record.get(x) for x in ("doc_hash", "target_hash", "target")]
         target = next((x for x in hashes if isinstance(x, str)), "")
-        row = {"id": record["doc_id"], "target": target}
         every = [x for x in record if x not in _BESIDE and not x.endswith("_hash")]
         end = f",{record['filter']}" if "filter" in record else ""
-        yield row | {f"{x}{end}": record.get(x) for x in record.get("metrics", every)}
+        scores = {f"{x}{end}": record.get(x) for x in record.get("metrics", every)}
+        yield {"id": record["doc_id"], "target": target} | scores
 
 
 def _inspect(logs: Records) -> Rows:
@@ -50,8 +49,7 @@ def _helm(records: Records) -> Rows:
     """Statistics of HELM: those of an instance stand in several records."""
     for record in records:
         row = {"id": record["instance_id"], "run": record.get("train_trial_index")}
-        if record.get("perturbation"):
-            row["id"] += f", {json.dumps(record['perturbation'], sort_keys=True)}"
+        row["id"] += f", {record['perturbation']}" if record.get("perturbation") else ""
         for stat in record["stats"]:
             named = (stat["name"].get(key) for key in ("name", "split", "sub_split"))
             value = stat.get("sum") if stat.get("count") == "1" else stat.get("mean")
@@ -59,29 +57,18 @@ def _helm(records: Records) -> Rows:
         yield row
 
 
-def _every_eval_ever(records: Records) -> Rows:
-    """Instances of Every Eval Ever: a sample has a record for each evaluation."""
-    for record in records:
-        row = {"id": record["sample_id"], "run": (record.get("metadata") or {}).get("epoch")}
-        row |= {"system": record["model_id"], "target": record.get("sample_hash") or ""}
-        evaluation = record["evaluation"]
-        value = evaluation.get("score", evaluation.get("is_correct"))
-        yield row | {record.get("evaluation_name") or "score": value}
-
-
 #: What makes rows, and sets of keys of which the first record has one.
 TOOLS: dict[Callable[[Records], Rows], tuple[str, ...]] = {
     _lm_eval: ("doc_id doc", "doc_id doc_hash", "doc_id resps", "doc_id filtered_resps"),
     _inspect: ("version eval samples",),
     _helm: ("instance_id stats",),
-    _every_eval_ever: ("model_id sample_id evaluation",),
 }
 
 
 def load(file: File) -> Table | None:
     """The table of a file that a tool wrote; None of other files."""
     log = _unpacked(file)
-    if log is None and (file.members() or file.text.lstrip()[:1] not in ("{", "[")):
+    if log is None and (file.binary or file.text.lstrip()[:1] not in ("{", "[")):
         return None
     records = iter([log]) if log else documents(file)
     first = next(records)
@@ -97,15 +84,11 @@ def load(file: File) -> Table | None:
             same = found.setdefault(tuple(map(row.get, ("id", "run", "system"))), row)
             if twice := [x for x in row if same.setdefault(x, row[x]) != row[x]]:
                 raise file.error(f"{printable(row['id'])} has two values of {twice[0]}; keep one")
-    return _declared(file, list(found.values()))
-
-
-def _declared(file: File, rows: list[dict[str, Any]]) -> Table:
-    """The table of rows, and what their columns are."""
-    constant = [x for x in ("run", "system") if len({row.get(x) for row in rows}) == 1]
+    lines = list(found.values())
+    constant = [x for x in ("run", "system") if len({row.get(x) for row in lines}) == 1]
     folder = PurePath(file.path).parent.name  # which tools call by the model
-    called = str(rows[0].get("system") or folder) if "system" in constant else ""
-    table = of_records(file, [{x: y for x, y in row.items() if x not in constant} for row in rows])
+    called = str(lines[0].get("system") or folder) if "system" in constant else ""
+    table = of_records(file, [{x: row[x] for x in row if x not in constant} for row in lines])
     known: dict[str, Any] = {x: x for x in ("id", "run", "system") if x in table.names}
     others = [x for x in table.names if x not in known and x != "target"]
     known |= {"scores": [x for x in others if table.facts[x].numbers], "agree": ["target"]}
@@ -121,9 +104,5 @@ def _unpacked(file: File) -> dict[str, Any] | None:
     if head is None:
         return None
     every = [x for x in names if x.startswith("samples/") and x.endswith(".json")]
-
-    def part(name: str) -> Any:
-        return parsed(file, file.member(name).text)
-
-    samples = part("summaries.json") if "summaries.json" in names else ()
-    return {**part(head), "samples": samples if len(samples) == len(every) else map(part, every)}
+    first, *samples = (parsed(file, file.member(x).text) for x in [head, *every])
+    return {**first, "samples": samples}
