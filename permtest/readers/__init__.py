@@ -6,13 +6,12 @@ it. The checks are made on that frame, and scores are made of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from inspect import signature
-from itertools import cycle
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,7 +22,6 @@ from permtest.readers import annotated, tools
 from permtest.readers.annotated import METRICS
 from permtest.readers.tables import (
     FRAME,
-    LETTERS,
     File,
     ReadError,
     Table,
@@ -78,7 +76,7 @@ def read(
     r"""Read the scores of two systems on the same items.
 
     Columns are declared, by their names or their numbers from 1. These need no declaration: two
-    tables with an id column of the same name and one column of numbers each; a table of an id
+    tables with an id column and one column of numbers each, of the same names; a table of an id
     column and exactly two others, both of numbers; a table with columns called id, system and
     score; lines of two numbers without a header, and two files of one number a line; files of
     evaluation tools that hold one score. An id column is called id, item, index or qid, or ends in
@@ -88,8 +86,8 @@ def read(
     Parameters
     ----------
     path : str, path-like, "-", buffer, data frame or records
-        Both systems, or the first one. Tables (CSV, TSV, Excel, JSON, JSON lines; as they are, or
-        in gzip or zip; parquet and feather), or what lm-evaluation-harness, inspect_ai or HELM wrote.
+        Both systems, or the first one. Tables (CSV, TSV, Excel, parquet, feather, JSON, JSON lines;
+        as they are, or in gzip or zip), or what lm-evaluation-harness, inspect_ai or HELM wrote.
         ``"-"`` is standard input.
     path_b : the same, optional
         The second system.
@@ -245,15 +243,12 @@ def _opened(sources: Sequence[Any], said: Said) -> tuple[list[Table], Said]:
     typed = isinstance(gold, str | int)
     if gold is None or (typed and tables[0].named(gold) in tables[0].names):
         return tables, known
-    path, _, column = str(gold).rpartition(":") if typed and not _is_file(gold) else (gold, "", "")
-    if typed and not _is_file(path):
+    whole = not typed or Path(str(gold)).is_file()
+    path, _, column = (gold, "", "") if whole else str(gold).rpartition(":")
+    if not (whole or Path(path).is_file()):
         problem = f"gold {printable(gold)}: no such column, and no such file"
         raise ReadError(problem, columns_of(tables))
     return tables, {**known, "right": (_table(File.load(path), {}), column)}
-
-
-def _is_file(path: Any) -> bool:
-    return Path(str(path)).is_file()
 
 
 def _table(source: Any, said: Said) -> Table:
@@ -281,17 +276,13 @@ def _ids(table: Table, said: Said) -> list[str]:
     if "id" in said:
         return [table.column(x, "id") for x in listed(said["id"])]
     names = [x for x in table.names if x.lower() in IDS or x.lower().endswith("_id")]
-    return [x for x in names if x not in _taken(table, said)]
-
-
-def _taken(table: Table, said: Said) -> set[str]:
-    """The columns that are declared as something else than an id."""
-    return {table.named(x) for role in ROLES for x in listed(said.get(role))}
+    return [x for x in names if x in _free(table, {**said, "id": ()})]
 
 
 def _free(table: Table, said: Said) -> list[str]:
     """The columns that are declared as nothing, and are no ids."""
-    return [x for x in table.names if x not in {*_ids(table, said), *_taken(table, said)}]
+    taken = {table.named(x) for role in ROLES for x in listed(said.get(role))}
+    return [x for x in table.names if x not in {*taken, *_ids(table, said)}]
 
 
 def _numbers(table: Table, said: Said) -> list[str]:
@@ -403,13 +394,10 @@ def _values_proposed(tables: Sequence[Table], said: Said, many: bool) -> Said:
         scores = [x for x in scores if x in other and sorted(table.frame[x]) != sorted(other[x])]
     if wide:
         alike = "gold" in said or len({facts[x].whole for x in scores}) == 1
-        good = (
-            alike
-            and len(scores) > 1
-            and (many or len(scores) == 2)
-            and not {"score", "layouts"} & {*scores, *said}
-        )
-        return _of_systems(scores, many) if good and not _recurs(table, said) else {}
+        several = len(scores) == 2 or (many and len(scores) > 2)
+        if {"score", "layouts"} & {*scores, *said} or not (alike and several):
+            return {}
+        return {} if _recurs(table, said) else _of_systems(scores, many)
     if not (len(scores) == 1 or table.known):
         scores = [x for x in scores if x == "score" or x in STATISTICS]
     good = not _is_enough(tables, said) and (len(scores) == 1 or (bool(scores) and table.known))
@@ -494,26 +482,22 @@ def _lines(tables: Sequence[Table], said: Said) -> tuple[pd.DataFrame, list[str]
         raise ReadError(f"no system is called {shown(name)}: there are {some(every)}")
     if len(systems) < 2:
         raise ReadError("there is one system, and a comparison needs two")
+    lines = lines if systems == every else lines[lines["system"].isin(systems)]
     lines = lines.assign(system=pd.Index(systems).get_indexer(lines["system"]))
-    lines = lines[lines["system"] >= 0] if systems != every else lines
     sizes = np.bincount(lines["system"])
     if not ids and ({"system", "run", "right"} & {*said} or len({*sizes.tolist()}) > 1):
         each = [f"{x} has {n:,} lines" for x, n in zip(systems, sizes, strict=True)]
         problem = f"nothing says which lines are of one item (id): {some(each)}"
         raise ReadError(problem, columns_of(tables[:1]))
-    every = lines["item"]
-    if "right" in said:
-        right = said["right"][0]
-        gold = pd.Series(_right(right, said).to_numpy(), _items(right, ids, said))
-        for i in np.flatnonzero(gold.index.duplicated())[:1]:
-            raise right.error(int(i), f"{some(ids)} {shown(gold.index[i])} comes twice")
-        lines, every = lines.assign(gold=every.map(gold)), [*every, *gold.index]
-    numbers, names = pd.factorize(np.asarray(every, dtype=object))
+    gold = _right(tables[0], said) if "right" in said else None
+    items = lines["item"] if gold is None else [*lines["item"], *gold.index]
+    lines = lines if gold is None else lines.assign(gold=lines["item"].map(gold))
+    numbers, names = pd.factorize(np.asarray(items, dtype=object))
     return lines.assign(item=numbers[: len(lines)]), systems, np.asarray(names)
 
 
 def _right(table: Table, said: Said) -> pd.Series:
-    """The right labels, of a file of their own or of a column."""
+    """The right labels, by items if they are in a file of their own."""
     if "right" not in said:
         return table.frame[table.column(said["gold"], "gold")]
     right, column = said["right"]
@@ -522,7 +506,11 @@ def _right(table: Table, said: Said) -> pd.Series:
     names = [x for x in names if x == said.get("prediction")] or names
     if len(names) != 1:
         raise ReadError("which column of the file is right? (gold: FILE:COL)", columns_of([right]))
-    return right.frame[names[0]]
+    ids = _ids(table, said)
+    gold = right.frame[names[0]].set_axis(_items(right, ids, said))
+    for i in np.flatnonzero(gold.index.duplicated())[:1]:
+        raise right.error(int(i), f"{some(ids)} {shown(gold.index[i])} comes twice")
+    return gold
 
 
 def _items(table: Table, ids: Sequence[str], said: Said) -> NDArray[Any]:
@@ -607,12 +595,12 @@ def _check_single(lines: pd.DataFrame, tables: Sequence[Table], item: Any, said:
     table = tables[int(line["system"])]
     problem = f"{some(_ids(table, said))} {shown(item[int(line['item'])])} comes twice (first in "
     problem += f"{table.place(int(first['row']))}); name what tells its lines apart (run)"
-    error, labels = table.error(int(line["row"]), problem), list[str]()
-    if table.header and "run" not in said and (tables[-1] is not table or "system" in said):
-        labels = [x for x in _free(table, said) if table.facts[x].distinct < len(table)]
-        labels = [x for x in labels if table.facts[x].whole >= table.facts[x].numbers]
-    single = [x for x in labels if not _recurs(table, said, x)]
-    error.columns, error.proposal = columns_of([table]), {"run": single[0]} if single else None
+    error, single = table.error(int(line["row"]), problem), list[str]()
+    if table.header and "run" not in said and not _is_wide([*{*tables}], said):
+        few = [x for x in _free(table, said) if table.facts[x].distinct < len(table)]
+        few = [x for x in few if table.facts[x].whole >= table.facts[x].numbers]
+        single = [x for x in few if not _recurs(table, said, x)]
+    error.columns, error.proposal = columns_of([table]), dict(zip(["run"], single, strict=False))
     raise error
 
 
@@ -651,21 +639,20 @@ def _complete(
 
 def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], said: Said) -> None:
     """Refuse texts of the same name that differ between lines of one item."""
-    table, own = tables[0], {*_taken(tables[0], said), *_ids(tables[0], said)}
-    names = [x for x in table.names if table.header and x not in own and not table.facts[x].numbers]
-    must = [*table.known.get("agree", ()), said.get("gold"), said.get("clusters")]
-    for name in dict.fromkeys([*names, *map(str, must)]):
-        for other, lines in zip(tables[1:], firsts[1:], strict=True):
-            if name not in table.names or name not in other.names:
-                continue
-            x = table.frame[name].reindex(firsts[0]["row"]).fillna("").to_numpy()
-            y = other.frame[name].reindex(lines["row"]).fillna("").to_numpy()
-            for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
-                there = f"{printable(table.path)}, {table.place(int(firsts[0]['row'].iloc[i]))}"
-                problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
-                problem += f"({there}); check the ids, or say what the column is "
-                problem += "(system; or what systems answered, prediction)"
-                raise other.error(int(lines["row"].iloc[i]), problem, name)
+    table, free = tables[0], _free(tables[0], said)
+    names = [x for x in free if table.header and not table.facts[x].numbers]
+    names += [*table.known.get("agree", ()), *(str(said.get(x)) for x in ("gold", "clusters"))]
+    pairs = zip(tables[1:], firsts[1:], strict=True)
+    for other, lines, name in ((x, y, z) for x, y in pairs for z in dict.fromkeys(names)):
+        if name not in table.names or name not in other.names:
+            continue
+        x = table.frame[name].reindex(firsts[0]["row"]).fillna("").to_numpy()
+        y = other.frame[name].reindex(lines["row"]).fillna("").to_numpy()
+        for i in np.flatnonzero((x != y) & (x != "") & (y != ""))[:1]:
+            problem = f"{shown(y[i])}, but {shown(x[i])} in the line that it is paired with "
+            problem += f"({printable(table.path)}, {table.place(int(firsts[0]['row'].iloc[i]))}); "
+            problem += "check the ids, or say what the column is (system, or prediction)"
+            raise other.error(int(lines["row"].iloc[i]), problem, name)
 
 
 def _total(columns: Sequence[NDArray[Any]]) -> str:

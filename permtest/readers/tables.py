@@ -486,6 +486,8 @@ def parsed(file: File, text: str) -> Any:
 
 def _of_json(file: File, records: str | None) -> Table:
     """The table of JSON lines, of a list of records, or of what `records` names."""
+    import pandas as pd
+
     lines = list(documents(file))
     found = whole = lines if len(lines) > 1 else lines[0]
     for key in () if records in (None, ".") else str(records).split("."):
@@ -495,7 +497,8 @@ def _of_json(file: File, records: str | None) -> Table:
         pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
         found = [{"key": k} | x for k, x in pairs]
     if isinstance(found, list) and found:
-        return of_records(file, found)
+        with file.reading():
+            return of_frame(pd.json_normalize(found), file.path, file=file)
     with file.reading():
         lists = sorted(_lists_in(whole), reverse=True)[:COLUMNS]
     if not lists:
@@ -503,16 +506,6 @@ def _of_json(file: File, records: str | None) -> Table:
     columns = [(i, *one[1:]) for i, one in enumerate(lists, 1)]
     problem = f"say where the records are (records). {printable(file.path)} has lists in"
     raise ReadError(problem, {printable(file.path): columns}, {"records": lists[0][1]})
-
-
-def of_records(file: File, found: Sequence[Any], **fields: Any) -> Table:
-    """The table of records: objects, lists, or single values."""
-    import pandas as pd
-
-    with file.reading():
-        objects = {isinstance(x, dict) for x in found} == {True}
-        frame = pd.json_normalize(list(found)) if objects else pd.DataFrame(list(found))
-    return of_frame(frame, file.path, file=file, **fields)
 
 
 def _lists_in(value: Any, path: str = "") -> Iterator[tuple[int, str, str, str]]:

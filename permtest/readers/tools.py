@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from permtest.readers.tables import File, Table, documents, of_records, parsed, printable
+from permtest.readers.tables import File, Table, documents, of_frame, parsed, printable
 
 Rows: TypeAlias = Iterator[dict[str, Any]]
 Records: TypeAlias = Iterable[Mapping[str, Any]]
@@ -88,7 +88,8 @@ def load(file: File) -> Table | None:
     constant = [x for x in ("run", "system") if len({row.get(x) for row in lines}) == 1]
     folder = PurePath(file.path).parent.name  # which tools call by the model
     called = str(lines[0].get("system") or folder) if "system" in constant else ""
-    table = of_records(file, [{x: row[x] for x in row if x not in constant} for row in lines])
+    kept = [{x: row[x] for x in row if x not in constant} for row in lines]
+    table = of_frame(kept, file.path, file=file)
     known: dict[str, Any] = {x: x for x in ("id", "run", "system") if x in table.names}
     others = [x for x in table.names if x not in known and x != "target"]
     known |= {"scores": [x for x in others if table.facts[x].numbers], "agree": ["target"]}

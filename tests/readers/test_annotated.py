@@ -97,13 +97,15 @@ def test_entities_beside_a_column_of_gold_or_a_file(tmp_path):
     assert [x.tolist() for x in scores.arrays] == [[[1, 0, 1], [1, 0, 0]], [[2, 1, 0], [0, 1, 1]]]
     gold = tmp_path / "gold.txt"
     gold.write_text("\n".join(line.rpartition(" ")[0] for line in A.split("\n")))
-    found = pt.read(*files, gold=str(gold), statistic="spans")
-    assert (found.values == scores.values).all()
-    with pytest.raises(ReadError, match="gold 9 is no column that spans can use"):
-        pt.read(*files, gold=9, statistic="spans")
+    assert (pt.read(*files, gold=str(gold), statistic="spans").values == scores.values).all()
     other = File("b", B.replace("B-MISC B", "B-LOC B").encode())
-    with pytest.raises(ReadError, match="column gold"):
-        pt.read(files[0], other, gold=3, statistic="spans")
+    for file, column, why in (
+        (files[1], 9, "9 is no"),
+        (files[1], 2, "2 is no"),
+        (other, 3, "column gold"),
+    ):
+        with pytest.raises(ReadError, match=why):
+            pt.read(files[0], file, gold=column, statistic="spans")
 
 
 @given(st.lists(st.sampled_from(["O", *(f"{x}-{y}" for x in "BIES" for y in ("PER", "LOC"))])))

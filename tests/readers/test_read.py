@@ -36,7 +36,9 @@ def test_two_tables_with_an_id_and_a_score():
     assert values(scores) == [[1, 0, 1, 0.5], [0, 0, 0, 1]]
     assert (scores.systems, scores.score, scores.higher_is_better) == (("a", "b"), "", None)
     assert scores.source["paired_by"] == "id"
-    assert values(read(A, B.replace("score", "points"))) == values(scores)
+    with pytest.raises(ReadError, match="say which columns are what"):
+        read(A, B.replace("score", "points"))
+    assert values(read(A, B.replace("score", "points"), score=2)) == values(scores)
     assert read(A, B, higher_is_better=False).higher_is_better is False
 
 
@@ -59,10 +61,9 @@ def test_columns_called_id_system_and_score():
 
 def test_lines_of_numbers_are_paired_by_order():
     assert values(read("1 2\n3.5 4\n5 6.5\n")) == [[1, 3.5, 5], [2, 4, 6.5]]
-    scores = read("1\n0\n1\n", "0\n0\n1\n")
-    assert (values(scores), scores.ids) == ([[1, 0, 1], [0, 0, 1]], None)
-    assert scores.source["paired_by"] == "their order"
-    assert read("mark\n1\n2\n", "mark\n2\n2\n", score="mark").source["paired_by"] == "their order"
+    for scores in (read("1\n0\n", "0\n0\n"), read("mark\n1\n0\n", "mark\n0\n0\n", score="mark")):
+        assert (values(scores), scores.ids) == ([[1, 0], [0, 0]], None)
+        assert scores.source["paired_by"] == "their order"
 
 
 @pytest.mark.parametrize("column", ["1\n2\n3\n4", "0\n1\n2\n3", "2\n1\n1\n2\n3\n3"])

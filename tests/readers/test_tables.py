@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 from datetime import datetime
+from shlex import split
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,8 @@ KINDS = {
     "row names of R": ("new old\n" + "".join(f'"{k}" {x} {y}\n' for k, x, y in ROWS)).encode(),
     "index of pandas": ("," + CSV[4:]).encode(),
     "Excel": binary("to_excel", index=False),
+    "parquet": binary("to_parquet"),
+    "feather": binary("to_feather"),
     "JSON": FRAME.to_json(orient="records").encode(),
     "JSON lines": FRAME.to_json(orient="records", lines=True).encode(),
     "nested": json.dumps(
@@ -69,11 +72,9 @@ def test_every_kind_of_file_is_the_same_table(kind):
 
 def test_text_of_windows_and_standard_input(monkeypatch):
     text = "Größe;a;b\nüber;1,5;2\nkurz;3;4,5\n".encode("cp1252")
-    scores = pt.read(File("x.csv", text), id="Größe", a="a", b="b")
-    assert scores.ids == ("über", "kurz")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    assert pt.read("-", id=1, a=2, b=3).ids == scores.ids
-    assert pt.read(io.BytesIO(text), id=1, a=2, b=3).ids == scores.ids
+    for source in (File("x.csv", text), "-", io.BytesIO(text)):
+        assert pt.read(source, id="Größe", a=2, b=3).ids == ("über", "kurz")
 
 
 def test_a_workbook_has_one_sheet_with_the_rows_that_people_see():
@@ -93,7 +94,7 @@ def test_a_workbook_has_one_sheet_with_the_rows_that_people_see():
     ("text", "why"),
     [
         ("id;a;b\nx;1,5;1.234\ny;2,5;3\n", "'1.234' is no number beside decimal commas"),
-        ('id,note,a,b\nx,"two\nlines",1,2\ny,o,1,no\n', "line 4, column b: 'no' is no number"),
+        ('id,note,a,b\nx,"two\nlines",1,2\ny,o,1,no\n', "row 3, column b: 'no' is no number"),
         ('[{"id": 1, "a": "good", "b": 2}]', "row 1, column a: 'good' is no number"),
         ("", "line 1 is empty"),
         ("id,a,b\n", "it has a header and no lines"),
@@ -145,21 +146,19 @@ def test_records_are_where_they_are_said_to_be():
 
 
 def test_numbers_are_read_as_they_are_written():
-    text = "id,a,b\nx,0.1,0.10000000000000001\ny,123456789012345678901,0\nz,0.6666666666666666,2\n"
+    text = "id,a,b\nx,0.1,0.10000000000000001\ny,123456789012345678901,0\n"
     scores = pt.read(File("x.csv", text.encode()))
-    difference = scores.differences().tolist()
-    assert difference[1] == 123456789012345678901 * scores.scale
+    assert scores.differences().tolist()[1] == 123456789012345678901 * scores.scale
     short = pt.read(File("x.csv", b"id,a,b\nx,0.1,0.10\ny,0.6666666666666666,0\nz,1,0\n"))
-    assert short.scale == 30
-    assert short.differences().tolist() == [0, 20, 30]
+    assert (short.scale, short.differences().tolist()) == (30, [0, 20, 30])
 
 
 def test_hostile_names_reach_no_terminal(command_line, tmp_path):
-    (tmp_path / "x.csv").write_text("na\x1b[31mme,new\u202e,old\nx\x07,1,2\ny,3,x\x1b\n")
+    (tmp_path / "x.csv").write_text("na\x1b[31mme,new\u202e,old\nx\x07,1,2\ny,3,4\n")
     err = command_line("compare", "x.csv")[2]
-    assert "\x1b" not in err
-    assert "\x07" not in err
-    assert "\u202e" not in err
+    assert err.replace("\n", "").isprintable()
+    code, out, _ = command_line(*split(err.partition("For example:  permtest ")[2]))
+    assert (code, out.replace("\n", "").isprintable()) == (0, True)
 
 
 def test_dates_and_objects_of_frames_are_text():

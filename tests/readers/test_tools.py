@@ -54,15 +54,7 @@ def helm(name, scores):
     return File(f"runs/{name}/per_instance_stats.json", data)
 
 
-def every_eval_ever(name, scores):
-    rows = [
-        {"model_id": name, "sample_id": f"s{i}", "sample_hash": f"h{i}", "evaluation": {"score": x}}
-        for i, x in enumerate(scores)
-    ]
-    return File("instances.jsonl", lines(rows))
-
-
-MAKERS = [lm_eval, inspect, archive, helm, every_eval_ever]
+MAKERS = [lm_eval, inspect, archive, helm]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -87,10 +79,9 @@ def test_several_scores_are_listed_and_one_is_proposed():
 
 
 def test_documents_that_differ_are_refused():
-    other = lm_eval("old", [0, 0, 1, 0])
-    other = File(other.path, other.data.replace(b'"h2"', b'"h9"'))
+    new, old = (lm_eval(name, x) for name, x in SCORES.items())
     with pytest.raises(ReadError, match="column target: 'h9', but 'h2'"):
-        pt.read(lm_eval("new", [1, 0, 1, 1]), other)
+        pt.read(new, File(old.path, old.data.replace(b'"h2"', b'"h9"')))
 
 
 def test_two_filters_are_two_scores_of_one_document():
@@ -113,23 +104,8 @@ def test_epochs_are_runs():
 
 def test_one_file_with_two_models():
     logs = [json.loads(inspect(name, x).data) for name, x in SCORES.items()]
-    both = [every_eval_ever(name, x).data for name, x in SCORES.items()]
-    for data in (lines(logs), b"\n".join(both)):
-        scores = pt.read(File("all.jsonl", data))
-        assert scores.systems == ("new", "old")
-        assert scores.v.tolist() == SCORES["old"]
-
-
-def test_evaluations_of_every_eval_ever_are_scores_by_their_names():
-    rows = [
-        {"model_id": "m", "sample_id": i, "evaluation_name": name, "metadata": {"epoch": 1}}
-        | {"evaluation": {"is_correct": (i + j) % 2 > 0}}
-        for i in range(4)
-        for j, name in enumerate(["add", "multiply"])
-    ]
-    file = File("a.jsonl", lines(rows))
-    scores = pt.read(file, File("b.jsonl", file.data), score="multiply")
-    assert scores.u.tolist() == [1, 0, 1, 0]
+    scores = pt.read(File("all.jsonl", lines(logs)))
+    assert (scores.systems, scores.v.tolist()) == (("new", "old"), SCORES["old"])
 
 
 def test_the_scores_of_one_model_are_no_systems_unless_they_are_named():
