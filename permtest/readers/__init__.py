@@ -222,7 +222,8 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
             error.proposal = {"paths": [getattr(x, "path", FRAME) for x in sources], **more}
         except ValueError as other:
             error.proposal = getattr(other, "proposal", None)
-            error.problem += f". {getattr(other, 'problem', other)}" * (error.proposal is None)
+            why = getattr(other, "problem", str(other)) if error.proposal is None else ""
+            error.problem += f". {why}" * (why[:9] not in error.problem)
         raise
 
 

@@ -438,7 +438,7 @@ def _headed(frame: Any, file: File, decimal: str = ".", kind: str = "row") -> Ta
     """The table in cells, whose first row may be the header."""
     filled = (frame != "").any(axis=1).to_numpy()
     frame = frame.iloc[: np.flatnonzero(filled).max(initial=-1) + 1]
-    if not filled[: len(frame)].all():
+    if not (len(frame) and filled[: len(frame)].all()):
         raise file.error(f"{kind} {filled.argmin() + 1} is empty")
     bare = Table(file.path, frame, decimal=decimal)
     cells = [str(x) for x in frame.iloc[0]]

@@ -36,9 +36,8 @@ GOLD = treebank("gold", WORDS, WORDS)
 
 
 def write(tmp_path, file):
-    path = tmp_path / file.path
-    path.write_bytes(file.data)
-    return path
+    (tmp_path / file.path).write_bytes(file.data)
+    return tmp_path / file.path
 
 
 @pytest.mark.parametrize(

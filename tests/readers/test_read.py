@@ -54,16 +54,21 @@ def test_a_table_of_an_id_and_two_scores(name):
             read(f"{name},{head}\nx,{rows[0]}\ny,{rows[1]}\n")
 
 
-def test_columns_called_id_system_and_score():
-    scores = read("id,system,score\nx,old,3\nx,new,1\ny,new,2\ny,old,2\n")
-    assert (scores.systems, values(scores)) == (("old", "new"), [[3, 2], [1, 2]])
-
-
-def test_lines_of_numbers_are_paired_by_order():
-    assert values(read("1 2\n3.5 4\n5 6.5\n")) == [[1, 3.5, 5], [2, 4, 6.5]]
-    for scores in (read("1\n0\n", "0\n0\n"), read("mark\n1\n0\n", "mark\n0\n0\n", score="mark")):
-        assert (values(scores), scores.ids) == ([[1, 0], [0, 0]], None)
-        assert scores.source["paired_by"] == "their order"
+@pytest.mark.parametrize(
+    ("texts", "said", "systems", "ids", "found"),
+    [
+        (["id,system,score\nx,old,3\nx,new,1\ny,new,2\ny,old,2\n"], {}, "old new", ("x", "y"),
+         [[3, 2], [1, 2]]),
+        (["1 2\n3.5 4\n5 6.5\n"], {}, "1 2", None, [[1, 3.5, 5], [2, 4, 6.5]]),
+        (["1\n0\n1\n", "0\n0\n1\n"], {}, "a b", None, [[1, 0, 1], [0, 0, 1]]),
+        (["mark\n1\n2\n", "mark\n2\n2\n"], {"score": "mark"}, "a b", None, [[1, 2], [2, 2]]),
+    ],
+)  # fmt: skip
+def test_long_tables_and_pairs_by_order(texts, said, systems, ids, found):
+    scores = read(*texts, **said)
+    assert (" ".join(scores.systems), scores.ids, values(scores)) == (systems, ids, found)
+    by = "id" if ids else "the lines of one table" if len(texts) < 2 else "their order"
+    assert scores.source["paired_by"] == by
 
 
 @pytest.mark.parametrize("column", ["1\n2\n3\n4", "0\n1\n2\n3", "2\n1\n1\n2\n3\n3"])
@@ -91,16 +96,19 @@ def test_frames_are_read_like_files():
     assert pt.read(records, missing="drop").ids == ("y",)
 
 
-def test_numbers_of_frames_stay_exact():
-    ids, large = pd.Index(list("abcde"), name="id"), [2**60 + 1, 2, 3, 4, 5]
-    scores = pt.read(pd.DataFrame({"new": large, "old": [0.5, 1, 2.5, 3, 5]}, index=ids))
-    assert (scores.u[0], scores.scale) == (2 * (2**60 + 1), 2)
-    logical = pd.DataFrame({"new": [True] * 5, "old": [True, False, False, True, True]}, index=ids)
-    assert pt.read(logical).v.tolist() == [1, 0, 0, 1, 1]
-    thirds = pd.DataFrame({"new": [1 / 3000, 0.5], "old": [2 / 3, 1]}, index=["x", "y"])
-    assert pt.read(thirds).scale == 3000
-    text = "id,a,b\nx,9007199254740993,0.5\ny,1,2\n"
-    assert read(text, a="a", b="b").u[0] == 2 * 9007199254740993
+@pytest.mark.parametrize(
+    ("new", "old", "u", "scale"),
+    [
+        ([2**60 + 1, 2, 3, 4], [0.5, 1, 2.5, 3], 2 * (2**60 + 1), 2),
+        ([True] * 4, [True, False, False, True], 1, 1),
+        ([1 / 3000, 0.5, 1, 1], [2 / 3, 1, 1, 2], 1, 3000),
+        (["9007199254740993", "1", "1", "2"], ["0.5", "2", "3", "3"], 2 * 9007199254740993, 2),
+    ],
+)
+def test_numbers_of_frames_stay_exact(new, old, u, scale):
+    frame = pd.DataFrame({"new": new, "old": old}, index=pd.Index(list("abcd"), name="id"))
+    scores = pt.read(frame, a="new", b="old")
+    assert (scores.u[0], scores.scale) == (u, scale)
 
 
 # ---- what is declared ----------------------------------------------------------------------------
@@ -255,10 +263,9 @@ def test_what_a_number_is(cell):
     if cell in GOOD.split():
         assert len(read(text)) == 2
         return
-    with pytest.raises(ReadError, match=r"say which columns are what"):
-        read(text)
-    with pytest.raises(ReadError, match=r"a.csv, line 3, column a: .* is no number"):
-        read(text, a="a", b="b")
+    for said, why in (({}, "say which"), ({"a": 2, "b": 3}, "line 3, column a: .* is no number")):
+        with pytest.raises(ReadError, match=why):
+            read(text, **said)
 
 
 def test_a_last_line_of_sums_is_refused_and_ordinary_ones_are_not():
