@@ -8,8 +8,6 @@ import pytest
 import permtest as pt
 from permtest import _jit
 from permtest._jit import compiled_or, jit
-from permtest.null import tail
-from permtest.null.distribution import group_differences
 from tests.robustness.processes import check, run
 
 #: Surroundings in which properties are tried with few examples.
@@ -68,22 +66,6 @@ def test_short_work_is_numpy_until_compiled_code_is_loaded(loaded):
     assert (called, loaded) == ([7], [False])
     assert successor(10**9) == 10**9 + 1
     assert (successor(7), called, loaded) == (8, [7], [True])
-
-
-@machine_code
-def test_tails_are_the_same_in_numpy(loaded):
-    """Those of sums of several-valued variables, of which two-point ones are a case."""
-    rng = np.random.default_rng(8)
-    for widest, n in ((2, 5000), (13, 300), (13, 10**5), (200, 1000), (1000, 90)):
-        law, *_ = group_differences(*rng.integers(0, widest, (2, n)))
-        for deviations in (-3, 0.2, 2, 9, 25):
-            t0 = int(min(law.top / 2 + deviations * law.deviation, law.top - 1))
-            found = []
-            for loaded[0] in (True, False):
-                found.append(tail.tail_tilted(law, t0))
-            bound = sum(p.error_bound for p in found)
-            assert abs(found[0].value / found[1].value - 1) <= bound + 3e-16
-            assert bound < 1e-12
 
 
 CASES = {

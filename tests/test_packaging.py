@@ -50,20 +50,14 @@ def requirements(*extras: str) -> dict[str, str]:
 # ---- conda and Binder --------------------------------------------------------------------------
 
 
-def test_binder_uses_the_same_environment():
+def test_conda_environment_agrees_with_pyproject_and_binder_uses_it():
     assert (ROOT / "binder/environment.yml").read_bytes() == (ROOT / "environment.yml").read_bytes()
-
-
-def test_conda_environment_agrees_with_pyproject():
     wanted = {CONDA_NAMES.get(k, k): v for k, v in requirements("lab", "frames").items()}
     conda = {
         requirement.name: str(requirement.specifier)
         for requirement in map(Requirement, conda_dependencies()[2:])
     }
     assert conda == wanted
-
-
-def test_conda_python_is_supported():
     python, pip = conda_dependencies()[:2]
     assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
     assert pip == "pip"

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import calibration
 from permtest import Scores, e_process
 from permtest.sequential import BETS
 from tests import naive
@@ -56,9 +55,3 @@ def test_clusters_words_and_edges():
     assert f"at most 0.05 for the first time after {up.first_below()} items" in str(up)
     with pytest.raises(ValueError, match="one score"):
         e_process(Scores.of_counts({"x": [[1, 2]], "y": [[1, 1]]}))
-
-
-def test_the_price_of_looking_is_power():
-    part = calibration.Part("", "", "", calibration.LOOKS[1:2], calibration.of_looks)
-    once, watched = calibration.shares(part, 0, 200).values()
-    assert watched < 0.45 < 0.7 < once

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest._errors import TooHard
-from permtest.statistics import score_labels
 from tests import naive
 from tests.strategies import alternatives, count_tables
 
@@ -150,18 +149,6 @@ def documents(n: int, length: int, second: float):
     return tables
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-@pytest.mark.parametrize("second", [0.14, 0.2, 0.5])
-def test_a_bracket_of_a_ratio_contains_p(second, alternative):
-    which = {"statistic": "f1", "alternative": alternative}
-    u, v = documents(100, 100, second)
-    exact, bracket = (pt.exact_perm_test(u, v, **which, method=m) for m in ("auto", "bracket"))
-    low, high = bracket.pvalue_interval()
-    assert low <= exact.pvalue <= high
-    assert bracket.method == "bracket"
-    assert exact.method == "tilted"
-
-
 def test_what_is_out_of_reach_and_samples_would_not_see_has_bounds():
     result = pt.exact_perm_test(*documents(1000, 10**4, 0.105), statistic="f1")
     assert result.method == "bracket"
@@ -170,22 +157,6 @@ def test_what_is_out_of_reach_and_samples_would_not_see_has_bounds():
     assert "p lies between" in str(result)
     even = pt.exact_perm_test(*documents(60, 10**5, 0.1), statistic="f1", rng=0)
     assert (even.method, even.error_bound) == ("monte_carlo", None)
-
-
-def test_macro_recall_of_fixed_classes_is_one_sum():
-    """Of two classes it is known as balanced accuracy."""
-    rng = np.random.default_rng(2)
-    gold = rng.integers(0, 2, 3000)
-    said = {
-        x: np.where(rng.random(3000) < rate, gold, 1 - gold)
-        for x, rate in {"u": 0.9, "v": 0.88}.items()
-    }
-    rows = score_labels(gold, said, "macro_recall").arrays
-    result = pt.exact_perm_test(*rows, statistic="macro_recall")
-    assert (result.rank, result.error_bound < 1e-12) == (1, True)
-    sampled = pt.monte_carlo(*rows, statistic="macro_recall", K=100_000, rng=0)
-    low, high = sampled.pvalue_interval(0.9999)
-    assert low < result.pvalue < high
 
 
 def test_means_have_the_p_of_sums():

@@ -186,6 +186,8 @@ def inflation(scores: Scores) -> float:
 
 def from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
+    if largest(values) > scale * VAST:
+        check_size(scale, values)
     values = with_room(values, 2)
     return as_floats(values - values[0], scale)
 

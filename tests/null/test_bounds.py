@@ -380,6 +380,67 @@ def test_the_scale_and_the_bound_of_a_plane(second):
         assert whole < -20
 
 
+def test_mass_of_a_plane_that_is_left_out():
+    """On either side of the means, against all cells."""
+    law = tilted_plane(40)
+    table, lows, *_, lost, rounding = ratio_tail._cells(law, 1e-300)
+    assert lost < 1e-280
+    assert rounding < 1e-12
+    for axis, low in enumerate(lows):
+        one = table.sum(axis=axis) / table.sum()
+        values, mean = low + np.arange(one.size), float(law.means[axis])
+        for x in (0.5, 3.0, 20.0):
+            bound = float(np.exp(law.log_mass(axis, x)))
+            for side in (one[values >= mean + x], one[values <= mean - x]):
+                assert side.sum() <= bound * (1 + 1e-12) <= 1 + 1e-12
+        least, most = law.window(axis, 5.0)
+        assert one[(values < least) | (values > most)].sum() <= 2 * exp(-5)
+
+
+@pytest.mark.parametrize("room", [5, 10**6])
+def test_frequencies_that_a_bracket_leaves_out(room):
+    widths = np.sort(RNG.random(60))
+    widths /= widths[-1]
+    counts, period, rho = np.ones(60, dtype=np.int64), 400.0, np.full(60, 0.9)
+    some, zone = zone_of((widths, counts, rho), 3.0, 9.0, 6.0, 12.0)
+    found, bound, seen = bracket._scan(zone, period, 6.0, room)
+    js = np.arange(1, 1000)
+    theta = 2 * np.pi * js / period
+    end = zone.start + seen * zone.step
+    inside = (theta >= zone.start + 1e-9) & (theta <= end - 1e-9)
+    sines = np.sin(np.outer(theta, widths) / 2)
+    sizes = np.exp(0.5 * np.log1p(-rho * sines**2) @ counts)
+    taken = np.zeros(js.size, dtype=bool)
+    for first, last in found.tolist():
+        taken[first - 1 : last] = True
+    assert (seen < zone.size) == (len(found) == room)
+    assert len(some) <= 60
+    left_out = inside & ~taken
+    assert left_out.any()
+    assert sizes[left_out].max() <= exp(-6.0)
+    assert np.sum(sizes[left_out] / js[left_out]) <= bound <= 2 * np.sum(exp(-6.0) / js[inside])
+    assert np.sum(taken) <= 0.9 * inside.sum()
+
+
+def test_peaks_of_a_long_lattice_that_are_left_out():
+    """All widths are even, so that there is a peak at the last frequency too."""
+    law, cut = law_of(np.append(RNG.integers(1, 51, 12), 50)), 3.0
+    widths = 2 * law.widths
+    tilted = tail_kernels.TiltedLaw(widths, law.counts, tail_kernels.tilt_of(0.01, widths))
+    for m in range(256, 700, 8):
+        ranges, rest = bracket.peaks(tilted, m, cut, 1e9)
+        js = np.arange(1, m // 2 + 1)
+        sines = np.sin(np.pi * np.outer(js, widths) / m)
+        sizes = np.exp(0.5 * np.log1p(-tilted.tilt[2] * sines**2) @ law.counts)
+        taken = np.zeros(js.size, dtype=bool)
+        for first, last in ranges.tolist():
+            assert not taken[first - 1 : last].any()
+            taken[first - 1 : last] = True
+        assert sizes[~taken].max(initial=0) <= exp(-cut)
+        assert sizes[~taken].sum() <= rest <= 4 * js.size * exp(-cut)
+        assert taken.sum() <= 0.9 * js.size
+
+
 # ---- truncation so crude that it shows ---------------------------------------------------------
 
 

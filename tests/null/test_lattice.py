@@ -44,24 +44,18 @@ def test_the_line_has_the_joint_law(rows):
         assert np.count_nonzero(dp_cells(lattice.line)) == len(expected)
 
 
-def test_redundant_sums_cost_nothing():
+def test_lattices_are_small():
+    """Redundant sums cost nothing, common divisors are taken out, correlated sums are turned."""
     rng = np.random.default_rng(0)
     u, v = (rng.integers(0, 4, (500, 2)) for _ in range(2))
     stay, swap = np.concatenate([u, v], axis=1), np.concatenate([v, u], axis=1)
     four, two = LatticeSum.of(stay, swap), LatticeSum.of(u, v)
     assert four.rank == two.rank == 2
     assert sorted(four.extents) == sorted(two.extents)
-
-
-def test_common_divisors_are_taken_out():
     stay = np.array([[6, 0], [0, 10], [6, 10]])
     lattice = LatticeSum.of(stay, np.zeros_like(stay))
     assert lattice.extents == [2, 2]
     assert abs(np.linalg.det(lattice.basis.astype(float))) == pytest.approx(60)
-
-
-def test_correlated_sums_are_turned_into_a_small_box():
-    rng = np.random.default_rng(1)
     first = rng.integers(0, 2, 400)
     stay = np.stack([50 * first + rng.integers(0, 2, 400), first], axis=1)
     lattice = LatticeSum.of(stay, np.zeros_like(stay))

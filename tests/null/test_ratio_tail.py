@@ -100,17 +100,6 @@ def test_tails_equal_counts_in_integers(law, strict):
         assert high.log >= log_of(expected) - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_both_ways_to_the_tail_equal_counts_in_integers(seed):
-    u, v = np.random.default_rng(seed).integers(0, 4, (2, 40, 2))
-    staircase = event(u, v)
-    if staircase.least < 0:
-        staircase = event(v, u)
-    tilted, expected = ratio_tail._Tilted(staircase), counted(staircase, u.tolist(), v.tolist())
-    for tail in (ratio_tail.by_cells, ratio_tail.by_frequencies):
-        assert agrees(tail(tilted), expected)
-
-
 def test_weights_that_were_cut_off_make_no_tail():
     """Rows far from the mean had so much weight that the sum was off by more than its bound."""
     with pytest.raises(TooHard, match="far from where a tilt puts the mass"):
@@ -126,7 +115,6 @@ def test_weights_that_were_cut_off_make_no_tail():
         (100, 0.2, 0),
         (100, 0.9, 0),
         (250, 0.15, 0),
-        (250, 0.4, 0),
         (300, 0.2, 1),
         (1000, 0.11, 1),
         (1000, 0.13, 1),

@@ -33,6 +33,19 @@ def tables():
             yield np.sort(u)[::-1], np.sort(v)
 
 
+def test_scores_that_no_table_holds():
+    """Differences of TABLE or more, and magnitudes whose sums would wrap around."""
+    for u in ([0, TABLE], [0, TABLE - 1], [2**61, 2**61 - 5], [-(2**62), 1 - 2**62], [2**59] * 9):
+        u, v = np.array([u, [0] * len(u)] if max(u) == TABLE else [u, u[::-1]])
+        law, *sums = group_differences(u, v)
+        first, second = u.tolist(), v.tolist()
+        assert sums == [sum(first), sum(second)]
+        assert law.offset == -sum(abs(a - b) for a, b in zip(first, second, strict=True))
+        one = np.array([0])
+        fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
+        assert fits == (max(abs(u - v)) < TABLE and max(map(abs, first)) * len(u) < 2**61)
+
+
 @pytest.mark.parametrize(
     ("alternative", "loaded"),
     [("two-sided", True), ("greater", True), ("less", True), ("two-sided", False)],

@@ -89,17 +89,6 @@ def test_every_entry_gets_a_bit_of_its_own(kernel, groups, size, seed):
     assert sums.tolist() == naive_sums(states, widths, counts, size)
 
 
-def test_every_block_starts_with_its_own_states():
-    states = random_states(3, np.random.default_rng(2))
-    widths, counts, size = np.array([1, 3]), np.array([70, 5]), 2 * BLOCK + 77
-    sums = np.empty(size, dtype=np.int64)
-    sample_sums(states, widths, counts, sums)
-    assert sums.tolist() == naive_sums(states, widths, counts, size)
-    rest = np.empty(size - BLOCK, dtype=np.int64)
-    sample_sums(states[1:], widths, counts, rest)
-    np.testing.assert_array_equal(rest, sums[BLOCK:])
-
-
 # ---- the law -----------------------------------------------------------------------------------
 
 LAWS = [[1] * 63, [1] * 64, [1] * 65, [1] * 5 + [3] * 130, [2, 3, 7], [*range(1, 40), 1, 1, 5]]
@@ -147,17 +136,6 @@ def test_samples_do_not_depend_on_chunks_and_threads(monkeypatch, widths, proces
     monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
     assert len(sampling._chunks(law, size)) == 6
     assert tally(law, size) == whole
-
-
-@pytest.mark.parametrize("widths", [[1], [1] * 1000, [1] * 10**6])
-@pytest.mark.parametrize("size", [1, 20_000, 10**8])
-def test_chunks_cover_all_samples_and_are_neither_many_nor_large(widths, size):
-    chunks = sampling._chunks(law_of(widths), size)
-    assert [chunk.start for chunk in chunks] == [0, *(chunk.stop for chunk in chunks[:-1])]
-    assert chunks[-1].stop == size
-    assert all(chunk.start % BLOCK == 0 for chunk in chunks)
-    assert len(chunks) < 1.1 * sampling.CHUNKS
-    assert len(chunks[0]) <= sampling.BLOCKS_AT_ONCE * BLOCK
 
 
 @pytest.mark.parametrize("size", [500, BLOCK + 500])

@@ -51,24 +51,6 @@ def _few_samples(monkeypatch):
     monkeypatch.setattr(import_module("permtest.study.recommend"), "SAMPLES", 50)
 
 
-@pytest.mark.parametrize("column", MEANT)
-def test_the_exact_test_is_that_of_the_numbers_meant(column):
-    make, meant = MEANT[column]
-    for alternative in ("two-sided", "greater"):
-        values = make()
-        before = shown(values)
-        result = pt.exact_perm_test(values, OTHER, alternative=alternative)
-        assert shown(values) == before
-        expected = naive.pvalue(meant, OTHER, h=naive.h_of(alternative))
-        assert result.fraction() == expected
-        assert result.pvalue == float(expected)
-        mirrored = {"greater": "less"}.get(alternative, alternative)
-        assert pt.exact_perm_test(OTHER, make(), alternative=mirrored).pvalue == result.pvalue
-    if column not in ("longdouble", "texts", "text array"):  # g is called with what is passed
-        found = pt.exact_perm_test(make(), OTHER, better, abs)
-        assert found.fraction() == naive.pvalue(meant, OTHER, better)
-
-
 @cache
 def twin(name: str, meant: tuple[Any, ...]) -> str:
     """What is said of the same numbers as Python's, in an array that NumPy cannot change."""
