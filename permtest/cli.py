@@ -18,7 +18,7 @@ from permtest._errors import check_level
 from permtest._text import counted, interval, number, p_value, plain, text_table
 
 OK, FAILED, BAD, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
-SIDES = ("two-sided", "greater", "less")
+SIDES, RUNS = ("two-sided", "greater", "less"), ("pass@", "pass^")
 
 #: Scores that are not 0 or 1 have an interval at once up to so many items; JSON always has it.
 QUICK = 500
@@ -141,23 +141,18 @@ def _read(args: argparse.Namespace) -> Any:
     """The scores that the arguments speak of, and the statistic that they are tested by."""
     from permtest.readers import METRICS, read, read_many
 
-    metric: str | None = args.metric
-    if _of_runs(args):
-        if args.command is not compare:
-            raise ValueError(f"--metric {metric} is of repeated runs, for permtest compare --run")
-        metric = None
+    metric = args.metric or ""
+    runs = metric.startswith(RUNS)
+    if runs and args.command is not compare:
+        raise ValueError(f"--metric {metric} is of repeated runs, for permtest compare --run")
     known = inspect.signature(read).parameters
-    given = {x: y for x, y in vars(args).items() if x in known} | {"statistic": metric}
+    given = {x: y for x, y in vars(args).items() if x in known}
+    given["statistic"] = None if runs else args.metric
     if args.command is leaderboard:
         scores = read_many(*args.files, systems=args.systems, **given)
     else:
         scores = read(args.file, args.file_b, **given)
-    return scores, METRICS.get(metric or "", metric) or ("accuracy" if args.gold else "mean")
-
-
-def _of_runs(args: argparse.Namespace) -> bool:
-    """Whether the metric is one of repeated runs."""
-    return (args.metric or "").startswith(("pass@", "pass^"))
+    return scores, METRICS.get(metric, metric) or ("accuracy" if args.gold else "mean")
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -173,10 +168,10 @@ def compare(args: argparse.Namespace) -> int:
     level = round(1 - check_level(args.alpha, "--alpha"), 12)
     scores, statistic = _read(args)
     how: dict[str, Any] = {"alternative": args.alternative, "statistic": statistic}
-    if args.null or _of_runs(args):
+    if args.null or statistic.startswith(RUNS):
         from permtest.runs import exact_runs_test
 
-        how |= {"statistic": args.metric if _of_runs(args) else "mean"}
+        how["statistic"] = statistic if statistic.startswith(RUNS) else "mean"
         result: Any = exact_runs_test(scores, null=args.null or "items", **how)
     else:
         from permtest.exact import exact_perm_test

@@ -22,7 +22,7 @@ from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 import permtest as pt
-from permtest.app import EXAMPLE, MENUS, ComparisonApp
+from permtest.app import EXAMPLE, ComparisonApp
 from permtest.readers import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,8 +56,7 @@ def test_a_plain_table_is_compared_when_the_button_is_pressed():
 def test_menus_hold_the_proposal_and_what_is_chosen_counts():
     app = ComparisonApp(MARKS)
     assert "The menus hold a proposal" in app.problem.value
-    menus = {name: app.menus[name].value for name, (_, known) in MENUS.items() if not known}
-    menus = {name: value for name, value in menus.items() if value}
+    menus = {name: menu.value for name, menu in app.menus.items() if menu.value}
     assert menus == {"id": "who", "a": "before", "b": "after"}
     app.menus["a"].value, app.menus["b"].value = "after", "before"
     app.menus["higher_is_better"].value, app.settings["test"]["alternative"].value = True, "greater"
