@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 
 from permtest._text import said, together
 from permtest.many import compare_many
-from permtest.readers import File, read, read_many
+from permtest.readers import File, ReadError, read, read_many
 from permtest.readers.tables import table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
@@ -153,13 +153,17 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
     def take(self, files: Any, **declared: Any) -> None:
         """Show the first rows of files, and fill the menus with what the reader proposes."""
-        self._files = [
-            File(x["name"], bytes(x["content"])) if isinstance(x, Mapping) else x for x in files
-        ]
-        self.document, self.problem.value, shown, columns = None, "", [], {"none": ""}
-        self._found.layout.display, self._asked.layout.display = "none", "none"
+        self._files, self.document, self.problem.value = [], None, ""
+        self._found.layout.display = self._asked.layout.display = "none"
+        try:
+            self._files = [
+                File(x["name"], bytes(x["content"])) if isinstance(x, Mapping) else x for x in files
+            ]
+        except ReadError as error:
+            self.problem.value = _problem(error)
         if not self._files:
             return
+        shown, columns = list[str](), {"none": ""}
         for one in self._files:
             try:
                 table = table_of(File.load(one))
