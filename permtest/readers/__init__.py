@@ -642,7 +642,10 @@ def _check_agreement(tables: Sequence[Table], firsts: Sequence[pd.DataFrame], sa
     """Refuse texts of the same name that differ between lines of one item."""
     table, free = tables[0], _free(tables[0], said)
     names = [x for x in free if table.header and not table.facts[x].numbers]
-    names += [*table.known.get("agree", ()), *(str(said.get(x)) for x in ("gold", "clusters"))]
+    names += [
+        *table.known.get("agree", ()),
+        *(table.named(said.get(x)) for x in ("gold", "clusters")),
+    ]
     pairs = zip(tables[1:], firsts[1:], strict=True)
     for other, lines, name in ((x, y, z) for x, y in pairs for z in dict.fromkeys(names)):
         if name not in table.names or name not in other.names:
