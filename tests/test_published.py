@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.published import __main__ as command
-from benchmarks.published.figure import Estimate, Figure, rounded, within
+from benchmarks.published.figure import Figure, rounded
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "reproduction.md").read_text(encoding="utf-8")
@@ -60,19 +60,16 @@ def test_the_page_is_written_and_what_differs_is_said(capsys, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("rule", "published", "ours", "options", "agrees"),
+    ("published", "ours", "options", "agrees"),
     [
-        (rounded, "0.3688", [0.36880211], {}, True),
-        (rounded, "49.5, 64.1", [49.474, 64.103], {}, True),
-        (rounded, "49.5; 64.1", [49.474, 64.2], {}, False),
-        (rounded, "-.05", [-0.049], {}, True),
-        (rounded, "0.191", [0.19025], {}, False),
-        (rounded, "0.191", [0.19025], {"draws": 10**6}, True),
-        (rounded, "0.001", [1.5e-5], {"draws": 10**6}, False),
-        (within, "94.5", [Estimate(93.7, 93, 94.6)], {}, True),
-        (within, "94.5", [Estimate(93.7, 93, 94.4)], {}, False),
-        (within, "94.5", [Estimate(96, 94.51, 97)], {}, True),
+        ("0.3688", [0.36880211], {}, True),
+        ("49.5, 64.1", [49.474, 64.103], {}, True),
+        ("49.5; 64.1", [49.474, 64.2], {}, False),
+        ("-.05", [-0.049], {}, True),
+        ("0.191", [0.19025], {}, False),
+        ("0.191", [0.19025], {"draws": 10**6}, True),
+        ("0.001", [1.5e-5], {"draws": 10**6}, False),
     ],
 )
-def test_rules(rule, published, ours, options, agrees):
-    assert rule("Table 1", "it", published, *ours, **options).agrees == agrees
+def test_what_agrees(published, ours, options, agrees):
+    assert rounded("Table 1", "it", published, *ours, **options).agrees == agrees

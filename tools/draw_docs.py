@@ -1,4 +1,4 @@
-"""Draw the pictures of the README that show results, from the data of the notebooks.
+"""Draw the pictures of README and guide that show results; they stand in the notebooks.
 
 PYTHONPATH=. python tools/draw_docs.py            # into docs/
 PYTHONPATH=. python tools/draw_docs.py build      # into another folder
@@ -12,48 +12,57 @@ import json
 import sys
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import pandas as pd
 from PIL import Image
 
-import permtest as pt
-from permtest.alternatives import bayes_test
 from permtest.course import load
-from permtest.plots import plot_answers, plot_posteriors, plot_ranking, roles, style
+from permtest.plots import roles, style
 
 ROOT = Path(__file__).resolve().parents[1]
 
-
-def draw_answers() -> Any:
-    """All tests of two taggers."""
-    data = load("ud_en_ewt_pos")
-    names = ("crf_rich", "crf_base")
-    u, v = (data[f"{name}_correct"] for name in names)
-    return plot_answers(pt.compare_all(u, v, names=names, rng=0))[0]
-
-
-def draw_bayes() -> Any:
-    """Two chunkers, by the folds of a 3 x 2 cross-validation."""
-    data = pd.read_csv(ROOT / "notebooks" / "data" / "uner_bcv_iob2_iobes.csv")
-    chosen = data[(data["corpus"] == "uner_en_ewt_dev+test") & (data["task"] == "ORG")]
-    names = ("IOB2", "IOBES")
-    folds = [chosen[chosen["model"] == name][["tp", "fp", "fn"]].to_numpy() for name in names]
-    results = [bayes_test(*folds, metric, names=names) for metric in ("precision", "recall", "f1")]
-    return plot_posteriors(results, conservative=True)[0]
-
-
-#: Name of a picture -> what draws it, and returns its axes or the first of them.
-PICTURES: dict[str, Callable[[], Any]] = {
-    "answers": draw_answers,
-    "bayes": draw_bayes,
-    "leaderboard": lambda: plot_ranking(pt.compare_many(load("ud_en_ewt_pos", "correct"))),
+#: Name of a picture -> the notebook and the cell that show it.
+PICTURES = {
+    "answers": ("07", "answers"),
+    "bayes": ("09", "explorer"),
+    "leaderboard": ("12", "ranking-picture"),
 }
+#: The picture of each notebook that stands for it in the gallery, if it is not the first one.
+GALLERY = {"01": "stacks", "06": "staircase", "09": "both", "11": "estimation"}
+GALLERY |= {"10": "intervals", "13": "play-figure"}
+THUMBNAIL = 360, 220  # pixels
+
+
+def pictures_of(path: Path) -> dict[str, bytes]:
+    """The last picture that is stored in each cell of a notebook."""
+    return {
+        cell["id"]: b64decode("".join(output["data"]["image/png"]))
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    }
+
+
+def save_pictures(folder: Path) -> None:
+    """Write the pictures of the guide, and a thumbnail of each notebook."""
+    (folder / "gallery").mkdir(parents=True, exist_ok=True)
+    paths = sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))[1:]  # 00 is the map
+    found = {path.name[:2]: pictures_of(path) for path in paths}
+    for name, (number, cell) in PICTURES.items():
+        (folder / f"{name}.png").write_bytes(found[number][cell])
+    for number, pictures in found.items():
+        chosen = pictures[GALLERY.get(number, next(iter(pictures)))]
+        picture = Image.open(BytesIO(chosen)).convert("RGB")
+        picture.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS)
+        page = Image.new("RGB", THUMBNAIL, "white")
+        page.paste(picture, [(a - b) // 2 for a, b in zip(THUMBNAIL, picture.size, strict=True)])
+        small = page.quantize(48, dither=Image.Dither.NONE)
+        small.save(folder / "gallery" / f"{number}.png", optimize=True)
 
 
 # ---- the moving picture ------------------------------------------------------------------------
@@ -68,99 +77,64 @@ def swap_frames() -> Iterator[Image.Image]:
     Each labelling is one swap away from the one before (a Gray code).
     """
     scores = load("ud_en_ewt_pos", "correct")[["crf_rich", "crf_base"]]
-    pairs = scores[scores["crf_rich"] != scores["crf_base"]].iloc[:ITEMS].to_numpy().tolist()
-    observed = sum(u - v for u, v in pairs)
+    pairs = scores[scores["crf_rich"] != scores["crf_base"]].iloc[:ITEMS].to_numpy()
+    observed, limit = abs(int((pairs[:, 0] - pairs[:, 1]).sum())), int(abs(pairs @ [1, -1]).sum())
     dots: Counter[int] = Counter()
     for k in range(2**ITEMS):
-        swapped = [bool((k ^ k >> 1) >> item & 1) for item in range(ITEMS)]
-        now = [(v, u) if swap else (u, v) for (u, v), swap in zip(pairs, swapped, strict=True)]
-        lead = sum(u - v for u, v in now)
+        swaps = [bool((k ^ k >> 1) >> item & 1) for item in range(ITEMS)]
+        lead = sum(int(v - u if swap else u - v) for (u, v), swap in zip(pairs, swaps, strict=True))
         dots[lead] += 1
-        extreme = sum(count for value, count in dots.items() if abs(value) >= abs(observed))
-        share = f"{extreme} of {k + 1} labellings lead by {abs(observed)} or more"
+        extreme = sum(count for value, count in dots.items() if abs(value) >= observed)
+        share = f"{extreme} of {k + 1} labellings lead by {observed} or more"
+        fig, (cards, axis) = plt.subplots(
+            1, 2, figsize=(9, 4), dpi=80, width_ratios=(2, 3), layout="constrained"
+        )
+        draw_cards(cards, pairs, swaps)
+        draw_dots(axis, dots, lead, observed)
         whole = f": p = {extreme / (k + 1):.2f}" if k + 1 == 2**ITEMS else ""
-        yield draw_frame(now, swapped, dots, lead, observed, share + whole)
+        axis.set(xlim=(-limit - 2, limit + 2), title=share + whole)
+        held = BytesIO()
+        fig.savefig(held, dpi=80)
+        plt.close(fig)
+        yield Image.open(held).convert("RGB").quantize(32, dither=Image.Dither.NONE)
 
 
-def draw_frame(
-    pairs: list[tuple[int, int]],
-    swapped: list[bool],
-    dots: Counter[int],
-    lead: int,
-    observed: int,
-    title: str,
-) -> Image.Image:
-    """One labelling: the scores on the left, the leads so far on the right."""
-    fig, (cards, axis) = plt.subplots(
-        1, 2, figsize=(9, 4), dpi=80, width_ratios=(2, 3), layout="constrained"
-    )
-    cards.set(xlim=(-0.8, 1.6), ylim=(-1.5, ITEMS), title="six sentences: words right")
-    cards.set_axis_off()
-    for row, ((u, v), swap) in enumerate(zip(pairs, swapped, strict=True)):
-        left, right = (roles.B, roles.A) if swap else (roles.A, roles.B)  # a score keeps its colour
-        for x, value, role in ((0, u, left), (1, v, right)):
+def draw_cards(axis: Any, pairs: Any, swaps: list[bool]) -> None:
+    """The scores; each keeps its colour where it is swapped."""
+    axis.set(xlim=(-0.8, 1.6), ylim=(-1.5, ITEMS), title="six sentences: words right")
+    axis.set_axis_off()
+    middle = {"ha": "center", "va": "center"}
+    for y, (pair, swap) in enumerate(zip(pairs[::-1], swaps[::-1], strict=True)):
+        for side, role in enumerate((roles.A, roles.B)):
             look = {"boxstyle": "round,pad=0.35", "fc": role.rgba(0.25), "ec": role.rgba()}
-            cards.text(x, ITEMS - 1 - row, f"{value:2}", ha="center", va="center", bbox=look)
-        if swap:
-            cards.text(0.5, ITEMS - 1 - row, "\N{LEFT RIGHT ARROW}", ha="center", va="center")
-    for x, name in ((0, "crf_rich"), (1, "crf_base")):
-        cards.text(x, -1.2, name, ha="center", va="center")
-    limit = sum(abs(u - v) for u, v in pairs) + 2
-    axis.set(xlim=(-limit, limit), ylim=(0, 17), xlabel="lead of crf_rich (words)", yticks=[])
+            axis.text(side ^ swap, y, f"{pair[side]:2}", bbox=look, **middle)
+        axis.text(0.5, y, "\N{LEFT RIGHT ARROW}" * swap, **middle)
+    for x, name in enumerate(("crf_rich", "crf_base")):
+        axis.text(x, -1.2, name, **middle)
+
+
+def draw_dots(axis: Any, dots: Counter[int], lead: int, observed: int) -> None:
+    """The leads so far, the last one in a circle."""
+    axis.set(ylim=(0, 17), xlabel="lead of crf_rich (words)", yticks=[])
     axis.spines["left"].set_visible(False)
     for value, count in dots.items():
-        role = roles.TAIL if abs(value) >= abs(observed) else roles.NULL
+        role = roles.TAIL if abs(value) >= observed else roles.NULL
         axis.plot([value] * count, [k + 0.5 for k in range(count)], "o", color=role.rgba(), ms=9)
     axis.plot(lead, dots[lead] - 0.5, "o", mfc="none", mec=roles.ink(), ms=13)
     for value, rule in ((observed, roles.OBSERVED), (-observed, roles.MIRRORED)):
         axis.axvline(value, **rule.line())
-    axis.set_title(title)
-    held = BytesIO()
-    fig.savefig(held, dpi=80)
-    plt.close(fig)
-    return Image.open(held).convert("RGB").quantize(32, dither=Image.Dither.NONE)
-
-
-# ---- the gallery -------------------------------------------------------------------------------
-
-#: The picture of each notebook that stands for it, by the name of its cell.
-GALLERY = {"01": "stacks", "06": "staircase", "09": "both", "11": "estimation"}
-GALLERY |= {"10": "intervals", "13": "play-figure"}
-THUMBNAIL = 360, 220  # pixels
-
-
-def save_gallery(folder: Path) -> None:
-    """Write a thumbnail of each notebook, from the picture that is stored in it."""
-    folder.mkdir(exist_ok=True)
-    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]-*.ipynb"))[1:]:  # 00 is the map
-        number = path.name[:2]
-        pictures = {
-            cell["id"]: output["data"]["image/png"]
-            for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
-            for output in cell.get("outputs", [])
-            if "image/png" in output.get("data", {})
-        }
-        chosen = pictures[GALLERY[number]] if number in GALLERY else next(iter(pictures.values()))
-        picture = Image.open(BytesIO(b64decode("".join(chosen)))).convert("RGB")
-        picture.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS)
-        page = Image.new("RGB", THUMBNAIL, "white")
-        page.paste(picture, [(a - b) // 2 for a, b in zip(THUMBNAIL, picture.size, strict=True)])
-        page.quantize(48, dither=Image.Dither.NONE).save(folder / f"{number}.png", optimize=True)
 
 
 def main() -> None:
-    """Draw them all."""
+    """Write them all."""
     mpl.use("Agg")
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
-    folder.mkdir(parents=True, exist_ok=True)
+    save_pictures(folder)
     with style():
-        for name, draw in PICTURES.items():
-            draw().figure.savefig(folder / f"{name}.png")
         first, *others = swap_frames()
     times = [STEP] * len(others) + [REST]
     swap = folder / "swap.gif"
     first.save(swap, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
-    save_gallery(folder / "gallery")
     print(*sorted(folder.glob("*.png")), swap, folder / "gallery", sep="\n")
 
 

@@ -20,8 +20,8 @@ from benchmarks.published import (
 )
 from benchmarks.published.figure import page
 
-#: Each has a title, what else is to be said of it, and figures: `quick` ones, and some have `slow`
-#: ones, which are simulated or timed.
+#: Each has a title, what else is to be said of it, and figures: `quick` ones, and one has `slow`
+#: ones, which are timed.
 DOCUMENTS = {
     "zmigrod": zmigrod_2022,
     "submission": submission_2021,

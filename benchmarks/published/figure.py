@@ -33,14 +33,6 @@ class Figure(NamedTuple):
         return f"- {self.where}: {self.note}"
 
 
-class Estimate(NamedTuple):
-    """What a simulation found, and the interval in which 95 % of simulations of its size end."""
-
-    value: float
-    low: float
-    high: float
-
-
 def rounded(
     where: str, what: str, published: str, *ours: float, draws: int = 0, note: str = ""
 ) -> Figure:
@@ -59,15 +51,6 @@ def rounded(
     return Figure(where, what, published, text, agrees, note)
 
 
-def within(where: str, what: str, published: str, *ours: Estimate, note: str = "") -> Figure:
-    """They agree if the published ones lie in our intervals, but for rounding."""
-    agrees, shown = True, []
-    for (value, places), (x, low, high) in zip(numbers(published), ours, strict=True):
-        agrees &= low - 10**-places / 2 <= value <= high + 10**-places / 2
-        shown.append("{:.{n}f} ({:.{n}f} to {:.{n}f})".format(x, low, high, n=places + 1))
-    return Figure(where, what, published, ", ".join(shown), agrees, note)
-
-
 def numbers(text: str) -> list[tuple[float, int]]:
     """The numbers in a text, each with its decimal places."""
     found = [number.replace(",", "") for number in re.findall(NUMBER, text)]
@@ -82,10 +65,9 @@ as they come out here. One command makes this page:
 
     python -m benchmarks.published
 
-Two figures agree if ours, rounded like the published one, equals it. If the authors drew or
-simulated theirs, they agree if theirs lies in the interval that holds 95 % of such draws or
-simulations; the table gives that interval. Below each table stands what is wrong where they
-differ, as far as we can tell.
+Two figures agree if ours, rounded like the published one, equals it, or if it is one of random
+draws and lies in the range that holds 95 % of them. Below each table stands what is wrong where
+they differ, as far as we can tell.
 """
 
 
