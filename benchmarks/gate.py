@@ -30,10 +30,8 @@ from scipy.stats import ttest_1samp
 import permtest as pt
 from benchmarks import paper
 from benchmarks.data import close_scores, table_1
-from benchmarks.published.wang_li_2019 import counts
 from benchmarks.report import FIRST, cold, duration, table
 from permtest._jit import compile_from_now_on
-from permtest.alternatives import bayes_test, block_weight
 from permtest.readers import File
 from permtest.study import power_curve
 
@@ -71,7 +69,6 @@ def _sums() -> Iterator[Job]:
     rng = np.random.default_rng(SEED)
     u, v = table_1(10_000, rng)
     few, many = (u[:2000], v[:2000]), rng.random(300_000)
-    laws = [pt.pmf(0, int(d)) for d in np.abs(u - v)[:300]]
     sort, plain = partial(np.sort, many), paper.exact_perm_test
     # Before anything is compiled; what follows is warm.
     yield Job("p, in NumPy / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
@@ -89,7 +86,6 @@ def _sums() -> Iterator[Job]:
         lambda: pt.exact_perm_test(*few, method="fft"),
         lambda: plain(*few, paper.convolve_fft),
     )
-    yield Job("convolve_dp / np.convolve", lambda: pt.convolve_dp(laws), lambda: _chain(300))
     sampled = partial(pt.monte_carlo, u, v, K=20_000, rng=0)
     yield Job("Monte Carlo / coins", sampled, lambda: _coins(2_000_000))
     yield Job("interval / sort", lambda: pt.exact_perm_test(*few).confidence_interval(), sort)
@@ -105,12 +101,10 @@ def _f1() -> Iterator[Job]:
         lambda: pt.exact_perm_test(u, v, statistic="f1"),
         lambda: np.fft.irfft2(np.fft.rfft2(grid)),
     )
-    sampled = partial(pt.monte_carlo, u, v, statistic="f1", K=20_000, rng=0)
-    yield Job("F1, Monte Carlo / coins", sampled, lambda: _coins(4_000_000))
 
 
 def _around() -> Iterator[Job]:
-    """Many systems, power, Bayes, files."""
+    """Many systems, power, files."""
     tokens, skills = np.random.default_rng(8).integers(3, 40, 2000), np.linspace(0.88, 0.95, 30)
     board = np.random.default_rng(SEED).binomial(tokens, skills[:, None])
     scores = {f"system {i}": row for i, row in enumerate(board)}
@@ -127,8 +121,6 @@ def _around() -> Iterator[Job]:
         lambda: power_curve(u, v, sizes=sizes, experiments=400, rng=SEED),
         lambda: [_t_tests(u - v, n, 400) for n in sizes],
     )
-    a, b = counts("ORG")
-    yield Job("Bayes test / draws", lambda: bayes_test(a, b), lambda: _draws(a, b))
     answers = np.random.default_rng(9).integers(0, 2, (20_000, 2)).tolist()
     lines = ["id,new,old", *(f"q{i},{x},{y}" for i, (x, y) in enumerate(answers))]
     wide = "\n".join(lines).encode()
@@ -145,27 +137,9 @@ def _t_tests(d: np.ndarray, n: int, experiments: int) -> np.ndarray:
     return np.asarray(ttest_1samp(d[chosen], 0, axis=1).pvalue)
 
 
-def _draws(*systems: np.ndarray) -> float:
-    """P(F1 of B > F1 of A) by random values, as in Algorithm 1 of Wang and Li."""
-    rng, values = np.random.default_rng(2019), []
-    for folds in systems:
-        tp, fp, fn = block_weight(3) * folds.sum(axis=0)
-        z = rng.beta(tp + 1, fp + fn + 2, 100_000)
-        values.append(2 * z / (1 + z))
-    return float(np.mean(values[1] > values[0]))
-
-
 def _coins(n: int) -> int:
     """How many of n coins show heads."""
     return int(np.random.default_rng(0).integers(0, 2, n, dtype=np.int8).sum())
-
-
-def _chain(n: int) -> np.ndarray:
-    """So many convolutions of a growing law with a short one, by NumPy."""
-    law = np.ones(1)
-    for _ in range(n):
-        law = np.convolve(law, (0.5, 0.0, 0.5))
-    return law
 
 
 def measure(job: Job, limit: float) -> tuple[float, float]:

@@ -106,7 +106,6 @@ def failures(title, sets, **changes):
     ("title", "wrong"),
     [
         ("Graded scores", {"permtest": False, "level": True}),
-        ("Clusters", {"clusters: level": True}),
         ("What a run is", {"systems": True}),
         ("Intervals of boards", {"board": False}),
         ("Corrections and ranks of boards", {"Holm": True, "ranks, max-T": False}),
