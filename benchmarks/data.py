@@ -65,16 +65,11 @@ def differences_up_to(g: int, n: int, rng: Generator) -> Both:
     return v + rng.integers(-g, g, n, endpoint=True), v
 
 
-def close_scores(
-    n: int, kind: str, seed: int, digits: int | None = None
-) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+def close_scores(n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Draw n pairs of scores such as a learned metric gives: around .8, .003 apart on average."""
     rng = np.random.default_rng([seed, n])
     u = rng.normal(0.8, 0.1, n)
-    v = u + rng.normal(-0.003, 0.05, n)
-    if digits is not None:
-        u, v = u.round(digits), v.round(digits)
-    return u.astype(kind), v.astype(kind)
+    return u, u + rng.normal(-0.003, 0.05, n)
 
 
 def _truncated(

@@ -13,7 +13,6 @@ what it notices is a lost cache, a second pass or a worse algorithm.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import sys
@@ -61,7 +60,7 @@ def jobs() -> Iterator[Job]:
         ("import / import numpy", "import permtest", "import numpy"),
         ("first p-value / import numba", FIRST, "import numba"),
     ):
-        yield Job(name, partial(cold, ours, 1), partial(cold, its, 1))
+        yield Job(name, partial(cold, ours), partial(cold, its))
 
 
 def _sums() -> Iterator[Job]:
@@ -74,7 +73,7 @@ def _sums() -> Iterator[Job]:
     yield Job("p, in NumPy / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
     compile_from_now_on()
     yield Job("p, tilted / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
-    close = close_scores(500, "float64", SEED)
+    close = close_scores(500, SEED)
     yield Job("p of 500 float64 / sort", partial(pt.exact_perm_test, *close), sort)
     yield Job(
         "p, dp / the paper's",
@@ -164,15 +163,9 @@ def measure(job: Job, limit: float) -> tuple[float, float]:
     return best[0], best[0] / best[1]
 
 
-def main(arguments: Sequence[str] | None = None, record: Path = RECORD) -> int:
+def main(arguments: Sequence[str] = sys.argv, record: Path = RECORD) -> int:
     """Measure all jobs; return how many are too slow."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.gate",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--record", action="store_true", help="make this run the record")
-    recording = parser.parse_args(arguments).record
+    recording = "--record" in arguments
     known: dict[str, float] = json.loads(record.read_text(encoding="utf-8"))
     start, rows, ratios, slow = time.perf_counter(), [], {}, []
     for job in jobs():

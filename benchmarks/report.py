@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -16,10 +15,6 @@ ROOT = Path(__file__).parents[1]
 PATIENCE = 0.3  # seconds: how long to go on repeating a quick call
 #: What a fresh process is timed with.
 FIRST = "import permtest; permtest.exact_perm_test([3, 2, 4], [1, 2, 3])"
-FIRST_F1 = (
-    "import permtest; permtest.exact_perm_test([[2, 0, 1]] * 99, [[1, 1, 2], [3, 1, 0], [2, 0, 1]]"
-    " * 33, statistic='f1')"
-)
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
 
@@ -57,14 +52,11 @@ def seconds(call: Callable[[], Any]) -> float:
     return median(times[1:])
 
 
-def cold(code: str, repeats: int = 3, **variables: str) -> float:
+def cold(code: str) -> float:
     """Seconds that a fresh process needs for `code`, the start of Python not counted."""
     timed = f"import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
-    command, env = [sys.executable, "-c", timed], os.environ | variables
-    return min(
-        float(subprocess.check_output(command, text=True, env=env, cwd=ROOT))
-        for _ in range(repeats)
-    )
+    command = [sys.executable, "-c", timed]
+    return float(subprocess.check_output(command, text=True, cwd=ROOT))
 
 
 def duration(value: float, digits: int = 3) -> str:

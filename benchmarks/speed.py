@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,17 +17,15 @@ from benchmarks.data import (
     Both,
     Generator,
     Scores,
-    close_scores,
     differences_up_to,
     spans,
     table_1,
 )
-from benchmarks.report import FIRST, FIRST_F1, Section, cold, drawn, duration, seconds, table
+from benchmarks.report import Section, drawn, duration, seconds, table
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)
 GAPS = (1, 10, 100, 1000)
 F1_SIZES = (30, 60, 100, 130, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-FLOAT_SIZES = (25, 42, 100, 500, 10_000)
 REFERENCE = 10_000  # the N of other times
 SEED = 20220710
 SAMPLES = 20_000  # the paper's K
@@ -64,13 +61,6 @@ def scipy_test(u: Scores, v: Scores) -> Any:
     )
 
 
-def count_moves(u: Scores, v: Scores) -> Any:
-    """What any exact test of F1 must do at least: count what a swap would change."""
-    tp, incorrect = u[:, 0] - v[:, 0], u[:, 1] + u[:, 2] - v[:, 1] - v[:, 2]
-    low = incorrect.min()
-    return np.bincount((tp - tp.min()) * (incorrect.max() - low + 1) + incorrect - low)
-
-
 def of_paper(convolve: paper.Convolve) -> Callable[[Scores, Scores], Any]:
     """The paper's test."""
     return partial(paper.exact_perm_test, convolve=convolve)
@@ -102,7 +92,6 @@ F1 = {
     "Alg. 5": Contender(
         "the paper's Alg. 5, plain NumPy", paper.perm_test_f1, limit=20, largest=130
     ),
-    "counting": Contender("reading in NumPy: np.bincount of the swaps", count_moves),
 }
 
 
@@ -147,40 +136,7 @@ def run(
         Section("Time by N", by_n),
         Section("Time by G", measure(exact, gaps, lambda g, rng: differences_up_to(g, n, rng))[0]),
         Section(f"F1: time by N, {RATE:g} spans per token", of_n),
-        floats(),
-        fresh(),
     ]
-
-
-def floats() -> Section:
-    """Scores with all digits of a float: time, and how narrow the bracket is."""
-    rows = []
-    for n in FLOAT_SIZES:
-        for name, kind, digits in (
-            ("float64", "float64", None),
-            ("float32", "float32", None),
-            ("four decimals", "float64", 4),
-        ):
-            some = [close_scores(n, kind, seed, digits) for seed in range(7)]
-            results = [pt.exact_perm_test(*both) for both in some]
-            time = np.median([seconds(partial(pt.exact_perm_test, *both)) for both in some])
-            widest = max(result.error_bound for result in results)
-            rows.append([f"{n:,}", name, duration(float(time)), f"{widest:.0e}"])
-    head = ["N", "scores", "time", "largest error bound"]
-    return Section("Scores with all digits of a float", table(head, rows))
-
-
-def fresh() -> Section:
-    """What a fresh process pays before its first result."""
-    with tempfile.TemporaryDirectory() as folder:
-        times = {
-            "import permtest": cold("import permtest"),
-            "import and first p-value": cold(FIRST),
-            "the same, nothing compiled yet": cold(FIRST, 1, NUMBA_CACHE_DIR=folder),
-            "import and first p-value of F1": cold(FIRST_F1),
-        }
-    rows = [[name, duration(value)] for name, value in times.items()]
-    return Section("A fresh process", table(["what", "time"], rows))
 
 
 #: Colour and dashes of a line by what its label begins with: whose method it is.

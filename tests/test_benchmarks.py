@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 from benchmarks import __main__ as command
-from benchmarks import accuracy, calibration, paper, report, speed
+from benchmarks import accuracy, calibration, paper, report
 from permtest.null.distribution import Probability
 from tests import naive, strategies
 
@@ -76,13 +76,10 @@ def test_a_broken_bound_and_a_broken_promise_are_named(tmp_path, monkeypatch, na
 
 
 def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
-    """Of fewer and smaller cases than `--quick` has, with a clock that says the same of each."""
+    """Of few and small cases, with a clock that says the same of each."""
     monkeypatch.setattr(report, "time", SimpleNamespace(perf_counter=count(0, 0.125).__next__))
     of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "n": 200}
-    monkeypatch.setattr(command, "QUICK", ({"entries": 20}, of_times))
-    monkeypatch.setattr(speed, "FLOAT_SIZES", (25,))
-    monkeypatch.setattr(speed, "fresh", lambda: report.Section("Fresh", "quick"))
-    assert command.main(["--quick"], tmp_path) == 0
+    assert command.main(tmp_path, 20, **of_times) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "error.png", "time.png", "time-f1.png"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")

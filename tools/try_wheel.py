@@ -3,7 +3,6 @@
     python tools/try_wheel.py                         the core; up to Python 3.12 with the oldest
                                                       dependencies allowed, which no later one has
     python tools/try_wheel.py --everything            all extras, newest dependencies, all tests
-    python tools/try_wheel.py --python python3.13     with another Python
 
 The wheel is built from the sdist, as an installer without a wheel would do it. Tests run in a copy
 of the project that has no `permtest` folder, so that they can see the installed package alone.
@@ -12,7 +11,6 @@ Those that drive a browser are left out, and with `--everything` those that look
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -49,9 +47,9 @@ def call(python: Path | str, *arguments: str, folder: Path | None = None) -> Non
         sys.exit(code)
 
 
-def environment(folder: Path, python: str = sys.executable) -> Path:
+def environment(folder: Path) -> Path:
     """An empty environment; return its Python."""
-    call(python, "-m", "venv", "--clear", str(folder))
+    call(sys.executable, "-m", "venv", "--clear", str(folder))
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -84,8 +82,7 @@ def oldest() -> Iterator[str]:
 
 def install(python: Path, wheel: Path, project: Path, everything: bool) -> None:
     """Install the wheel alone and do the main job with it; then install what the tests need."""
-    code = f"import sys; sys.exit(sys.version_info[:2] > {OLD})"
-    aged = not everything and not subprocess.call([python, "-c", code])
+    aged = not everything and sys.version_info[:2] <= OLD
     listed = wheel.with_name("constraints.txt")
     listed.write_text("\n".join([*(oldest() if aged else ()), ""]), encoding="utf-8")
     pip = ("-m", "pip", "install", "--quiet", "-c", str(listed))
@@ -97,23 +94,19 @@ def install(python: Path, wheel: Path, project: Path, everything: bool) -> None:
 
 def main() -> int:
     """Build, install, test in the copy; return pytest's exit code."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("--python", default=sys.executable, help="to test with")
-    parser.add_argument("--everything", action="store_true", help="all extras and all tests")
-    options = parser.parse_args()
+    everything = "--everything" in sys.argv
     tests = [f"tests/test_{name}.py" for name in CORE]
-    if options.everything:
+    if everything:
         tests = ["tests", *(f"--ignore=tests/test_{name}.py" for name in OF_THE_CHECKOUT)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         project, wheel = build(folder)
-        python = environment(folder / "user", options.python)
-        install(python, wheel, project, options.everything)
+        python = environment(folder / "user")
+        install(python, wheel, project, everything)
         # Several processes would compile the same at once, which takes longer than these few tests.
-        spread = ["-n", "auto"] if options.everything else ["-n", "0"]
+        spread = ["-n", "auto"] if everything else ["-n", "0"]
         command = [str(python), "-m", "pytest", "-q", *spread, "-m", "not browser", *tests]
-        how = {"HYPOTHESIS_PROFILE": "quick" if options.everything else "few"}
+        how = {"HYPOTHESIS_PROFILE": "quick" if everything else "few"}
         how["OPENBLAS_NUM_THREADS"] = "1"  # other tests have the other processors
         return subprocess.call(command, cwd=project, env=CLEAN | how)
 
