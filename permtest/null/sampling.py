@@ -55,10 +55,10 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn
     shape = (-(-size // BLOCK), 4, LANES)
     states = rng.integers(0, 2**64 - 1, shape, dtype=np.uint64, endpoint=True)
     _draw((0, states[:0]), law)  # compiles before there are threads
-    chunks = [
-        (len(part), states[part.start // BLOCK :][: -(-len(part) // BLOCK)])
-        for part in _chunks(law, size)
-    ]
+    words = max(1, BLOCK * law.n_informative // 64)
+    blocks = min(max(WORDS_AT_ONCE // words, size // (BLOCK * CHUNKS), 1), BLOCKS_AT_ONCE)
+    starts = range(0, len(states), blocks)
+    chunks = [(min(size - i * BLOCK, blocks * BLOCK), states[i : i + blocks]) for i in starts]
     cells, counts = zip(*in_parallel(_draw, chunks, law, what="random labellings"), strict=True)
     return add_counts(np.concatenate(cells), np.concatenate(counts))
 
@@ -71,14 +71,6 @@ def sampled_distribution(
     frequencies = np.zeros(law.top + 1)
     frequencies[cells.astype(np.int64)] = counts / counts.sum()
     return law.distribution(frequencies, scale=scale)
-
-
-def _chunks(law: TwoPointSum, size: int) -> list[range]:
-    """The numbers of the samples, in runs of whole blocks."""
-    words = max(1, BLOCK * law.n_informative // 64)
-    blocks = max(WORDS_AT_ONCE // words, size // (BLOCK * CHUNKS), 1)
-    step = BLOCK * min(blocks, BLOCKS_AT_ONCE)
-    return [range(start, min(start + step, size)) for start in range(0, size, step)]
 
 
 def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Drawn:

@@ -138,10 +138,7 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
 
 
 def attempts(law: TwoPointSum, t0: int, *, long: bool = True) -> Iterator[tuple[str, Tail]]:
-    """Names and functions to try for P(T >= t0), the quickest first, until one is not too hard.
-
-    Of a law that may be on a `long` lattice, those on a shorter one too.
-    """
+    """Names and functions for P(T >= t0), the quickest first; on shorter lattices if `long`."""
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     enough = max(updates, LEAST)
@@ -174,9 +171,7 @@ def tail_counted(law: TwoPointSum, t0: int) -> Probability:
 @_by_symmetry
 def _on_shorter(law: TwoPointSum, t0: int, tail: Tail) -> Probability:
     """P(T >= t0) on a shorter lattice."""
-    found = shorten(law, t0)
-    assert found is not None, "it depends on the law alone whether there is one"
-    return tail(*found)
+    return tail(*(shorten(law, t0) or (law, t0)))  # it is there, as that depends on the law alone
 
 
 @_by_symmetry

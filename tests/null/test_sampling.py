@@ -134,8 +134,12 @@ def test_samples_do_not_depend_on_chunks_and_threads(monkeypatch, widths, proces
     whole = tally(law, size)
     monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: processors)
     monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
-    assert len(sampling._chunks(law, size)) == 6
+    draw, sizes = sampling._draw, []
+    monkeypatch.setattr(
+        sampling, "_draw", lambda some, law: sizes.append(some[0]) or draw(some, law)
+    )
     assert tally(law, size) == whole
+    assert sorted(sizes) == [0, 17, *[BLOCK] * 5]
 
 
 @pytest.mark.parametrize("size", [500, BLOCK + 500])
