@@ -18,13 +18,7 @@ from permtest._text import Shown, counted, html_table, listed, plain, said, toge
 from permtest.batch import compare_rows
 from permtest.exact import exact_perm_test
 from permtest.integers import exact_sum, with_room
-from permtest.many.corrections import (
-    CORRECTIONS,
-    adjusted_pvalues,
-    interval_at,
-    joint_tail,
-    max_t,
-)
+from permtest.many.corrections import CORRECTIONS, adjusted_pvalues, interval_at, joint_tail, max_t
 from permtest.null.distribution import TABLE
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores, check_aligned
