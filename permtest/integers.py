@@ -3,7 +3,7 @@
 Ties decide p-values, and floats lose them: 0.1 + 0.2 is not 0.3, and the mean of three scores is
 off by a few units in the last place. So a float stands for the decimal that it is printed as if
 that is short, else for the first convergent of its continued fraction that is within rounding. If
-some float stands for neither, all that are not short are taken at their value, and it is kept by
+some float stands for neither, all that are not whole are taken at their value, and it is kept by
 how much they may be off. Integers, decimals, fractions and texts are taken as they are written.
 """
 

@@ -312,7 +312,7 @@ class PermutationTestResult(Shown):
         at any N. The `warning` says where differences look otherwise: skewed, or mostly 0. In
         clusters every pair is shifted, whatever their sizes. Scores of 0 and 1 have no such shift,
         and Tango's interval is approximate: from 20 items on, a 95% interval covers the difference
-        in 92% of samples at least, mostly in 94 to 98% (``python -m benchmarks.calibration``).
+        in 92% of samples at least, mostly in 94 to 99% (``python -m benchmarks.calibration``).
         Cost: three to eight p-values for each end, a few milliseconds each; for scores of 0 and 1 a
         tenth of a millisecond.
         """

@@ -218,7 +218,7 @@ def phi(
 ) -> tuple[float, float, float]:
     """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m."""
     # Angles are reduced in integers, by n turns, and measured from their mean.
-    (widths, counts, tilt), log_size, rough = law, 0.0, 0.0
+    (widths, counts, tilt), log_size, log_low, angle_low, rough = law, 0.0, 0.0, 0.0, 0.0
     angle = 2.0 * np.pi * share_of_turn(j, m, shift[0], shift[1])
     high, low, odd = 0.0, 0.0, 0
     for k in range(widths.size):
@@ -231,25 +231,25 @@ def phi(
         sine, cosine = np.sin(half), np.cos(half)
         square = cosine * cosine + rest * rest * sine * sine  # 1 - spread sin^2, if base is 0
         if tilt[0, k] == 0.0 and square < 0.5:
-            log_size += 0.5 * c * np.log(max(square, 1e-300))
+            log_size, log_low = add_product(0.5 * c, np.log(max(square, 1e-300)), log_size, log_low)
         else:
             square = 1.0 - tilt[2, k] * sine * sine
-            log_size += 0.5 * c * np.log1p(-tilt[2, k] * sine * sine)
+            part = np.log1p(-tilt[2, k] * sine * sine)
+            log_size, log_low = add_product(0.5 * c, part, log_size, log_low)
         if log_size < -cut:
             return log_size, 0.0, 4.0  # no sign: all of it is error
-        straight = rest * half
         if tilt[0, k] == 0.0:
-            angle += c * (np.arctan2(rest * sine, cosine) - straight)
+            turn = np.arctan2(rest * sine, cosine)
             odd ^= c & n & 1
         else:  # of the side that is less likely; its probability is |rest| / 2
             turn = np.arctan2(rest * sine * cosine, 1.0 - abs(rest) * sine * sine)
-            angle += c * (turn - straight)
+        angle, angle_low = add_product(float(c), turn - rest * half, angle, angle_low)
         rough += c * abs(half) * (abs(rest) + tilt[2, k] * abs(sine * cosine)) / max(square, 1e-300)
         if n > 0:
             high, low = add_product(float(c * n), rest, high, low)
     turns = (high - 2.0 * np.floor(0.5 * high)) + low + odd
     error = EPS * (8.0 - 3.0 * log_size + 2.0 * rough + abs(angle))
-    return log_size, angle - np.pi * turns, error
+    return log_size + log_low, angle + angle_low - np.pi * turns, error
 
 
 @jit
