@@ -31,7 +31,7 @@ def test_what_is_not_there_is_listed():
     [
         (..., "Put a list of 2 entries in place of the three dots."),
         ([5, 10], "You counted one tail only"),
-        ([6, 12], "Entry 1 is wrong"),
+        ([6, 12], "Entry 1 is wrong, counting from 0 (wrong: 1 of 2)."),
         (6, "The answer is a list of 2 entries; yours is a number."),
         ("six", "yours is a name or a word"),
     ],
@@ -42,6 +42,12 @@ def test_a_wrong_answer_is_told_what_is_wrong(answer, said):
     assert not verdict
     assert said in str(verdict)
     assert "role='status'" in verdict._repr_html_()
+
+
+def test_a_function_that_returns_a_result_is_told_to_return_its_p():
+    verdict = check("01.5", pt.exact_perm_test)
+    assert not verdict
+    assert "returns a whole result. Return the number, its .pvalue." in str(verdict)
 
 
 @pytest.mark.parametrize(

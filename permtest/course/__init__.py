@@ -174,6 +174,8 @@ def _tried(function: Any, cases: list[dict[str, Any]]) -> str | None:
             found = _plain(function(*case["given"]))
         except Exception as error:
             return f"{call} raises {type(error).__name__}: {error}."
+        if hasattr(found, "pvalue"):
+            return f"{call} returns a whole result. Return the number, its .pvalue."
         if not _same(found, case["answer"]):
             return f"{call} returns {found}. {case.get('say', '')}".strip()
     return None
@@ -194,7 +196,7 @@ def _diagnosis(given: Any, task: dict[str, Any]) -> str | None:
         if any(_same(list(order), wanted) for order in permutations(given[:6])):
             return "These are the right entries in the wrong order."
         wrong = [k for k, pair in enumerate(zip(given, wanted, strict=True)) if not _same(*pair)]
-        return f"Entry {wrong[0]} is wrong (counted from 0); {len(wrong)} of {len(wanted)} are."
+        return f"Entry {wrong[0]} is wrong, counting from 0 (wrong: {len(wrong)} of {len(wanted)})."
     return _slip(given, wanted) if isinstance(wanted, float) and _kind(given) == "a number" else ""
 
 
