@@ -24,7 +24,7 @@ m_s by m_r cells, of which only some thousand matter:
 a sum along a row being geometric, and that over rows a Fourier transform for each j_s. Near the
 labellings of greatest statistic few cells are left, and dynamic programming has them; all its terms
 are positive, so that each cell is accurate relative to itself. Rows that do not matter are bounded,
-not added up: no tail beyond (a, i) exceeds exp(K(x, y) - x a - y i) for any tilt (Chernoff).
+not added up: for x >= 0 >= y no tail beyond (a, i) exceeds exp(K(x, y) - x a - y i) (Chernoff).
 """
 
 from __future__ import annotations
