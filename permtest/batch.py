@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from operator import index
 from typing import Any, TypeAlias
@@ -112,7 +111,7 @@ def exact_perm_test_batch(
         np.arange(size),
         size + np.arange(size),
         alternative=alternative,
-        alone=partial(_alone, u, v, alternative),
+        alone=lambda i: answer(ask(u[i], v[i], alternative=alternative)),
         step=max(min(SCORES // max(n, 1), max(size // 20, TESTS)), 1),
     )
     sums = with_room(rows, n).sum(axis=1)
@@ -121,11 +120,6 @@ def exact_perm_test_batch(
         lead = np.array([unscaled(x, data.scale) for x in lead.tolist()], dtype=np.float64)
     found = {name: x.reshape(shape) for name, x in tests.items()}
     return BatchResult(lead.reshape(shape), n=n, **found)
-
-
-def _alone(u: NDArray[Any], v: NDArray[Any], alternative: str, i: int) -> PermutationTestResult:
-    """One test as the single one does it."""
-    return answer(ask(u[i], v[i], alternative=alternative))
 
 
 def _aligned(u: Any, v: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any], int]:
@@ -150,13 +144,7 @@ def _aligned(u: Any, v: Any, axis: int) -> tuple[NDArray[Any], NDArray[Any], int
 
 
 def compare_rows(
-    rows: Ints | None,
-    first: Ints,
-    second: Ints,
-    *,
-    alternative: str,
-    alone: Alone,
-    step: int,
+    rows: Ints | None, first: Ints, second: Ints, *, alternative: str, alone: Alone, step: int
 ) -> dict[str, NDArray[Any]]:
     """Test row ``first[i]`` against ``second[i]`` for all i; what kernels cannot do by `alone`.
 

@@ -129,10 +129,9 @@ def exact_perm_test(
     differences, whatever N; "dp" takes O(N' A) time and "fft" O(A log A log U), with N' pairs that
     differ and A the sum of their absolute values.
 
-    Several sums that depend on each other cost nothing: the lattice has as many dimensions as the
-    differences of stay and swap effects have rank, which is two for the four sums of F1 (Eq. 16).
-    Then "cf" takes O(C log C) for the C cells of a window of some 18 standard deviations, all but
-    1e-17 of the mass, and C calls of `h`.
+    Sums that depend on others cost nothing: the four of F1 (Eq. 16) make a lattice of two
+    dimensions. "cf" takes O(C log C) for the C cells of a window of some 18 standard deviations,
+    all but 1e-17 of the mass, and C calls of `h`.
 
     Source: Zmigrod, Vieira and Cotterell (2022), Eq. 2, 3, 7, Alg. 2 and App. B.
 
@@ -197,9 +196,7 @@ def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:
 
 
 def perm_test_acc(u: Any, v: Any = None) -> PermutationTestResult:
-    """Exact two-sided test of a difference in accuracy, by its name in Fig. 2 of the submission.
-
-    It is `exact_perm_test` with ``statistic="accuracy"``.
+    """Exact two-sided test of accuracy (Fig. 2): `exact_perm_test` with ``statistic="accuracy"``.
 
     Parameters
     ----------
@@ -312,10 +309,9 @@ def samples_needed(
 
     Notes
     -----
-    The number C of extreme samples has a Binomial(K, p) law, so the paper's estimator C / K has
-    the relative standard error ``sqrt((1 - p) / (p K))`` (Alg. 1). The normal approximation of
-    that law is good where K p, the number of extreme samples to expect, is ten or more; it then
-    holds for (C + 1) / (K + 1) as well, which differs by one sample.
+    C / K, the paper's estimator, has the relative standard error ``sqrt((1 - p) / (p K))``
+    (Alg. 1). The normal approximation is good where K p, the number of extreme samples to expect,
+    is ten or more; it then holds for (C + 1) / (K + 1) as well.
 
     Examples
     --------

@@ -1,10 +1,8 @@
 """What people pass, as integers over one scale, and integers that do not wrap around.
 
-Ties decide p-values, and floats lose them: 0.1 + 0.2 is not 0.3, and the mean of three scores is
-off by a few units in the last place. So a float stands for the decimal that it is printed as if
-that is short, else for the first convergent of its continued fraction that is within rounding. If
-some float stands for neither, all that are not whole are taken at their value, and it is kept by
-how much they may be off. Integers, decimals, fractions and texts are taken as they are written.
+Ties decide p-values, and floats lose them: 0.1 + 0.2 is not 0.3. What a float stands for is said in
+`Scores.of`, and why in section 7 of docs/methods.md. If some float stands for nothing, all that are
+not whole are taken at their value, and it is kept by how much they may be off.
 """
 
 from __future__ import annotations
@@ -190,7 +188,7 @@ def _number_of(text: str) -> int | Fraction | float | None:
 
 @np.errstate(all="ignore")  # what overflows is no short decimal
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
-    """Columns as integers with one number to divide them by; floats are read as said above."""
+    """Columns as integers with one number to divide them by; floats as in `Scores.of`."""
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(array.dtype == np.int64 for array in arrays):
         return arrays, 1, None, ""

@@ -1,30 +1,22 @@
 """Confidence intervals for the mean difference, non-inferiority and equivalence.
 
-Scores of any kind: shifts of every pair. Take a shift delta off all differences, and the one-sided
-p-value is the share of the subsets of pairs, the empty one included, whose mean difference is at
-most delta: with I the swapped pairs,
+Scores of any kind: shifts of every pair. Section 10 of docs/methods.md has why their p-value rises
+in steps, at means of subsets I of pairs. With clusters, which change places as a whole, d_n is the
+sum of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is
+the step at which p exceeds the level. Cornish and Fisher's expansion says about where that is, and
+each p that was had says it better. Where p is had quickly, the simplest fraction near by is tried.
+Else bounds of p on either side prove the end. Where these are wide, as for many equal differences
+and a giant, all differences are rounded down to coarser steps: the end then moves down by less than
+a step, which is reported. The upper end is the lower one for -d.
 
-    p(delta) = P(sum of d_n over I <= delta |I|),   every subset I having probability 2^-N.
-
-So p rises with delta, in steps, and only at means of subsets (Hartigan's typical values, 1969):
-fractions with denominators up to N. With clusters, which change places as a whole, d_n is the sum
-of a cluster, and |I| the number of pairs in the clusters of I. The lower end of an interval is the
-step at which p exceeds the level. Cornish and Fisher's expansion says about where that is, and each
-p that was had says it better. Where p is had quickly, the simplest fraction near by is tried: it is
-the end if p is at most alpha just before it and above alpha at it. Else bounds of p on either side
-prove it. Where these are wide, as for many equal differences and a giant, all differences are
-rounded down to coarser steps: the end then moves down by less than a step, which is reported. The
-upper end is the lower one for -d.
-
-No shift of every pair turns scores of 0 and 1 into scores of 0 and 1: it would move the ties too.
-For these the interval has the differences of shares that Tango's score test (1998) does not reject.
-If b items go to the first system alone and c to the second, of n, and the true difference is delta,
+Scores of 0 and 1: the differences of shares that Tango's score test (1998) does not reject. If b
+items go to the first system alone and c to the second, of n, and the true difference is delta,
 
     z(delta) = (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))),
 
 where q, the likeliest share of items that go to the second alone, is the larger root of
-2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. That is an approximation, which
-`python -m benchmarks.calibration` measures. A test against a margin is the p-value at one shift.
+2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. A test against a margin is the
+p-value at one shift.
 """
 
 from __future__ import annotations
@@ -110,9 +102,8 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
     >>> from permtest import exact_perm_test
     >>> result = exact_perm_test([3, 5, 4, 6, 2, 7], [2, 3, 4, 3, 1, 3])
     >>> interval = result.confidence_interval(0.9)
-    >>> low, high = interval
-    >>> low, high, interval.confidence_level, interval.resolution
-    (0.5, 3.0, 0.9, 0.0)
+    >>> tuple(interval), interval.confidence_level, interval.resolution
+    ((0.5, 3.0), 0.9, 0.0)
     """
 
     confidence_level: float = 0.95
@@ -260,8 +251,8 @@ def noninferiority_test(
     is approximate: from 20 items on, and for margins up to 0.2, a test at level 0.05 rejects a true
     null in 7.5% of samples at most, mostly in 3 to 5% (``python -m benchmarks.calibration``). Other
     scores: the exact test of shifted differences, whose assumptions and `warning` are those of
-    `PermutationTestResult.confidence_interval`; its level holds at any N. Cost: as
-    `exact_perm_test`, times a few where the denominator of `margin` is large.
+    `PermutationTestResult.confidence_interval`. It takes as long as `exact_perm_test`, or a few
+    times that where the denominator of `margin` is large.
 
     Examples
     --------

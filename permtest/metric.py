@@ -57,9 +57,8 @@ def metric_test(
     Returns
     -------
     PermutationTestResult
-        As of `monte_carlo`: `statistic` is the difference of the two `scores`, `pvalue` is
-        (C + 1) / (K + 1) for C labellings at least as extreme as what was observed, and
-        `pvalue_interval` gives an interval for the exact p. Whether higher is better is not known.
+        As of `monte_carlo`; `statistic` is the difference of the two `scores`, and whether higher
+        is better is not known.
 
     Raises
     ------
@@ -69,10 +68,9 @@ def metric_test(
 
     Notes
     -----
-    Under the null hypothesis the systems' predictions for an item, or for a whole cluster, can be
-    swapped; only those matter whose predictions differ. The metric is called twice for each
-    labelling, each time with arrays of its own; two differences of what it returns tie if they are
-    within 1e-12 times the larger of the two observed scores, since functions round.
+    The metric is called twice for each labelling, each time with arrays of its own. Two differences
+    of what it returns tie if they are within 1e-12 times the larger of the two observed scores,
+    since functions round.
 
     Examples
     --------

@@ -5,8 +5,6 @@ Every statistic is a function t of sums X = sum_n g(u_n, v_n), of one g (Eq. 3) 
 each, so that X has the law of a sum of two-point variables, on a lattice that is laid out as a line
 of cells. The p-value is the probability of the extreme cells: those whose t is at least as extreme
 as what was observed (Eq. 2). `ask` makes the question, and `methods.solve` answers it.
-
-t is one sum, the difference of a measure such as F1 between two systems, or a user's function.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -435,7 +434,8 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
             f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
     units, h, scale, upper = data.units, how["h"], data.scale, data.higher_is_better
-    tolerance = units.sum_tolerance
+    off = Fraction(sum(units.tolerance or ()) * (1 + 1e-12))
+    tolerance = ceil(2 * off * scale)  # two sums are compared, each of which may be off
     if h is not None and tolerance:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "

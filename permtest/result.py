@@ -17,11 +17,7 @@ from permtest._text import Shown, counted, number, p_value, plain
 from permtest.integers import unscaled
 from permtest.methods import Solution, exact_fraction, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
-from permtest.null.distribution import (
-    MAX_CELLS,
-    SMALLEST,
-    JointDistribution,
-)
+from permtest.null.distribution import MAX_CELLS, SMALLEST, JointDistribution
 from permtest.null.lattice import box_law, box_shape
 from permtest.null.sampling import sampled_distribution
 from permtest.question import Question
@@ -310,11 +306,9 @@ class PermutationTestResult(Shown):
         Shifts assume that the differences, or those of clusters, are symmetric about a value that
         is the same for all pairs. Then the interval covers it with at least the stated probability,
         at any N. The `warning` says where differences look otherwise: skewed, or mostly 0. In
-        clusters every pair is shifted, whatever their sizes. Scores of 0 and 1 have no such shift,
-        and Tango's interval is approximate: from 20 items on, a 95% interval covers the difference
-        in 92% of samples at least, mostly in 94 to 99% (``python -m benchmarks.calibration``).
-        Cost: three to eight p-values for each end, a few milliseconds each; for scores of 0 and 1 a
-        tenth of a millisecond.
+        clusters every pair is shifted, whatever their sizes. Tango's interval is approximate: from
+        20 items on, a 95% interval covers the difference in 92% of samples at least, mostly in 94
+        to 99% (``python -m benchmarks.calibration``). Cost: three to eight p-values for each end.
         """
         from permtest.interval import interval_of
 

@@ -1,9 +1,8 @@
 """What people pass: the scores of systems on the same items, as integers over one scale.
 
 Scores come as lists, arrays of any dtype, or pandas or polars columns. They leave this module as
-integer arrays of one length whose arithmetic cannot wrap around, with what the items are called,
-which of them are swapped together, and what was declared of the score. Everything else in the
-package takes `Scores`, or makes them of its arguments at once.
+integer arrays of one length whose arithmetic cannot wrap around. Everything else in the package
+takes `Scores`, or makes them of its arguments at once.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, lcm
+from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -286,11 +285,6 @@ class Scores:
     def differences(self) -> IntArray:
         """Scores of the first system less those of the second, times `scale`."""
         return with_room(self.u) - with_room(self.v)
-
-    @property
-    def sum_tolerance(self) -> int:
-        """By how much a sum of differences may be off, relative to another, times `scale`."""
-        return ceil(2 * Fraction(sum(self.tolerance or ()) * (1 + 1e-12)) * self.scale)
 
     # ---- others made of them ---------------------------------------------------------------------
 

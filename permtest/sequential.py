@@ -104,13 +104,11 @@ def e_process(
     Parameters
     ----------
     u, v : array_like of shape (N,)
-        Scores of both systems on the same items, in the order in which they came in, as
-        `exact_perm_test` takes them; or one `Scores`.
+        As in `exact_perm_test`, in the order in which the items came in.
     alternative, names
         As in `exact_perm_test`.
     clusters : array_like of shape (N,), optional
-        What each item belongs to. Whole clusters, in the order in which they begin, are then what
-        comes in.
+        As in `exact_perm_test`; whole clusters then come in, in the order in which they begin.
 
     Returns
     -------
@@ -119,11 +117,10 @@ def e_process(
     Notes
     -----
     Under the null hypothesis the sign of each difference d_n is fair, whatever came before and
-    however large it is. Then ``exp(x_n d_n) / cosh(x_n d_n)`` has the expectation 1 for any x_n
-    that is chosen beforehand, products of them are martingales, and so are mixtures of these (Ville
-    1939; Vovk and Wang, arXiv 2208.08925; Koning, arXiv 2310.01153). Here x_n is c over the root
-    mean square of the differences before, those that are 0 left out, and c is mixed over the powers
-    of 2 from 2^-10 to 2, of both signs if two-sided. Time and memory O(N).
+    however large it is. E_N is the product of all ``exp(x_n d_n) / cosh(x_n d_n)``, where x_n is c
+    over the root mean square of the differences before, those that are 0 left out, and c is mixed
+    over the powers of 2 from 2^-10 to 2, of both signs if two-sided (Ville 1939; Vovk and Wang,
+    arXiv 2208.08925; Koning, arXiv 2310.01153). Time and memory O(N).
 
     Examples
     --------
@@ -137,19 +134,15 @@ def e_process(
     gaps = question.data.units.differences().tolist()
     d = np.array([x / question.scale for x in gaps], dtype=np.float64)
     bets = {"two-sided": np.append(-BETS, BETS), "greater": BETS, "less": -BETS}[alternative]
-    logs = _log_e(d * _rates(d), bets)
+    # 1 over the root mean square of the differences before each one; 0 where there are none.
+    squares, some = (np.append(0.0, np.cumsum(x)[:-1])[: d.size] for x in (d**2, d != 0))
+    rates = np.sqrt(some / np.where(squares > 0, squares, inf))
+    logs = _log_e(d * rates, bets)
     running = np.maximum.accumulate(np.maximum(logs, 0.0))
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
     return EProcess(values, pvalues, alternative, question.names)
-
-
-def _rates(d: Floats) -> Floats:
-    """1 over the root mean square of the differences before each one; 0 where there are none."""
-    squares, some = np.cumsum(d**2), np.cumsum(d != 0)
-    before, number = np.append(0.0, squares[:-1])[: d.size], np.append(0, some[:-1])[: d.size]
-    return np.asarray(np.sqrt(number / np.where(before > 0, before, inf)), dtype=np.float64)
 
 
 def _log_e(x: Floats, bets: Floats) -> Floats:

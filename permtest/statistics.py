@@ -1,14 +1,11 @@
 """What is tested: ready-made statistics, and measures made of counts.
 
-The test statistic is t(u, v) = h(sum_n g(u_n, v_n)) (Eq. 3), or a function of several such sums
-(Eq. 12). Where an entry has a single score, g is the difference u_n - v_n; where it has counts, the
-sums are those that a measure needs of either system, and h is the difference of the measures.
-`alternative=` supplies the sides; any other g or h is passed to the test itself.
+Where an entry has a single score, the g of Eq. 3 is the difference u_n - v_n; where it has counts,
+the sums are those that a measure needs of either system, and h is the difference of the measures.
 
 A measure is hits / (hits + misses), both of them weighted sums of counts over the entries, or the
-mean of that over classes. Two systems are compared by the difference of their measures; since a
-swap leaves the totals of both systems together as they are, the sums of the first one say
-everything (App. B).
+mean of that over classes. Since a swap leaves the totals of both systems together as they are, the
+sums of the first one say everything (App. B).
 """
 
 from __future__ import annotations
