@@ -47,7 +47,9 @@ def test_a_wrong_answer_is_told_what_is_wrong(answer, said):
 def test_a_function_that_returns_a_result_is_told_to_return_its_p():
     verdict = check("01.5", pt.exact_perm_test)
     assert not verdict
-    assert "returns a whole result. Return the number, its .pvalue." in str(verdict)
+    assert "That is a whole result. Give the number that the question asks for, as .pvalue." in str(
+        verdict
+    )
 
 
 @pytest.mark.parametrize(

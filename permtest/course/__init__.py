@@ -174,10 +174,8 @@ def _tried(function: Any, cases: list[dict[str, Any]]) -> str | None:
             found = _plain(function(*case["given"]))
         except Exception as error:
             return f"{call} raises {type(error).__name__}: {error}."
-        if hasattr(found, "pvalue"):
-            return f"{call} returns a whole result. Return the number, its .pvalue."
-        if not _same(found, case["answer"]):
-            return f"{call} returns {found}. {case.get('say', '')}".strip()
+        if (wrong := _diagnosis(found, case)) is not None:
+            return " ".join(filter(None, [f"{call} returns {found}.", case.get("say"), wrong]))
     return None
 
 

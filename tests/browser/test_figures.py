@@ -108,7 +108,7 @@ def test_a_figure_fits_its_page_and_can_be_touched_or_reached_by_keys(
     open_page, width, name, scheme
 ):
     page = open_page(FIGURES[name](), width=width, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.wait_for_function(f"document.documentElement.scrollWidth === {width}")
     for button in page.get_by_role("button").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44

@@ -39,7 +39,7 @@ def test_power_by_statsmodels(n, effect, alpha, alternative):
     expected = TTestPower().power(effect, n, alpha, alternative=LARGER[alternative])
     found = power_t(n, 3 * effect, 3, alpha=alpha, alternative=alternative)
     if np.isnan(expected):  # where the power is nearly 0 or 1
-        assert min(found, 1 - found) < 1e-3
+        assert min(found, 1 - found) < 1e-2
     else:
         assert found == pytest.approx(expected, rel=1e-7, abs=1e-10)
 
