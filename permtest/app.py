@@ -65,7 +65,7 @@ MENUS: dict[str, tuple[str, dict[str, Any]]] = {
 
 #: NLPStatTest's four steps: whose settings of a study they have, and sections of the report.
 STEPS = {
-    "1. Data: units and assumptions": ("units data", "data units advice"),
+    "1. Data: units and assumptions": ("units data", "data advice"),
     "2. Tests": ("test", "null tests"),
     "3. Effect sizes": ("effects", "effects"),
     "4. Power and the next study": ("power", "power next"),
@@ -94,7 +94,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     menus : dict of str to Dropdown
         What columns are, by the keywords of `permtest.read`; `systems` is a text of several.
     settings : dict of str to dict of str to Text
-        Of each step its options, such as ``settings["units"]["size"]``, as `StudyConfig` has them.
+        Of each step its options, such as ``settings["units"]["size"]``, as `report` has them.
     compare : Button
     document : Document or None
         The report of the last comparison.

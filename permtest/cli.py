@@ -59,7 +59,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--shares": ("P", "shares of items that only A, and only B, has right", FLOAT | {"nargs": 2}),
     "--power": ("P", "default: %(default)s", FLOAT | {"default": 0.8}),
     "--config": ("YAML", "options of a study", {}),
-    "--out": ("PATH", "write a report: .html, .md, .tex, .json, or a folder", {}),
+    "--out": ("PATH", "write a report: .html, .md, .tex or .json", {}),
     "--force": (None, "replace files that exist", {}),
     "--json": (None, "print one JSON object", {}),
     "--port": ("PORT", "default: one that is free", {"type": int, "default": 0}),
@@ -281,7 +281,7 @@ def report(args: argparse.Namespace) -> None:
 
     The exact test, the interval of the difference, the items behind it, other tests side by side,
     effect sizes, how many items the next study needs, and what to cite. With --config, a YAML file,
-    it becomes a study (permtest.study.StudyConfig explains its options).
+    it becomes a study (permtest.study.report explains its options).
     """
     from permtest.study import report as document
 
@@ -300,7 +300,7 @@ def _finish(text: str, document: Any, args: argparse.Namespace) -> None:
         except FileExistsError as error:
             raise ValueError(f"{error}; choose another name, or add --force") from None
         if not args.json:
-            print("\nwrote", *written)
+            print("\nwrote", written)
 
 
 def plan(args: argparse.Namespace) -> None:

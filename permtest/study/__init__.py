@@ -18,9 +18,9 @@ from permtest.study.power import (
     sample_size_binary,
 )
 from permtest.study.recommend import recommend
-from permtest.study.report import StudyConfig, report
+from permtest.study.report import report
 
-__all__ = ["StudyConfig", "describe", "evaluation_units", "recommend", "report", "unit_sizes"]
+__all__ = ["describe", "evaluation_units", "recommend", "report", "unit_sizes"]
 __all__ += ["cohen_d", "effect_sizes", "hedges_g", "hodges_lehmann", "risk_difference"]
 __all__ += ["exact_power", "minimum_detectable_effect", "power_curve", "power_t", "wilcoxon_r"]
 __all__ += ["sample_size", "sample_size_binary"]

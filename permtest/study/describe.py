@@ -163,8 +163,7 @@ def unit_sizes(
 
     Parameters
     ----------
-    a, b : as in `describe`
-        At least 2 pairs.
+    a, b : as in `describe`, at least 2 pairs
     metric, rng : as in `evaluation_units`
         The items are shuffled once for all sizes.
     tolerance : float, optional

@@ -99,8 +99,7 @@ def cohen_d(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
     Parameters
     ----------
-    a, b, names : as in `describe`
-        At least 2 pairs, whose differences vary.
+    a, b, names : as in `describe`, at least 2 pairs, whose differences vary
 
     Examples
     --------
@@ -136,8 +135,7 @@ def hedges_g(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
     Parameters
     ----------
-    a, b, names : as in `describe`
-        At least 3 pairs, whose differences vary.
+    a, b, names : as in `describe`, at least 3 pairs, whose differences vary
 
     Examples
     --------
@@ -160,8 +158,7 @@ def wilcoxon_r(a: Any, b: Any = None, *, names: Names = None) -> EffectSize:
 
     Parameters
     ----------
-    a, b, names : as in `describe`
-        One pair at least has to differ.
+    a, b, names : as in `describe`, with at least one pair that differs
 
     Examples
     --------
@@ -215,8 +212,7 @@ def risk_difference(a: Any, b: Any = None, *, names: Names = None) -> EffectSize
 
     Parameters
     ----------
-    a, b, names : as in `describe`
-        All scores are 0 or 1.
+    a, b, names : as in `describe`, all scores 0 or 1
 
     Examples
     --------

@@ -67,13 +67,7 @@ class Recommendation(Shown):
 
 
 def recommend(
-    a: Any,
-    b: Any = None,
-    *,
-    estimand: str = "mean",
-    alpha: float = 0.05,
-    rule: str = "exact",
-    names: registry.Names = None,
+    a: Any, b: Any = None, *, estimand: str = "mean", alpha: float = 0.05, rule: str = "exact"
 ) -> Recommendation:
     """Recommend the test of what a claim is about, and say how others do on scores like these.
 
@@ -96,7 +90,6 @@ def recommend(
     rule : {"exact", "manual"}, default "exact"
         "manual": Table 2 of the NLPStatTest manual, which chooses by symmetry and normality of the
         same scores, whatever the estimand; tests that it lacks are left out.
-    names : as in `describe`
 
     Examples
     --------
@@ -107,7 +100,7 @@ def recommend(
     """
     check_option("rule", rule, ("exact", "manual"))
     check_option("estimand", estimand, ESTIMANDS)
-    scores = registry.scores_of(a, b, names)
+    scores = registry.scores_of(a, b)
     seen = describe(scores, alpha=alpha)
     best = "exact" if scores.is_binary else ESTIMANDS[estimand]
     exact = rule == "exact"
@@ -149,9 +142,8 @@ def measured_rates(
 ) -> dict[str, tuple[float, float]]:
     """Level and power of two-sided tests for scores like these."""
     (u, v), n, found = scores.arrays, len(scores), {}
-    both = replace(
-        scores, arrays=[np.concatenate([u, v]), np.concatenate([v, u])], ids=None, runs=None
-    )
+    columns = [np.concatenate(x) for x in ((u, v), (v, u))]
+    both = replace(scores, arrays=columns, ids=None, runs=None)
     real, shifted, swapped = population(scores), population(scores, 0), population(both)
     for test in tests:
         about_mean = registry.TESTS[test].estimate_name == registry.MEAN and not scores.is_binary

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from io import BytesIO
 from math import inf, isinf
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Statistic, lookup
 from permtest.study import power
-from permtest.study.describe import describe, evaluation_units, unit_sizes
+from permtest.study.describe import describe, evaluation_units
 from permtest.study.effects import KINDS, effect_sizes
 from permtest.study.recommend import COLUMNS, recommend
 
@@ -46,86 +45,38 @@ SLOW = {"permutation_median", "wilcoxon", "bootstrap_median", "bootstrap_mean", 
 MANY, RESAMPLES = 30_000, (10_000, 1_000)
 
 #: The settings of each step of a study; None stands for what depends on the scores or on another.
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, Any] = {
     "units": {"size": 1, "metric": "mean", "rng": None},
-    "data": {"alpha": 0.05, "tolerance": None, "rule": "exact", "estimand": "mean"},
+    "data": {"alpha": 0.05, "rule": "exact", "estimand": "mean"},
     "test": {"alternative": "two-sided", "alpha": 0.05, "tests": None, "K": None},
     "effects": {"sizes": [*KINDS], "alpha": None},
     "power": {"test": "exact", "sizes": None, "experiments": 1000, "delta": None}
     | {"alpha": None, "target": 0.8},
+    "seed": 0,
 }
 
 
-@dataclass(frozen=True)
-class StudyConfig:
-    """The settings of each step of a study, as a YAML file has them.
-
-    Parameters
-    ----------
-    units : mapping
-        ``size`` of an evaluation unit in items (1), its ``metric`` ("mean" or "median" of them),
-        and ``rng``, a seed that shuffles them first.
-    data : mapping
-        ``alpha`` of the test of normality (0.05), ``tolerance`` for standard deviations of sizes of
-        units that are called stable, and the ``rule`` ("exact" or "manual") and ``estimand``
-        ("mean" or "median") of `recommend`.
-    test : mapping
-        ``alternative``, ``alpha`` (0.05), the ``tests`` beside the exact one, and ``K``, the number
-        of resamples of bootstrap tests.
-    effects : mapping
-        The ``sizes`` to report, and ``alpha``: their intervals have a confidence of 1 - alpha.
-    power : mapping
-        The ``test`` whose power is simulated, how many ``sizes`` (5; a list has the sizes
-        themselves), ``experiments`` at each (1 000), the true difference ``delta`` if it is not
-        that of the data, ``alpha``, and the power that is the ``target`` of the next study (0.8).
-    seed : int
-        Of what is random.
-
-    Examples
-    --------
-    >>> from permtest.study import StudyConfig
-    >>> StudyConfig(units={"sise": 15})
-    Traceback (most recent call last):
-    ValueError: units.sise: there is no such option; there are size, metric, rng
-    """
-
-    units: Mapping[str, Any] = field(default_factory=dict)
-    data: Mapping[str, Any] = field(default_factory=dict)
-    test: Mapping[str, Any] = field(default_factory=dict)
-    effects: Mapping[str, Any] = field(default_factory=dict)
-    power: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for step, defaults in SETTINGS.items():
-            given = getattr(self, step)
-            if not isinstance(given, Mapping):
-                raise TypeError(f"{step}: {given!r} must be a mapping of options to values")
-            for name, value in given.items():
-                if name not in defaults:
-                    there = f"there is no such option; there are {', '.join(defaults)}"
-                    raise ValueError(f"{step}.{name}: {there}")
-                usual = defaults[name]
-                kind = Real if isinstance(usual, Real) else type(value if usual is None else usual)
-                if not isinstance(value, kind):
-                    raise TypeError(f"{step}.{name}: {value!r} is nothing like {usual!r}")
-            vars(self)[step] = {**defaults, **given}
-
-    @classmethod
-    def of(cls, source: Any) -> StudyConfig:
-        """Of a configuration, a mapping, None, or the path of a YAML file."""
-        if isinstance(source, cls):
-            return source
-        if isinstance(source, Mapping | None):
-            return cls(**source or {})
-        yaml = optional("yaml", needed_by="a configuration", extra="study")
-        try:
-            return cls(**yaml.safe_load(Path(source).read_text("utf-8-sig")) or {})
-        except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
-            raise ValueError(f"{source}: {' '.join(str(error).split())}") from None
+def settings(source: Any) -> dict[str, Any]:
+    """All settings, with those of a mapping, or of the YAML file with this path; None has none."""
+    if isinstance(source, Mapping | None):
+        return _completed(source or {}, SETTINGS)
+    yaml = optional("yaml", needed_by="a configuration", extra="study")
+    try:
+        return _completed(yaml.safe_load(Path(source).read_text("utf-8-sig")) or {}, SETTINGS)
+    except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{source}: {' '.join(str(error).split())}") from None
 
 
-# ---- sections and documents ----------------------------------------------------------------------
+def _completed(given: Any, usual: Mapping[str, Any], name: str = "config") -> dict[str, Any]:
+    """What is given, and for the rest the usual values, in mappings within them too."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name}: {given!r} must be a mapping of options to values")
+    for option in [option for option in given if option not in usual]:
+        there = f"there is no such option; there are {', '.join(usual)}"
+        raise ValueError(f"{name}.{option}: {there}")
+    steps = [x for x in given if isinstance(usual[x], dict)]
+    own = {x: _completed(given[x], usual[x], f"{name}.{x}") for x in steps}
+    return {**usual, **given, **own}
 
 
 @dataclass(frozen=True)
@@ -200,41 +151,37 @@ class Document(Shown):
         return [found | {"sections": {x.key: plain([*x.table]) for x in self.sections}}]
 
     def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
-        """Files in memory: name -> content, of some or all of `FORMATS`."""
-        return {f"report.{kind}": self._form(kind) for kind in formats}
+        """Files in memory: name -> content, of some or all of `FORMATS`.
 
-    def _form(self, kind: str) -> bytes:
-        """The content of a file; LaTeX has the tests, or the ranking, alone."""
-        check_option("format", kind, FORMATS)
-        if kind == "tex":
-            part = self["ranking" if isinstance(self.comparison, Leaderboard) else "tests"]
-            pandas = optional("pandas", needed_by="a table in LaTeX", extra="study")
-            frame = pandas.DataFrame(part.cells(), columns=[*part.titles.values()])
-            text = frame.to_latex(index=False, escape=True)
-        else:
-            page = kind != "json"
-            text = rendered(f"report.{kind}", self.sections) if page else self.to_json(indent=2)
-        return str(text).encode("utf-8", "replace")
+        LaTeX has the tests, or the ranking, alone.
+        """
+        found = {}
+        for kind in formats:
+            check_option("format", kind, FORMATS)
+            if kind == "tex":
+                part = self["ranking" if isinstance(self.comparison, Leaderboard) else "tests"]
+                pandas = optional("pandas", needed_by="a table in LaTeX", extra="study")
+                frame = pandas.DataFrame(part.cells(), columns=[*part.titles.values()])
+                text = frame.to_latex(index=False, escape=True)
+            else:
+                page = kind != "json"
+                text = rendered(f"report.{kind}", self.sections) if page else self.to_json(indent=2)
+            found[f"report.{kind}"] = str(text).encode("utf-8", "replace")
+        return found
 
-    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
-        """Write the document to a folder, or to one file, and return the paths of the files.
+    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the document to a file, and return its path.
 
-        `place` is a file that ends in .html (a page that needs nothing else), .md, .tex (a table)
-        or .json; or a folder, which is made if there is none and gets all of these. Files that
-        exist are an error, unless `overwrite` is True.
+        `place` ends in .html (a page that needs nothing else), .md, .tex (a table) or .json. A file
+        that exists is an error, unless `overwrite` is True.
         """
         path = Path(place)
-        paths = {path / f"report.{kind}": kind for kind in FORMATS}
-        if path.suffix and not path.is_dir():
-            paths = {path: path.suffix[1:].lower()}
-        for one in paths:
-            if one.exists() and not overwrite:
-                raise FileExistsError(f"{one}: the file exists")
-        for one, kind in paths.items():
-            content = self._form(kind)
-            one.parent.mkdir(parents=True, exist_ok=True)
-            one.write_bytes(content)
-        return tuple(paths)
+        if path.exists() and not overwrite:
+            raise FileExistsError(f"{path}: the file exists")
+        (content,) = self.files([path.suffix[1:].lower()]).values()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
 
 
 #: What Markdown, or the HTML in it, would take for a mark.
@@ -262,9 +209,6 @@ def _drawn(draw: Callable[..., Any]) -> str:
     return f"data:image/svg+xml;base64,{b64encode(file.getvalue()).decode()}"
 
 
-# ---- two systems ---------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Two systems compared, once: what the sections of a document are made of.
@@ -277,46 +221,35 @@ class Comparison:
     test: PermutationTestResult
     alpha: float
     answers: AnswerTable
-    config: StudyConfig
+    config: Mapping[str, Any]
 
     @property
     def interval(self) -> ConfidenceInterval | None:
         """That of the difference, if there is one."""
         return self.answers["exact"].interval
 
-    @property
-    def rejected(self) -> bool | None:
-        """Whether the exact test rejects; None if its bounds lie on both sides of alpha."""
-        return self.answers["exact"].rejects(self.alpha)
-
     def to_dict(self) -> dict[str, Any]:
         """What the exact test found, its interval and its level, as plain values."""
         found: dict[str, Any] = {"confidence_level": self.answers.confidence_level}
-        found |= {"confidence_interval": plain(self.interval), "rejected": self.rejected}
-        found |= {
-            "config": plain(vars(self.config)),
-            "paired_by": self.units.source.get("paired_by"),
-        }
-        found |= {"alpha": self.alpha, "difference": float(self.test.statistic)}
-        return self.test.to_dict() | found
+        found |= {"rejected": self.answers["exact"].rejects(self.alpha)}
+        found |= {"confidence_interval": plain(self.interval), "config": plain(self.config)}
+        found |= {"paired_by": self.units.source.get("paired_by"), "alpha": self.alpha}
+        return self.test.to_dict() | found | {"difference": float(self.test.statistic)}
 
 
-def _compare(scores: Scores, entry: Statistic, config: StudyConfig) -> Comparison:
+def _compare(scores: Scores, entry: Statistic, config: Mapping[str, Any]) -> Comparison:
     """The exact test, made once, and what stands beside it."""
-    units, counts, options = scores.units, bool(entry.columns), config.test
+    units, counts, options = scores.units, bool(entry.columns), config["test"]
     if scores.clusters is not None and not counts:  # whose mean is to be that of the items
         arrays = [with_room(x, len(units)) * len(units) for x in units.arrays]
         units = replace(units, arrays=arrays, scale=scores.scale * len(scores))
     alpha, side = check_level(options["alpha"]), options["alternative"]
-    how: dict[str, Any] = {"statistic": entry, "alternative": side, "rng": config.seed}
+    how: dict[str, Any] = {"statistic": entry, "alternative": side, "rng": config["seed"]}
     test, level = exact_perm_test(scores, **how), round(1 - alpha, 12)
     known = [x for x in applicable(units, entry) if len(units) <= MANY or x not in SLOW]
     options = filled(options, tests=known, K=RESAMPLES[len(units) > 3_000])
-    others = [
-        x
-        for x in dict.fromkeys([*options["tests"], *["paired_bootstrap"] * counts])
-        if x != "exact"
-    ]
+    asked = dict.fromkeys([*options["tests"], *["paired_bootstrap"] * counts])
+    others = [x for x in asked if x != "exact"]
     table = compare_all(units, tests=others, confidence_level=level, K=options["K"], **how)
     exact = answer_of("exact", test, units, entry, level)
     if counts:
@@ -350,7 +283,7 @@ def _caution(c: Comparison) -> Section:
     unsaid = "Nobody said whether higher is better, so neither system is called better."
     valid = "It holds for these two systems on items like these, not for newly trained ones; and "
     valid += f"only if the {c.test.swapped} do not depend on each other."
-    told = [equal if c.rejected is False else large]
+    told = [equal if c.answers["exact"].rejects(c.alpha) is False else large]
     told += [unsaid] * (c.test.higher_is_better is None) + [valid, *c.test.notes]
     told += [c.interval.warning] if c.interval and c.interval.warning else []
     return Section("caution", "What this does not say", "\n".join(told))
@@ -371,9 +304,8 @@ def _null(c: Comparison) -> Section:
 def _tests(c: Comparison) -> Section:
     told = "Decide by the test that you chose beforehand: choosing it by its p invalidates the "
     told += "level."
-    rows = [
-        x.to_dict() | {"rejects": x.rejects(c.alpha), "interval": x.interval} for x in c.answers
-    ]
+    more = ({"rejects": x.rejects(c.alpha), "interval": x.interval} for x in c.answers)
+    rows = [x.to_dict() | of for x, of in zip(c.answers, more, strict=True)]
     titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": _percent(c.alpha)}
     titles["assumptions"] = "assumptions"
     draw = drawing("plot_answers", c.answers, alpha=c.alpha)
@@ -381,7 +313,7 @@ def _tests(c: Comparison) -> Section:
 
 
 def _effects(c: Comparison) -> Section:
-    chosen, alpha = filled(c.config.effects, alpha=c.alpha).values()
+    chosen, alpha = filled(c.config["effects"], alpha=c.alpha).values()
     for name in chosen:
         check_option("effects.sizes", name, KINDS)
     found, level = [x for x in effect_sizes(c.units) if x.name in chosen], round(1 - alpha, 12)
@@ -392,7 +324,11 @@ def _effects(c: Comparison) -> Section:
 
 
 def _next(c: Comparison) -> Section:
-    options, unit, found = filled(c.config.power, alpha=c.alpha), c.test.swapped, dict[str, str]()
+    options, unit, found = (
+        filled(c.config["power"], alpha=c.alpha),
+        c.test.swapped,
+        dict[str, str](),
+    )
     target, alpha, side = options["target"], options["alpha"], c.test.alternative
     how: dict[str, Any] = {"power": target, "alpha": alpha, "alternative": side}
     gaps, least = as_floats(c.units.differences(), c.units.scale), power.fewest_units(alpha, side)
@@ -414,7 +350,7 @@ def _next(c: Comparison) -> Section:
         what = f"smallest difference that {gaps.size:,} {unit} find in {target:.0%} of all studies"
         found[what] = f"{number(abs(delta), 4)} (by the t-test)"
     low, high = sorted(c.interval or (0.0, 0.0), key=abs)
-    if c.rejected and np.ptp(gaps) and low * high > 0:
+    if c.answers["exact"].rejects(c.alpha) and np.ptp(gaps) and low * high > 0:
         what = f"{unit} needed to find it again with a power of {target:.0%}"
         found[what] = f"{needed(high)} to {needed(low)}"
         told = "The numbers are those at either end of the interval of the difference. Plan for "
@@ -439,34 +375,25 @@ def _items(c: Comparison) -> Section:
     return Section("items", "Items behind the difference", told, rows, titles)
 
 
-def _data(c: Comparison, scores: Scores) -> list[Section]:
-    """What the data look like, in which units, and which tests suit them (manual, 3.1)."""
-    units, options = {**c.config.units}, {**c.config.data}
-    seen, (a, b) = describe(c.units, alpha=options.pop("alpha")), c.units.names
-    del units["size"]
-    units["tolerance"] = options.pop("tolerance")
+def _data(c: Comparison) -> list[Section]:
+    """What the data look like, and which tests suit them (manual, 3.1)."""
+    options, (a, b) = {**c.config["data"]}, c.units.names
+    seen = describe(c.units, alpha=options.pop("alpha"))
     titles = {"a": a, "b": b, "difference": "difference"}
     rows = [
         {"about": about.replace("_", " ")} | {name: getattr(seen, name)[about] for name in titles}
         for about in seen.difference
     ]
     draw, advice = drawing("plot_scores", c.units), recommend(c.units, alpha=c.alpha, **options)
-    found = [Section("data", "The data", str(seen), rows, {"about": ""} | titles, draw)]
-    if len(scores) > 3 and scores.clusters is None:
-        told = "Standard deviations of the differences of units, and the sizes of units at which "
-        told += "they hardly change."
-        titles = {"size": "items in a unit", "units": "units", "sd": "sd", "stable": "stable"}
-        found.append(
-            Section("units", "Evaluation units", told, unit_sizes(scores, **units), titles)
-        )
-    return [*found, Section("advice", "Recommended tests", str(advice), advice.tests, COLUMNS)]
+    data = Section("data", "The data", str(seen), rows, {"about": ""} | titles, draw)
+    return [data, Section("advice", "Recommended tests", str(advice), advice.tests, COLUMNS)]
 
 
 def _power(c: Comparison) -> Section:
-    how, side = filled(c.config.power, alpha=c.alpha, sizes=5), c.test.alternative
+    how, side = filled(c.config["power"], alpha=c.alpha, sizes=5), c.test.alternative
     target = how.pop("target")
     try:
-        curve = power.power_curve(c.units, alternative=side, rng=c.config.seed, **how)
+        curve = power.power_curve(c.units, alternative=side, rng=c.config["seed"], **how)
     except ValueError as error:  # the scores are unfit for it
         return Section("power", "Power", f"It was not simulated: {error}.")
     titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
@@ -477,22 +404,19 @@ def _power(c: Comparison) -> Section:
     return Section("power", "Power", told, rows, titles, draw)
 
 
-def _origin(source: Mapping[str, Any], config: StudyConfig | None = None) -> list[Section]:
+def _origin(source: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> list[Section]:
     """Where the scores come from, by which settings they were compared, and what to cite."""
     found = {f"file {x['file']}": f"SHA-256 {x['sha256']}" for x in source.get("files", ())}
     for key in [key for key in source if key != "files"]:
         texts = source[key] if isinstance(source[key], list | tuple) else [source[key]]
         found[key.replace("_", " ")] = ", ".join(map(str, texts))
     told = "" if found else "permtest received the scores from a program, not from files."
-    steps = plain(vars(config)).items() if config else ()
+    steps = plain(config).items() if config else ()
     code = "".join(f"{step}: {json.dumps(options)}\n" for step, options in steps)  # also YAML
     version = import_module("permtest").__version__
     bib = (TEMPLATES / "cite.bib").read_text("utf-8").replace("VERSION", version)
     cite = Section("cite", "How to cite", f"Computed with permtest {version}.", code=bib)
     return [Section("source", "Where from", told, facts(found), code=code), cite]
-
-
-# ---- the two kinds of documents ------------------------------------------------------------------
 
 
 def report(
@@ -507,6 +431,8 @@ def report(
 ) -> Document:
     """Compare two systems, and say all there is to say about it; or show a leaderboard.
 
+    It takes a second for thousands of items, and half a minute for 200 000.
+
     Parameters
     ----------
     scores, v : as in `exact_perm_test`, or Leaderboard
@@ -518,10 +444,24 @@ def report(
         Level of the tests; intervals have a confidence of ``1 - alpha``.
     names : tuple of two str, optional
         The names of the two systems.
-    config : StudyConfig, mapping or path, optional
-        The settings of each step (a path is that of a YAML file); what is passed beside it wins.
-        With it the document also describes the data, compares sizes of units, recommends tests and
-        simulates their power, if there is a single score for each item.
+    config : mapping or path, optional
+        The settings of a study, or the path of a YAML file that has them; what is passed beside it
+        wins. With it the document also describes the data, recommends tests and simulates their
+        power, if there is a single score for each item. Each step has a mapping of its own:
+
+        - ``units``: the ``size`` of an evaluation unit in items (1), its ``metric`` ("mean" or
+          "median" of them), and ``rng``, a seed that shuffles them first;
+        - ``data``: ``alpha`` of the test of normality (0.05), and the ``rule`` ("exact" or
+          "manual") and ``estimand`` ("mean" or "median") of `recommend`;
+        - ``test``: ``alternative``, ``alpha`` (0.05), the ``tests`` beside the exact one, and
+          ``K``, the number of resamples of bootstrap tests;
+        - ``effects``: the ``sizes`` to report, and ``alpha``: their intervals have a confidence of
+          1 - alpha;
+        - ``power``: the ``test`` whose power is simulated, how many ``sizes`` (5; a list has the
+          sizes themselves), ``experiments`` at each (1 000), the true difference ``delta`` if it is
+          not that of the data, ``alpha``, and the power that is the ``target`` of the next study
+          (0.8);
+        - ``seed``: an integer, of what is random.
 
     Returns
     -------
@@ -529,15 +469,6 @@ def report(
         Its `sentence`; its `sections`, such as ``document["tests"]``, with a sentence and a
         `table`; and the `comparison` that all of it is made of: `test`, `interval` and `answers`,
         or the board. ``document.write(place)`` makes files.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the scores do not fit the statistic, or an option is unknown or not allowed.
-
-    Notes
-    -----
-    Each number is computed once. Cost: a second for thousands of items, half a minute for 200 000.
 
     Examples
     --------
@@ -549,18 +480,18 @@ def report(
     """
     if isinstance(scores, Leaderboard):
         return _of_board(scores)
-    chosen, given = StudyConfig.of(config), {"alternative": alternative, "alpha": alpha}
-    test = {**chosen.test, **{name: value for name, value in given.items() if value is not None}}
+    chosen, given = settings(config), {"alternative": alternative, "alpha": alpha}
+    test = {**chosen["test"], **{name: value for name, value in given.items() if value is not None}}
     entry = lookup("mean" if statistic in (None, "sum") else statistic)
     scores = two_systems(scores, v, entry, names)
     scores = units = replace(scores, systems=tuple(map(legible, scores.systems)))
-    if chosen.units["size"] != 1:
-        units = evaluation_units(scores, None, **chosen.units)
-    c = _compare(units, entry, replace(chosen, test=test))
+    if chosen["units"]["size"] != 1:
+        units = evaluation_units(scores, None, **chosen["units"])
+    c = _compare(units, entry, chosen | {"test": test})
     first, last = [_finding(c), _caution(c)], _origin(units.source, c.config if config else None)
     if entry.columns:
         return Document([*first, _null(c), _tests(c), *last], c)
-    data, simulated = ([], []) if config is None else (_data(c, scores), [_power(c)])
+    data, simulated = ([], []) if config is None else (_data(c), [_power(c)])
     middle = [_null(c), _tests(c), _effects(c), *simulated, _next(c), _items(c)]
     return Document([*first, *data, *middle, *last], c)
 
