@@ -172,10 +172,9 @@ def unit_sizes(
     Examples
     --------
     >>> from permtest.study import unit_sizes
-    >>> for row in unit_sizes([3, 1, 4, 1, 5, 9, 2, 6, 5, 3], [2, 7, 1, 8, 2, 8, 1, 8, 2, 8]):
-    ...     print(row["size"], row["units"], round(row["sd"], 3), row["stable"])
-    1 10 3.91 False
-    2 5 1.754 False
+    >>> rows = unit_sizes([3, 1, 4, 1, 5, 9, 2, 6, 5, 3], [2, 7, 1, 8, 2, 8, 1, 8, 2, 8])
+    >>> [(row["size"], row["units"], round(row["sd"], 3), row["stable"]) for row in rows]
+    [(1, 10, 3.91, False), (2, 5, 1.754, False)]
     """
     scores = registry.scores_of(a, b, least=2)
     seed = None if rng is None else int(as_generator(rng).integers(2**63))

@@ -55,12 +55,9 @@ class Recommendation(Shown):
     def __str__(self) -> str:
         titles = " and ".join(x["title"] for x in self.tests if x["advice"] == "recommended")
         about = f", for a claim about the {self.estimand}" if self.estimand else ""
-        if self.tests[0]["level"] is None:
-            return f"Recommended{about}: {titles}."
-        return (
-            f"Recommended{about}: {titles}. Level and power are shares of samples of so many "
-            "differences, drawn from these without an effect, and as they are."
-        )
+        told = " Level and power are shares of samples of so many differences, drawn from these "
+        told += "without an effect, and as they are."
+        return f"Recommended{about}: {titles}." + told * (self.tests[0]["level"] is not None)
 
     def _repr_html_(self) -> str:
         return together(said(str(self)), html_table(self.tests, COLUMNS))

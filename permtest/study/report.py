@@ -35,9 +35,8 @@ from permtest.study.recommend import COLUMNS, recommend
 FORMATS = ("html", "md", "tex", "json")
 TEMPLATES = Path(__file__).with_name("templates")
 
-#: Items that are listed, systems whose pairs are drawn, letters of a text in a table, and the most
-#: cells of a null distribution that is drawn.
-MOST_ITEMS, MOST_DRAWN, LETTERS, MOST_CELLS = 10, 100, 200, 5 * 10**6
+#: Items that are listed, letters of a text in a table, cells of a null distribution that is drawn.
+MOST_ITEMS, LETTERS, MOST_CELLS = 10, 200, 5 * 10**6
 
 #: Tests that take long with more than `MANY` pairs, and resamples of bootstraps of up to, and of
 #: more than, 3 000 pairs.
@@ -72,8 +71,7 @@ def _completed(given: Any, usual: Mapping[str, Any], name: str = "config") -> di
     if not isinstance(given, Mapping):
         raise TypeError(f"{name}: {given!r} must be a mapping of options to values")
     for option in [option for option in given if option not in usual]:
-        there = f"there is no such option; there are {', '.join(usual)}"
-        raise ValueError(f"{name}.{option}: {there}")
+        raise ValueError(f"{name}.{option}: there is no such option; there are {', '.join(usual)}")
     steps = [x for x in given if isinstance(usual[x], dict)]
     own = {x: _completed(given[x], usual[x], f"{name}.{x}") for x in steps}
     return {**usual, **given, **own}
@@ -81,10 +79,7 @@ def _completed(given: Any, usual: Mapping[str, Any], name: str = "config") -> di
 
 @dataclass(frozen=True)
 class Section(Shown):
-    """A part of a document: a sentence, a table of rows with the headings `titles`, a picture.
-
-    `draw` draws the picture, in a figure that is passed as ``ax``.
-    """
+    """A part of a document; `titles` head its table, and `draw` draws in the figure ``ax``."""
 
     key: str
     heading: str
@@ -125,10 +120,7 @@ def legible(text: str, most: int = LETTERS) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Document(Shown):
-    """What `report` returns: sections, and the comparison or the board that they are made of.
-
-    The first two are the finding and what it does not say; the others are folded.
-    """
+    """What `report` returns; its first `sections` are the finding, and what that does not say."""
 
     sections: Sequence[Section]
     comparison: Comparison | Leaderboard
@@ -151,10 +143,7 @@ class Document(Shown):
         return [found | {"sections": {x.key: plain([*x.table]) for x in self.sections}}]
 
     def files(self, formats: Iterable[str] = FORMATS) -> dict[str, bytes]:
-        """Files in memory: name -> content, of some or all of `FORMATS`.
-
-        LaTeX has the tests, or the ranking, alone.
-        """
+        """Files in memory, of some or all of `FORMATS`; LaTeX has the tests, or ranking, alone."""
         found = {}
         for kind in formats:
             check_option("format", kind, FORMATS)
@@ -211,11 +200,7 @@ def _drawn(draw: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two systems compared, once: what the sections of a document are made of.
-
-    `units` are what is swapped as a whole: the scores themselves, or the sums of clusters on the
-    scale of items.
-    """
+    """Two systems, compared once; `units` are scores, or sums of clusters on the scale of items."""
 
     units: Scores
     test: PermutationTestResult
@@ -392,10 +377,7 @@ def _data(c: Comparison) -> list[Section]:
 def _power(c: Comparison) -> Section:
     how, side = filled(c.config["power"], alpha=c.alpha, sizes=5), c.test.alternative
     target = how.pop("target")
-    try:
-        curve = power.power_curve(c.units, alternative=side, rng=c.config["seed"], **how)
-    except ValueError as error:  # the scores are unfit for it
-        return Section("power", "Power", f"It was not simulated: {error}.")
+    curve = power.power_curve(c.units, alternative=side, rng=c.config["seed"], **how)
     titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = [dict(zip(titles, line, strict=True)) for line in lines]
@@ -455,12 +437,9 @@ def report(
           "manual") and ``estimand`` ("mean" or "median") of `recommend`;
         - ``test``: ``alternative``, ``alpha`` (0.05), the ``tests`` beside the exact one, and
           ``K``, the number of resamples of bootstrap tests;
-        - ``effects``: the ``sizes`` to report, and ``alpha``: their intervals have a confidence of
-          1 - alpha;
-        - ``power``: the ``test`` whose power is simulated, how many ``sizes`` (5; a list has the
-          sizes themselves), ``experiments`` at each (1 000), the true difference ``delta`` if it is
-          not that of the data, ``alpha``, and the power that is the ``target`` of the next study
-          (0.8);
+        - ``effects``: the ``sizes`` to report, and ``alpha``; intervals have 1 - alpha;
+        - ``power``: ``test``, ``sizes`` (5), ``experiments`` (1 000), ``delta`` and ``alpha`` of
+          `power_curve`, and the power that is the ``target`` of the next study (0.8);
         - ``seed``: an integer, of what is random.
 
     Returns
@@ -498,10 +477,10 @@ def report(
 
 def _of_board(board: Leaderboard) -> Document:
     """The ranking of a leaderboard, and what stands behind it."""
-    several, size = board.baseline is None, counted(len(board.systems), "systems")
+    size = counted(len(board.systems), "systems")
     numbers = {"systems": f"{len(board.systems):,}", "items": f"{board.n:,}"}
     numbers[f"of {len(board):,} comparisons show a difference"] = f"{board.differs.sum():,}"
-    told = "Systems that share a letter are not shown to differ. " * several
+    told = "Systems that share a letter are not shown to differ. " * (board.baseline is None)
     told += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
     small = "Systems that are not shown to differ may still differ, by less than these "
     caution = "\n".join([f"{small}{board.unit} can show.", *map(legible, board.remarks())])
@@ -512,6 +491,4 @@ def _of_board(board: Leaderboard) -> Document:
         Section("caution", "What this does not say", caution),
         Section("ranking", "Ranking", told, board.rows(), board.titles),
     ]
-    if several and len(board.systems) <= MOST_DRAWN:
-        sections.append(Section("pairs", "All pairs", draw=drawing("plot_pairs", board)))
     return Document([*sections, *_origin(board.scores.source)], board)

@@ -200,9 +200,9 @@ def test_every_form_has_every_section_and_names_and_ids_stay_text(make):
 
 
 def test_a_board_is_the_same_document_with_other_sections():
-    keys = ["finding", "caution", "ranking", "pairs", "source", "cite"]
+    keys = ["finding", "caution", "ranking", "source", "cite"]
     assert [section.key for section in board().sections] == keys
-    assert [x.key for x in board(baseline="mid").sections] == [*keys[:3], *keys[4:]]
+    assert [x.key for x in board(baseline="mid").sections] == keys
     ranked = pt.compare_many({"a": NEW, "b": OLD}, rng=0)
     document = report(ranked)
     assert document.sentence == ranked.sentence()
