@@ -39,7 +39,7 @@ DRAWN = {
     "scores, bits": (plots.plot_scores, BITS, {}),
     "answers": (plots.plot_answers, ANSWERS, {}),
     "power": (plots.plot_power, CURVE, {}),
-    "posterior": (plots.plot_posteriors, POSTERIOR, {"conservative": True}),
+    "posterior": (plots.plot_posteriors, POSTERIOR, {}),
     "posteriors": (plots.plot_posteriors, [POSTERIOR] * 3, {}),
     "ranking": (plots.plot_ranking, pt.compare_many(BOARD), {}),
     "ranking, baseline": (plots.plot_ranking, pt.compare_many(BOARD, baseline="system_3"), {}),

@@ -156,6 +156,8 @@ def compare_all(
 ) -> AnswerTable:
     """Run every applicable test on the same pairs and check the assumptions of each.
 
+    No test is better because its p is smaller: look at its assumptions first, and then at p.
+
     Parameters
     ----------
     u, v : array_like of shape (N,), or tables of counts
@@ -178,11 +180,6 @@ def compare_all(
         that these data are unfit for, as their differences are all equal, say so. Its `correlation`
         is r12 of the two systems' scores, and `inflation` what assuming independence of the systems
         multiplies the standard deviation of the difference by; None for counts.
-
-    Notes
-    -----
-    No test is better because its p is smaller: know whether its assumptions hold before you look at
-    p.
 
     Examples
     --------
@@ -221,11 +218,23 @@ def applicable(scores: Scores, entry: Statistic) -> tuple[str, ...]:
 def _answer(
     name: str, scores: Scores, entry: Statistic, level: float, side: Any, K: int, rng: Any
 ) -> Answer:
-    """A row; scores that are valid may not fit this test."""
+    """The row of a test, made of what it takes; scores that are valid may not fit it."""
+    row, n = registry.TESTS[name], len(scores)
+    taken: dict[str, tuple[Any, ...]] = {"scores": (scores,), "resamples": (scores,)}
+    how: dict[str, Any] = {"alternative": side} | ({"statistic": entry} if entry.columns else {})
+    how |= {"rng": rng} if name == "exact" or row.takes == "resamples" else {}
+    how |= {"resamples": {"K": K}, "discordant": {"n": n}}.get(row.takes, {})
+    if name in registry.OF_COUNTS:
+        (first, second), both = (int(mean * n) for mean in scores.means), scores.u * scores.v > 0
+        taken["discordant"] = first - int(both.sum()), second - int(both.sum())
+        taken["shares"] = first, n, second, n
+        taken["table"] = ([[first, n - first], [second, n - second]],)
     try:
-        result = _made(name, scores, entry, side, K, rng)
+        result = (row.single or exact_perm_test)(*taken[row.takes], **how)
     except (ValueError, ArithmeticError) as error:
         return Answer(name, None, problem=str(error))
+    if name in registry.OF_COUNTS:
+        result = replace(result, names=scores.names)
     return answer_of(name, result, scores, entry, level)
 
 
@@ -245,21 +254,3 @@ def answer_of(name: str, result: Any, scores: Scores, entry: Statistic, level: f
     assumed = registry.TESTS[name].assumptions
     checks = tuple(large if x == registry.COUNTS else registry.verdict(x, scores) for x in assumed)
     return Answer(name, result, *seen, interval, checks)
-
-
-def _made(name: str, scores: Scores, entry: Statistic, side: Any, K: int, rng: Any) -> Any:
-    """A test of these scores or counts, by what it takes."""
-    row, n, how = registry.TESTS[name], len(scores), {"alternative": side}
-    how |= {"statistic": entry} if entry.columns else {}
-    if name == "exact":
-        return exact_perm_test(scores, rng=rng, **how)
-    assert row.single is not None
-    how |= {"K": K, "rng": rng} if row.takes == "resamples" else {}
-    if name not in registry.OF_COUNTS:
-        return row.single(scores, **how)
-    (first, second), both = (int(mean * n) for mean in scores.means), scores.u * scores.v > 0
-    taken: dict[str, tuple[Any, ...]] = {"shares": (first, n, second, n)}
-    taken["discordant"] = first - int(both.sum()), second - int(both.sum())
-    taken["table"] = ([[first, n - first], [second, n - second]],)
-    how |= {"n": n} if row.takes == "discordant" else {}
-    return replace(row.single(*taken[row.takes], **how), names=scores.names)

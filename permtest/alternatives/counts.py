@@ -53,8 +53,7 @@ def mcnemar(
     Notes
     -----
     The interval is Tango's (1998), which excludes 0 where the p of "chi2" is small. With b + c = 0
-    there is no evidence: p = 1. With b = c, corrected chi-squared is 0, as in R (statsmodels has
-    1 / (b + c)).
+    there is no evidence: p = 1. With b = c, corrected chi-squared is 0, as in R.
 
     Examples
     --------
@@ -162,13 +161,11 @@ def chi_squared(table: Any, *, alternative: Alternative = "two-sided") -> Altern
     table : array_like of shape (2, 2)
         A row for each system: items of the first kind (correct, relevant, ...) and all others.
     alternative : as in `two_proportion_z`
-        One-sided tests take the signed root of chi-squared.
 
     Notes
     -----
-    It is `two_proportion_z`, squared, without a continuity correction. A row must not be empty; if
-    a column is, there is no evidence: p = 1. The example is that of Yeh (2000), sec. 2.2, of
-    precision: 47 relevant and 48 spurious answers of one method against 25 and 14 of the other.
+    It is `two_proportion_z`, squared, without a continuity correction. The example is precision in
+    Yeh (2000), sec. 2.2: 47 relevant and 48 spurious answers, against 25 and 14.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import numpy as np
 from permtest._errors import check_count, check_finite, check_option
 from permtest._random import RNG, as_generator
 from permtest.alternatives.means import of_mean
-from permtest.alternatives.registry import AlternativeResult, Array, Floats, scores_of
+from permtest.alternatives.registry import AlternativeResult, Array, Floats
 from permtest.statistics import Alternative
 
 
@@ -67,9 +67,7 @@ def as_weight(weight: float | None, n_folds: int) -> float:
 
 
 def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float:
-    """The effective share of the summed counts of an m x 2 cross-validation.
-
-    Folds whose training sets overlap know less than as many independent ones.
+    """The effective share of the summed counts of an m x 2 cross-validation, as its folds overlap.
 
     Parameters
     ----------
@@ -81,11 +79,9 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
 
     Notes
     -----
-    It is 1 / (1 + rho1 + 2 (m - 1) rho2), or the average of that. With rho = (1, 1) it is
-    1 / (2 m): all folds together are worth one. The average is
-    8 / c [h(1.5 + c/2) - h(1 + c/2) - h(1.5 + c/4) + h(1 + c/4)], with h(x) = x log x - x and
-    c = 2 (m - 1); 2 log 1.5 for m = 1. Source: Wang and Li (2019), Eq. 14 and 22, which print
-    0.3688 for m = 3; for other m their variance carried over.
+    It is 1 / (1 + rho1 + 2 (m - 1) rho2), or the average of that, which has a closed form. With
+    rho = (1, 1) it is 1 / (2 m): all folds together are worth one. Source: Wang and Li (2019),
+    Eq. 14 and 22, which print 0.3688 for m = 3; for other m their variance carried over.
 
     Examples
     --------
@@ -98,7 +94,7 @@ def block_weight(m: int = 3, *, rho: tuple[float, float] | None = None) -> float
         return 1 / (1 + rho[0] + c * rho[1])
 
     def step(x: float) -> float:
-        """h(x + 1/2) - h(x) + 1/2, without cancellation."""
+        """h(x + 1/2) - h(x) + 1/2 for h(x) = x log x - x, without cancellation."""
         return 0.5 * log(x) + (x + 0.5) * log1p(0.5 / x)
 
     return 8 / c * (step(1 + c / 2) - step(1 + c / 4)) if c else 2 * log(1.5)
@@ -110,8 +106,7 @@ def corrected_resampled_t(
     """t-test of fold scores whose variance allows for training sets that overlap.
 
     The variance of the mean of J differences with the sample variance s^2 is taken for
-    ``(1 / J + 1 / (K - 1)) s^2``. `paired_t` takes ``s^2 / J``, which is too small because training
-    sets share most of their items.
+    ``(1 / J + 1 / (K - 1)) s^2``. That of `paired_t`, ``s^2 / J``, is too small for such folds.
 
     Parameters
     ----------
@@ -121,9 +116,8 @@ def corrected_resampled_t(
 
     Notes
     -----
-    `details` has df and the standard error. Exact for normal differences that all correlate by
-    1 / K, a rule of thumb. Source: Nadeau and Bengio (2003); repetitions: Bouckaert and Frank
-    (2004).
+    Exact for normal differences that all correlate by 1 / K, a rule of thumb. Source: Nadeau and
+    Bengio (2003); repetitions: Bouckaert and Frank (2004).
 
     Examples
     --------
@@ -134,11 +128,9 @@ def corrected_resampled_t(
     first, second = np.asarray(a), np.asarray(b)
     if first.shape != second.shape or first.ndim not in (1, 2) or first.size < 2:
         shapes = f"a has shape {first.shape} and b {second.shape}"
-        raise ValueError(
-            f"{shapes}, but this test takes 2 or more of the same folds, (K,) or (r, K)"
-        )
-    ratio, scores = 1 / max(first.shape[-1] - 1, 1), scores_of(first.ravel(), second.ravel())
-    return of_mean("corrected_resampled_t", scores, alternative, ratio=ratio)
+        raise ValueError(f"{shapes}, but this takes 2 or more of the same folds, (K,) or (r, K)")
+    how: dict[str, Any] = {"alternative": alternative, "ratio": 1 / max(first.shape[-1] - 1, 1)}
+    return of_mean(first.ravel(), second.ravel(), "corrected_resampled_t", **how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,8 +156,7 @@ class BlockRegularizedCV:
     -----
     Items are dealt in rows, one to each block, about the largest first, such that the sums of the
     blocks are most even; blocks differ by at most one item. With `groups` (documents, speakers),
-    each goes to the block that is emptiest for it. A million items take ten seconds. Source: Wang
-    and Li (2019), Section 2.2 and Table 1.
+    each goes to the block that is emptiest for it. Source: Wang and Li (2019), Section 2.2.
 
     Examples
     --------

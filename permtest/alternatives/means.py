@@ -1,7 +1,6 @@
 """Tests of the mean difference that assume a normal law: t and z.
 
-The differences are those of integers, so that decimals tie. SciPy has the distributions; its tests
-take twice as long, and have no p for a row without spread.
+SciPy has the distributions; its tests take twice as long, with no p for a row without spread.
 """
 
 from __future__ import annotations
@@ -54,26 +53,22 @@ def paired_t(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -
     >>> round(alt.paired_t([3, 5, 4, 6, 2], [2, 3, 4, 3, 1]).pvalue, 4)
     0.0516
     """
-    return of_mean("paired_t", registry.scores_of(a, b, least=2), alternative)
+    return of_mean(a, b, "paired_t", alternative=alternative)
 
 
-@makes("normal_z")
-def normal_z(a: Any, b: Any = None, *, alternative: str = "two-sided") -> AlternativeResult:
-    """z-test of the mean difference (Yeh, Eq. 1 and 2)."""
-    return of_mean("normal_z", registry.scores_of(a, b, least=2), alternative, df=inf)
-
-
+@makes("normal_z", name="normal_z", df=inf)
 def of_mean(
-    test: str, scores: Scores, alternative: str, *, ratio: float = 0, df: float = 0
+    a: Any, b: Any = None, name: str = "", *, alternative: str, ratio: float = 0, df: float = 0
 ) -> AlternativeResult:
-    """A test of the mean, whose variance is larger by `ratio` times that of a difference."""
+    """t or z (Yeh, Eq. 1 and 2) of a mean; `ratio` times the variance of d is added to its own."""
+    scores = registry.scores_of(a, b, least=2)
     n, d = len(scores), scores.differences()
     lead = float(Fraction(exact_sum(d), n * scores.scale))
     error = float(registry.from_first(d, scores.scale).std(ddof=1)) * sqrt(1 / n + ratio)
     if error == 0:
         what = f"all {n} differences are {lead:g}, so they have no standard error"
         raise ValueError(f"{what}; use exact_perm_test")
-    return _student(test, lead, error, df or n - 1, alternative, n, scores.names)
+    return _student(name, lead, error, df or n - 1, alternative, n, scores.names)
 
 
 @makes("independent_t")

@@ -22,6 +22,7 @@ from permtest.batch import exact_perm_test_batch
 from permtest.exact import exact_perm_test
 from permtest.integers import IntArray, with_room
 from permtest.null.distribution import count_values
+from permtest.scores import Scores
 from permtest.statistics import Alternative
 
 
@@ -39,27 +40,25 @@ def wilcoxon(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -
 
     Notes
     -----
-    The statistic is W+, the sum of the ranks of positive differences; `details` has W- and the
-    number of zeros. The estimate is that of Hodges and Lehmann; `study.hodges_lehmann` has its
-    interval, which does not drop zeros. Differences are formed in integers, so that 0.3 - 0.1 ties
-    with 0.2. Cost: 5 ms for N = 2 000, 0.2 s for 100 000 that are all different. Source: Yeh
-    (2000), sec. 3.1; NLPStatTest manual, D.3.
+    The statistic is W+, the sum of the ranks of positive differences. The estimate is that of
+    Hodges and Lehmann; `study.hodges_lehmann` has its interval, which does not drop zeros. Decimals
+    tie as they are printed: 0.3 - 0.1 with 0.2. Cost: 5 ms for N = 2 000, 0.2 s for 100 000 that
+    are all different. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.3.
 
     Examples
     --------
     >>> from permtest import alternatives as alt
     >>> r = alt.wilcoxon([3, 5, 4, 6, 2, 4], [2, 3, 4, 3, 1, 5])
-    >>> r.pvalue, r.statistic, r.details["n_zero"]
-    (0.25, 13.0, 1)
+    >>> r.pvalue, r.statistic
+    (0.25, 13.0)
     """
     scores = registry.scores_of(a, b)
     d = scores.differences()
     ranks = signed_ranks(d)
     p = exact_perm_test(ranks, np.zeros_like(ranks), alternative=alternative).pvalue
-    plus, minus = (int(np.maximum(x, 0).sum()) / 2 for x in (ranks, -ranks))
-    details = {"W-": minus, "n_zero": int(np.sum(d == 0))}
-    rest = len(scores), float(hodges_lehmann_sum(d) / (2 * scores.scale)), scores.names, details
-    return AlternativeResult("wilcoxon", plus, p, alternative, *rest)
+    found = int(np.maximum(ranks, 0).sum()) / 2, p, alternative, len(scores)
+    centre = float(hodges_lehmann_sum(d) / (2 * scores.scale))
+    return AlternativeResult("wilcoxon", *found, centre, scores.names)
 
 
 @makes("sign")
@@ -73,23 +72,21 @@ def sign(a: Any, b: Any = None, *, alternative: Alternative = "two-sided") -> Al
 
     Notes
     -----
-    Binomial at every N, never approximate. `details` has the numbers of positive, negative and zero
-    differences; zeros do not count. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
+    Binomial at every N, never approximate. The statistic is the number of positive differences;
+    zeros do not count. Source: Yeh (2000), sec. 3.1; NLPStatTest manual, D.2.
 
     Examples
     --------
     >>> from permtest import alternatives as alt
     >>> r = alt.sign([3, 5, 4, 6, 2], [2, 3, 4, 3, 1])
-    >>> r.pvalue, r.details
-    (0.125, {'n_positive': 4, 'n_negative': 0, 'n_zero': 1})
+    >>> r.pvalue, r.statistic
+    (0.125, 4)
     """
     scores = registry.scores_of(a, b)
-    d = np.sort(scores.differences())
+    d, _, middle = _sorted_with_median(scores)
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
     p = float(mcnemar_pvalue(wins, losses, "exact", alternative))
-    details = {"n_positive": wins, "n_negative": losses, "n_zero": d.size - wins - losses}
-    middle = float(Fraction(_doubled_median(d), 2 * scores.scale))
-    return AlternativeResult("sign", wins, p, alternative, d.size, middle, scores.names, details)
+    return AlternativeResult("sign", wins, p, alternative, d.size, middle, scores.names)
 
 
 @makes("permutation_median")
@@ -110,12 +107,8 @@ def permutation_median(
     -----
     Nothing is listed or sampled. For odd N the median is m > 0 or more where (N + 1) / 2 of the
     differences whose magnitude is m or more, or more of them, are positive: a binomial tail. For
-    even N, with w_1 <= ... <= w_N the magnitudes, let the lower of the two middle ones be w_i with
-    a positive sign. Then smaller ones are below it whatever their signs; the upper middle one must
-    be at least 2 m - w_i, so larger ones below that must be negative; and of the f that are left
-    N / 2 must be positive: ``C(f, N / 2) / 2^(N - i + 1)``, which is added up over i. Negative can
-    be w_1 alone. Comparisons are made in integers; p is right to 1e-12 of itself down to 1e-300.
-    Time O(N log N).
+    even N there is such a term for each difference that can be the lower of the two middle ones.
+    Comparisons are made in integers; p is right to 1e-12 of itself down to 1e-300. Time O(N log N).
 
     Examples
     --------
@@ -126,12 +119,10 @@ def permutation_median(
     (2.0, 0.0625)
     """
     scores = registry.scores_of(a, b)
-    d = np.sort(scores.differences())
-    doubled = _doubled_median(d)
-    middle = float(Fraction(doubled, 2 * scores.scale))
+    d, doubled, middle = _sorted_with_median(scores)
     p = by_sides(alternative, *(median_tail(d, side * doubled) for side in (1, -1)))
-    rest = d.size, middle, scores.names, {"zeros": int(np.sum(d == 0))}
-    return AlternativeResult("permutation_median", middle, p, alternative, *rest)
+    found = middle, p, alternative, d.size, middle, scores.names
+    return AlternativeResult("permutation_median", *found)
 
 
 def signed_ranks(d: Array, axis: int = -1) -> Array:
@@ -170,10 +161,11 @@ def signed_rank_pvalues(
     return exact_pvalues(ranks, 0, axis, alternative=alternative)
 
 
-def _doubled_median(ordered: Array) -> int:
-    """Twice the median, the sum of the two middle ones, is an integer for odd and for even N."""
-    n = len(ordered)
-    return int(ordered[(n - 1) // 2]) + int(ordered[n // 2])
+def _sorted_with_median(scores: Scores) -> tuple[Array, int, float]:
+    """Differences in ascending order; twice their median, an integer for any N; and the median."""
+    d = np.sort(scores.differences())
+    doubled = int(d[(d.size - 1) // 2]) + int(d[d.size // 2])
+    return d, doubled, float(Fraction(doubled, 2 * scores.scale))
 
 
 def median_tail(steps: IntArray, m: int) -> float:
@@ -188,7 +180,9 @@ def median_tail(steps: IntArray, m: int) -> float:
         return float(mcnemar_pvalue(half, large - half, "exact", "greater")) if large >= half else 0
     from scipy.stats import binom
 
-    # Entry i has i before it; if it is the lower middle one, half - 1 at least stay below.
+    # Let entry i be the lower middle one, with a positive sign (negative can be the first alone).
+    # Entries before it are below it whatever their signs; the upper middle one must be m - w_i at
+    # least, so larger ones below that must be negative; `half` of the free ones must be positive.
     i = np.arange(half)
     free = n - np.maximum(i + 1, np.searchsorted(w, m - w[:half]))
     fixed = n - i - free  # entry i and those that must be negative
@@ -199,14 +193,11 @@ def median_tail(steps: IntArray, m: int) -> float:
     return min(float(np.sum(terms)), 1.0)
 
 
-# The Walsh averages of N differences d are (d_i + d_j) / 2 for i <= j. Their median is the estimate
-# of Hodges and Lehmann (1963), and W+ counts those above 0, so that an interval for the centre runs
-# from the k-th smallest to the k-th largest, with k from the law of W+. The sums d_i + d_j are kept
-# in integers and never listed.
-
-
 def walsh_ends(d: IntArray, tail: float) -> tuple[Any, Any]:
-    """The k-th smallest and the k-th largest mean of two differences, each with itself too."""
+    """The k-th smallest and the k-th largest Walsh average, (d_i + d_j) / 2 for i <= j.
+
+    Hodges and Lehmann (1963): W+ counts those above 0, and k is from its law.
+    """
     k = signed_rank_quantile(d.size, tail)
     if k == 0:
         return -inf, inf
@@ -221,7 +212,7 @@ def hodges_lehmann_sum(steps: IntArray) -> Fraction:
 
 
 def kth_walsh(steps: IntArray, k: Sequence[int]) -> list[int]:
-    """The k-th smallest of all sums d_i + d_j: bisection on the value, O(N log N) a step."""
+    """The k-th smallest of all sums d_i + d_j, never listed: bisection, O(N log N) a step."""
     values, counts = count_values(np.asarray(steps))
     below = np.concatenate(([0], np.cumsum(counts)))
 

@@ -40,7 +40,6 @@ def bootstrap(
     b: Any = None,
     *,
     statistic: Literal["mean", "median"] = "mean",
-    interval: Literal["studentised", "percentile"] | None = None,
     K: int = 10_000,
     rng: RNG = None,
     alternative: Alternative = "two-sided",
@@ -55,12 +54,10 @@ def bootstrap(
     a, b : as in `paired_t`
         The differences must not all be the same.
     statistic : {"mean", "median"}, default "mean"
-        Of the differences a - b.
-    interval : {"studentised", "percentile"}, optional
-        Which interval is inverted. "percentile", all that there is for the median: quantiles of
-        the resampled estimates. "studentised", the default for the mean, which holds its level
-        better where differences are skewed: the estimate, less its standard error times quantiles
-        of ``t* = (resampled - estimate) / its standard error``.
+        Of the differences a - b. For the mean the studentised interval is inverted: the estimate,
+        less its standard error times quantiles of ``t* = (resampled - estimate) / its standard
+        error``. For the median it is the percentile interval, quantiles of the resampled estimates;
+        ``paired_bootstrap(a, b, statistic="mean")`` has that of the mean.
     K : int, default 10000
         Number of resamples, from 1 to 10**7.
     rng : numpy.random.Generator, int or None
@@ -75,11 +72,11 @@ def bootstrap(
     where K is too small for that level.
 
     A bootstrap is not an exact test: its level is right only in the limit of many pairs. With few
-    pairs and skewed differences, it rejects true null hypotheses more often than it should; for the
-    mean less often by the studentised interval. In resamples that consist of one value, t* is
-    infinite, or 0 at the estimate itself. Time O(K U) for U distinct differences, at most O(K N),
-    shared among the processors, or the workers of ``joblib.parallel_config``, with the same
-    numbers. Source: Efron and Tibshirani (1993), ch. 12 to 16.
+    pairs and skewed differences, it rejects true null hypotheses more often than it should. In
+    resamples that consist of one value, t* is infinite, or 0 at the estimate itself. Time O(K U)
+    for U distinct differences, at most O(K N), shared among the processors, or the workers of
+    ``joblib.parallel_config``, with the same numbers. Source: Efron and Tibshirani (1993), ch. 12
+    to 16.
 
     Examples
     --------
@@ -89,29 +86,24 @@ def bootstrap(
     >>> r.estimate, 0.001 < r.pvalue < 0.05, r.confidence_interval()[0] > 0
     (1.3, True, True)
     """
-    check_option("statistic", statistic, ("mean", "median"))
-    kinds = ("studentised", "percentile")[statistic == "median" :]
-    kind = interval or kinds[0]
-    check_option("interval", kind, kinds)
-    make = {"studentised": _means_and_errors, "percentile": _means}[kind]
-    make = _medians if statistic == "median" else make
+    makers = {"mean": _means_and_errors, "median": _medians}
+    check_option("statistic", statistic, makers)
     size = check_count(K, "K", most=MAX_RESAMPLES)
     scores = registry.scores_of(a, b, least=2)
     values, counts = count_values(scores.differences())
     if values.size < 2:
         raise ValueError(f"a and b differ alike in every pair, {NO_SPREAD}")
     floats, unit = _floats(values, scores.scale)
-    of = partial(make, floats)
+    of = partial(makers[statistic], floats)
     (theta, *errors), (drawn, *spreads) = of(counts[None])[:, 0], resampled(of, counts, size, rng)
     tie, estimate = TIE * unit * float(np.abs(drawn).max()), float(theta) * unit
     seen = estimate
-    if kind == "studentised":
+    if statistic == "mean":
         seen = float(theta / errors[0])
         drawn = theta - errors[0] * in_errors(drawn - theta, spreads[0])
     p, ends = _inverted(drawn * unit, tie, alternative)
-    test = "bootstrap_percentile" if make is _means else f"bootstrap_{statistic}"
     found = seen, p, alternative, len(scores), estimate, scores.names
-    return AlternativeResult(test, *found, _ends=ends)
+    return AlternativeResult(f"bootstrap_{statistic}", *found, _ends=ends)
 
 
 @makes("paired_bootstrap", statistic="mean")
@@ -147,9 +139,8 @@ def paired_bootstrap(
 
     This is not a test under a null hypothesis: it resamples nothing as if the systems were equal.
     A percentile interval presumes that the measure errs to both sides alike; its level can be off,
-    to either side, and mostly exceeds what it says if there are few entries. `exact_perm_test` has
-    no such doubt. Source: Koehn (2004), Statistical Significance Tests for Machine Translation
-    Evaluation.
+    to either side, and mostly exceeds what it says if there are few entries. Source: Koehn (2004),
+    Statistical Significance Tests for Machine Translation Evaluation.
 
     Examples
     --------

@@ -173,7 +173,6 @@ def plot_posteriors(
     result: BayesTestResult | Sequence[BayesTestResult],
     *,
     ax: Any = None,
-    conservative: bool = False,
 ) -> Any:
     """Draw the posterior of the metric of both models, with 95% credible intervals.
 
@@ -181,7 +180,7 @@ def plot_posteriors(
     mark of an interval is the mean.
 
     One result has one axes. Gids: "a" and "b" for the densities, "interval a" and "interval b" for
-    the rows below; the conservative ones end in " conservative".
+    the rows below.
 
     Parameters
     ----------
@@ -189,9 +188,6 @@ def plot_posteriors(
         Of `bayes_test`; several, as of precision, recall and F1, stand side by side.
     ax : matplotlib.axes.Axes, or sequence of them, or matplotlib.figure.Figure, optional
         Where to draw; one for each result. In a narrow figure they stand below each other.
-    conservative : bool, default False
-        Whether to draw, in thin lines, also the posteriors with correlations of 1, where all folds
-        together are worth one.
 
     Returns
     -------
@@ -204,25 +200,19 @@ def plot_posteriors(
     with sheet.canvas(ax, size, make, [4.2] * len(results)) as ax:
         axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
         for place, each in zip(axes, results, strict=True):
-            _draw_posteriors(place, each, conservative)
+            _draw_posteriors(place, each)
     return axes if isinstance(result, Sequence) else axes[0]
 
 
-def _draw_posteriors(ax: Axes, result: BayesTestResult, conservative: bool) -> None:
-    laws = [
-        (getattr(source, f"posterior_{letter}"), role, letter + kind, name * (not kind), width)
-        for source, kind, width in [(result, "", 2.5), (result.conservative, " conservative", 1.1)]
-        for role, letter, name in zip((roles.A, roles.B), "ab", result.names, strict=True)
-        if conservative or not kind
-    ]
+def _draw_posteriors(ax: Axes, result: BayesTestResult) -> None:
+    laws = [(result.posterior_a, roles.A, "a"), (result.posterior_b, roles.B, "b")]
     top, ends, keys = 0.0, [], []
-    for law, role, gid, name, width in laws:
+    for (law, role, gid), name in zip(laws, result.names, strict=True):
         quantiles = law.ppf(np.linspace(TAIL, 1 - TAIL, 201))  # values are dense where the mass is
         values = np.union1d(quantiles, np.linspace(quantiles[0], quantiles[-1], 201))
         heights, (left, right) = law.pdf(values), law.interval(0.9)
         top = max(top, float(heights[(values >= left) & (values <= right)].max()))
-        label = name or "as one fold"
-        look = role.line(linewidth=width, label=label, gid=gid, solid_capstyle="butt")
+        look = role.line(linewidth=2.5, label=name, gid=gid, solid_capstyle="butt")
         keys += ax.plot(values, heights, **look)
         ends += [*law.interval(), *values[[0, -1]]]
     room = len(laws) * ROW
@@ -230,11 +220,11 @@ def _draw_posteriors(ax: Axes, result: BayesTestResult, conservative: bool) -> N
     ax.axhline(0, color="0.6", linewidth=1, zorder=1)
     ax.set(ylim=(bottom, 1.08 * top), yticks=[], ylabel="density")
     ax.spines["left"].set_visible(False)
-    for k, (law, role, gid, _, width) in enumerate(laws):
+    for k, (law, role, gid) in enumerate(laws):
         row = bottom * (k + 0.5) / len(laws)
-        dot = role._replace(hollow=width < 2).dot(ax, markersize=8, linewidth=width)
+        dot = role._replace(hollow=False).dot(ax, markersize=8, linewidth=2.5)
         sheet.draw_interval(ax, row, law.interval(), law.mean(), gid=f"interval {gid}", **dot)
     sheet.fit(ax, ends, 0.03, 1e-9)
     sheet.ticks(ax.xaxis, 5)
     sheet.literal(ax.xaxis.label, f"{result.title} (mean, 95% credible interval)", ax)
-    sheet.key(ax, keys[:3])
+    sheet.key(ax, keys)

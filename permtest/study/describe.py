@@ -95,7 +95,7 @@ def describe(
     first, second, gap = (_summary(x, scores.scale) for x in (scores.u, scores.v, d))
     skewed = sum(abs(gap["skewness"]) >= limit for limit in LIMITS)
     shape, statistic = SHAPES[skewed], "median" if skewed else "mean"
-    p = registry.shapiro(registry.from_first(d, scores.scale))[1]
+    p = registry.shapiro(registry.from_first(d, scores.scale))
     normal, related = p >= alpha if isfinite(p) else None, registry.correlation(scores)
     pairs = scores.names, len(scores), int(np.sum(d == 0)), first, second, gap
     return Description(*pairs, related, p, normal, shape, statistic)

@@ -11,10 +11,11 @@ from scipy import stats
 
 from permtest import Scores
 from permtest import alternatives as alt
-from permtest.alternatives.means import normal_z
+from permtest.alternatives.registry import TESTS
 from tests.alternatives import known
 
 welch = partial(alt.independent_t, equal_var=False)
+normal_z = partial(TESTS["normal_z"].single, alternative="two-sided")
 scores = st.lists(
     st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=3, max_size=30
 ).filter(lambda rows: len({x - y for x, y in rows}) > 1 and len({x for x, _ in rows}) > 1)

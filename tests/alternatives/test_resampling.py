@@ -1,6 +1,7 @@
 """Bootstraps against all resamples of small samples."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import inf, sqrt
 
@@ -13,8 +14,11 @@ from permtest import alternatives as alt
 from permtest.alternatives.resampling import MAX_RESAMPLES, resampled
 
 SIDES = ("two-sided", "greater", "less")
-STATISTICS = {"mean": np.mean, "median": np.median}
-EVERY = [("mean", "studentised"), ("mean", "percentile"), ("median", "percentile")]
+EVERY = {
+    "studentised mean": (alt.bootstrap, np.mean),
+    "percentile mean": (partial(alt.paired_bootstrap, statistic="mean"), np.mean),
+    "percentile median": (partial(alt.bootstrap, statistic="median"), np.median),
+}
 
 
 @pytest.mark.parametrize("counts", [[60, 39, 1], [2, 1, 1, 1, 3]], ids=["by value", "by item"])
@@ -29,11 +33,11 @@ def test_resamples_are_multinomial(counts):
     assert np.allclose(np.cov(drawn.T), covariance, atol=0.04 * covariance.max())
 
 
-def all_shares(d, statistic, interval):
+def all_shares(d, kind):
     """Both one-sided p against 0 as K grows, as textbooks have them, from all n^n resamples."""
     rows = np.array(list(product(d, repeat=len(d))), dtype=float)
-    estimates, theta = STATISTICS[statistic](rows, axis=1), STATISTICS[statistic](d)
-    if interval == "percentile":
+    estimates, theta = EVERY[kind][1](rows, axis=1), EVERY[kind][1](d)
+    if kind.startswith("percentile"):
         return np.mean(estimates <= 1e-9), np.mean(estimates >= -1e-9)
     errors, gap = rows.std(axis=1, ddof=1) / sqrt(len(d)), estimates - theta
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -42,25 +46,24 @@ def all_shares(d, statistic, interval):
     return np.mean(t >= theta / own - 1e-9), np.mean(t <= theta / own + 1e-9)
 
 
-@pytest.mark.parametrize(("statistic", "interval"), EVERY)
+@pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("d", [[3, -1, 2, 2, 7], [-2, 0, 1, 4, 1]], ids=str)
-def test_p_converges_to_the_share_of_all_resamples(d, statistic, interval):
-    how = {"statistic": statistic, "interval": interval, "K": 40_000, "rng": 3}
-    found = [alt.bootstrap(d, [0] * 5, alternative=side, **how).pvalue for side in SIDES]
-    expected = all_shares(d, statistic, interval)
+def test_p_converges_to_the_share_of_all_resamples(d, kind):
+    test, how = EVERY[kind][0], {"K": 40_000, "rng": 3}
+    found = [test(d, [0] * 5, alternative=side, **how).pvalue for side in SIDES]
+    expected = all_shares(d, kind)
     assert found[1:] == pytest.approx(expected, abs=5 * 0.5 / sqrt(40_000))
     assert found[0] == min(1.0, 2 * min(found[1:]))
 
 
-@pytest.mark.parametrize(("statistic", "interval"), EVERY)
+@pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize("alternative", SIDES)
-def test_the_interval_has_the_differences_that_are_not_rejected(statistic, interval, alternative):
+def test_the_interval_has_the_differences_that_are_not_rejected(kind, alternative):
     rng = np.random.default_rng(8)
     d = rng.exponential(size=31).round(3) - 0.5 + rng.integers(0, 2, 31)
-    options = {"statistic": statistic, "interval": interval, "alternative": alternative}
 
     def test(shift):
-        return alt.bootstrap(d, 0 * d + shift, K=999, rng=4, **options)
+        return EVERY[kind][0](d, 0 * d + shift, K=999, rng=4, alternative=alternative)
 
     for level in (0.5, 0.9, 0.95):
         ends = test(0.0).confidence_interval(level)
@@ -73,15 +76,15 @@ def test_the_interval_has_the_differences_that_are_not_rejected(statistic, inter
                 assert test(end - inwards).pvalue <= 1 - level + 1e-12
 
 
-@pytest.mark.parametrize(("statistic", "interval"), EVERY)
-def test_few_resamples_and_large_numbers(statistic, interval):
-    d, how = [1, 2, 3, 5, 8, 2, 4, -3, -6, 7], {"statistic": statistic, "interval": interval}
-    few = alt.bootstrap(d, [0] * 10, K=30, rng=0, **how)
+@pytest.mark.parametrize("kind", EVERY)
+def test_few_resamples_and_large_numbers(kind):
+    d, test = [1, 2, 3, 5, 8, 2, 4, -3, -6, 7], EVERY[kind][0]
+    few = test(d, [0] * 10, K=30, rng=0)
     assert few.pvalue >= 2 / 31
     assert tuple(few.confidence_interval(0.95)) == (-inf, inf)
-    small = alt.bootstrap(d, [0] * 10, rng=1, K=500, **how)
+    small = test(d, [0] * 10, rng=1, K=500)
     for unit in (10**40 + 1, Fraction(1, 3**50)):
-        scaled = alt.bootstrap([x * unit for x in d], [0] * 10, rng=1, K=500, **how)
+        scaled = test([x * unit for x in d], [0] * 10, rng=1, K=500)
         assert scaled.pvalue == pytest.approx(small.pvalue, rel=1e-9)
         ends = np.array(scaled.confidence_interval()) / float(unit)
         assert ends == pytest.approx(tuple(small.confidence_interval()), rel=1e-9)
@@ -117,15 +120,13 @@ def test_f1_against_all_resamples():
     assert tuple(result.confidence_interval()) == pytest.approx(ends, abs=0.08)
 
 
-def test_sums_and_means_are_the_percentile_bootstrap():
+def test_sums_and_means_have_the_same_resamples():
     u, v = [9, 7, 8, 6, 5, 9, 4, 8], [7, 7, 5, 6, 3, 5, 5, 6]
-    plain = alt.bootstrap(u, v, interval="percentile", K=500, rng=3)
     means = alt.paired_bootstrap(u, v, statistic="mean", K=500, rng=3)
     sums = alt.paired_bootstrap(u, v, K=500, rng=3)
-    assert plain.pvalue == means.pvalue == sums.pvalue
+    assert means.pvalue == sums.pvalue
     assert (means.estimate, sums.estimate) == (1.5, 12)
     assert (means.estimate_name, sums.estimate_name) == ("mean difference", "sum difference")
-    assert means.confidence_interval() == plain.confidence_interval()
     times = tuple(8 * np.array(means.confidence_interval()))
     assert tuple(sums.confidence_interval()) == pytest.approx(times)
     level = alt.paired_bootstrap(A, A, statistic="f1", K=100, rng=0)
@@ -139,7 +140,6 @@ THREE = [1, 2, 4], [0, 0, 0]
     ("test", "pair", "options", "message"),
     [
         (alt.bootstrap, THREE, {"statistic": "mode"}, "statistic='mode'"),
-        (alt.bootstrap, THREE, {"statistic": "median", "interval": "studentised"}, "is not known"),
         (alt.bootstrap, THREE, {"K": MAX_RESAMPLES + 1}, "K=10000001 is more"),
         (alt.bootstrap, ([1, 2, 4], [0, 1, 3]), {}, "alike in every pair.*exact_perm_test"),
         (alt.paired_bootstrap, ([1], [0]), {}, "same difference in all"),

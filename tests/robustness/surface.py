@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 import permtest as pt
 from permtest import alternatives as alt
 from permtest import study
-from permtest.alternatives.means import normal_z
+from permtest.alternatives.registry import TESTS
 
 Test = Callable[[Any, Any], Any]
 
@@ -40,7 +41,7 @@ TESTS: dict[str, Test] = {
     "wilcoxon": alt.wilcoxon,
     "paired_t": alt.paired_t,
     "independent_t": alt.independent_t,
-    "normal_z": normal_z,
+    "normal_z": partial(TESTS["normal_z"].single, alternative="two-sided"),
     "bootstrap": lambda u, v: alt.bootstrap(u, v, **LEAST),
     "bootstrap, median": lambda u, v: alt.bootstrap(u, v, statistic="median", **LEAST),
     "paired_bootstrap": lambda u, v: alt.paired_bootstrap(u, v, **LEAST),
