@@ -256,8 +256,7 @@ class SwapFigure {
     this.note = html("div", { class: "note", role: "status", "aria-live": "polite" });
     const row = (...parts) => html("div", { class: "row", keydown: arrows }, ...parts);
     this.root.append(
-      row(...(views.length > 1 ? this.views : []), this.editor),
-      this.hint,
+      row(...(views.length > 1 ? this.views : []), this.editor, this.hint),
       this.cards,
       row(...this.tosses, this.whole, restart),
       legend([
@@ -370,7 +369,7 @@ class SwapFigure {
   draw() {
     const width = this.picture.clientWidth;
     if (!width) return;
-    const height = width < 600 ? 250 : 300;
+    const height = width < 600 ? 250 : 280; // all fits on a projector
     const scale = devicePixelRatio || 1;
     this.picture.style.height = `${height}px`;
     this.canvas.width = width * scale;

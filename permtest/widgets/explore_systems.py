@@ -73,7 +73,7 @@ class TwoSystemsExplorer(Explorer):
             "n": slider(f"How many {items}", sizes[first], 1, sizes[first], label="initial"),
         }
         self._shown: Any = None
-        self._open([PLACE], controls, "a b", "tails", "n")
+        self._open([PLACE], controls, "a b tails", "n")
 
     def _compute(self) -> tuple[str, str]:
         a, b, n = self.a.value, self.b.value, self.n.value

@@ -55,8 +55,11 @@ class Explorer:
             beside(*(controls[name] for name in row.split())) if isinstance(row, str) else row
             for row in rows
         ]
-        layout = {"width": "100%", "max_width": "820px"}
-        self.box = ipywidgets.VBox([*parts, self.picture, self.sentence], layout=layout)
+        # On a projector there is room for the sentence beside the picture, not below it.
+        self.picture.layout.flex, self.sentence.layout.flex = "0 1 auto", "1 1 17em"
+        layout = {"width": "100%", "max_width": "1120px"}
+        shown = beside(self.picture, self.sentence)
+        self.box = ipywidgets.VBox([*parts, shown], layout=layout)
         self._update()
         for control in controls.values():
             control.observe(self._on_change, names="value")
