@@ -188,7 +188,7 @@ def _number_of(text: str) -> int | Fraction | float | None:
 
 @np.errstate(all="ignore")  # what overflows is no short decimal
 def in_common_units(columns: Sequence[Any], labels: Sequence[str]) -> Exact:
-    """Columns as integers with one number to divide them by; floats as in `Scores.of`."""
+    """Columns as integers over one scale: whole, else 6 decimals, else each read by itself."""
     arrays = [_column(x, label) for x, label in zip(columns, labels, strict=True)]
     if all(array.dtype == np.int64 for array in arrays):
         return arrays, 1, None, ""

@@ -130,10 +130,10 @@ class Scores:
         u, v : array_like of shape (N,)
             Numbers: a sequence, an array of any integer, boolean or float dtype, or a pandas or
             polars column. A float stands for the decimal that it is printed as, if that is short,
-            else for the first fraction with a denominator up to 20 000 within four units in the
-            last place, such as 1234/3000 for a mean of three. What is left is a floating-point
-            number, and `tolerance` says by how much sums may be off. `Decimal`, `Fraction` and
-            texts that are numbers are taken as they are.
+            else for the first fraction with a denominator up to 20 000 within some units in the
+            last place of the largest score, such as 1234/3000 for a mean of three. What is left
+            is a floating-point number, and `tolerance` says by how much sums may be off.
+            `Decimal`, `Fraction` and texts that are numbers are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else the `labels`.
         labels : tuple of two str

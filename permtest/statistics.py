@@ -113,7 +113,8 @@ class Statistic:
     @property
     def layouts(self) -> tuple[tuple[str, ...], ...]:
         """All sets of columns that will do: two where both kinds of mistakes weigh the same."""
-        return (COUNTS, TWO_COUNTS) if self.misses[1:2] == self.misses[2:] else (COUNTS,)
+        same = all(x[1:2] == x[2:] for x in (self.hits, self.misses))
+        return (COUNTS, TWO_COUNTS) if same else (COUNTS,)
 
 
 def measured(entry: Statistic, scores: Scores) -> tuple[MeanOfRatios, list[IntArray]]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest._errors import TooHard
+from permtest.statistics import Statistic
 from tests import naive
 from tests.strategies import alternatives, count_tables
 
@@ -342,3 +343,10 @@ def test_a_result_says_what_it_knows():
     assert law.pmf[(law.support == result.sums).all(axis=1)].sum() == 0.125
     assert law.pmf[result.extreme].sum() == pytest.approx(result.pvalue)
     assert ((abs(result.null_values) >= result.statistic - 1e-12) == result.extreme).all()
+
+
+def test_two_columns_do_only_for_measures_that_do_not_tell_mistakes_apart():
+    false_discovery = Statistic("fdr", "false discovery rate", hits=(0, 1, 0), misses=(1, 0, 0))
+    u, v = [[3, 1], [2, 2]], [[2, 1], [3, 1]]
+    with pytest.raises(ValueError, match="tp, fp, fn"):
+        pt.exact_perm_test(u, v, statistic=false_discovery)
