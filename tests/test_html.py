@@ -49,7 +49,7 @@ RESULTS = [
     study.report(NEW, OLD, **NAMED),
     study.report(NEW, OLD, **NAMED)["items"],
     study.power_curve(NEW, OLD, sizes=[4, 8], experiments=20, rng=0),
-    study.recommend(NEW, OLD, **NAMED),
+    study.recommend(pt.Scores.of(NEW, OLD, NAMED["names"])),
 ]
 
 
