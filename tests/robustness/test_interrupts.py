@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 STOPPED = """
 import signal, threading, time
 import numpy as np
-import pandas                       # which no signal may cut in two
+import joblib, pandas               # imports, which no signal may cut
 import permtest as pt
 from permtest import alternatives as alt, study
 from permtest._jit import compile_from_now_on
