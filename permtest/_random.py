@@ -118,7 +118,7 @@ def _options(threads: bool) -> dict[str, Any] | None:
         backend, number = joblib.parallel.get_active_backend()
         if backend.nesting_level or number == 1:  # this is a worker, or to be the only one
             return None
-        if (backend.default_n_jobs if number is None else number) != 1:
+        if number or backend.default_n_jobs != 1:  # that of Dask has many
             return {}
     alone = not threads or sys.platform == "emscripten"  # a browser has no threads
     return None if alone else {"n_jobs": -1, "backend": "threading"}

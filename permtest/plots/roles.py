@@ -69,16 +69,8 @@ CURVES = (
     Look("C0", (0, (8, 2, 1, 2)), "s"),
 )
 
-# Ways to a p-value: random labellings, one convolution after the other, Fourier transforms, the
-# tilted tail. What somebody wrote in a few lines is drawn beside what the package has.
-MONTE_CARLO, DYNAMIC = Look("C0", (0, (5, 2)), "s"), Look("C0", mark="D")
-FOURIER, TILTED = Look("C1", "-.", "v"), Look("C3", mark="*")
-
-
-def by_hand(way: Look) -> Look:
-    """The same way to p as a program of a few lines: dotted, with empty marks."""
-    return way._replace(dash=":", hollow=True)
-
+# The law tilted to its tail, beside the null distribution.
+TILTED = Look("C3", mark="*")
 
 # What is as it ought to be, and what is not: an assumption, a level, an interval that misses.
 HOLDS, BROKEN = Look("C0"), Look("C1", mark="s", hollow=True)
