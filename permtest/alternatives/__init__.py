@@ -14,7 +14,7 @@ from math import nan
 from typing import Any
 
 from permtest._errors import check_count, check_level
-from permtest._random import RNG, as_generator
+from permtest._random import RNG, as_generator, seeds, stream
 from permtest._text import Shown, html_table, plain, text_table, together
 from permtest.alternatives import registry
 from permtest.alternatives.bayes import bayes_test, posterior
@@ -196,10 +196,9 @@ def compare_all(
     known = applicable(scores, entry)
     for name in set(tests or ()).difference(known):
         raise ValueError(f"tests: {name!r} does not apply here; choose among {', '.join(known)}")
-    # A stream for each, so that no test depends on which others are made.
-    streams = dict(zip(TITLES, as_generator(rng).spawn(len(TITLES)), strict=True))
+    origin = seeds(as_generator(rng))
     answers = tuple(
-        _answer(name, scores, entry, confidence_level, alternative, K, streams[name])
+        _answer(name, scores, entry, confidence_level, alternative, K, origin)
         for name in (known if tests is None else tests)
     )
     functions = () if entry.columns else (registry.correlation, registry.inflation)
@@ -216,13 +215,15 @@ def applicable(scores: Scores, entry: Statistic) -> tuple[str, ...]:
 
 
 def _answer(
-    name: str, scores: Scores, entry: Statistic, level: float, side: Any, K: int, rng: Any
+    name: str, scores: Scores, entry: Statistic, level: float, side: Any, K: int, origin: Any
 ) -> Answer:
     """The row of a test, made of what it takes; scores that are valid may not fit it."""
     row, n = registry.TESTS[name], len(scores)
     taken: dict[str, tuple[Any, ...]] = {"scores": (scores,), "resamples": (scores,)}
     how: dict[str, Any] = {"alternative": side} | ({"statistic": entry} if entry.columns else {})
-    how |= {"rng": rng} if name == "exact" or row.takes == "resamples" else {}
+    if name == "exact" or row.takes == "resamples":
+        # A stream by its name, so that no test depends on which others there are.
+        how["rng"] = stream(origin, *name.encode())
     how |= {"resamples": {"K": K}, "discordant": {"n": n}}.get(row.takes, {})
     if name in registry.OF_COUNTS:
         (first, second), both = (int(mean * n) for mean in scores.means), scores.u * scores.v > 0

@@ -298,8 +298,9 @@ def power_curve(
     ----------
     a, b : as in `describe`
     test : str, default "exact"
-        One of "exact", "paired_t", "normal_z", "bootstrap_mean", "sign", "wilcoxon" and
-        "wilcoxon_approx"; of scores of 0 and 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2".
+        A test that can be made of many samples at once: "exact", "paired_t", "normal_z",
+        "bootstrap_mean", "sign", "wilcoxon" and others, which the error for an unknown name lists;
+        of scores of 0 and 1 also "mcnemar", "mcnemar_midp", "mcnemar_chi2".
     sizes : int or sequence of int, default 20
         How many sizes, evenly spaced up to N: 5 of 100 pairs are 20, 40, 60, 80 and 100. Or the
         sizes themselves, up to ten million.
