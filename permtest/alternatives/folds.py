@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, log1p, nan
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,25 +14,13 @@ from permtest._errors import check_count, check_finite, check_option
 from permtest._random import RNG, as_generator
 from permtest.alternatives.means import of_mean
 from permtest.alternatives.registry import AlternativeResult, Array, Floats
-from permtest.statistics import Alternative
+from permtest.scores import COUNTS
+from permtest.statistics import STATISTICS, Alternative, Statistic
 
-
-class Ratio(NamedTuple):
-    """A metric: hits of hits and misses, which are sums of columns; hits count `gain` times."""
-
-    title: str
-    columns: tuple[str, ...]
-    hits: tuple[int, ...]
-    misses: tuple[int, ...]
-    gain: int = 1
-
-
-METRICS = {
-    "precision": Ratio("precision", ("tp", "fp", "fn"), (1, 0, 0), (0, 1, 0)),
-    "recall": Ratio("recall", ("tp", "fp", "fn"), (1, 0, 0), (0, 0, 1)),
-    "f1": Ratio("F1", ("tp", "fp", "fn"), (1, 0, 0), (0, 1, 1), gain=2),
-    "accuracy": Ratio("accuracy", ("correct", "wrong"), (1, 0), (0, 1)),
-}
+#: Metrics whose hits and misses are sums of columns, and the columns.
+METRICS = {name: STATISTICS[name] for name in ("precision", "recall", "f1")}
+METRICS["accuracy"] = Statistic("accuracy", "accuracy", hits=(1, 0), misses=(0, 1))
+COLUMNS = dict.fromkeys(METRICS, COUNTS) | {"accuracy": ("correct", "wrong")}
 #: The largest count, as tails of Beta variables lose their digits with larger ones.
 LARGEST = 1e10
 
@@ -40,7 +28,7 @@ LARGEST = 1e10
 def as_counts(counts: Any, metric: str, name: str = "counts") -> Floats:
     """Counts of shape (folds, columns), of an array, a frame or a mapping; `name` is for errors."""
     check_option("metric", metric, METRICS)
-    columns = METRICS[metric].columns
+    columns = COLUMNS[metric]
     if any(isinstance(key, str) for key in getattr(counts, "keys", tuple)()):
         counts = np.stack([np.atleast_1d(counts[column]) for column in columns], axis=-1)
     table = np.atleast_2d(np.ma.asarray(counts, dtype=np.float64).filled(nan))

@@ -127,17 +127,13 @@ def permutation_median(
 
 def signed_ranks(d: Array, axis: int = -1) -> Array:
     """Twice the midranks of absolute differences, with their signs; 0 for zeros, ranked below."""
-    # SciPy's `rankdata` takes twice as long, and no large integers.
-    sizes = np.moveaxis(np.abs(d), axis, -1)
-    order = np.argsort(sizes, axis=-1)
-    ordered, new = np.take_along_axis(sizes, order, -1), np.ones(sizes.shape, np.bool_)
-    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    edges = np.append(np.flatnonzero(new), new.size)  # of runs of equal sizes, row after row
-    doubled = np.repeat(edges[:-1] + edges[1:] + 1, np.diff(edges)).reshape(sizes.shape)
-    ranks, zeros = np.empty_like(doubled), np.count_nonzero(sizes == 0, axis=-1, keepdims=True)
-    starts = sizes.shape[-1] * np.arange(zeros.size).reshape(zeros.shape)
-    np.put_along_axis(ranks, order, doubled - 2 * (starts + zeros), -1)
-    return np.asarray(np.sign(d).astype(np.int64) * np.moveaxis(ranks, -1, axis))
+    from scipy.stats import rankdata
+
+    sizes, zeros = np.abs(d), np.count_nonzero(d == 0, axis=axis, keepdims=True)
+    if sizes.dtype == object:  # integers beyond 64 bits, which SciPy does not rank
+        sizes = np.unique(sizes, return_inverse=True)[1].reshape(sizes.shape)
+    ranks = (2 * rankdata(sizes, axis=axis)).astype(np.int64) - 2 * zeros
+    return np.asarray(np.sign(d).astype(np.int64) * ranks)
 
 
 @makes("exact", many=True)
