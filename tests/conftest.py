@@ -2,9 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +23,8 @@ settings.register_profile("quick", timeless, max_examples=25)
 settings.register_profile("ci", timeless, max_examples=200, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
+CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+CHROMIUM += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 NO_BROWSER = (
     "no Chromium found; install one with your system's packages (sudo apt install chromium) "
     "or with `playwright install chromium` inside .venv"
@@ -62,3 +65,13 @@ def chromium() -> str:
     if os.environ.get("PERMTEST_REQUIRE_BROWSER"):
         pytest.fail(NO_BROWSER)
     pytest.skip(NO_BROWSER)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Any]:
+    """A Chromium for all tests of a file."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM)
+        yield browser
+        browser.close()

@@ -207,25 +207,6 @@ def staircase_pvalue(
     return Fraction(hits, 2**n)
 
 
-def joint_pvalue(
-    u: Sequence[Row],
-    v: Sequence[Row],
-    measure: Callable[..., Any],
-    alternative: str = "two-sided",
-    **options: Any,
-) -> Fraction:
-    """`measure_pvalue` for too many pairs to enumerate, but few enough to count their sums."""
-    h, total = h_of(alternative), added([*u, *v])
-    observed = tuple(added(u))
-
-    def value(sums: Sequence[int]) -> Any:
-        rest = [t - x for t, x in zip(total, sums, strict=True)]
-        return h(measure(*sums, **options) - measure(*rest, **options))
-
-    least, table = value(observed), joint_counts(u, v)
-    return Fraction(sum(w for x, w in table.items() if value(x) >= least), 2 ** len(u))
-
-
 # ---- posteriors of ratios of counts ----------------------------------------------------------
 
 

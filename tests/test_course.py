@@ -27,29 +27,22 @@ def test_what_is_not_there_is_listed():
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("exercise", "answer", "said"),
     [
-        (..., "Put a list of 2 entries in place of the three dots."),
-        ([5, 10], "You counted one tail only"),
-        ([6, 12], "Entry 1 is wrong, counting from 0 (wrong: 1 of 2)."),
-        (6, "The answer is a list of 2 entries; yours is a number."),
-        ("six", "yours is a name or a word"),
+        ("01.2", ..., "Put a list of 2 entries in place of the three dots."),
+        ("01.2", [5, 10], "You counted one tail only"),
+        ("01.2", [6, 12], "Entry 1 is wrong, counting from 0 (wrong: 1 of 2)."),
+        ("01.2", 6, "The answer is a list of 2 entries; yours is a number."),
+        ("01.2", "six", "yours is a name or a word"),
+        ("01.5", pt.exact_perm_test, "That is a whole result. Give the number that the question"),
     ],
 )
-def test_a_wrong_answer_is_told_what_is_wrong(answer, said):
+def test_a_wrong_answer_is_told_what_is_wrong(exercise, answer, said):
     assert str(check("01.2", np.array([6, 11]))).startswith("Right. ")
-    verdict = check("01.2", answer)
+    verdict = check(exercise, answer)
     assert not verdict
     assert said in str(verdict)
     assert "role='status'" in verdict._repr_html_()
-
-
-def test_a_function_that_returns_a_result_is_told_to_return_its_p():
-    verdict = check("01.5", pt.exact_perm_test)
-    assert not verdict
-    assert "That is a whole result. Give the number that the question asks for, as .pvalue." in str(
-        verdict
-    )
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,14 @@ BAD = ScoreError("u", (3,), "is missing", "score it")
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "message"),
+    ("error", "message"),
     [
-        (BAD, ValueError, "u[3] is missing; score it"),
-        (BAD.at((3, 1)), ValueError, "u[3, 1] is missing; score it"),
-        (TooHard("it takes long; sample"), ArithmeticError, "it takes long; sample"),
+        (BAD, "u[3] is missing; score it"),
+        (BAD.at((3, 1)), "u[3, 1] is missing; score it"),
+        (TooHard("it takes long; sample"), "it takes long; sample"),
     ],
 )
-def test_parts_make_the_message_and_survive_other_processes(error, kind, message):
+def test_parts_make_the_message_and_survive_other_processes(error, message):
     again = pickle.loads(pickle.dumps(error))
-    for one in (error, again):
-        assert isinstance(one, kind)
-        assert str(one) == message
-    assert again.__dict__ == error.__dict__
+    assert str(error) == str(again) == message
+    assert (type(again), vars(again)) == (type(error), vars(error))

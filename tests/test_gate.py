@@ -37,24 +37,20 @@ def test_every_job_is_on_record():
     assert [one.name for one in gate.jobs()] == list(record)
 
 
-@pytest.mark.parametrize(("multiple", "slow"), [(1, 0), (2, 0), (30, 1)])
-def test_what_became_slow_is_noticed(multiple, slow, clock, monkeypatch, tmp_path, capsys):
-    record = tmp_path / "gate.json"
-    record.write_text('{"work": 2.0}', encoding="utf-8")
-    monkeypatch.setattr(gate, "jobs", lambda: iter([job(clock, multiple)]))
-    assert gate.main([], record) == slow
-    assert ("times the record: work" in capsys.readouterr().out) == bool(slow)
-
-
-def test_a_job_that_is_not_on_record_is_asked_for(clock, monkeypatch, tmp_path, capsys):
+def test_what_is_not_on_record_or_became_slow_is_noticed(clock, monkeypatch, tmp_path, capsys):
     record = tmp_path / "gate.json"
     record.write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(gate, "jobs", lambda: iter([job(clock, 1)]))
-    assert gate.main([], record) == 1
-    assert gate.main(["--record"], record) == 0
-    assert gate.main([], record) == 0
-    assert json.loads(record.read_text(encoding="utf-8")) == {"work": 1.0}
-    assert "none is slow" in capsys.readouterr().out
+
+    def said(multiple, *options):
+        monkeypatch.setattr(gate, "jobs", lambda: iter([job(clock, multiple)]))
+        return gate.main([*options], record), capsys.readouterr().out
+
+    assert said(2)[0] == 1
+    assert said(2, "--record")[0] == 0
+    assert json.loads(record.read_text(encoding="utf-8")) == {"work": 2.0}
+    assert all("none is slow" in said(multiple)[1] for multiple in (1, 2))
+    assert said(30)[0] == 1
+    assert "times the record: work" in said(30)[1]
 
 
 def test_a_slow_moment_is_measured_again(clock):

@@ -26,7 +26,8 @@ SERIES = [path for path in NOTEBOOKS if not path.name.startswith("00")]  # 00 is
 # Before the exercises: code cells, words, figures; and lines of a cell that are not blank.
 MOST_CELLS, MOST_WORDS, MOST_FIGURES, LONGEST_CELL = 18, 1_200, 6, 15
 PICTURE, NOTEBOOK, ALL = 60_000, 300_000, 3_000_000  # bytes that may be stored
-FORBIDDEN = ["pip install", "conda install", "urlopen", "requests", "http:", "https:"]
+FORBIDDEN = r"^\s*(?:import |from |!|%)|(?:pip|conda) install|urlopen|requests|https?:"
+UNSEEDED = r"np\.random\.seed|default_rng\(\)|import random|rng=None"
 END = ["What it means for your paper", "Three questions", "Exercises", "Next"]
 
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -80,22 +81,18 @@ def test_the_format_is_valid_and_every_cell_has_a_name(path):
     assert len(set(names)) == len(names)
     assert all(re.fullmatch("[a-z0-9-]+", name) for name in names)
     assert raw["metadata"]["kernelspec"]["name"] == "python3"
+    assert "widgets" not in raw["metadata"], "their state is large, and a still is enough"
 
 
 @every
-def test_there_is_one_set_up_cell_and_it_comes_first(path):
-    first, *others = code(path)
-    assert tags(first) == ["setup"]
-    assert not [cell.id for cell in others if "setup" in tags(cell)]
-    assert not [cell.id for cell in others if re.search(r"^\s*(import|from) ", cell.source, re.M)]
-
-
-@every
-def test_nothing_is_installed_or_fetched(path):
-    for cell in code(path, without=("setup",)):
-        for line in cell.source.splitlines():
-            assert not [word for word in FORBIDDEN if word in line], cell.id
-            assert not line.lstrip().startswith(("!", "%")), cell.id
+def test_one_set_up_cell_imports_and_nothing_is_fetched_or_random(path):
+    """And cells that only prepare or draw are folded."""
+    for place, cell in enumerate(code(path)):
+        assert ("setup" in tags(cell)) == (place == 0), cell.id
+        assert not place or not re.search(FORBIDDEN, cell.source, re.M), cell.id
+        assert not re.search(UNSEEDED, cell.source), cell.id
+        if {"setup", "draw", "solution"} & set(tags(cell)):
+            assert cell.metadata.get("jupyter", {}).get("source_hidden") is True, cell.id
 
 
 @numbered
@@ -109,20 +106,6 @@ def test_it_is_short(path):
     for cell in code(path, without=("setup", "solution", "page", "draw")):
         lines = sum(bool(line.strip()) for line in cell.source.splitlines())
         assert lines <= LONGEST_CELL, cell.id
-
-
-@every
-def test_cells_that_only_draw_or_prepare_are_folded(path):
-    for cell in code(path):
-        if {"setup", "draw", "solution"} & set(tags(cell)):
-            assert cell.metadata.get("jupyter", {}).get("source_hidden") is True, cell.id
-
-
-@every
-def test_random_numbers_come_from_a_seed(path):
-    source = "\n".join(cell.source for cell in code(path))
-    assert "np.random.seed" not in source
-    assert not re.search(r"default_rng\(\)|import random|rng=None", source)
 
 
 @every
@@ -192,11 +175,9 @@ def test_exercises_are_checked_and_have_folded_solutions(path):
 @numbered
 def test_no_answer_is_in_plain_view(path):
     """What a reader sees without unfolding anything has no number that an exercise asks for."""
-    seen = [
-        re.sub(r"<details>.*?</details>", " ", cell.source, flags=re.S) for cell in read(path).cells
-    ]
-    for cell in code(path, without=("solution",)):
-        seen.append(text(cell.outputs))
+    seen = [text(cell.outputs) for cell in code(path, without=("solution",))]
+    for cell in read(path).cells:
+        seen.append(re.sub(r"<details>.*?</details>", " ", cell.source, flags=re.S))
     digits = [x.replace(",", "") for x in re.findall(r"\d[\d,]*\.?\d*(?:e-?\d+)?", "\n".join(seen))]
     told = {float(x) for x in digits if len(re.sub(r"\D|e.*", "", x).strip("0")) >= 3}
     tasks = tomllib.loads((ROOT / f"permtest/course/{path.name[:2]}.toml").read_text("utf-8"))
@@ -227,7 +208,6 @@ def test_pictures_have_a_text_and_a_common_look(path):
     assert pictures
     for cell in pictures:
         assert len(cell.metadata.get("alt", "")) >= 80, cell.id
-    for cell in pictures:  # widths of one or of several panels
         assert set(re.findall(r"figsize.{1,5}\(([\d.]+),", cell.source)) <= {"13"}, cell.id
 
 
@@ -235,18 +215,13 @@ def test_pictures_have_a_text_and_a_common_look(path):
 
 
 @every
-def test_outputs_are_those_of_the_code_that_is_there(path):
+def test_outputs_are_those_of_the_code_that_is_there_and_small(path):
     """`python3 dev.py notebooks` stores them; whoever changes a cell runs it again."""
-    for cell in code(path):
-        assert cell.metadata.get("ran") == fingerprint(cell), cell.id
-        assert not complaints(cell.outputs)
-
-
-@every
-def test_what_is_stored_is_small(path):
     assert path.stat().st_size <= NOTEBOOK
     assert sum(notebook.stat().st_size for notebook in NOTEBOOKS) <= ALL
     for cell in code(path):
+        assert cell.metadata.get("ran") == fingerprint(cell), cell.id
+        assert not complaints(cell.outputs)
         for output in cell.outputs:
             assert len(b64decode(output.get("data", {}).get("image/png", ""))) <= PICTURE, cell.id
 

@@ -34,6 +34,7 @@ def at_once(monkeypatch):
     monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     ("chunks", "options", "worthwhile", "asked"),
     [
@@ -45,7 +46,6 @@ def at_once(monkeypatch):
 )
 def test_who_gets_no_thread(monkeypatch, chunks, options, worthwhile, asked):
     """Short work, functions of users, and who asks for one worker."""
-    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
     monkeypatch.setattr(_random, "WORTHWHILE", worthwhile)
     with joblib.parallel_config(**asked):
         place = list(_random.in_parallel(lambda _: threading.get_ident(), chunks, **options))
@@ -83,10 +83,10 @@ def test_workers_keep_the_order_and_raise_what_is_raised(backend):
             list(_random.in_parallel(work, range(9), 5))
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("processors", [1, 2])
 def test_who_stops_early_gets_no_further_chunks(monkeypatch, processors):
     monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: processors)
-    monkeypatch.setattr(_random, "WORTHWHILE", -1.0)
     begun = []
     found = _random.in_parallel(lambda n: begun.append(n) or n, range(10_000))
     assert next(found) == 0
@@ -98,6 +98,11 @@ def test_who_stops_early_gets_no_further_chunks(monkeypatch, processors):
 
 A, B = RNG.integers(0, 12, (2, 300))
 REAL = RNG.normal(0.05, 1, 500)
+ROWS = RNG.integers(0, 9, (400, 60))
+LENGTHS = RNG.integers(3, 40, 500)
+SCORES = {f"s{i}": RNG.binomial(LENGTHS, 0.9) for i in range(20)}
+COUNTS = {name: RNG.integers(0, 4, (300, 3)) for name in "abcdefgh"}
+OF_PAIRS = ["statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "adjusted"]
 
 
 def curve() -> object:
@@ -120,9 +125,8 @@ def bootstraps() -> object:
 
 
 def permutations() -> object:
-    many = pt.exact_perm_test(RNG_ROWS, RNG_ROWS[:1], axis=1).pvalue.tolist()
-    sampled = pt.monte_carlo(A, B, K=3_000_000, rng=8)
-    return many, sampled
+    many = pt.exact_perm_test(ROWS, ROWS[:1], axis=1).pvalue.tolist()
+    return many, pt.monte_carlo(A, B, K=3_000_000, rng=8)
 
 
 def boards() -> object:
@@ -132,32 +136,14 @@ def boards() -> object:
     return [getattr(board, name).tolist() for board in both for name in [*OF_PAIRS, "method"]]
 
 
-RNG_ROWS = RNG.integers(0, 9, (400, 60))
-LENGTHS = RNG.integers(3, 40, 500)
-SCORES = {f"s{i}": RNG.binomial(LENGTHS, 0.9) for i in range(20)}
-COUNTS = {name: RNG.integers(0, 4, (300, 3)) for name in "abcdefgh"}
-OF_PAIRS = ["statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "adjusted"]
-STUDIES = {study.__name__: study for study in (curve, rates, bootstraps, permutations, boards)}
-
-
-@pytest.fixture
-def _small_blocks(monkeypatch):
-    """Of pairs, so that there is something to share."""
-    monkeypatch.setattr(board, "MOST", 16)
+@pytest.mark.parametrize("study", [curve, rates, bootstraps, permutations, boards])
+def test_workers_make_no_difference(study, monkeypatch):
+    expected = study()
+    monkeypatch.setattr(board, "MOST", 16)  # small blocks of pairs, so that there are some to share
     monkeypatch.setattr(board, "FEW", 2)
-
-
-@pytest.fixture(scope="module")
-def expected() -> dict[str, object]:
-    return {name: study() for name, study in STUDIES.items()}
-
-
-@pytest.mark.usefixtures("_small_blocks")
-@pytest.mark.parametrize("study", STUDIES)
-@pytest.mark.parametrize(("backend", "n_jobs"), [("threading", 1), ("threading", 3), ("loky", 2)])
-def test_workers_make_no_difference(backend, n_jobs, study, expected):
-    with joblib.parallel_config(backend=backend, n_jobs=n_jobs):
-        assert STUDIES[study]() == expected[study]
+    for backend, n_jobs in (("threading", 1), ("threading", 3), ("loky", 2)):
+        with joblib.parallel_config(backend=backend, n_jobs=n_jobs):
+            assert study() == expected, backend
 
 
 # ---- streams -----------------------------------------------------------------------------------
@@ -167,9 +153,7 @@ def test_streams_are_those_of_spawned_generators():
     origin = seeds(as_generator(3))
     spawned = np.random.SeedSequence(origin.entropy).spawn(4)
     for part, own in enumerate(spawned):
-        assert (
-            stream(origin, part).random(9).tolist() == np.random.default_rng(own).random(9).tolist()
-        )
+        assert stream(origin, part).random() == np.random.default_rng(own).random()
     assert stream(origin, 3, 1).random() == np.random.default_rng(spawned[3].spawn(2)[1]).random()
 
 
@@ -181,8 +165,8 @@ def bars(monkeypatch):
     """Everything is slow, and a stand-in for tqdm writes down what it was asked to show."""
     seen = []
 
-    def tqdm(items, what, total, *, initial, leave, disable):
-        seen.append((what, total, initial, leave, disable))
+    def tqdm(items, what, total, **how):
+        seen.append((what, total, *how.values()))
         return items
 
     monkeypatch.setattr("tqdm.auto.tqdm", tqdm)
@@ -197,9 +181,7 @@ def test_a_bar_takes_over_after_the_first_items_where_somebody_looks(bars, monke
     monkeypatch.setattr("sys.stderr.isatty", lambda: seen, raising=False)
     assert list(_random.progress(iter(range(size)), size, "work")) == list(range(size))
     assert bars == [("work", size, 1, False, not seen)] * (size > 1)
-
-
-def test_monte_carlo_shows_a_bar(bars, monkeypatch):
+    bars.clear()
     monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
     pt.monte_carlo([1, 2, 3], [0, 1, 5], K=10**4, rng=0)
     assert [bar[:3] for bar in bars] == [("random labellings", 5, 1)]

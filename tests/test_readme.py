@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def test_python_session(document, monkeypatch):
 def console_sessions():
     text = "\n".join(document.read_text("utf-8") for document in SHOWN)
     blocks = re.findall(r"```console\n\$ permtest (.*)\n((?:.*\n)*?)```", text)
+    assert blocks
     return [pytest.param(command, output, id=command[:30]) for command, output in blocks]
 
 
@@ -37,11 +39,19 @@ def test_console_session(command, output, monkeypatch, capsys):
     assert printed.startswith(shown) if cut else printed == shown
 
 
-def test_there_is_a_console_session():
-    assert console_sessions()
-
-
 def test_relative_links_lead_somewhere():
     for document in (*SHOWN, *(ROOT / name for name in OTHERS)):
         for target in re.findall(r"\]\((?!https?:|#)([^)]+)\)", document.read_text("utf-8")):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_one_command_draws_every_picture_that_shows_results_and_all_are_there():
+    drawn = set(runpy.run_path(str(ROOT / "tools" / "draw_docs.py"))["PICTURES"])
+    shown = set()
+    for path in (SHOWN[0], *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"!?\[[^\]]*\]\(([^):]+\.png)\)", path.read_text("utf-8")):
+            picture = (path.parent / target).resolve()
+            assert picture.exists(), f"{path.name} shows {target}"
+            shown |= {picture.stem} if picture.parent == ROOT / "docs" else set()
+    measured = {"error", "time", "time-f1"}  # by the benchmarks
+    assert shown - measured == drawn >= {"answers", "bayes", "leaderboard"}

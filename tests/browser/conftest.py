@@ -18,8 +18,6 @@ QUIET = {  # no news, no autosave, and every cell in the page whether in sight o
     "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
 }
-CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-CHROMIUM += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 def jupyter_environment(home: Path) -> dict[str, str]:
@@ -58,16 +56,6 @@ def address(server: "subprocess.Popen[bytes]", log: Path) -> str:
             return found[0]
         time.sleep(0.1)
     return pytest.fail("nothing was served:\n" + log.read_text(errors="replace"))
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Any]:
-    """A Chromium for all tests of a file."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -32,27 +32,19 @@ ASCII = {
 }
 
 
-def test_no_environment_at_all_and_no_compiler(tmp_path):
+def test_no_environment_at_all_no_compiler_no_assertions(tmp_path):
     """As `env -i` makes it: neither a home nor a locale."""
     check(NUMBERS, env={}, cwd=tmp_path)
     check(NUMBERS, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, options=("-W", "error"))
-
-
-def test_no_assertions_no_warnings_one_thread():
     once = """
 import permtest as pt
-found = pt.monte_carlo([3, 5, 4] * 30, [2, 3, 6] * 30, K=50_000, rng=0).n_extreme
-print(pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 5]).pvalue, found)
 try:
+    print(pt.exact_perm_test([3, 5, 4, 6, 2], [2, 3, 4, 3, 5]).pvalue)
     pt.exact_perm_test([1, float("nan")], [0, 0])
 except ValueError as error:
     print(error)
 """
-    told = check(once, options=("-W", "error"))
-    assert told.startswith("0.75 ")
-    assert "u[1] = nan is missing" in told
-    one_thread = os.environ | {"NUMBA_NUM_THREADS": "1"}
-    assert check(once, env=one_thread, options=("-O", "-W", "error")) == told
+    assert check(once, options=("-O", "-W", "error")).startswith("0.75\nu[1] = nan is missing")
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
