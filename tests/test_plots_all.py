@@ -40,12 +40,9 @@ DRAWN = {
     "answers": (plots.plot_answers, ANSWERS, {}),
     "power": (plots.plot_power, CURVE, {}),
     "posterior": (plots.plot_posteriors, POSTERIOR, {}),
-    "posteriors": (plots.plot_posteriors, [POSTERIOR] * 3, {}),
     "ranking": (plots.plot_ranking, pt.compare_many(BOARD), {}),
     "ranking, baseline": (plots.plot_ranking, pt.compare_many(BOARD, baseline="system_3"), {}),
     "ranking, many": (plots.plot_ranking, pt.compare_many(MANY), {}),
-    "pairs": (plots.plot_pairs, pt.compare_many(BOARD), {}),
-    "pairs, many": (plots.plot_pairs, pt.compare_many(MANY), {}),
 }
 
 

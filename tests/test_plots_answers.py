@@ -1,7 +1,5 @@
 """Pictures of tests, posteriors and boards: what is drawn is what was found."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -9,7 +7,7 @@ from matplotlib.figure import Figure
 import permtest as pt
 from permtest._text import p_value
 from permtest.alternatives import bayes_test
-from permtest.plots import plot_answers, plot_pairs, plot_posteriors, plot_power, plot_ranking
+from permtest.plots import plot_answers, plot_posteriors, plot_power, plot_ranking
 from permtest.study import power_curve
 
 RNG = np.random.default_rng(1)
@@ -130,22 +128,3 @@ def test_beside_a_baseline_differences_are_drawn():
         assert note.endswith(f"  p = {p_value(board.adjusted[pair])}")
     key = [text.get_text() for text in ax.get_legend().get_texts()]
     assert key == ["shown to differ", "not shown to differ"]
-    with pytest.raises(ValueError, match=r"only with 'system 3'.*plot_ranking"):
-        plot_pairs(board)
-
-
-@pytest.mark.parametrize("name", BOARDS)
-def test_all_pairs_have_their_numbers_and_are_the_darker_the_surer(name):
-    board = BOARDS[name]
-    ax = plot_pairs(board, ax=Figure((11, 1)))
-    order = [board.systems.index(system) for system in board.order()]
-    at = {text.get_position()[::-1]: text.get_text() for text in ax.texts}
-    differ, adjusted = board.matrix("statistic"), board.matrix()
-    for i, j in combinations(range(len(order)), 2):
-        a, b = order[i], order[j]
-        assert at[i, j] == p_value(adjusted[a, b], digits=2)
-        shade = ax.images[0].get_array()[i, j]
-        assert (shade == 1).all() == (adjusted[a, b] > board.alpha)
-        shown = at[j, i].replace("\N{MINUS SIGN}", "-")
-        assert float(shown) == pytest.approx(differ[b, a], rel=0.005)
-    assert len(texts(ax, "value")) == len(order)

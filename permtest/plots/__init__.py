@@ -10,21 +10,16 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError("pictures need matplotlib: pip install 'permtest[plot]'") from error
 
-from permtest.plots.answers import (
-    plot_answers,
-    plot_posteriors,
-    plot_power,
-)
+from permtest.plots.answers import plot_answers, plot_posteriors, plot_power
 from permtest.plots.null import plot_null
 from permtest.plots.sheet import STYLE, style
-from permtest.plots.systems import plot_estimation, plot_pairs, plot_ranking, plot_scores
+from permtest.plots.systems import plot_estimation, plot_ranking, plot_scores
 
 __all__ = [
     "STYLE",
     "plot_answers",
     "plot_estimation",
     "plot_null",
-    "plot_pairs",
     "plot_posteriors",
     "plot_power",
     "plot_ranking",

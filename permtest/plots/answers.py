@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -148,7 +147,7 @@ def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8
         The power that is wanted, in (0, 1).
     """
     check_level(target, "target")
-    enough, role = curve.needed(target), roles.CURVES[0]
+    enough, role = curve.needed(target), roles.CURVE
     with sheet.canvas(ax) as ax:
         low, high = zip(*curve.intervals, strict=True)
         band: dict[str, Any] = {"alpha": 0.2, "linewidth": 0, "label": "95% interval"}
@@ -169,62 +168,43 @@ def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8
     return ax
 
 
-def plot_posteriors(
-    result: BayesTestResult | Sequence[BayesTestResult],
-    *,
-    ax: Any = None,
-) -> Any:
+def plot_posteriors(result: BayesTestResult, *, ax: sheet.Where = None) -> Axes:
     """Draw the posterior of the metric of both models, with 95% credible intervals.
 
     Curves go from the 0.001 to the 0.999 quantile, and leave the axes where they are infinite. The
     mark of an interval is the mean.
 
-    One result has one axes. Gids: "a" and "b" for the densities, "interval a" and "interval b" for
-    the rows below.
+    Gids: "a" and "b" for the densities, "interval a" and "interval b" for the rows below.
 
     Parameters
     ----------
-    result : BayesTestResult or sequence of BayesTestResult
-        Of `bayes_test`; several, as of precision, recall and F1, stand side by side.
-    ax : matplotlib.axes.Axes, or sequence of them, or matplotlib.figure.Figure, optional
-        Where to draw; one for each result. In a narrow figure they stand below each other.
-
-    Returns
-    -------
-    matplotlib.axes.Axes, or tuple of them
-        A tuple for a sequence of results.
+    result : BayesTestResult
+        Of `bayes_test`.
+    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
+        Where to draw.
     """
-    results = list(result) if isinstance(result, Sequence) else [result]
-    size = (sheet.WIDE if len(results) > 1 else sheet.NARROW, 4.2)
-    make = partial(Figure.subplots, ncols=len(results))
-    with sheet.canvas(ax, size, make, [4.2] * len(results)) as ax:
-        axes = (ax,) if isinstance(ax, Axes) else tuple(ax)
-        for place, each in zip(axes, results, strict=True):
-            _draw_posteriors(place, each)
-    return axes if isinstance(result, Sequence) else axes[0]
-
-
-def _draw_posteriors(ax: Axes, result: BayesTestResult) -> None:
     laws = [(result.posterior_a, roles.A, "a"), (result.posterior_b, roles.B, "b")]
     top, ends, keys = 0.0, [], []
-    for (law, role, gid), name in zip(laws, result.names, strict=True):
-        quantiles = law.ppf(np.linspace(TAIL, 1 - TAIL, 201))  # values are dense where the mass is
-        values = np.union1d(quantiles, np.linspace(quantiles[0], quantiles[-1], 201))
-        heights, (left, right) = law.pdf(values), law.interval(0.9)
-        top = max(top, float(heights[(values >= left) & (values <= right)].max()))
-        look = role.line(linewidth=2.5, label=name, gid=gid, solid_capstyle="butt")
-        keys += ax.plot(values, heights, **look)
-        ends += [*law.interval(), *values[[0, -1]]]
-    room = len(laws) * ROW
-    bottom = -top * room / (1 - room)
-    ax.axhline(0, color="0.6", linewidth=1, zorder=1)
-    ax.set(ylim=(bottom, 1.08 * top), yticks=[], ylabel="density")
-    ax.spines["left"].set_visible(False)
-    for k, (law, role, gid) in enumerate(laws):
-        row = bottom * (k + 0.5) / len(laws)
-        dot = role._replace(hollow=False).dot(ax, markersize=8, linewidth=2.5)
-        sheet.draw_interval(ax, row, law.interval(), law.mean(), gid=f"interval {gid}", **dot)
-    sheet.fit(ax, ends, 0.03, 1e-9)
-    sheet.ticks(ax.xaxis, 5)
-    sheet.literal(ax.xaxis.label, f"{result.title} (mean, 95% credible interval)", ax)
-    sheet.key(ax, keys)
+    with sheet.canvas(ax, (sheet.NARROW, 4.2)) as ax:
+        for (law, role, gid), name in zip(laws, result.names, strict=True):
+            quantiles = law.ppf(np.linspace(TAIL, 1 - TAIL, 201))  # dense where the mass is
+            values = np.union1d(quantiles, np.linspace(quantiles[0], quantiles[-1], 201))
+            heights, (left, right) = law.pdf(values), law.interval(0.9)
+            top = max(top, float(heights[(values >= left) & (values <= right)].max()))
+            look = role.line(linewidth=2.5, label=name, gid=gid, solid_capstyle="butt")
+            keys += ax.plot(values, heights, **look)
+            ends += [*law.interval(), *values[[0, -1]]]
+        room = len(laws) * ROW
+        bottom = -top * room / (1 - room)
+        ax.axhline(0, color="0.6", linewidth=1, zorder=1)
+        ax.set(ylim=(bottom, 1.08 * top), yticks=[], ylabel="density")
+        ax.spines["left"].set_visible(False)
+        for k, (law, role, gid) in enumerate(laws):
+            row = bottom * (k + 0.5) / len(laws)
+            dot = role.dot(ax, markersize=8, linewidth=2.5)
+            sheet.draw_interval(ax, row, law.interval(), law.mean(), gid=f"interval {gid}", **dot)
+        sheet.fit(ax, ends, 0.03, 1e-9)
+        sheet.ticks(ax.xaxis, 5)
+        sheet.literal(ax.xaxis.label, f"{result.title} (mean, 95% credible interval)", ax)
+        sheet.key(ax, keys)
+    return ax

@@ -58,19 +58,13 @@ NULL, TAIL = Look("C0"), Look("C1", mark="s", hatch="//")
 
 # The two systems; and items on which they are equal, or what belongs to neither.
 A, B = Look("C4"), Look("C5", dash=(0, (5, 2)), mark="D", hatch="//")
-NEITHER = Look("0.72", dash=":", mark=".")
+NEITHER = Look("0.72")
 
-# Several curves or sizes of data, as many as can be told apart.
-CURVES = (
-    Look("C0"),
-    Look("C1", (0, (5, 2)), "^"),
-    Look("C2", (0, (1, 1.2)), "D"),
-    Look("C3", "-.", "v"),
-    Look("C0", (0, (8, 2, 1, 2)), "s"),
-)
+# A curve, or a cloud of items, that has the picture to itself.
+CURVE = Look("C0")
 
 # The law tilted to its tail, beside the null distribution.
-TILTED = Look("C3", mark="*")
+TILTED = Look("C3")
 
 # What is as it ought to be, and what is not: an assumption, a level, an interval that misses.
 HOLDS, BROKEN = Look("C0"), Look("C1", mark="s", hollow=True)
@@ -79,8 +73,5 @@ HOLDS, BROKEN = Look("C0"), Look("C1", mark="s", hollow=True)
 # chosen, as alpha is, and what a theory, a formula or a bound says.
 OBSERVED, MIRRORED = Look(dash="--", width=2.2), Look(dash=":", width=1.4)
 EQUAL, LEVEL = Look(width=1.2), Look(dash="-.", width=1.6)
-THEORY = LEVEL
 
-#: An interval: a line without caps, an error bar, that is not dashed for its ends to be seen.
-INTERVAL: dict[str, Any] = {"linewidth": 2.5, "linestyle": "-", "solid_capstyle": "butt"}
 BAND = "0.9"  # a grey ground behind a row, or where chance would put things

@@ -193,7 +193,9 @@ def draw_interval(
 ) -> None:
     """A line with its estimate; where it leaves limits that are set, an arrow (gid "open")."""
     low, high = ends if ax.get_autoscalex_on() else np.clip(ends, *ax.get_xlim())
-    look = roles.INTERVAL | {"color": roles.ink()} | look
+    # An error bar is a line without caps, and not dashed, so that its ends can be seen.
+    bar: dict[str, Any] = {"linewidth": 2.5, "linestyle": "-", "solid_capstyle": "butt"}
+    look = bar | {"color": roles.ink()} | look
     ax.plot([low, estimate, high], [row] * 3, markevery=[1], **look)
     for end, place, marker in zip(ends, (low, high), "<>", strict=True):
         if end != place:

@@ -1,4 +1,4 @@
-"""What systems score: two of them item by item, and many in a ranking or in pairs."""
+"""What systems score: two of them item by item, and many in a ranking."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ BINS = 41  # bars of a histogram at most; odd, so that one of them has 0 in its 
 CUT, MUCH = 1.25, 2.0  # the bar of equal items ends at so many times the others, if it is as high
 MOST = 30  # systems that are drawn in a ranking
 LANE, LANES = 14.0, 60.0  # points that a bar beside the axes takes, and all of them at most
-NUMBERS = 12  # systems of which each pair has room for numbers
-SMALLEST = 8.0  # points; smaller letters are left out
-BOUNDS = (1e-3, 1e-6)  # of p: the darker shades, below alpha
 
 
 def plot_estimation(
@@ -247,79 +244,6 @@ def _draw_groups(ax: Axes, groups: Sequence[Sequence[str]], drawn: Sequence[str]
             end = rows[-1] + (0.28 if len(rows) == len(group) else 0.6)
             ax.plot([1, 1], [rows[0] - 0.28, end], gid="group", **look)
     return 14 + step * len(groups)
-
-
-def plot_pairs(board: Leaderboard, *, ax: sheet.Where = None) -> Axes:
-    """Draw the difference and the adjusted p of every two systems, in the order of the ranking.
-
-    Cells are the darker the smaller the adjusted p-value is; those of pairs that are not shown to
-    differ are white. Up to 12 systems have numbers as well: p above the diagonal (gid "p"), the
-    difference below it, row minus column ("difference"), and on it what each of them scores
-    ("value").
-
-    Parameters
-    ----------
-    board : Leaderboard
-        Of `compare_many`, of all pairs.
-    ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
-        Where to draw, as in `plot_ranking`.
-    """
-    if board.baseline is not None:
-        raise ValueError(
-            f"this board compares systems only with {board.baseline!r}, and not all pairs; draw "
-            "it with plot_ranking"
-        )
-    order = [board.systems.index(system) for system in board.order()]
-    p, apart = (board.matrix(what)[np.ix_(order, order)] for what in ("adjusted", "statistic"))
-    size, (kinds, shades, keys) = len(order), _shades(p, board.alpha)
-    inches = min(max(8.0, 3.5 + 0.85 * size), sheet.WIDE), 2.6 + min(0.5 * size, 7.0)
-    with sheet.canvas(ax, inches) as ax:
-        places = [str(board.places[i]) for i in order]
-        names = zip(places, sheet.distinct(board.order(), 20), strict=True)
-        rows, step = [f"{place}  {name}" for place, name in names], 1 if size <= MOST else 10
-        ax.set_xticks(range(0, size, step), places[::step])
-        ax.set_yticks(range(0, size, step), rows[::step], parse_math=False)
-        ax.tick_params(length=0)
-        where, letters = "p of every two", 0.85 / 8 * sheet.letters(ax) * sheet.font() / size
-        if size <= NUMBERS and letters >= SMALLEST:
-            where = f"above the diagonal: p; below it: row minus column, {_measure(board)}"
-            values = [sheet.number(x, 4) for x in board.values[order].tolist()]
-            _write_pairs(ax, p, apart, values, kinds, min(letters, sheet.font()))
-            kinds = np.triu(kinds)
-        ax.imshow(shades[kinds], aspect="auto", interpolation="none", gid="cells")
-        sheet.literal(ax.xaxis.label, f"rank; {where}", ax)
-        ax.set_ylabel("rank, system")
-        sheet.key(ax, keys, board.sentence(), fontweight="normal")
-    return ax
-
-
-def _write_pairs(
-    ax: Axes, p: Any, apart: Any, values: Sequence[str], kinds: Any, size: float
-) -> None:
-    """Adjusted p and difference of every pair, and what every system scores."""
-    at: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "parse_math": False}
-    for (i, j), value in np.ndenumerate(p):
-        words, gid, at["color"] = values[i], "value", roles.ink()
-        at["fontweight"] = "bold" if i == j else "normal"
-        if i > j:
-            words, gid = sheet.signed(float(apart[i, j]), 3), "difference"
-        elif i < j:
-            words, gid = p_value(float(value), digits=2), "p"
-            at["color"] = "w" if kinds[i, j] > 1 else roles.ink()
-        ax.text(j, i, words, gid=gid, **at)
-
-
-def _shades(p: Any, alpha: float) -> tuple[Any, Any, list[Patch]]:
-    """Which shade each cell has, from 0, the shades, and the key to them."""
-    from permtest.alternatives.registry import rejects
-
-    bounds, blue = [alpha, *(x for x in BOUNDS if x < alpha)], np.array(roles.NULL.rgba()[:3])
-    shades = np.array([np.ones(3), 0.6 + 0.4 * blue, blue, 0.45 * blue])
-    kinds = sum(rejects(p, bound).astype(int) for bound in bounds) * ~np.eye(len(p), dtype=bool)
-    words = ["not shown to differ", *(f"p \N{LESS-THAN OR EQUAL TO} {p_value(x)}" for x in bounds)]
-    edge: dict[str, Any] = {"edgecolor": "0.5", "linewidth": 0.8}
-    keys = [Patch(fc=shade, label=x, **edge) for shade, x in zip(shades, words, strict=False)]
-    return kinds, shades, keys
 
 
 def _measure(board: Leaderboard) -> str:

@@ -15,9 +15,7 @@ from permtest.alternatives.folds import METRICS, block_weight
 from permtest.alternatives.registry import (
     as_floats,
     correlation,
-    one_sided,
     scores_of,
-    tail_level,
 )
 from permtest.exact import exact_perm_test
 from permtest.plots import plot_posteriors, roles, sheet
@@ -27,7 +25,6 @@ from permtest.study.describe import deviation
 from permtest.widgets.frame import Explorer, beside, choice, slider
 
 MEAN, SD, LARGEST = 50, 10, 6.0  # of the scores of either system, and lead, in points
-LEVEL = 0.05
 MOST = 200  # items
 
 
@@ -35,11 +32,6 @@ class AssumptionsExplorer(Explorer):
     """Drag the correlation of two systems; tests that know of it and one that does not disagree.
 
     Scores of both systems have the standard deviation 10. Source: Yeh (2000), sec. 2.1.
-
-    Parameters
-    ----------
-    names : tuple of two str, default ("a", "b")
-        The names of the two systems.
 
     Examples
     --------
@@ -49,8 +41,7 @@ class AssumptionsExplorer(Explorer):
     True
     """
 
-    def __init__(self, *, names: tuple[str, str] = ("a", "b")) -> None:
-        self._names = names
+    def __init__(self) -> None:
         controls = {
             "r12": slider("Correlation r12", 0.8, -0.5, 0.95, 0.01),
             "n": slider("Items", 50, 10, MOST),
@@ -61,43 +52,37 @@ class AssumptionsExplorer(Explorer):
 
     def _compute(self) -> tuple[str, str]:
         # Normal scores whose moments are those that are asked for, always of the same seed.
-        r12, n, (a, b) = self.r12.value, self.n.value, self._names
+        r12, n = self.r12.value, self.n.value
         numbers = np.random.default_rng(0).standard_normal((MOST, 2))[:n]
         x, y = (sqrt(n - 1) * np.linalg.qr(numbers - numbers.mean(axis=0))[0]).T
         common, own = sqrt((1 + r12) / 2) * x, sqrt((1 - r12) / 2) * y
         both = MEAN + self.lead.value + SD * (common + own), MEAN + SD * (common - own)
         first, second = np.round(both, 1)
-        self.scores = Scores.of(first, second, self._names)
+        self.scores = Scores.of(first, second, ("new", "old"))
         self.exact, self.paired = exact_perm_test(self.scores), paired_t(self.scores)
         self.independent = independent_t(self.scores)
         spread, believed = (
             float(result.details["standard_error"]) * sqrt(n)
             for result in (self.paired, self.independent)
         )
-        tests = {
-            "exact permutation test": self.exact,
-            "paired t-test": self.paired,
-            "two-sample t-test": self.independent,
-        }
-        found = ", ".join(f"{x.pvalue_text()} by the {name}" for name, x in tests.items())
-        which = " and ".join(f"the {name}" for name, x in tests.items() if x.pvalue <= LEVEL)
         return f"Scores of two systems on {n} items, and the p-values of three tests", (
             f"The scores have correlation r12 = {correlation(self.scores):.2f}, so their "
             f"difference has a standard deviation of {spread:.1f} points. A test that assumes "
             f"independent systems uses {believed:.1f}, {believed / spread:.2f} times as much. "
-            f"{a} is {self.paired.estimate:.2f} points ahead of {b}, on {n} items: p = {found}. "
-            f"At the level {LEVEL:g}, a difference is seen by {which or 'none of them'}."
+            f"new is {self.paired.estimate:.2f} points ahead of old, on {n} items: "
+            f"p = {self.exact.pvalue_text()} by the exact permutation test, "
+            f"{self.paired.pvalue_text()} by the paired t-test, and "
+            f"{self.independent.pvalue_text()} by the two-sample t-test."
         )
 
     def _draw(self) -> None:
         (cloud, leads), scores = self._axes, self.scores
         ends, at = (MEAN - 4 * SD, MEAN + 4 * SD + LARGEST), [20, 40, 60, 80]
         cloud.set(xlim=ends, ylim=ends, xticks=at, yticks=at)
-        dots = roles.CURVES[0].dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
+        dots = roles.CURVE.dot(cloud, markersize=5, linestyle="none", alpha=0.7, gid="items")
         cloud.plot(*(as_floats(x, scores.scale) for x in (scores.v, scores.u)), **dots)
         cloud.plot(ends, ends, gid="equal", **roles.EQUAL.line())
-        sheet.literal(cloud.xaxis.label, f"score of {self._names[1]}", 30)
-        sheet.literal(cloud.yaxis.label, f"score of {self._names[0]}", 30)
+        cloud.set(xlabel="score of old", ylabel="score of new")
         cloud.set_title(f"{len(scores)} items, r12 = {correlation(scores):.2f}", loc="left")
         leads.set(xlim=(-15, 20), xlabel="mean difference")
         leads.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
@@ -113,7 +98,6 @@ class AssumptionsExplorer(Explorer):
 
 SIZES = sorted({round(n) for n in np.geomspace(5, 5000, 43)})  # pairs that have a place on the axis
 TICKS = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]
-WIDEST = 1.5  # standard deviations of the differences that the axis of differences reaches beyond 0
 LEVELS = (0.001, 0.005, 0.01, 0.05, 0.1)
 TARGET = 0.8  # the power that is wanted
 
@@ -121,7 +105,7 @@ TARGET = 0.8  # the power that is wanted
 class PowerExplorer(Explorer):
     """Choose a mean difference and a number of pairs; power and interval follow at once.
 
-    Power is that of the paired t-test, from the noncentral t distribution.
+    Power is that of the two-sided paired t-test, from the noncentral t distribution.
 
     Parameters
     ----------
@@ -129,7 +113,7 @@ class PowerExplorer(Explorer):
         Two systems' scores on the same items, from which the sliders start: at their mean
         difference, at N, and for good at the standard deviation of their differences.
     lead : float, optional
-        Another mean difference to start from; "one-sided" looks for a lead of its sign.
+        Another mean difference to start from.
 
     Examples
     --------
@@ -142,42 +126,35 @@ class PowerExplorer(Explorer):
     def __init__(self, a: Any, b: Any = None, *, lead: float | None = None) -> None:
         scores = scores_of(a, b, least=2)
         mean = float(as_floats(scores.differences(), scores.scale).mean())
-        lead, self._sd = (
-            mean if lead is None else float(lead),
-            deviation(scores.differences(), scores.scale),
-        )
+        lead = mean if lead is None else float(lead)
+        self._sd = deviation(scores.differences(), scores.scale)
         if not self._sd:
             raise ValueError(f"all {len(scores)} differences are {lead:g}; power needs some spread")
         n = min(max(len(scores), SIZES[0]), SIZES[-1])
-        self._side, reach = (-1 if lead < 0 else 1), max(self._sd, 2 * abs(lead))
-        low, high = sorted((0.0, self._side * reach))
+        reach = max(self._sd, 2 * abs(lead))
+        low, high = (-reach, 0.0) if lead < 0 else (0.0, reach)
         form, sizes = {"readout_format": ".3g"}, {f"{size:,}": size for size in sorted({*SIZES, n})}
         controls = {
             "lead": slider("Mean difference", lead, low, high, reach / 500, **form),
             "n": choice("Pairs", sizes, n, "SelectionSlider", "11em"),
-            "alpha": choice("Level", LEVELS, LEVEL),
-            "alternative": choice("Test", ("two-sided", "one-sided")),
+            "alpha": choice("Level", LEVELS, 0.05),
         }
-        places = [(0.1, 0.475, 0.86, 0.405), (0.1, 0.14, 0.86, 0.165)]
-        self._open(places, controls, "lead", "n", "alpha alternative")
+        places = [(0.1, 0.43, 0.86, 0.45), (0.1, 0.14, 0.86, 0.12)]
+        self._open(places, controls, "lead", "n", "alpha")
 
     def _compute(self) -> tuple[str, str]:
         from scipy.special import stdtrit
 
-        side = self.alternative.value
-        if side == "one-sided":
-            side = "greater" if self._side > 0 else "less"
         alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
-        self._level: dict[str, Any] = {"alpha": alpha, "alternative": side}
-        self.power = power_t(n, lead, sd, **self._level)
-        self.needed = sample_size(lead, sd, power=TARGET, **self._level) if lead else None
-        self.detectable = minimum_detectable_effect(n, sd, power=TARGET, **self._level)
-        reach = -float(stdtrit(n - 1, tail_level(side, 1 - alpha))) * sd / sqrt(n)
-        self.expected = one_sided(side, lead - reach, lead + reach)
+        self.power = power_t(n, lead, sd, alpha=alpha)
+        self.needed = sample_size(lead, sd, power=TARGET, alpha=alpha) if lead else None
+        self.detectable = minimum_detectable_effect(n, sd, power=TARGET, alpha=alpha)
+        reach = -float(stdtrit(n - 1, alpha / 2)) * sd / sqrt(n)
+        self.expected = lead - reach, lead + reach
         takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
         return f"Power against the number of pairs, and the interval to expect with {n}", (
             f"With {n:,} pairs, a mean difference of {sheet.number(lead, 3)} and a standard "
-            f"deviation of {sd:.3g}, the paired t-test ({side}, level {alpha:g}) has a power of "
+            f"deviation of {sd:.3g}, the paired t-test (level {alpha:g}) has a power of "
             f"{100 * self.power:.1f}%; {takes}. Expect a {100 * (1 - alpha):.4g}% interval of "
             f"{sheet.span(*self.expected)}. The smallest mean difference that {n:,} pairs detect "
             f"with a power of 80% is {sheet.number(self.detectable, 3)}."
@@ -189,8 +166,8 @@ class PowerExplorer(Explorer):
         upper.axhline(TARGET, zorder=1, gid="target", **roles.LEVEL.line())
         now = roles.MIRRORED.line(gid="n", label=f"n = {self.n.value:,}", zorder=1)
         shown: list[Any] = [upper.axvline(log10(self.n.value), **now)]
-        powers = [power_t(n, lead, self._sd, **self._level) for n in SIZES]
-        curve = roles.CURVES[0].line(gid="power", label="paired t-test")
+        powers = [power_t(n, lead, self._sd, alpha=self.alpha.value) for n in SIZES]
+        curve = roles.CURVE.line(gid="power", label="paired t-test")
         shown += upper.plot(np.log10(SIZES), powers, **curve)
         if needed and needed <= SIZES[-1]:
             cross: dict[str, Any] = {"color": roles.ink(), "marker": "X", "markersize": 11}
@@ -200,18 +177,12 @@ class PowerExplorer(Explorer):
         upper.set(ylabel="power", xlabel="pairs")
         upper.set_xticks(np.log10(TICKS), [f"{tick:,}" for tick in TICKS])
         sheet.key(upper, shown)
-        reach = self._side * max(WIDEST * self._sd, 1.2 * abs(self.lead.max - self.lead.min))
-        lower.set_xlim(*sorted((-reach / 2, reach)))
+        sheet.fit(lower, (self.lead.min - self._sd / 2, self.lead.max + self._sd / 2))
         lower.axvline(0, zorder=1, gid="null", **roles.EQUAL.line())
         dot = roles.HOLDS.dot(lower, gid="interval")
         sheet.draw_interval(lower, 0, self.expected, lead, **dot)
-        signs = (1, -1) if self.alternative.value == "two-sided" else (self._side,)
-        mark = roles.BROKEN.dot(lower, marker="^", color=roles.ink(), linestyle="none")
-        found = [sign * self.detectable for sign in signs]
-        lower.plot(found, [1] * len(found), gid="detectable", **mark)
-        sheet.name_rows(lower, ["interval", "found"], pad=4)
+        lower.set(ylim=(-1, 1), yticks=[], xlabel="mean difference, and the interval to expect")
         sheet.ticks(lower.xaxis, 7)
-        lower.set_xlabel("mean difference (triangles: detected with a power of 80%)")
 
 
 Ends: TypeAlias = tuple[float, float]
@@ -250,8 +221,7 @@ class PosteriorExplorer(Explorer):
     def __init__(self, a: Any = (80, 20, 30), b: Any = (88, 18, 22), **options: Any) -> None:
         first = bayes_test(a, b, **options)
         metrics = {x.title: name for name, x in METRICS.items() if name != "accuracy"}
-        metric = choice("Metric", metrics, first.metric)
-        self._kept: dict[str, Any] = {"names": first.names}
+        metric, self._names = choice("Metric", metrics, first.metric), first.names
         self._limits = _close_up(first)
         both = np.array([np.sum(counts, axis=0) for counts in (first.counts_a, first.counts_b)])
         if np.any(both != np.rint(both)):
@@ -279,16 +249,9 @@ class PosteriorExplorer(Explorer):
             "weight": choice("Weight", weights, first.weight),
             "rope": slider("Equivalent if within", first.rope, 0.0, widest, 0.001, **form),
         }
-        places = [(0.06, 0.66, 0.91, 0.26), (0.06, 0.14, 0.91, 0.26)]
-        rows = [beside(*columns), "metric prior", "weight", "rope"]
-        self._open(places, self.counts | others, *rows)
-
-    @classmethod
-    def of(cls, result: BayesTestResult) -> PosteriorExplorer:
-        """Start at what `bayes_test` found, the folds added up."""
-        options = ("metric", "prior", "weight", "rope", "names")
-        both = result.counts_a, result.counts_b
-        return cls(*both, **{name: getattr(result, name) for name in options})
+        places = [(0.05, 0.28, 0.43, 0.51), (0.55, 0.28, 0.43, 0.51)]
+        rows = [beside(*columns), "metric prior weight", "rope"]
+        self._open(places, self.counts | others, *rows, size=(sheet.NARROW, 3.4))
 
     def _settle(self, moved: Any) -> None:
         """As much is to be found by both, and no more than that is found."""
@@ -301,9 +264,10 @@ class PosteriorExplorer(Explorer):
     def _compute(self) -> tuple[str, str]:
         kinds = ("metric", "prior", "weight", "rope")
         options: dict[str, Any] = {kind: getattr(self, kind).value for kind in kinds}
+        options["names"] = self._names
         counts = np.reshape([bar.value for bar in self.counts.values()], (2, 3)).tolist()
         first, second = ((tp, fp, gold - tp) for tp, fp, gold in counts)
-        self.result = result = bayes_test(first, second, **options, **self._kept)
+        self.result = result = bayes_test(first, second, **options)
         metric = [*result.posterior_a.interval(), *result.posterior_b.interval()]
         shown = zip((metric, result.difference.interval()), self._limits, strict=True)
         if any(min(x) < low or max(x) > high for x, (low, high) in shown):

@@ -109,7 +109,7 @@ class TailExplorer(Explorer):
         heights = np.maximum(tilted.log_pmf / np.log(10), 2 * bottom)[reached]
         line = roles.TILTED.line(gid="tilted", label="tilted")
         shown += upper.plot(null.support[reached], heights, **line)
-        line = roles.THEORY.line(gid="noise", label="FFT noise")
+        line = roles.LEVEL.line(gid="noise", label="FFT noise")
         shown.append(upper.axhline(log10(self._noise), **line))
         upper.set(ylim=(bottom, -0.06 * bottom), ylabel="probability")
         sheet.ticks(upper.yaxis, 4, lambda k: f"1e{k:.0f}" if k else "1", whole=True)

@@ -19,7 +19,7 @@ from permtest.result import PermutationTestResult, answer
 from permtest.statistics import lookup
 from permtest.widgets.frame import Explorer, Names, choice, slider
 
-TAILS = {"two tails: do A and B differ?": "two-sided", "one tail: is A better?": "greater"}
+TAILS = {"two tails: do they differ?": "two-sided", "one tail: is A better?": "greater"}
 PLACE = (0.125, 0.2, 0.835, 0.62)  # of the axes in either picture
 
 
@@ -69,7 +69,7 @@ class TwoSystemsExplorer(Explorer):
         controls = {
             "a": choice("A", sizes.keys(), a or first, label="2em"),
             "b": choice("B", sizes.keys(), b or second, label="2em"),
-            "tails": choice("", TAILS, None, "RadioButtons", "0"),
+            "tails": choice("Test", TAILS),
             "n": slider(f"How many {items}", sizes[first], 1, sizes[first], label="initial"),
         }
         self._shown: Any = None
@@ -85,13 +85,10 @@ class TwoSystemsExplorer(Explorer):
             leads = np.cumsum(np.subtract(u, v, dtype=np.float64))
             reach = 1.06 * max(*np.abs(view(test(u, v))), np.abs(leads).max())
             self._shown, self._limits = names, (-reach, reach)
-        alt, null = "Null distribution of {} minus {}".format(*names), result.null_distribution
-        if a == b:
-            return alt, f"You are comparing {a} with itself: no swap changes anything, so p = 1."
-        return alt, (
+        return "Null distribution of {} minus {}".format(*names), (
             f"{result} If the labels meant nothing, the difference would average 0 with a standard "
-            f"deviation of {null.std():.3g}. The share of labellings at least as extreme as the "
-            f"observed one is {result.pvalue_text()}."
+            f"deviation of {result.null_distribution.std():.3g}. The share of labellings at least "
+            f"as extreme as the observed one is {result.pvalue_text()}."
         )
 
     def _draw(self) -> None:
@@ -110,7 +107,6 @@ SUMS = {
 }
 MEASURES = ("precision", "recall", "f1", "jaccard")
 REACH = 1e-9  # of the peak: the sliders go as far as points are so likely
-DRAGGED = 50_000  # points of the joint law; with more the picture follows when a slider stops
 MARGIN = 0.03  # of what the sliders reach, on all sides of the picture
 
 
@@ -150,7 +146,7 @@ class StaircaseExplorer(Explorer):
         self._start()
         controls = {
             "statistic": self.statistic,
-            "tails": choice("", TAILS, None, "RadioButtons", "0"),
+            "tails": choice("Test", TAILS),
             "hits": self.hits,
             "misses": self.misses,
         }
@@ -183,7 +179,6 @@ class StaircaseExplorer(Explorer):
         self._ends = np.stack((low - margin, high + margin), axis=1).tolist()
         for k, bar in enumerate((self.hits, self.misses)):
             bar.description = self._sums[k].capitalize()
-            bar.continuous_update = len(null.support) <= DRAGGED
             bar.max = max(high[k], bar.max)  # in an order in which the slider accepts them
             bar.min, bar.max, bar.value = low[k], high[k], both[0, k]
 

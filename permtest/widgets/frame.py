@@ -20,7 +20,7 @@ from permtest.plots import sheet
 Names: TypeAlias = tuple[str, str] | None
 Place: TypeAlias = tuple[float, float, float, float]  # left, bottom, width, height of axes
 
-DPI = 100  # pixels per inch
+DPI, SHOWN = 100, 76  # pixels per inch: of a picture, and in a page, for a sentence to be beside it
 
 
 class Explorer:
@@ -41,12 +41,18 @@ class Explorer:
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
-    def _open(self, places: Sequence[Place], controls: Mapping[str, Any], *rows: Any) -> None:
+    def _open(
+        self,
+        places: Sequence[Place],
+        controls: Mapping[str, Any],
+        *rows: Any,
+        size: tuple[float, float] = sheet.SIZE,
+    ) -> None:
         """Show everything; a row is a widget, or the names of controls beside each other."""
         for name, control in controls.items():
             setattr(self, name, control)
         with sheet.style():
-            self._figure = Figure(figsize=sheet.SIZE, dpi=DPI)
+            self._figure = Figure(figsize=size, dpi=DPI)
             FigureCanvasAgg(self._figure)
             self._axes = [self._figure.add_axes(place) for place in places]
         # Not an Image widget: that has no alternative text, and fails if it is given a tooltip.
@@ -56,7 +62,7 @@ class Explorer:
             for row in rows
         ]
         # On a projector there is room for the sentence beside the picture, not below it.
-        self.picture.layout.flex, self.sentence.layout.flex = "0 1 auto", "1 1 17em"
+        self.picture.layout.flex, self.sentence.layout.flex = "0 1 auto", "1 1 15em"
         layout = {"width": "100%", "max_width": "1120px"}
         shown = beside(self.picture, self.sentence)
         self.box = ipywidgets.VBox([*parts, shown], layout=layout)
@@ -87,7 +93,7 @@ class Explorer:
                 ax.clear()
             self._draw()
             file = png(self._figure)
-        width, height = (round(DPI * side) for side in sheet.SIZE)
+        width, height = (round(SHOWN * side) for side in self._figure.get_size_inches())
         self.picture.value = (  # without a second request, and in its place while it changes
             f"<img alt='{escape(alt, quote=True)}; described below' width='{width}' "
             f"height='{height}' decoding='sync' style='max-width:100%;height:auto' "
@@ -133,7 +139,7 @@ def choice(
     if value not in known.values():
         some = ", ".join(map(str, list(known.values())[:20]))
         raise ValueError(f"{words}: {value!r} is not an option; choose one of {some}")
-    width = {"SelectionSlider": "98%", "RadioButtons": "max-content"}.get(kind, "auto")
+    width = "98%" if kind == "SelectionSlider" else "auto"
     look = {"style": {"description_width": label}, "layout": {"width": width}}
     return getattr(ipywidgets, kind)(
         options=list(known.items()), value=value, description=words, **look
@@ -143,7 +149,7 @@ def choice(
 def beside(*parts: Any) -> Any:
     """Controls beside each other, or below where there is no room."""
     layout = {"flex_flow": "row wrap", "grid_gap": "0 1em"}
-    return parts[0] if len(parts) == 1 else ipywidgets.HBox(parts, layout=layout)
+    return ipywidgets.HBox(parts, layout=layout)
 
 
 def png(figure: Figure) -> bytes:

@@ -92,5 +92,5 @@ def test_the_slider_moves_the_numbers_and_the_picture(lab: Callable[[str], str],
     )
     assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
 
-    page.get_by_label("one tail: is A better?").check()
+    page.get_by_label("Test", exact=True).select_option("one tail: is A better?")
     page.locator(SENTENCE, has_text="one-sided paired-permutation test").wait_for()

@@ -5,6 +5,7 @@ from base64 import b64decode
 from io import BytesIO
 from types import SimpleNamespace
 
+import ipywidgets
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -49,6 +50,15 @@ CASES = {
 FOR_GOOD = ("gold_a", "weight")  # other controls follow these, or axes, and stay where they are
 
 
+def lines(box):
+    """How many lines of controls there are above the picture."""
+    if isinstance(box, ipywidgets.HBox):
+        return max(map(lines, box.children))
+    if isinstance(box, ipywidgets.VBox):
+        return sum(map(lines, box.children))
+    return not box.layout.flex  # it is not the picture or the sentence
+
+
 def shown(e):
     return e.picture.value, e.sentence.value
 
@@ -63,7 +73,9 @@ def case(request):
 def test_it_opens_with_something_to_see(case):
     source = re.search("base64,([^']+)'", case.e.picture.value)
     found = image.imread(BytesIO(b64decode(source[1])), format="png")
-    assert found.shape[:2] == (440, 800)
+    shown = re.search("width='608' height='([0-9]+)'", case.e.picture.value)
+    assert found.shape[:2] == (pytest.approx(int(shown[1]) / 0.76, abs=1), 800)
+    assert 32 * lines(case.e.box) + int(shown[1]) <= 480, "all of it fits on a projected page"
     assert len(np.unique(found.reshape(-1, found.shape[2]), axis=0)) > 20
     assert re.search("alt='[^']{20,}; described below'", case.e.picture.value)
     assert "role='status' aria-live='polite'" in case.e.sentence.value
