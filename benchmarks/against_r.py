@@ -6,20 +6,19 @@ Writes docs/against-r.md. Needs Rscript with the package exactRankTests.
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from math import floor, isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import permtest as pt
+from benchmarks.report import DOCS
 from permtest import alternatives as alt
 
-OUTPUT = Path(__file__).parents[1] / "docs" / "against-r.md"
-SIDES, R_SIDES = ("two-sided", "greater", "less"), ("two.sided", "greater", "less")
+OUTPUT = DOCS / "against-r.md"
+SIDES = "two-sided", "greater", "less"
 
 #: Each test in R, which gives an object with a p.value, or a number. `a` and `b` are the scores,
 #: `d` their differences, `k` what makes them integers, `m` the table of right and wrong answers,
@@ -38,11 +37,26 @@ IN_R = {
     "chi-squared": "chisq.test(w, correct = FALSE)",
     "z of two proportions": "prop.test(w, correct = FALSE, alternative = side)",
 }
-#: Those of right and wrong answers, those with an interval for the same, and those without sides.
-BINARY = tuple(IN_R)[6:]
-WITH_INTERVAL = ("paired t", "two-sample t", "Welch's t")
-TWO_SIDED = ("McNemar, chi-squared", "McNemar, corrected", "chi-squared")
-
+WITH_INTERVAL = "paired t", "two-sample t", "Welch's t"
+#: The first six tests take all scores, the others only right and wrong ones; three have no sides.
+SCRIPT = """
+suppressMessages(library(exactRankTests))
+options(warn = -1)
+sides <- c("two.sided", "greater", "less")
+for (i in seq_along(data)) {
+  a <- data[[i]][[1]]; b <- data[[i]][[2]]; d <- a - b
+  k <- if (all(c(a, b) %% 1 == 0)) 1 else 100
+  binary <- all(c(a, b) %in% 0:1)
+  m <- table(factor(a, c(1, 0)), factor(b, c(1, 0)))
+  w <- rbind(c(sum(a), sum(1 - a)), c(sum(b), sum(1 - b)))
+  for (j in if (binary) seq_along(tests) else 1:6) for (s in if (j %in% 8:10) 1 else 1:3) {
+    side <- sides[s]; r <- eval(tests[[j]])
+    p <- as.numeric(if (is.list(r)) r$p.value else r)
+    ends <- if (is.list(r) && length(r$conf.int)) r$conf.int else c(0, 0)
+    cat(sprintf("%d %d %d %.17g %.17g %.17g\\n", i, j, as.integer(s), p, ends[1], ends[2]))
+  }
+}
+"""
 
 Data = dict[str, tuple[list[float], list[float]]]
 
@@ -97,46 +111,24 @@ def ours(a: list[float], b: list[float], side: Any) -> dict[str, Any]:
     return {name: test(alternative=side) for name, test in made.items()}
 
 
-def script(data: Data) -> str:
-    """What R is asked: a line of data set, side, test, p and both ends of the interval each."""
-    lines = ["suppressMessages(library(exactRankTests))", "options(warn = -1)"]
-    for i, (a, b) in enumerate(data.values()):
-        both = (
-            f"{name} <- c({', '.join(map(str, x))})" for name, x in zip("ab", (a, b), strict=True)
-        )
-        whole = all(float(x).is_integer() for x in (*a, *b))
-        lines += [*both, "d <- a - b", f"k <- {1 if whole else 100}"]
-        binary = set(a) | set(b) <= {0, 1}
-        if binary:
-            lines.append("m <- table(factor(a, c(1, 0)), factor(b, c(1, 0)))")
-            lines.append("w <- rbind(c(sum(a), sum(1 - a)), c(sum(b), sum(1 - b)))")
-        for j, (name, call) in enumerate(IN_R.items()):
-            for k in range(1 if name in TWO_SIDED else 3):
-                if binary or name not in BINARY:
-                    lines.append(f"side <- '{R_SIDES[k]}'; r <- {call}; object <- is.list(r)")
-                    lines.append("p <- as.numeric(if (object) r$p.value else r)")
-                    lines.append(
-                        "ends <- if (object && length(r$conf.int)) r$conf.int else c(0, 0)"
-                    )
-                    shown = f"{i}L, {j}L, {k}L, p, ends[1], ends[2]"
-                    lines.append(f"cat(sprintf('%d %d %d %.17g %.17g %.17g\\n', {shown}))")
-    return "\n".join(lines)
+def asked(data: Data) -> list[list[str]]:
+    """What R answers: data set, test, side, p and both ends of the interval, in each line."""
+    scores = ", ".join(f"list(c({str(a)[1:-1]}), c({str(b)[1:-1]}))" for a, b in data.values())
+    said = f"data <- list({scores}); tests <- expression({', '.join(IN_R.values())}); {SCRIPT}"
+    command = ["Rscript", "-"]
+    run = subprocess.run(command, input=said, capture_output=True, text=True, check=True)
+    return [line.split() for line in run.stdout.splitlines()]
 
 
 def compare(data: Data) -> tuple[list[str], list[str]]:
     """A row of the table for each test, and the data sets for which p differs."""
-    with tempfile.NamedTemporaryFile("w", suffix=".R") as file:
-        file.write(script(data))
-        file.flush()
-        run = subprocess.run(["Rscript", file.name], capture_output=True, text=True, check=True)
-    said = [line.split() for line in run.stdout.splitlines()]
+    said, names, rows, notes = asked(data), list(data), [], []
     mine = {(name, side): ours(*both, side) for name, both in data.items() for side in SIDES}
-    rows, notes, names = [], [], list(data)
-    for number, (test, call) in enumerate(IN_R.items()):
+    for number, (test, call) in enumerate(IN_R.items(), start=1):
         lines = [line for line in said if int(line[1]) == number]
         off, gaps, others = [0.0], [0.0], dict.fromkeys(names, "")
         for i, _, k, *numbers in lines:
-            name, side, (p, *ends) = names[int(i)], SIDES[int(k)], map(float, numbers)
+            name, side, (p, *ends) = names[int(i) - 1], SIDES[int(k) - 1], map(float, numbers)
             result = mine[name, side][test]
             if abs(result.pvalue / p - 1) > 1e-9:
                 others[name] += f"; {side}: {p:.6g} in R, {result.pvalue:.6g} here"

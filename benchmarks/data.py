@@ -17,10 +17,6 @@ STAND_IN = (
     "mean accuracy is .892, where Table 1 has 12.08 ± 10.60 and .954."
 )
 
-#: More sentences than this are drawn, with replacement, from so many: the laws of the scores stay
-#: the same, and ten million of them come in two seconds.
-DISTINCT = 500_000
-
 RATE = 0.25  # spans per token of the sentences of Table 1: some three in each
 FOUND, SPURIOUS = 0.9, 0.1  # share of the spans that is found, and spans found where none is
 
@@ -38,25 +34,20 @@ def table_1(n: int, rng: Generator, advantage: float = 1.0) -> Both:
     +- 8.7 and accuracies .892 on average, no longer what `LENGTH` and `ACCURACY` say; of the
     tokens 86 % are correct.
     """
-    if n > DISTINCT:
-        u, v = table_1(DISTINCT, rng, advantage)
-        which = rng.integers(0, DISTINCT, n)
-        return u[which], v[which]
     lengths = sentence_lengths(n, rng)
-    u = np.floor(accuracies(n, rng) * lengths)
-    v = np.floor(accuracies(n, rng, advantage) * lengths)
+    mean, sd = ACCURACY
+    u, v = (np.floor(truncated(m, sd, 1.0, n, rng) * lengths) for m in (mean, mean * advantage))
     return u.astype(np.int64), v.astype(np.int64)
 
 
 def sentence_lengths(n: int, rng: Generator) -> NDArray[np.float64]:
     """Tokens in each of n sentences, whole numbers from 1 on."""
-    return np.ceil(_truncated(LENGTH, 0.0, np.inf, n, rng))
+    return np.ceil(truncated(*LENGTH, np.inf, n, rng))
 
 
-def accuracies(n: int, rng: Generator, advantage: float = 1.0) -> NDArray[np.float64]:
-    """Shares from 0 to 1, about a mean that is so many times the paper's."""
-    mean, sd = ACCURACY
-    return _truncated((mean * advantage, sd), 0.0, 1.0, n, rng)
+def truncated(mean: float, sd: float, high: float, n: int, rng: Generator) -> NDArray[np.float64]:
+    """Normal numbers from 0 to `high`."""
+    return truncnorm.rvs(-mean / sd, (high - mean) / sd, mean, sd, n, random_state=rng)
 
 
 def differences_up_to(g: int, n: int, rng: Generator) -> Both:
@@ -72,32 +63,14 @@ def close_scores(n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.flo
     return u, u + rng.normal(-0.003, 0.05, n)
 
 
-def _truncated(
-    law: tuple[float, float], low: float, high: float, n: int, rng: Generator
-) -> NDArray[np.float64]:
-    mean, sd = law
-    ends = (low - mean) / sd, (high - mean) / sd
-    return np.asarray(truncnorm.rvs(*ends, mean, sd, n, random_state=rng))
-
-
-def spans(n: int, rng: Generator, rate: float = RATE) -> Both:
-    """Draw n such sentences with so many spans per token, and what both systems find in them."""
-    if n > DISTINCT:
-        u, v = spans(DISTINCT, rng, rate)
-        which = rng.integers(0, DISTINCT, n)
-        return u[which], v[which]
-    expected = rate * sentence_lengths(n, rng)
-    gold = rng.poisson(expected)
-    u, v = (tagged(gold, FOUND, SPURIOUS * expected, rng) for _ in "uv")
-    return u, v
-
-
-def tagged(
-    gold: Scores, found: float, spurious: NDArray[np.float64] | float, rng: Generator
-) -> Scores:
-    """True positives, false positives and false negatives of a system."""
-    hits = rng.binomial(gold, found)
-    return np.stack((hits, rng.poisson(spurious, gold.size), gold - hits), axis=1)
+def spans(n: int, rng: Generator) -> Both:
+    """Draw the spans in n such sentences, and what both systems find: tp, fp, fn."""
+    expected = RATE * sentence_lengths(n, rng)
+    gold, found = rng.poisson(expected), []
+    for _ in "uv":
+        hits = rng.binomial(gold, FOUND)
+        found.append(np.stack((hits, rng.poisson(SPURIOUS * expected), gold - hits), axis=1))
+    return found[0], found[1]
 
 
 def logistic(x: NDArray[np.float64], y: NDArray[np.int64]) -> NDArray[np.float64]:

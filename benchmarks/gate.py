@@ -53,8 +53,7 @@ class Job(NamedTuple):
 
 def jobs() -> Iterator[Job]:
     """The main jobs, warm, and what a fresh process pays."""
-    yield from _sums()
-    yield from _f1()
+    yield from _one_p()
     yield from _around()
     for name, ours, its in (
         ("import / import numpy", "import permtest", "import numpy"),
@@ -63,41 +62,29 @@ def jobs() -> Iterator[Job]:
         yield Job(name, partial(cold, ours), partial(cold, its))
 
 
-def _sums() -> Iterator[Job]:
-    """Differences of sums, on data as in the paper."""
+def _one_p() -> Iterator[Job]:
+    """Of a difference of sums, on data as in the paper, and of two F1."""
     rng = np.random.default_rng(SEED)
     u, v = table_1(10_000, rng)
-    few, many = (u[:2000], v[:2000]), rng.random(300_000)
-    sort, plain = partial(np.sort, many), paper.exact_perm_test
+    few, many, grid = (u[:2000], v[:2000]), rng.random(300_000), rng.random((512, 512))
+    sort = partial(np.sort, many)
     # Before anything is compiled; what follows is warm.
     yield Job("p, in NumPy / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
     compile_from_now_on()
     yield Job("p, tilted / sort", lambda: pt.exact_perm_test(u, v), lambda: np.sort(u - v))
     close = close_scores(500, SEED)
     yield Job("p of 500 float64 / sort", partial(pt.exact_perm_test, *close), sort)
-    yield Job(
-        "p, dp / the paper's",
-        lambda: pt.exact_perm_test(*few, method="dp"),
-        lambda: plain(*few, paper.convolve_dp),
-    )
-    yield Job(
-        "p, fft / the paper's",
-        lambda: pt.exact_perm_test(*few, method="fft"),
-        lambda: plain(*few, paper.convolve_fft),
-    )
+    for name, convolve in (("dp", paper.convolve_dp), ("fft", paper.convolve_fft)):
+        ours = partial(pt.exact_perm_test, *few, method=name)
+        yield Job(f"p, {name} / the paper's", ours, partial(paper.exact_perm_test, *few, convolve))
+    coins = partial(rng.integers, 0, 2, 2_000_000, dtype=np.int8)
     sampled = partial(pt.monte_carlo, u, v, K=20_000, rng=0)
-    yield Job("Monte Carlo / coins", sampled, lambda: _coins(2_000_000))
+    yield Job("Monte Carlo / coins", sampled, lambda: coins().sum())
     yield Job("interval / sort", lambda: pt.exact_perm_test(*few).confidence_interval(), sort)
-
-
-def _f1() -> Iterator[Job]:
-    """The difference of two F1."""
-    rng = np.random.default_rng(SEED)
-    u, v = (rng.poisson((3, 0.4, 0.5), (2077, 3)) for _ in "uv")
-    grid = rng.random((512, 512))
+    counts = np.random.default_rng(SEED).poisson((3, 0.4, 0.5), (2, 2077, 3))
     yield Job(
         "F1 / transform of a plane",
-        lambda: pt.exact_perm_test(u, v, statistic="f1"),
+        lambda: pt.exact_perm_test(*counts, statistic="f1"),
         lambda: np.fft.irfft2(np.fft.rfft2(grid)),
     )
 
@@ -114,11 +101,11 @@ def _around() -> Iterator[Job]:
         lambda: ttest_1samp((board[first] - board[second]).astype(float), 0, axis=1),
     )
     u, v = table_1(2077, np.random.default_rng(SEED), 0.97)
-    sizes = (500, 1000, 2077)
+    sizes, drawn = (500, 1000, 2077), np.random.default_rng(SEED)
     yield Job(
         "power curve / t",
         lambda: power_curve(u, v, sizes=sizes, experiments=400, rng=SEED),
-        lambda: [_t_tests(u - v, n, 400) for n in sizes],
+        lambda: [ttest_1samp(drawn.choice(u - v, (400, n)), 0, axis=1) for n in sizes],
     )
     answers = np.random.default_rng(9).integers(0, 2, (20_000, 2)).tolist()
     lines = ["id,new,old", *(f"q{i},{x},{y}" for i, (x, y) in enumerate(answers))]
@@ -128,17 +115,6 @@ def _around() -> Iterator[Job]:
         lambda: pt.read(File("scores.csv", wide)),
         lambda: list(csv.reader(StringIO(wide.decode()))),
     )
-
-
-def _t_tests(d: np.ndarray, n: int, experiments: int) -> np.ndarray:
-    """P-values of so many samples of n differences, drawn with replacement."""
-    chosen = np.random.default_rng(SEED).integers(d.size, size=(experiments, n))
-    return np.asarray(ttest_1samp(d[chosen], 0, axis=1).pvalue)
-
-
-def _coins(n: int) -> int:
-    """How many of n coins show heads."""
-    return int(np.random.default_rng(0).integers(0, 2, n, dtype=np.int8).sum())
 
 
 def measure(job: Job, limit: float) -> tuple[float, float]:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
-PATIENCE = 0.3  # seconds: how long to go on repeating a quick call
+DOCS = ROOT / "docs"
+PATIENCE = 0.5  # seconds: how long to go on repeating a quick call
 #: What a fresh process is timed with.
 FIRST = "import permtest; permtest.exact_perm_test([3, 2, 4], [1, 2, 3])"
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
@@ -41,15 +41,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Median of 3 to 25 calls after one that warms up; the shorter of two that are long."""
+    """The shortest of 2 to 50 calls: what a machine needs that does nothing else."""
     times: list[float] = []
-    while len(times) < 4 or (sum(times) < PATIENCE and len(times) < 26):
+    while len(times) < 2 or (sum(times) < PATIENCE and len(times) < 50):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-        if len(times) == 2 and times[0] > 1:  # the first may have been long for what it loaded
-            return min(times)
-    return median(times[1:])
+    return min(times)
 
 
 def cold(code: str) -> float:

@@ -12,77 +12,67 @@ from scipy.stats import permutation_test
 
 import permtest as pt
 from benchmarks import paper
-from benchmarks.data import (
-    RATE,
-    Both,
-    Generator,
-    Scores,
-    differences_up_to,
-    spans,
-    table_1,
-)
-from benchmarks.report import Section, drawn, duration, seconds, table
+from benchmarks.data import RATE, Both, Generator, close_scores, differences_up_to, spans, table_1
+from benchmarks.report import FIRST, Section, cold, drawn, duration, seconds, table
 
-SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)
+SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 GAPS = (1, 10, 100, 1000)
 F1_SIZES = (30, 60, 100, 130, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FLOAT_SIZES = (25, 38, 100, 500, 10_000)
 REFERENCE = 10_000  # the N of other times
 SEED = 20220710
 SAMPLES = 20_000  # the paper's K
 RESAMPLES = 9_999  # SciPy's default
-AGREE = 1e-9  # the paper's algorithms have absolute accuracy, and p is not small here
+STARTS = 5  # processes, of which the quickest counts
 
 Times = dict[str, dict[int, float]]
 
 
 class Contender(NamedTuple):
-    """One way to a p-value; `exact` ones have the same p, which is compared.
+    """One way to a p-value.
 
     What took longer than `limit` seconds, or has more than `largest` pairs, is not run.
     """
 
     label: str
-    run: Callable[[Scores, Scores], Any]
-    exact: bool = False
+    run: Callable[..., Any]
     limit: float = 0.6
     largest: int = 10**9
 
 
-def scipy_test(u: Scores, v: Scores) -> Any:
+def scipy_test(u: Any, v: Any) -> Any:
     """SciPy's test, in batches that suit it best."""
-    return permutation_test(
-        (u, v),
-        lambda u, v, axis: np.sum(u - v, axis=axis),
-        permutation_type="samples",
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        batch=max(1, 10**7 // u.size),
-        rng=0,
-    )
+    how: dict[str, Any] = {"permutation_type": "samples", "n_resamples": RESAMPLES, "rng": 0}
+    how |= {"vectorized": True, "batch": max(1, 10**7 // u.size)}
+    return permutation_test((u, v), lambda u, v, axis: np.sum(u - v, axis=axis), **how)
 
 
-def of_paper(convolve: paper.Convolve) -> Callable[[Scores, Scores], Any]:
+def of_paper(algorithm: str, convolve: paper.Convolve) -> Contender:
     """The paper's test."""
-    return partial(paper.exact_perm_test, convolve=convolve)
+    run = partial(paper.exact_perm_test, convolve=convolve)
+    return Contender(f"the paper's {algorithm}, plain NumPy", run)
 
 
 #: Ways to p of a difference of sums; an exact one must look at every pair once, as bincount does.
 SUMS = {
-    "tilted": Contender("permtest (tilted, the default)", pt.exact_perm_test, True),
-    "dp": Contender("permtest, method='dp'", partial(pt.exact_perm_test, method="dp"), True),
-    "fft": Contender("permtest, method='fft'", partial(pt.exact_perm_test, method="fft"), True),
+    "tilted": Contender("permtest (tilted, the default)", pt.exact_perm_test),
+    "dp": Contender("permtest, method='dp'", partial(pt.exact_perm_test, method="dp")),
+    "fft": Contender("permtest, method='fft'", partial(pt.exact_perm_test, method="fft")),
     "MC": Contender(
         f"permtest.monte_carlo, K = {SAMPLES:,}", partial(pt.monte_carlo, K=SAMPLES, rng=0)
     ),
-    "Alg. 3": Contender("the paper's Alg. 3, plain NumPy", of_paper(paper.convolve_dp), True),
-    "Alg. 4": Contender("the paper's Alg. 4, plain NumPy", of_paper(paper.convolve_fft), True),
+    "Alg. 1": Contender(
+        "the paper's Alg. 1, plain NumPy", partial(paper.coin_flips, samples=SAMPLES)
+    ),
+    "Alg. 3": of_paper("Alg. 3", paper.convolve_dp),
+    "Alg. 4": of_paper("Alg. 4", paper.convolve_fft),
     "SciPy": Contender(f"SciPy, {RESAMPLES:,} resamples", scipy_test, limit=30, largest=10_000),
     "bincount": Contender(
         "reading in NumPy: np.bincount(np.abs(u - v))", lambda u, v: np.bincount(np.abs(u - v))
     ),
 }
-#: Ways to p of a difference of two F1; Alg. 5 loses ties, so that its p is not compared, and takes
-#: more than 1.5 GB beyond 130 sentences.
+EXACT = {name: SUMS[name] for name in ("tilted", "dp", "fft", "Alg. 3", "Alg. 4")}
+#: Ways to p of a difference of two F1; Alg. 5 takes more than 1.5 GB beyond 130 sentences.
 F1 = {
     "F1": Contender("permtest, exact (the default)", partial(pt.exact_perm_test, statistic="f1")),
     "F1, MC": Contender(
@@ -101,22 +91,43 @@ def measure(
     """A line for each size, and the times of each contender until they get long."""
     rng, rows, times = np.random.default_rng(SEED), [], {name: {} for name in contenders}
     for size in sizes:
-        (u, v), row, p = draw(size, rng), [f"{size:,}"], []
+        (u, v), row = draw(size, rng), [f"{size:,}"]
         for name, one in contenders.items():
             known = times[name]
             if max(known.values(), default=0.0) > one.limit or len(u) > one.largest:
                 row.append("–")
-                continue
-            known[size] = seconds(partial(one.run, u, v))
-            row.append(duration(known[size]))
-            if one.exact:
-                found = one.run(u, v)
-                p.append(float(getattr(found, "pvalue", found)))
-        if p and max(p) - min(p) > AGREE:
-            raise SystemExit(f"exact methods disagree at {size}: {p}")
+            else:
+                known[size] = seconds(partial(one.run, u, v))
+                row.append(duration(known[size]))
         rows.append(row)
         print(*row, sep="  ", flush=True)
     return table(["", *contenders], rows), times
+
+
+def floats(sizes: Sequence[int]) -> str:
+    """Time of p, and how far its bounds are apart, of scores with all digits of a float."""
+    rows = []
+    for n in sizes:
+        u, v = close_scores(n, SEED)
+        row = [f"{n:,}"]
+        for a, b in ((u, v), (np.float32(u), np.float32(v)), (u.round(4), v.round(4))):
+            bound = pt.exact_perm_test(a, b).error_bound
+            took = duration(seconds(partial(pt.exact_perm_test, a, b)), 2)
+            row += [took, f"{bound:.0e}" if bound > 1e-9 else "exact"]
+        rows.append(row)
+    return table(["", "float64", "width", "float32", "width", "four decimals", "width"], rows)
+
+
+def others(n: int) -> str:
+    """Time of repeated runs, and of what a fresh process does first."""
+    a, b = np.random.default_rng(SEED).integers(0, 2, (2, n, 8))
+    times = {}
+    for null in ("items", "runs"):
+        test = partial(pt.exact_runs_test, a, b, null=null)
+        times[f"{n:,} items, 8 + 8 runs, null='{null}'"] = seconds(test)
+    for code in ("import numpy", "import permtest", FIRST):
+        times[f"`{code}`"] = min(cold(code) for _ in range(STARTS))
+    return table(["", "time"], [[what, duration(took, 2)] for what, took in times.items()])
 
 
 def run(
@@ -124,18 +135,22 @@ def run(
     sizes: Sequence[int] = SIZES,
     gaps: Sequence[int] = GAPS,
     f1_sizes: Sequence[int] = F1_SIZES,
+    float_sizes: Sequence[int] = FLOAT_SIZES,
     n: int = REFERENCE,
 ) -> list[Section]:
     """All times, with pictures of those by N."""
-    exact = {name: one for name, one in SUMS.items() if one.exact}
     by_n, sums = measure(SUMS, sizes, table_1)
     of_n, f1 = measure(F1, f1_sizes, spans)
     draw_times(SUMS, sums, folder / "time.png", "Time for one p-value")
     draw_times(F1, f1, folder / "time-f1.png", "Time for one p-value of a difference in F1")
     return [
         Section("Time by N", by_n),
-        Section("Time by G", measure(exact, gaps, lambda g, rng: differences_up_to(g, n, rng))[0]),
+        Section("Time by G", measure(EXACT, gaps, lambda g, rng: differences_up_to(g, n, rng))[0]),
         Section(f"F1: time by N, {RATE:g} spans per token", of_n),
+        Section(
+            "Scores with all digits: time by N, and the width of the bounds", floats(float_sizes)
+        ),
+        Section("Runs, and a fresh process", others(n)),
     ]
 
 

@@ -14,9 +14,9 @@ TEXT = (DOCS / "reproduction.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", command.DOCUMENTS)
-def test_quick_rows_are_as_committed(name):
+def test_rows_are_as_committed(name):
     module = command.DOCUMENTS[name]
-    found = module.quick()
+    found = module.figures()
     section = TEXT.partition(f"## {module.TITLE}\n")[2].partition("\n## ")[0].splitlines()
     assert [figure.row for figure in found if figure.row not in section] == []
     assert [figure.remark for figure in found if figure.note and figure.remark not in section] == []
@@ -39,12 +39,9 @@ class Made:
     TITLE, ABOUT = "A title", "About it."
 
     @staticmethod
-    def quick():
-        return [Figure("Table 1", "it", "yes", "yes", True)]
-
-    @staticmethod
-    def slow():
-        return [rounded("Table 2", "a share", "0.5", 0.25, note="why")]
+    def figures():
+        first = Figure("Table 1", "it", "yes", "yes", True)
+        return [first, rounded("Table 2", "a share", "0.5", 0.25, note="why")]
 
 
 def test_the_page_is_written_and_what_differs_is_said(capsys, tmp_path, monkeypatch):

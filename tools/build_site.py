@@ -32,10 +32,7 @@ import permtest
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
 #: Modules of which everything in ``__all__`` is public, in the order of the book.
-PARTS = (
-    *("", "alternatives", "many", "study", "readers", "plots", "widgets", "app"),
-    "course",
-)
+PARTS = (*("", "alternatives", "many", "study", "readers", "plots", "widgets", "app"), "course")
 MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
 #: What tests return and nobody imports.
 RESULTS = (

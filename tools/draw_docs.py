@@ -19,7 +19,7 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-from PIL import Image
+from PIL import Image, ImageOps
 
 from permtest.course import load
 from permtest.plots import roles, style
@@ -58,9 +58,7 @@ def save_pictures(folder: Path) -> None:
     for number, pictures in found.items():
         chosen = pictures[GALLERY.get(number, next(iter(pictures)))]
         picture = Image.open(BytesIO(chosen)).convert("RGB")
-        picture.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS)
-        page = Image.new("RGB", THUMBNAIL, "white")
-        page.paste(picture, [(a - b) // 2 for a, b in zip(THUMBNAIL, picture.size, strict=True)])
+        page = ImageOps.pad(picture, THUMBNAIL, Image.Resampling.LANCZOS, "white")
         small = page.quantize(48, dither=Image.Dither.NONE)
         small.save(folder / "gallery" / f"{number}.png", optimize=True)
 

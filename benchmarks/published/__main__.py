@@ -13,8 +13,7 @@ from benchmarks.published import (
 )
 from benchmarks.published.figure import page
 
-#: Each has a title, what else is to be said of it, and figures: `quick` ones, and one has `slow`
-#: ones, which are timed.
+#: Each has a title, what else is to be said of it, and figures.
 DOCUMENTS = {
     "zmigrod": zmigrod_2022,
     "submission": submission_2021,
@@ -27,7 +26,7 @@ OUTPUT = Path(__file__).parents[2] / "docs" / "reproduction.md"
 
 def main(output: Path = OUTPUT) -> None:
     """Compute, write, and say what differs."""
-    found = {one: one.quick() + getattr(one, "slow", list)() for one in DOCUMENTS.values()}
+    found = {one: one.figures() for one in DOCUMENTS.values()}
     output.write_text(page(found), encoding="utf-8")
     differ = [f for figures in found.values() for f in figures if not f.agrees]
     print(*(f"{f.where}: {f.what}: {f.published}, ours {f.ours}" for f in differ), sep="\n")

@@ -10,6 +10,18 @@ from typing import NamedTuple
 #: Standard errors that chance is allowed: 95 %.
 Z = 1.96
 NUMBER = r"-?\d+(?:,\d{3})*(?:\.\d+)?|-?\.\d+"
+INTRODUCTION = """\
+# Published figures, computed again
+
+permtest computes what five documents describe. Here are the main figures of each, as published and
+as they come out here. One command makes this page:
+
+    python -m benchmarks.published
+
+Two figures agree if ours, rounded like the published one, equals it, or if it is one of random
+draws and lies in the range that holds 95 % of them. Below each table stands what is wrong where
+they differ, as far as we can tell.
+"""
 
 
 class Figure(NamedTuple):
@@ -41,7 +53,8 @@ def rounded(
     Published shares of random draws may also be as far from ours as 95 % of such shares are.
     """
     agrees, shown = True, []
-    for (value, places), x in zip(numbers(published), ours, strict=True):
+    for printed, x in zip(re.findall(NUMBER, published), ours, strict=True):
+        value, places = float(printed.replace(",", "")), len(printed.partition(".")[2])
         chance = Z * sqrt(x * (1 - x) / draws) if draws else 0.0
         agrees &= abs(value - x) <= chance + 10**-places / 2 * (1 + 1e-9)
         whole = places == 0 and abs(x - round(x)) < 1e-9
@@ -49,26 +62,6 @@ def rounded(
     rest = iter(shown)
     text = re.sub(NUMBER, lambda _: next(rest), published)
     return Figure(where, what, published, text, agrees, note)
-
-
-def numbers(text: str) -> list[tuple[float, int]]:
-    """The numbers in a text, each with its decimal places."""
-    found = [number.replace(",", "") for number in re.findall(NUMBER, text)]
-    return [(float(x), len(x.partition(".")[2])) for x in found]
-
-
-INTRODUCTION = """\
-# Published figures, computed again
-
-permtest computes what five documents describe. Here are the main figures of each, as published and
-as they come out here. One command makes this page:
-
-    python -m benchmarks.published
-
-Two figures agree if ours, rounded like the published one, equals it, or if it is one of random
-draws and lies in the range that holds 95 % of them. Below each table stands what is wrong where
-they differ, as far as we can tell.
-"""
 
 
 def page(found: dict[ModuleType, list[Figure]]) -> str:

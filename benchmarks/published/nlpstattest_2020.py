@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
 import permtest as pt
@@ -33,7 +33,7 @@ ABOUT = (
 Floats = NDArray[np.float64]
 
 
-def quick() -> list[Figure]:
+def figures() -> list[Figure]:
     """The smallest sample, effect sizes, and formulas as printed."""
     found, x = study.sample_size(0.1, 0.5, power=0.8), stand_in()[0]
     what = "sample size for delta .1, sigma .5, a power of .80, two-sided"
@@ -108,8 +108,7 @@ def of_ranks(x: Floats) -> list[Figure]:
 def formulas() -> list[Figure]:
     """Eq. 17 and 18 as printed, on eight differences with ties; and Alg. 1."""
     w = np.array([3, -1, 2, 2, -2, 5, 1, 4])
-    zero, order, n = np.zeros_like(w), np.abs(w), len(w)
-    ranks = np.array([(np.sum(order < k) + 1 + np.sum(order <= k)) / 2 for k in order])
+    zero, ranks, n = np.zeros_like(w), rankdata(np.abs(w)), len(w)
     tied = [k for k in np.unique(ranks) if np.sum(ranks == k) > 1]
     spread = n * (n + 1) * (2 * n + 1) / 24 - sum(t**3 - t for t in tied) / 48
     printed = float((ranks[w > 0].sum() - n * (n + 1) / 4) / np.sqrt(spread) / np.sqrt(n))

@@ -18,7 +18,7 @@ ABOUT = (
 )
 
 
-def quick() -> list[Figure]:
+def figures() -> list[Figure]:
     """Eq. 2 counts the wrong tail, and App. A lacks a term."""
     u, v = table_1(500, np.random.default_rng(SEED), 0.96)
     result = pt.exact_perm_test(u, v)

@@ -73,7 +73,7 @@ def counts(task: str) -> list[Floats]:
     return found
 
 
-def quick() -> list[Figure]:
+def figures() -> list[Figure]:
     """The weight, Tables 2 to 5, and what is misprinted."""
     weight = rounded("Eq. 22 to 24", "weight of summed counts", "0.3688", alt.block_weight(3))
     return [weight, *table_2(), *decisions(), *misprints()]

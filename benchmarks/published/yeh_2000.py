@@ -36,10 +36,8 @@ ABOUT = (
     "published the answers of the 748 relations of sec. 2.1."
 )
 
-Entries = list[tuple[int, int, int]]
 
-
-def responses() -> tuple[Entries, Entries]:
+def responses() -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
     """Every relation and every spurious answer as an entry of its own, for both methods."""
     one = [first for times, first, _ in RESPONSES for _ in range(times)]
     two = [second for times, _, second in RESPONSES for _ in range(times)]
@@ -52,7 +50,7 @@ def exact(measure: str, alternative: Any) -> float:
     return pt.exact_perm_test(one, two, statistic=measure, alternative=alternative).pvalue
 
 
-def quick() -> list[Figure]:
+def figures() -> list[Figure]:
     """What a correlation does, the example, and its p by counts and by swaps."""
     factors = [1 / sqrt(1 - r12) for r12 in (0.38, 0.5, 0.8)]
     what = "factor on s_d if r12 = 0.38, 0.50, 0.80 is taken for 0"
@@ -90,17 +88,11 @@ def precision() -> list[Figure]:
     return [
         rounded("Sec. 2.2", "chi-squared of right and spurious answers", "2.38", plain.statistic),
         Figure("Sec. 2.2", "its p", "10 % to 20 %", f"{100 * p:.2f} %", 0.1 <= p <= 0.2),
-        Figure(
-            "Sec. 2.2",
-            what("two-sided"),
-            "less than 4 %",
-            f"{100 * two_sided:.4f} %",
-            two_sided < 0.04,
-        ),
-        rounded(
-            "Sec. 2.2", what("one-sided, in %"), "3", 100 * exact("precision", "less"), note=note
-        ),
-    ]
+        Figure("Sec. 2.2", what("two-sided"), "less than 4 %", f"{100 * two_sided:.4f} %",
+               two_sided < 0.04),
+        rounded("Sec. 2.2", what("one-sided, in %"), "3", 100 * exact("precision", "less"),
+                note=note),
+    ]  # fmt: skip
 
 
 def trials(tested: tuple[str, str, str, int]) -> Figure:

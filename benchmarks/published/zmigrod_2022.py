@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
 import numpy as np
 
 import permtest as pt
@@ -13,7 +9,6 @@ from benchmarks import paper
 from benchmarks.data import LENGTH, MADE, STAND_IN, table_1
 from benchmarks.published.figure import Figure, rounded
 from benchmarks.published.yeh_2000 import responses
-from benchmarks.report import duration, seconds
 from permtest.course import load
 
 TITLE = (
@@ -24,18 +19,15 @@ ABOUT = (
     "NAACL 2022. We make test sets by its Table 1, with both normal laws cut off at possible "
     f"values, which the paper leaves open. {STAND_IN} Sentence lengths in the first row are those "
     "of the English EWT test set of the notebooks; nobody published what the tagger of Table 1 "
-    "answered. For Fig. 1 we ran Alg. 1 with a coin for each entry, Alg. 3 and Alg. 4 in plain "
-    "NumPy and compare only which is faster in the same run; the command prints the seconds. Where "
-    "the curves cross depends on the machine."
+    "answered. Fig. 1, the times of Alg. 1, 3 and 4, is drawn again in [exactness and "
+    "speed](performance.md)."
 )
-#: The second system's mean accuracy in Fig. 1, as a share of the first one's: as in the program of
-#: the authors.
+#: The second system's mean accuracy, as a share of the first one's: as in the authors' program.
 ADVANTAGE = 0.98
-SIZES = (1000, 4000, 8000, 10_000)
-SAMPLES, SEED = 20_000, 2022
+SEED = 2022
 
 
-def quick() -> list[Figure]:
+def figures() -> list[Figure]:
     """Lengths, the theorems, and the formulas of the appendices."""
     length = load("ud_en_ewt_pos")["n_tokens"]
     what = "sentence length: mean, standard deviation"
@@ -95,39 +87,4 @@ def appendix_b() -> list[Figure]:
         rounded("Eq. 15, 16", "sums that F1 takes", "4", rank, note=note),
         rounded("Alg. 5, line 9", what, f"{printed:g}", right, note=ties),
         rounded("Alg. 5, ties kept", "the same", f"{repaired:g}", right),
-    ]
-
-
-def slow() -> list[Figure]:
-    """Fig. 1: which is faster, in one run of one machine."""
-    plain: dict[str, Callable[..., Any]] = {
-        "Alg. 1": partial(paper.coin_flips, samples=SAMPLES),
-        "Alg. 3": partial(paper.exact_perm_test, convolve=paper.convolve_dp),
-        "Alg. 4": partial(paper.exact_perm_test, convolve=paper.convolve_fft),
-    }
-    rng, times = np.random.default_rng(SEED), {}
-    for n in SIZES:
-        u, v = table_1(n, rng, ADVANTAGE)
-        times[n] = {name: seconds(partial(run, u, v)) for name, run in plain.items()}
-        print(f"N = {n:,}:", *(f"{name} {duration(t)}" for name, t in times[n].items()), sep="  ")
-
-    def faster(name: str, samples: int, last: int = SIZES[-1]) -> bool:
-        """Sampling takes a time in proportion to the number of samples."""
-        return all(t[name] < t["Alg. 1"] * samples / SAMPLES for n, t in times.items() if n <= last)
-
-    rows = [
-        ("convolve_FFT against 20,000 samples", "", faster("Alg. 4", 20_000)),
-        ("convolve_DP against 40,000 samples", "", faster("Alg. 3", 40_000)),
-        ("convolve_DP against 20,000 samples", " up to N of about 8,000",
-         faster("Alg. 3", 20_000, 8000)),
-    ]  # fmt: skip
-    return [
-        Figure(
-            "Fig. 1",
-            f"{what} ({MADE})",
-            f"faster{where}",
-            "faster" if holds else "not faster",
-            holds,
-        )
-        for what, where, holds in rows
     ]
