@@ -1,10 +1,8 @@
-"""Write docs/validation.md: ``python -m benchmarks.calibration``, some ten minutes.
+"""Write docs/validation.md: ``python -m benchmarks.calibration``, some twenty minutes.
 
-A test at level 0.05 should reject a true null hypothesis in at most 5 % of data sets, and a 95 %
-interval should contain the truth in at least 95 %. Each section is a table: a row for each kind of
-data, and a column for each thing that is asked of a data set, which holds or does not; cells are
-the shares of data sets in which it does. What permtest claims has a bound, and the command fails
-where a share is beyond it by more than chance explains.
+Each section is a table: a row for each kind of data, and a column for each thing that is asked of a
+data set, which holds or does not; cells are the shares of data sets in which it does. What permtest
+claims has a bound, and the command fails where a share is beyond it by more than chance explains.
 """
 
 from __future__ import annotations
@@ -438,8 +436,6 @@ LOOKS = [
     for n, effect in ((100, 0.0), (100, 0.28), (200, 0.2), (400, 0.14), (100, 0.4), (100, 0.5))
 ]
 
-
-# ---- the page ------------------------------------------------------------------------------------
 
 TABLES = "N; A alone, B alone"
 PARTS = (

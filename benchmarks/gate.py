@@ -40,15 +40,13 @@ PATIENCE = 0.4  # seconds for a job and its yardstick together, at the first try
 TRIES = 5  # each with twice the patience of the one before
 SEED = 20220710
 
-Call = Callable[[], Any]
-
 
 class Job(NamedTuple):
     """What is timed, and what it is timed against; the name is its key in the record."""
 
     name: str
-    run: Call
-    yardstick: Call
+    run: Callable[[], Any]
+    yardstick: Callable[[], Any]
 
 
 def jobs() -> Iterator[Job]:

@@ -29,12 +29,8 @@ Times = dict[str, dict[int, float]]
 
 
 class Contender(NamedTuple):
-    """One way to a p-value.
+    """A way to p that is not run after more than `limit` seconds, or with more pairs than that."""
 
-    What took longer than `limit` seconds, or has more than `largest` pairs, is not run.
-    """
-
-    label: str
     run: Callable[..., Any]
     limit: float = 0.6
     largest: int = 10**9
@@ -47,41 +43,26 @@ def scipy_test(u: Any, v: Any) -> Any:
     return permutation_test((u, v), lambda u, v, axis: np.sum(u - v, axis=axis), **how)
 
 
-def of_paper(algorithm: str, convolve: paper.Convolve) -> Contender:
-    """The paper's test."""
-    run = partial(paper.exact_perm_test, convolve=convolve)
-    return Contender(f"the paper's {algorithm}, plain NumPy", run)
-
-
-#: Ways to p of a difference of sums; an exact one must look at every pair once, as bincount does.
+SAMPLED = f"permtest, {SAMPLES:,} samples"
+#: Ways to p of a difference of sums, in plain NumPy where the paper's algorithms are named; an
+#: exact one must look at every pair once, as bincount does.
 SUMS = {
-    "tilted": Contender("permtest (tilted, the default)", pt.exact_perm_test),
-    "dp": Contender("permtest, method='dp'", partial(pt.exact_perm_test, method="dp")),
-    "fft": Contender("permtest, method='fft'", partial(pt.exact_perm_test, method="fft")),
-    "MC": Contender(
-        f"permtest.monte_carlo, K = {SAMPLES:,}", partial(pt.monte_carlo, K=SAMPLES, rng=0)
-    ),
-    "Alg. 1": Contender(
-        "the paper's Alg. 1, plain NumPy", partial(paper.coin_flips, samples=SAMPLES)
-    ),
-    "Alg. 3": of_paper("Alg. 3", paper.convolve_dp),
-    "Alg. 4": of_paper("Alg. 4", paper.convolve_fft),
-    "SciPy": Contender(f"SciPy, {RESAMPLES:,} resamples", scipy_test, limit=30, largest=10_000),
-    "bincount": Contender(
-        "reading in NumPy: np.bincount(np.abs(u - v))", lambda u, v: np.bincount(np.abs(u - v))
-    ),
+    "permtest": Contender(pt.exact_perm_test),
+    "permtest, dp": Contender(partial(pt.exact_perm_test, method="dp")),
+    "permtest, fft": Contender(partial(pt.exact_perm_test, method="fft")),
+    SAMPLED: Contender(partial(pt.monte_carlo, K=SAMPLES, rng=0)),
+    f"Alg. 1, {SAMPLES:,} samples": Contender(partial(paper.coin_flips, samples=SAMPLES)),
+    "Alg. 3": Contender(partial(paper.exact_perm_test, convolve=paper.convolve_dp)),
+    "Alg. 4": Contender(partial(paper.exact_perm_test, convolve=paper.convolve_fft)),
+    f"SciPy, {RESAMPLES:,} samples": Contender(scipy_test, limit=30, largest=10_000),
+    "np.bincount(np.abs(u - v))": Contender(lambda u, v: np.bincount(np.abs(u - v))),
 }
-EXACT = {name: SUMS[name] for name in ("tilted", "dp", "fft", "Alg. 3", "Alg. 4")}
+EXACT = "permtest", "permtest, dp", "permtest, fft", "Alg. 3", "Alg. 4"
 #: Ways to p of a difference of two F1; Alg. 5 takes more than 1.5 GB beyond 130 sentences.
 F1 = {
-    "F1": Contender("permtest, exact (the default)", partial(pt.exact_perm_test, statistic="f1")),
-    "F1, MC": Contender(
-        f"permtest.monte_carlo, K = {SAMPLES:,}",
-        partial(pt.monte_carlo, K=SAMPLES, rng=0, statistic="f1"),
-    ),
-    "Alg. 5": Contender(
-        "the paper's Alg. 5, plain NumPy", paper.perm_test_f1, limit=20, largest=130
-    ),
+    "permtest": Contender(partial(pt.exact_perm_test, statistic="f1")),
+    SAMPLED: Contender(partial(pt.monte_carlo, K=SAMPLES, rng=0, statistic="f1")),
+    "Alg. 5": Contender(paper.perm_test_f1, limit=20, largest=130),
 }
 
 
@@ -140,12 +121,15 @@ def run(
 ) -> list[Section]:
     """All times, with pictures of those by N."""
     by_n, sums = measure(SUMS, sizes, table_1)
+    by_g, _ = measure(
+        {x: SUMS[x] for x in EXACT}, gaps, lambda g, rng: differences_up_to(g, n, rng)
+    )
     of_n, f1 = measure(F1, f1_sizes, spans)
-    draw_times(SUMS, sums, folder / "time.png", "Time for one p-value")
-    draw_times(F1, f1, folder / "time-f1.png", "Time for one p-value of a difference in F1")
+    draw_times(sums, folder / "time.png", "Time for one p-value")
+    draw_times(f1, folder / "time-f1.png", "Time for one p-value of a difference in F1")
     return [
         Section("Time by N", by_n),
-        Section("Time by G", measure(EXACT, gaps, lambda g, rng: differences_up_to(g, n, rng))[0]),
+        Section(f"Time by G, N = {n:,}", by_g),
         Section(f"F1: time by N, {RATE:g} spans per token", of_n),
         Section(
             "Scores with all digits: time by N, and the width of the bounds", floats(float_sizes)
@@ -154,16 +138,16 @@ def run(
     ]
 
 
-#: Colour and dashes of a line by what its label begins with: whose method it is.
-LOOKS = {"permtest": ("C0", "-"), "the paper": ("C1", "--"), "reading": ("C3", "-.")}
+#: Colour and dashes of a line by what its name begins with: whose method it is.
+LOOKS = {"permtest": ("C0", "-"), "Alg.": ("C1", "--"), "np.": ("C3", "-.")}
 
 
-def draw_times(contenders: dict[str, Contender], times: Times, path: Path, title: str) -> None:
+def draw_times(times: Times, path: Path, title: str) -> None:
     """Seconds against N, a line for each contender, told apart by colour, dashes and marks."""
     with drawn(path, title, "N, pairs", "time, s") as axes:
-        for mark, (name, one) in zip("os^Dv<>*", contenders.items(), strict=False):
-            looks = (look for whose, look in LOOKS.items() if one.label.startswith(whose))
+        for mark, (name, by_n) in zip("os^DvP<>*", times.items(), strict=False):
+            looks = (look for whose, look in LOOKS.items() if name.startswith(whose))
             color, dashes = next(looks, ("C2", ":"))
             how: dict[str, Any] = {"marker": mark, "color": color, "ls": dashes, "ms": 7}
-            axes.plot([*times[name]], [*times[name].values()], label=one.label, **how)
+            axes.plot([*by_n], [*by_n.values()], label=name, **how)
         axes.set(xscale="log", yscale="log")

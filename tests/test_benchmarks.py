@@ -78,12 +78,14 @@ def test_a_broken_bound_and_a_broken_promise_are_named(tmp_path, monkeypatch, na
 def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     """Of few and small cases, with a clock that says the same of each."""
     monkeypatch.setattr(report, "time", SimpleNamespace(perf_counter=count(0, 0.125).__next__))
-    of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "n": 200}
+    of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "float_sizes": (50,)}
+    of_times["n"] = 200
     assert command.main(tmp_path, 20, **of_times) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "error.png", "time.png", "time-f1.png"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    titles = ["Accuracy", "Time by N", "Time by G", "F1: time by N, 0.25 spans per token"]
+    titles = ["Accuracy", "Time by N", "Time by G, N = 200", "F1: time by N, 0.25 spans per token"]
+    titles += ["Scores with all digits: time by N, and the width of the bounds"]
     assert [title for title in titles if f"## {title}\n" not in text] == []
     assert "every bound holds" in capsys.readouterr().out
 

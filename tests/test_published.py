@@ -13,9 +13,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "reproduction.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", command.DOCUMENTS)
-def test_rows_are_as_committed(name):
-    module = command.DOCUMENTS[name]
+@pytest.mark.parametrize("module", command.DOCUMENTS, ids=lambda module: module.__name__)
+def test_rows_are_as_committed(module):
     found = module.figures()
     section = TEXT.partition(f"## {module.TITLE}\n")[2].partition("\n## ")[0].splitlines()
     assert [figure.row for figure in found if figure.row not in section] == []
@@ -45,7 +44,7 @@ class Made:
 
 
 def test_the_page_is_written_and_what_differs_is_said(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "DOCUMENTS", {"made": Made})
+    monkeypatch.setattr(command, "DOCUMENTS", [Made])
     output = tmp_path / "reproduction.md"
     command.main(output)
     text = output.read_text(encoding="utf-8")

@@ -53,9 +53,6 @@ TRACKER = "@jupyterlab/notebook-extension:tracker"
 WHEELS = "../../../../pypi"  # as seen from the script of that extension
 
 
-# ---- the book ----------------------------------------------------------------------------------
-
-
 def build_book(target: Path, *options: str) -> None:
     """Let Sphinx make the book; a warning is an error."""
     with tempfile.TemporaryDirectory() as folder:
@@ -118,30 +115,27 @@ def prepared(notebook: dict[str, Any]) -> dict[str, Any]:
 
 def reference(module: str) -> str:
     """The page of a module: all that its ``__all__`` names, and no page before it has."""
-    from_here = import_module(module)
-    first = module == "permtest"
-    names = set(from_here.__all__) - (set() if first else set(permtest.__all__))
-    things = {name: getattr(from_here, name) for name in sorted(names, key=str.lower)}
-    for name in RESULTS if first else ():
-        file, _, thing = name.rpartition(".")
-        things[name] = getattr(import_module(f"permtest.{file}"), thing)
-    called = {name: thing for name, thing in things.items() if callable(thing)}
-    head = [module, "=" * len(module), f".. automodule:: {module}", f".. currentmodule:: {module}"]
-    table = [".. autosummary::\n   :nosignatures:\n", *(f"   {name}" for name in called)]
-    entries = [
-        f".. autoclass:: {module}.{name}\n   :members:\n   :inherited-members: {OTHERS}"
-        if inspect.isclass(thing)
-        else f".. autofunction:: {module}.{name}"
-        for name, thing in called.items()
-    ]
-    constants = [
-        f".. data:: {name}\n\n   {comment(name)} Keys: {', '.join(f'``{key}``' for key in thing)}."
-        if isinstance(thing, dict)
-        else f".. data:: {name}\n\n   {comment(name)}"
-        for name, thing in things.items()
-        if name not in called
-    ]
-    return "\n\n".join(["\n".join(head[:2]), *head[2:], "\n".join(table), *entries, *constants])
+    names = {name: f"{module}.{name}" for name in import_module(module).__all__}
+    if module == "permtest":
+        names |= {name: f"permtest.{name}" for name in RESULTS}
+    else:
+        names = {name: path for name, path in names.items() if name not in permtest.__all__}
+    listed, entries, constants = [], [], []
+    for name, path in sorted(names.items(), key=lambda item: item[0].lower()):
+        holder, _, last = path.rpartition(".")
+        thing = getattr(import_module(holder), last)
+        if inspect.isclass(thing):
+            entries.append(f".. autoclass:: {path}\n   :members:\n   :inherited-members: {OTHERS}")
+        elif callable(thing):
+            entries.append(f".. autofunction:: {path}")
+        else:
+            keys = ", ".join(f"``{key}``" for key in thing) if isinstance(thing, dict) else ""
+            constants.append(f".. data:: {name}\n\n   {comment(name)} {keys and f'Keys: {keys}.'}")
+            continue
+        listed.append(f"   {name}")
+    head = [f"{module}\n{'=' * len(module)}", f".. automodule:: {module}"]
+    head += [f".. currentmodule:: {module}", ".. autosummary::\n   :nosignatures:"]
+    return "\n\n".join([*head, "\n".join(listed), *entries, *constants])
 
 
 def comment(name: str) -> str:
@@ -155,20 +149,15 @@ def comment(name: str) -> str:
 
 def commands() -> str:
     """What every command says for ``--help``."""
-    from permtest.cli import _parser
-
-    page, waiting = ["# The command line\n"], [("permtest", _parser())]
-    while waiting:
-        name, parser = waiting.pop(0)
-        text = re.sub(r"\x1b\[[\d;]*m", "", parser.format_help())  # without colours
-        page.append(f"## {name}\n\n```text\n{text}```\n")
-        for action in parser._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                waiting += [(command.prog, command) for command in action.choices.values()]
+    page = ["# The command line\n"]
+    for name in ("", "compare", "leaderboard", "report", "plan", "app"):
+        words = [*filter(None, ["permtest", name])]
+        help_ = [sys.executable, "-m", *words, "--help"]
+        text = subprocess.check_output(
+            help_, env=os.environ | {"NO_COLOR": "1"}, text=True, cwd=ROOT
+        )
+        page.append(f"## {' '.join(words)}\n\n```text\n{text}```\n")
     return "\n".join(page)
-
-
-# ---- JupyterLite -------------------------------------------------------------------------------
 
 
 def build_lite(target: Path, pyodide: Path | None) -> None:
@@ -230,9 +219,6 @@ def list_fonts(wheel: Path) -> None:
         archive.writestr(f"{name}.dist-info/METADATA", "Name: permtest-start\nVersion: 0\n")
         run = f"{name}.data/data/etc/ipython/startup/fonts.py"
         archive.writestr(run, "import matplotlib.font_manager\n")
-
-
-# ---- the command -------------------------------------------------------------------------------
 
 
 def main() -> None:

@@ -13,12 +13,14 @@ import sys
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 from PIL import Image, ImageOps
 
 from permtest.course import load
@@ -63,8 +65,6 @@ def save_pictures(folder: Path) -> None:
         small.save(folder / "gallery" / f"{number}.png", optimize=True)
 
 
-# ---- the moving picture ------------------------------------------------------------------------
-
 ITEMS = 6  # sentences on which two taggers differ, so that there are 2^6 labellings
 STEP, REST = 160, 4000  # milliseconds: a labelling, and the end
 
@@ -76,39 +76,40 @@ def swap_frames() -> Iterator[Image.Image]:
     """
     scores = load("ud_en_ewt_pos", "correct")[["crf_rich", "crf_base"]]
     pairs = scores[scores["crf_rich"] != scores["crf_base"]].iloc[:ITEMS].to_numpy()
-    observed, limit = abs(int((pairs[:, 0] - pairs[:, 1]).sum())), int(abs(pairs @ [1, -1]).sum())
-    dots: Counter[int] = Counter()
-    for k in range(2**ITEMS):
-        swaps = [bool((k ^ k >> 1) >> item & 1) for item in range(ITEMS)]
-        lead = sum(int(v - u if swap else u - v) for (u, v), swap in zip(pairs, swaps, strict=True))
+    gaps = pairs[:, 0] - pairs[:, 1]
+    observed, dots = abs(int(gaps.sum())), Counter[int]()
+    for k in range(1, 2**ITEMS + 1):
+        swaps = [bool((k - 1 ^ k - 1 >> 1) >> item & 1) for item in range(ITEMS)]
+        lead = int(np.where(swaps, -gaps, gaps).sum())
         dots[lead] += 1
         extreme = sum(count for value, count in dots.items() if abs(value) >= observed)
-        share = f"{extreme} of {k + 1} labellings lead by {observed} or more"
+        whole = f": p = {extreme / k:.2f}" if k == 2**ITEMS else ""
         fig, (cards, axis) = plt.subplots(
             1, 2, figsize=(9, 4), dpi=80, width_ratios=(2, 3), layout="constrained"
         )
         draw_cards(cards, pairs, swaps)
         draw_dots(axis, dots, lead, observed)
-        whole = f": p = {extreme / (k + 1):.2f}" if k + 1 == 2**ITEMS else ""
-        axis.set(xlim=(-limit - 2, limit + 2), title=share + whole)
-        held = BytesIO()
-        fig.savefig(held, dpi=80)
+        limit = int(abs(gaps).sum()) + 2
+        told = f"{extreme} of {k} labellings lead by {observed} or more{whole}"
+        axis.set(xlim=(-limit, limit), title=told)
+        fig.canvas.draw()
+        picture = Image.fromarray(np.asarray(fig.canvas.buffer_rgba()))
         plt.close(fig)
-        yield Image.open(held).convert("RGB").quantize(32, dither=Image.Dither.NONE)
+        yield picture.convert("RGB").quantize(32, dither=Image.Dither.NONE)
 
 
 def draw_cards(axis: Any, pairs: Any, swaps: list[bool]) -> None:
     """The scores; each keeps its colour where it is swapped."""
     axis.set(xlim=(-0.8, 1.6), ylim=(-1.5, ITEMS), title="six sentences: words right")
     axis.set_axis_off()
-    middle = {"ha": "center", "va": "center"}
+    write = partial(axis.text, ha="center", va="center")
     for y, (pair, swap) in enumerate(zip(pairs[::-1], swaps[::-1], strict=True)):
         for side, role in enumerate((roles.A, roles.B)):
             look = {"boxstyle": "round,pad=0.35", "fc": role.rgba(0.25), "ec": role.rgba()}
-            axis.text(side ^ swap, y, f"{pair[side]:2}", bbox=look, **middle)
-        axis.text(0.5, y, "\N{LEFT RIGHT ARROW}" * swap, **middle)
-    for x, name in enumerate(("crf_rich", "crf_base")):
-        axis.text(x, -1.2, name, **middle)
+            write(side ^ swap, y, f"{pair[side]:2}", bbox=look)
+        write(0.5, y, "\N{LEFT RIGHT ARROW}" * swap)
+    write(0, -1.2, "crf_rich")
+    write(1, -1.2, "crf_base")
 
 
 def draw_dots(axis: Any, dots: Counter[int], lead: int, observed: int) -> None:
@@ -117,10 +118,10 @@ def draw_dots(axis: Any, dots: Counter[int], lead: int, observed: int) -> None:
     axis.spines["left"].set_visible(False)
     for value, count in dots.items():
         role = roles.TAIL if abs(value) >= observed else roles.NULL
-        axis.plot([value] * count, [k + 0.5 for k in range(count)], "o", color=role.rgba(), ms=9)
+        axis.plot([value] * count, np.arange(count) + 0.5, "o", color=role.rgba(), ms=9)
     axis.plot(lead, dots[lead] - 0.5, "o", mfc="none", mec=roles.ink(), ms=13)
-    for value, rule in ((observed, roles.OBSERVED), (-observed, roles.MIRRORED)):
-        axis.axvline(value, **rule.line())
+    axis.axvline(observed, **roles.OBSERVED.line())
+    axis.axvline(-observed, **roles.MIRRORED.line())
 
 
 def main() -> None:

@@ -24,7 +24,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LARGEST = 10 * 2**20  # bytes; what a distribution may weigh
 OLD = (3, 12)  # the last Python that has the oldest dependencies
 
 #: What tests the numbers that users get. Most of its time goes into compiling, as no machine code
@@ -63,8 +62,6 @@ def build(folder: Path) -> tuple[Path, Path]:
     (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
     for path in (sdist, wheel):
         print(f"{path.name}: {path.stat().st_size / 2**20:.2f} MB")
-        if path.stat().st_size > LARGEST:
-            sys.exit(f"{path.name} is larger than {LARGEST / 2**20:g} MB")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     project = folder / sdist.name.removesuffix(".tar.gz")
