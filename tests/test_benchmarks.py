@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 from benchmarks import __main__ as command
-from benchmarks import accuracy, calibration, paper, report
+from benchmarks import accuracy, calibration, paper, report, speed
 from permtest.null.distribution import Probability
 from tests import naive, strategies
 
@@ -80,6 +80,7 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(report, "time", SimpleNamespace(perf_counter=count(0, 0.125).__next__))
     of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "float_sizes": (50,)}
     of_times["n"] = 200
+    monkeypatch.setattr(speed, "cold", len)  # no processes
     assert command.main(tmp_path, 20, **of_times) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "error.png", "time.png", "time-f1.png"}

@@ -32,13 +32,11 @@ import permtest
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"
 #: Modules of which everything in ``__all__`` is public, in the order of the book.
-PARTS = (*("", "alternatives", "many", "study", "readers", "plots", "widgets", "app"), "course")
+PARTS = ("", "alternatives", "many", "study", "readers", "plots", "widgets", "app", "course")
 MODULES = [".".join(filter(None, ["permtest", part])) for part in PARTS]
 #: What tests return and nobody imports.
-RESULTS = (
-    *("batch.BatchResult", "null.distribution.JointDistribution", "runs.RunsTestResult"),
-    "sequential.EProcess",
-)
+RESULTS = "batch.BatchResult", "null.distribution.JointDistribution", "runs.RunsTestResult"
+RESULTS += ("sequential.EProcess",)
 OTHERS = "Mapping, tuple"  # classes of others, whose methods the reference leaves to them
 #: Where the published site loads Python from: the release that the tests serve themselves.
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/pyodide.js"
