@@ -18,7 +18,7 @@ from benchmarks import paper
 from benchmarks.data import table_1
 from benchmarks.report import Section, drawn, table
 from permtest.null import tail
-from permtest.null.distribution import group
+from permtest.null.distribution import count_values, from_widths
 from permtest.null.enumeration import count_labellings
 
 PROMISE = 1e-12  # of p down to 1e-300
@@ -42,7 +42,7 @@ def cases(entries: int) -> list[Case]:
     rng = np.random.default_rng(SEED)
     u, v = table_1(3 * entries, rng)
     sizes = np.abs(u - v)[u != v][:entries]
-    law = group(np.zeros_like(sizes), sizes, 0)
+    law = from_widths(len(sizes), *count_values(sizes))
     tails = list(accumulate(reversed(count_labellings(law))))[::-1]
     plain = np.cumsum(
         paper.convolve_fft([paper.local_pmf([0], [w]) for w in sizes.tolist()])[1][::-1]

@@ -30,7 +30,6 @@ from permtest.null.distribution import (
     attainable,
     count_values,
     from_widths,
-    group,
     group_differences,
 )
 from permtest.null.lattice import LatticeSum
@@ -504,7 +503,8 @@ def _ask_of_entries(
         lattice = LatticeSum.of(stay, swap)
         law = lattice.line
     else:
-        law = group(stay[:, 0], swap[:, 0], exact_sum(np.minimum(stay, swap)[:, 0]))
+        sizes = count_values(np.abs(stay - swap)[:, 0])
+        law = from_widths(len(stay), *sizes, exact_sum(np.minimum(stay, swap)[:, 0]))
         metric = f"{metric}({function_name(g, 'g')})" if h is not None else function_name(g, "g")
     return Question(
         law=law,

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.integers import IntArray, exact_dot, exact_sum, with_room
+from permtest.integers import IntArray, exact_dot, exact_sum, largest, with_room
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -182,11 +182,6 @@ class LatticeDistribution:
         values = self.offset + self.unit * cells
         return values if self.scale == 1 else np.asarray(values / self.scale, dtype=np.float64)
 
-    @property
-    def step(self) -> float:
-        """The distance between neighbouring values; an integer unless there are decimals."""
-        return self.unit if self.scale == 1 else self.unit / self.scale
-
     def __call__(self, z: float) -> float:
         """The probability of the single value z; 0 if no labelling gives it."""
         if z != z or abs(z) == inf:
@@ -204,7 +199,8 @@ class LatticeDistribution:
     def std(self) -> float:
         """The standard deviation."""
         cells = np.arange(self.pmf.size)
-        return self.step * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
+        deviation = float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
+        return self.unit * deviation / self.scale
 
 
 def pmf(stay: int, swap: int) -> LatticeDistribution:
@@ -321,10 +317,6 @@ class TwoPointSum:
         widths = self.widths.astype(np.float64)
         return float(np.sqrt(np.sum(self.counts * widths**2))) / 2
 
-    def cell(self, value: int) -> int:
-        """The cell of T that holds the value `value` of S."""
-        return (value - self.offset) // self.unit
-
     def dp_operations(self, size: int | None = None) -> float:
         """About how many cells dynamic programming updates, of the first `size`, or of all."""
         if self.widths.dtype == object and self.top >= HUGE:
@@ -386,11 +378,6 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, in
     # An entry of difference d goes from -d to d.
     law = from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts))
     return law, exact_sum(u), exact_sum(v)
-
-
-def group(stay: NDArray[Any], swap: NDArray[Any], offset: int) -> TwoPointSum:
-    """Group local effects, integers, by width; `offset` is the sum of ``minimum(stay, swap)``."""
-    return from_widths(len(stay), *count_values(np.abs(stay - swap)), offset)
 
 
 def from_widths(n: int, widths: NDArray[Any], counts: Ints, offset: int = 0) -> TwoPointSum:
@@ -486,9 +473,8 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
     end = 0
     for r in range(first.size):
         starts[r], a, b = end, u[first[r]], v[second[r]]
-        most = max(max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b))
         facts[r] = 0
-        if most > 2**60 or most * a.size >= 2**61:
+        if max(largest(a), largest(b)) * max(a.size, 2) >= 2**61:
             continue
         table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
         if table.size > TABLE:
@@ -502,24 +488,25 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
 
 
 @jit
-def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[bool, int, int, int, int]:
-    """Count |u_i - v_i|; whether all fit the tables, both sums, the smallest and the largest score.
+def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[int, int, int]:
+    """Count |u_i - v_i|; both sums, and how many cells of `tables` are in use, 0 if it cannot be.
 
     Each row of `tables` counts every fourth entry: equal neighbours do not wait for each other.
     """
-    total_u, total_v = np.int64(0), np.int64(0)
-    low = high = u[0] if u.size > 0 else np.int64(0)
-    for i in range(u.size):
+    total_u, total_v, n = np.int64(0), np.int64(0), u.size
+    low = high = u[0] if n > 0 else np.int64(0)
+    for i in range(n):
         x, y = u[i], v[i]
         total_u += x
         total_v += y
         low, high = min(low, min(x, y)), max(high, max(x, y))
         d = abs(x - y)
         if not 0 <= d < TABLE:
-            return False, 0, 0, 0, 0
+            return 0, 0, 0
         tables[i & 3, d] += 1
-    fits = low >= -(2**60) and high <= 2**60  # or else differences may have wrapped around
-    return bool(fits), int(total_u), int(total_v), int(low), int(high)
+    # Or else sums, and differences of scores beyond 2^60, may have wrapped around.
+    fits = max(-float(low), float(high)) * max(n, 2) < 2.0**61
+    return int(total_u), int(total_v), int(min(TABLE, high - low + 1)) if fits else 0
 
 
 # NumPy takes some 40 microseconds a test, and 10 ns an entry.
@@ -537,13 +524,11 @@ def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws
     tables, end = np.zeros((4, TABLE), dtype=np.int64), np.int64(0)
     for r in range(first.size):
         begin = starts[r] = end
-        a, b = u[first[r]], v[second[r]]
-        fits, total_u, total_v, low, high = count_differences(a, b, tables)
-        if not fits or max(-float(low), float(high)) * u.shape[1] >= 2.0**61:
+        total_u, total_v, used = count_differences(u[first[r]], v[second[r]], tables)
+        if used == 0:
             facts[r] = 0
             tables[:] = 0
             continue
-        used = min(TABLE, high - low + 1)
         unit, top, differing = np.int64(0), np.int64(0), np.int64(0)
         for w in range(1, used):
             count = tables[0, w] + tables[1, w] + tables[2, w] + tables[3, w]

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from permtest._errors import TooHard
-from permtest._jit import Ints
-from permtest.integers import as_integers, with_room
+from permtest.integers import IntArray, as_integers, with_room
 from permtest.null.distribution import TwoPointSum
 
 #: 2^24 labellings take 128 MiB as int64, and up to 1 GiB as Python integers.
@@ -89,22 +88,15 @@ def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
 def count_tail(law: TwoPointSum, t0: int) -> int:
     """How many labellings have T >= t0: those that lack top - t0 at most, from two halves.
 
-    O(2^(N'/2)), far less near the end; TooHard if a half has more than `MAX_SUMS` sums.
+    O(2^(N'/2)), far less near the end; TooHard if a half has too many sums to list.
     """
     if 2 * t0 <= law.top:  # the others are fewer
         return int(2**law.n_informative) - count_tail(law, law.top - t0 + 1)
-    if t0 > law.top:
-        return 0
     lacking = law.top - t0
     chosen = law.widths <= lacking
     widths = np.repeat(law.widths[chosen], law.counts[chosen].astype(np.intp))
-    halves = widths[::2], widths[1::2]
-    if lacking < 2**62:
-        first, second = (subset_sums(w.astype(np.int64), lacking) for w in halves)
-    elif widths.size <= MAX_HALVED_HUGE:
-        first, second = (np.sort(enumerate_swaps(0 * w, w).astype(object)) for w in halves)
-    else:
-        first = second = widths[:0]
+    widths = widths.astype(np.int64 if lacking < 2**62 else object)
+    first, second = subset_sums(widths[::2], lacking), subset_sums(widths[1::2], lacking)
     if first.size and second.size:
         both = np.concatenate([second, (lacking - first)[::-1]])
         # Merging is quicker than searching: of what is equal, the sums of `second` come first.
@@ -113,12 +105,13 @@ def count_tail(law: TwoPointSum, t0: int) -> int:
     raise TooHard(f"{widths.size} differing pairs have too many labellings to count")
 
 
-def subset_sums(widths: Ints, most: int) -> Ints:
+def subset_sums(widths: IntArray, most: int) -> IntArray:
     """The sums of all subsets that are `most` or less, ascending; none if they are too many."""
-    sums = np.zeros(1, dtype=np.int64)
+    sums = np.zeros(1, dtype=widths.dtype)
+    room = MAX_SUMS if widths.dtype == np.int64 else 2 ** (MAX_HALVED_HUGE // 2)
     for w in widths.tolist():
         with_w = sums[: np.searchsorted(sums, most - w, side="right")] + w
-        if sums.size + with_w.size > MAX_SUMS:
+        if sums.size + with_w.size > room:
             return sums[:0]
         sums = np.sort(np.concatenate([sums, with_w]), kind="stable")  # merges what is in order
     return sums

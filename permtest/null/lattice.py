@@ -60,9 +60,9 @@ class LatticeSum:
         """Group local effects, rows of m integers, in coordinates in which the box is small."""
         change = swap - stay
         moves, counts = _group(change)
-        # What would be gained if every entry that was turned did move.
-        turned = _column_sums(change) - counts @ moves.astype(object)
-        origin = _column_sums(stay) + turned // 2
+        # Whether it was turned or not, an entry adds this if it does not move, and then its move.
+        both = np.array([exact_sum(column) for column in (stay + swap).T], dtype=object)
+        origin = (both - counts @ moves.astype(object)) // 2
         if moves.shape[1] <= MOST_REDUCED:
             basis = _lattice_basis(moves)
             basis, steps = _reduce(basis, _coordinates(moves, basis), counts)
@@ -115,37 +115,25 @@ class LatticeSum:
 
     def at(self, coordinates: IntArray) -> IntArray:
         """X at points T, of shape (M, m)."""
-        kind = object if coordinates.dtype == object or self._largest >= ROOM else np.int64
+        most = largest(coordinates) * sum(map(abs, self.basis.ravel().tolist()))
+        kind = np.int64 if most + max(map(abs, self.origin), default=0) < ROOM else object
         moved = coordinates.astype(kind) @ self.basis.astype(kind)
         return np.asarray(moved + np.array(self.origin, dtype=kind))
 
     def cell(self, sums: list[int]) -> int | None:
         """The cell of `line` at which X is `sums`; None if no cell is there."""
-        found = self.locate(sums)
-        if found is None:
-            return None
-        shifts = [t - low for t, low in zip(found, self.lows, strict=True)]
-        if not all(0 <= s <= e for s, e in zip(shifts, self.extents, strict=True)):
-            return None
-        place = sum(s * stride for s, stride in zip(shifts, self.strides, strict=True))
-        cell, rest = divmod(place - self._start, self.line.unit)
-        return cell if rest == 0 and 0 <= cell <= self.line.top else None
-
-    def locate(self, sums: list[int]) -> list[int] | None:
-        """The point T of the lattice at which X is `sums`; None if there is none."""
         rest = np.array([sums], dtype=object) - np.array([self.origin], dtype=object)
         # What makes the basis an echelon is kept beside it.
         both = np.hstack([self.basis.astype(object), np.eye(self.rank, dtype=object)])
         echelon, combined = np.hsplit(_lattice_basis(both), [rest.shape[1]])
         found = _coordinates(rest, echelon) @ combined
-        return found[0].tolist() if np.array_equal(found @ self.basis, rest) else None
-
-    @cached_property
-    def _largest(self) -> int:
-        """A bound on every sum, and on what it is added up from."""
-        reach = [max(abs(low), low + e) for low, e in zip(self.lows, self.extents, strict=True)]
-        most = exact_dot(np.array(reach, dtype=object), np.abs(self.basis).astype(object).sum(1))
-        return most + max(map(abs, self.origin), default=0)
+        shifts = [t - low for t, low in zip(found[0].tolist(), self.lows, strict=True)]
+        inside = all(0 <= s <= e for s, e in zip(shifts, self.extents, strict=True))
+        if not (inside and np.array_equal(found @ self.basis, rest)):
+            return None
+        place = sum(s * stride for s, stride in zip(shifts, self.strides, strict=True))
+        cell, rest = divmod(place - self._start, self.line.unit)
+        return cell if rest == 0 and 0 <= cell <= self.line.top else None
 
     @cached_property
     def _start(self) -> int:
@@ -233,10 +221,6 @@ def _reduce(basis: IntArray, steps: IntArray, counts: Ints) -> tuple[Any, Any]:
 def _small(values: IntArray) -> IntArray:
     """The same integers as int64 where that leaves room for sums of them."""
     return values.astype(object if largest(values) >= 2**40 else np.int64)
-
-
-def _column_sums(rows: IntArray) -> NDArray[Any]:
-    return np.array([exact_sum(column) for column in rows.T], dtype=object)
 
 
 #: Logarithm of the mass beyond either end of a coordinate.

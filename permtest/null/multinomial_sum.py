@@ -35,8 +35,8 @@ LONG = np.longdouble
 LONG_EPS = float(np.finfo(LONG).eps)
 #: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
 CUT = 46.0
-#: Cells of the window, cells of tables that are transformed, and cells of a whole law, at most.
-MOST_CELLS, MOST_WORK, MOST_DRAWN = 2**22, 2**27, 2**22
+#: Cells of the window or of a whole law, and cells of tables that are transformed, at most.
+MOST_CELLS, MOST_WORK = 2**22, 2**27
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
 #: At so many frequencies or fewer a table is summed at each, instead of transformed.
@@ -180,9 +180,9 @@ class MultinomialSum:
     def distribution(self, scale: int = 1) -> LatticeDistribution:
         """The whole law of S / scale, each probability accurate absolutely."""
         size = self.top + 1
-        if size > MOST_DRAWN:
+        if size > MOST_CELLS:
             raise MemoryError(
-                f"the null distribution needs {size:,} cells, more than {MOST_DRAWN:,}; "
+                f"the null distribution needs {size:,} cells, more than {MOST_CELLS:,}; "
                 "p does not need it",
             )
         padded = 1 << (2 * size - 1).bit_length()

@@ -76,6 +76,8 @@ RARE = 0.25
 BOXES, AT_ONCE = 4096, 2**13
 #: Sums up to this size are exact as floats, with room for products of steps and frequencies.
 LARGEST = 2**40
+#: Odd lengths of which a Fourier transform is quick, up to the largest window.
+LENGTHS: list[int] = [3**a * 5**b * 7**c for a in range(16) for b in range(11) for c in range(9)]
 #: ln 2, its leading digits first: whole numbers times those are exact.
 LOG2 = (0.693147180369123816490, 1.90821492927058770002e-10)
 
@@ -655,13 +657,8 @@ def _circle(m: int) -> NDArray[np.complex128]:
 
 
 def _odd_length(n: int) -> int:
-    """The next odd number that is a product of 3, 5 and 7, so that a transform is quick."""
-    return int(_lengths()[np.searchsorted(_lengths(), n)])
-
-
-@cache
-def _lengths() -> Ints:
-    return np.unique([3**a * 5**b * 7**c for a in range(16) for b in range(11) for c in range(9)])
+    """The next odd number that is a product of 3, 5 and 7."""
+    return min(m for m in LENGTHS if m >= n)
 
 
 def _ways(law: _Tilted) -> Iterator[Callable[[], Probability]]:

@@ -6,7 +6,6 @@ c_k random bits: it costs a few words of random bits, not N coin flips.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -75,25 +74,15 @@ def sampled_distribution(
 
 def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Drawn:
     """Draw so many samples, with the states of their blocks."""
-    size, states = some
-    sums = np.zeros(size, dtype=np.int64 if law.top < 2**62 else object)
-    part = np.empty(size, dtype=np.int64)
-    for shift, digits in _digits(law):
-        # The same states give the same bits for each digit.
-        sample_sums(states, digits, law.counts, part)
-        sums += part.astype(sums.dtype) << shift
+    (size, states), rest, shift = some, law.widths, 0
+    # Where sums exceed int64, those of one digit of the widths do not.
+    kind, bits = (np.int64, 62) if law.top < 2**62 else (object, DIGIT)
+    sums, part = np.zeros(size, dtype=kind), np.empty(size, dtype=np.int64)
+    while rest.any():  # the same states give the same bits for each digit
+        sample_sums(states, (rest & (2**bits - 1)).astype(np.int64), law.counts, part)
+        sums += part.astype(kind) << shift
+        rest, shift = rest >> bits, shift + bits
     return count_values(sums)
-
-
-def _digits(law: TwoPointSum) -> Iterator[tuple[int, Ints]]:
-    """The widths; in base 2^31 where sums exceed int64, since no sum of one digit does."""
-    if law.top < 2**62:
-        yield 0, law.widths.astype(np.int64)
-        return
-    rest, shift = law.widths.astype(object), 0
-    while rest.any():
-        yield shift, (rest & (2**DIGIT - 1)).astype(np.int64)
-        rest, shift = rest >> DIGIT, shift + DIGIT
 
 
 def _sample_sums(states: NDArray[np.uint64], widths: Ints, counts: Ints, sums: Ints) -> None:

@@ -103,17 +103,20 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     if fits and not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
             return MultinomialSum.of_coins(law.widths, law.counts).tail(t0)
-    if not (fits and NUMBA):
-        raise _too_hard(law)
-    tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
-    ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
-    if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
-        ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
-    factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
-    if left <= 0:
-        raise _too_hard(law)
-    high, low, error = window.scale
-    return Probability.of_product(high, low, factor, error + rough / (factor - rough))
+    if fits and NUMBA:
+        tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+        ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
+        if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
+            ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
+        factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
+        high, low, error = window.scale
+        if left > 0:
+            return Probability.of_product(high, low, factor, error + rough / (factor - rough))
+    raise TooHard(
+        f"the exact p-value of {law.n_informative:,} differing pairs with {law.widths.size:,} "
+        "distinct sizes of differences would take too long; "
+        "method='bracket' gives bounds that contain it, monte_carlo an estimate",
+    )
 
 
 @_by_symmetry
@@ -186,39 +189,21 @@ def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     return Probability.of_product(high, low, tail, error)
 
 
-def _too_hard(law: TwoPointSum) -> TooHard:
-    return TooHard(
-        f"the exact p-value of {law.n_informative:,} differing pairs with {law.widths.size:,} "
-        "distinct sizes of differences would take too long; "
-        "method='bracket' gives bounds that contain it, monte_carlo an estimate",
-    )
-
-
 #: With more distinct widths it is not tried; it would take a second, and hardly ever succeed.
 MAX_WIDTHS = 200
 #: Up to so many, differences of two widths are tried as L too; and how often it is done again.
 MAX_PAIRED, ROUNDS = 40, 8
 
 
-def shorten(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
-    """A law and a threshold with the same P(T >= t0), on a short lattice; None if none is found."""
-    found = None
-    for _ in range(ROUNDS):
-        if (shorter := _shorter(law, t0)) is None:
-            break
-        found = law, t0 = shorter
-    return found
-
-
-def _shorter(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
-    """One round of `shorten`.
+def shorten(law: TwoPointSum, t0: int, rounds: int = ROUNDS) -> tuple[TwoPointSum, int] | None:
+    """A law and a threshold with the same P(T >= t0), on a short lattice; None if none is found.
 
     Thirds that were printed as decimals, or millions and ones, make long lattices with hardly
     anything on them. Write w = a L + r with a small remainder r. Then T = L K + R, and where R has
     less room than L, T is ordered by K first and by R second. Any other L with as much room as R
     needs gives the same order, hence the same tails. O(U^2), or O(U^3) for few distinct widths.
     """
-    if law.widths.size > MAX_WIDTHS:
+    if law.widths.size > MAX_WIDTHS or rounds == 0:
         return None
     widths, lengths = law.widths.astype(object), set(law.widths.tolist())
     if widths.size <= MAX_PAIRED:
@@ -238,7 +223,8 @@ def _shorter(law: TwoPointSum, t0: int) -> tuple[TwoPointSum, int] | None:
             multiple, rest = multiple + 1, 0
         threshold = multiple * shorter + rest + below // step
         new = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts))
-        return new, -(-threshold // new.unit)
+        found = new, -(-threshold // new.unit)
+        return shorten(*found, rounds - 1) or found
     return None
 
 
@@ -312,10 +298,8 @@ class Laws(NamedTuple):
     def _threshold(self, alternative: str) -> Ints:
         """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1."""
         t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
-        if alternative == "greater":
-            return t
-        if alternative == "less":
-            return self.top - t
+        if alternative != "two-sided":
+            return t if alternative == "greater" else self.top - t
         upper = np.maximum(t, self.top - t)
         return np.where(2 * upper - self.top <= 1, 0, upper)  # tails that meet are everything
 
@@ -323,16 +307,15 @@ class Laws(NamedTuple):
         """P(T >= t0), its logarithm and error bound, by the kernels; and where that is too hard."""
         some, below = t0 > 0, 2 * t0 <= self.top
         beyond = np.where(below, self.top - t0 + 1, t0)  # of the shorter tail
-        tails, hits = np.ones((t0.size, 5)), np.ones_like(t0)
+        tails, hits = np.ones((t0.size, 4)), np.ones_like(t0)
         upper_tails(*self[:3], self.top, np.where(some & ~few, beyond, 0), LOOKS, tails)
         count_at_most(*self[:3], np.where(some & few, self.top - beyond, -1), hits)
-        (high, low, factor, bound, left), half = tails.T, np.exp(tails[:, 0] / 2)
+        p, log_p, bound, left = tails.T
         whole = few | (beyond >= self.top)  # at the top there is one labelling
         logs = np.log(hits) - self.n_informative * log(2.0)
-        log_p = np.where(whole, logs, np.minimum(high + (low + np.log(factor)), 0.0))
-        p = np.minimum(half * (1 + low) * factor * half, 1.0)
-        p = np.where(whole, np.ldexp(hits.astype(np.float64), -self.n_informative), p)
-        bound = np.where(whole, 0.0, bound + 4 * EPS)
+        log_p = np.where(whole, logs, np.minimum(log_p, 0.0))
+        counted = np.ldexp(hits.astype(np.float64), -self.n_informative)
+        p, bound = np.where(whole, (counted, 0.0 * p), (np.minimum(p, 1.0), bound))
         rest = np.maximum(1 - p, EPS)
         others = np.stack([rest, np.log(rest), np.where(few, 0.0, bound * p / rest + EPS)])
         found = np.where(below, others, np.stack([p, log_p, bound]))

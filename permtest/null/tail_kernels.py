@@ -151,27 +151,19 @@ _reach = jit(reach)
 
 
 @jit
-def find_window(top: int, beyond: int, shift: float, law: TiltedLaw) -> tuple[int, int, float]:
-    """How many points and cells of the tail leave out no more than OUTSIDE; the tilted variance."""
-    widths, counts, tilt = law
-    squares = 0.25 * counts * widths * widths
-    variance = np.sum(squares * tilt[2])
-    x = _reach(OUTSIDE, variance, float(np.sum(squares)), float(widths[-1]))
-    above = min(np.ceil(max(x + shift, 0.0)) + 1.0, beyond + 1.0)
-    below = np.ceil(max(x - shift, 0.0)) + 1.0
-    if above + below > top:
-        return top + 1, beyond + 1, variance
-    return int(above + below), int(above), variance
-
-
-@jit
 def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedLaw, Window]:
     """The law tilted to t0 > top / 2, and its lattice; top < 2^53, and M w below 2^63."""
     twice_excess = 2 * t0 - top
     tau = find_tilt(widths, counts, 0.5 * twice_excess)
     law = TiltedLaw(widths, counts, tilt_of(tau, widths))
     high, low, error, shift = log_scale(tau, twice_excess, law)
-    m, cells, variance = find_window(top, top - t0, shift[0], law)
+    squares = 0.25 * counts * widths * widths
+    variance = np.sum(squares * law.tilt[2])
+    x = _reach(OUTSIDE, variance, float(np.sum(squares)), float(widths[-1]))
+    above = min(np.ceil(max(x + shift[0], 0.0)), top - t0) + 1.0
+    below = np.ceil(max(x - shift[0], 0.0)) + 1.0
+    fits = above + below <= top  # or else all cells are taken
+    m, cells = (int(above + below), int(above)) if fits else (top + 1, top - t0 + 1)
     cut = SMALL + np.log1p(np.sqrt(variance))
     return law, Window(tau, shift, (high, low, error), m, cells, cut)
 
@@ -259,13 +251,10 @@ def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
     x = -np.expm1(-tau) + 2.0 * decay * sine * sine
     y = decay * np.sin(2.0 * np.pi * j / m)
     size = x * x + y * y
-    a, b = 1.0, 0.0
-    if tau * cells < 60.0:
-        decay = np.exp(-tau * cells)
-        turn = share_of_turn(j, m, float(cells), 0.0)
-        sine = np.sin(np.pi * turn)
-        a = -np.expm1(-tau * cells) + 2.0 * decay * sine * sine
-        b = decay * np.sin(2.0 * np.pi * turn)
+    decay, turn = np.exp(-tau * cells), share_of_turn(j, m, float(cells), 0.0)
+    sine = np.sin(np.pi * turn)
+    a = -np.expm1(-tau * cells) + 2.0 * decay * sine * sine
+    b = decay * np.sin(2.0 * np.pi * turn)
     return (a * x + b * y) / size, (b * x - a * y) / size
 
 
@@ -325,10 +314,9 @@ def tail_sum(
 def upper_tails(
     starts: Ints, widths: Ints, counts: Ints, tops: Ints, t0: Ints, work: int, found: Floats
 ) -> None:
-    """P(T >= t0) = exp(high + low) * factor of laws ``starts[r] : starts[r + 1]``.
+    """P(T >= t0) of laws ``starts[r] : starts[r + 1]``, unless t0 is not above the centre.
 
-    ``found[r]`` becomes high, low, factor, relative error of the product and work left, unless t0
-    is not above the centre.
+    ``found[r]`` becomes p, its logarithm, a bound on the relative error of p, and the work left.
     """
     ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
@@ -337,6 +325,7 @@ def upper_tails(
             law, window = tilt_towards(widths[a:b], counts[a:b], tops[r], t0[r])
             ranges[0, 1] = window.m // 2
             factor, error, left = tail_sum(law, window, work, ranges, 0.0)
-            high, low, rounding = window.scale
-            found[r, 0], found[r, 1], found[r, 2] = high, low, factor
-            found[r, 3], found[r, 4] = rounding + error / (factor - error), left
+            (high, low, rounding), half = window.scale, np.exp(0.5 * window.scale[0])
+            found[r, 0], found[r, 1] = half * (1.0 + low) * factor * half, high + low
+            found[r, 1] += np.log(factor)
+            found[r, 2], found[r, 3] = rounding + error / (factor - error) + 4.0 * EPS, left

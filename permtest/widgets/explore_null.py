@@ -78,7 +78,7 @@ class TailExplorer(Explorer):
         tau = find_tilt(widths, counts, ahead) if ahead > 0 else 0.0
         logs = null.log_pmf + tau * (np.arange(top + 1) - cell)
         logs = logs - np.logaddexp.reduce(logs)
-        self.tau = tau / float(null.step)  # for a sum that is larger by one unit
+        self.tau = tau * null.scale / null.unit  # for a sum that is larger by one unit
         self.tilted = replace(null, pmf=np.exp(logs), log_cells=logs)
         alt = f"Null distribution of {result.names[0]} minus {result.names[1]}, also tilted"
         lead = counted(self.lead.value, result.unit)
@@ -99,7 +99,7 @@ class TailExplorer(Explorer):
 
     def _draw(self) -> None:
         null, tilted, result, (upper, lower) = self._null, self.tilted, self.result, self._axes
-        step, (low, high) = float(null.step), (float(x) for x in null.support[[0, -1]])
+        step, (low, high) = null.unit / null.scale, (float(x) for x in null.support[[0, -1]])
         edges = low + step * (np.arange(null.pmf.size + 1) - 0.5)
         logs, reached = null.log_pmf / np.log(10), null.log_pmf > -np.inf
         bottom = min(1.06 * float(logs[reached].min()), 1.2 * log10(self._noise))

@@ -6,14 +6,14 @@ from math import log
 
 import numpy as np
 
-from permtest.null.distribution import Probability, TwoPointSum, group
+from permtest.null.distribution import Probability, TwoPointSum, count_values, from_widths
 
 
 def law_of(widths) -> TwoPointSum:
     """The law of the sum of these widths, each there or not."""
     huge = max(map(int, widths), default=0) >= 2**62
     widths = np.array(widths, dtype=object if huge else np.int64)
-    return group(widths, 0 * widths, 0)
+    return from_widths(len(widths), *count_values(widths))
 
 
 def counted(law: TwoPointSum) -> Callable[[int], Fraction]:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
 from permtest.null.convolution import dp_cells, fft_cells
-from permtest.null.distribution import MAX_CELLS, as_two_point_sum, attainable, group
+from permtest.null.distribution import (
+    MAX_CELLS,
+    as_two_point_sum,
+    attainable,
+    count_values,
+    from_widths,
+)
 from permtest.null.enumeration import count_labellings
 from tests import naive
 from tests.strategies import effects
@@ -20,7 +26,8 @@ CONVOLVERS = pytest.mark.parametrize("convolve", [convolve_dp, convolve_fft])
 def law_of(rows):
     stay = np.array([a for a, _ in rows], dtype=np.int64)
     swap = np.array([b for _, b in rows], dtype=np.int64)
-    return group(stay, swap, int(np.minimum(stay, swap).sum()))
+    widths = count_values(np.abs(stay - swap))
+    return from_widths(len(rows), *widths, int(np.minimum(stay, swap).sum()))
 
 
 @given(effects())
@@ -67,8 +74,7 @@ def test_enumeration_lists_every_labelling_in_order(rows):
 )
 def test_at_size_both_convolvers_match_integers(groups):
     """Up to 2 000 entries and widths to 1 000; cells down to 1e-300 are held to 1e-12."""
-    stay = np.repeat([w for w, _ in groups], [c for _, c in groups])
-    law = group(stay, np.zeros_like(stay), 0)
+    law = law_of([(w, 0) for w, c in groups for _ in range(c)])
     if law.top > 20_000:
         return
     total = 2**law.n_informative
@@ -127,6 +133,5 @@ def test_enumeration_is_refused_with_a_number():
 
 
 def test_integers_are_refused_with_a_number():
-    d = np.ones(20_000, dtype=np.int64)
     with pytest.raises(MemoryError, match=r"20,000 differing pairs"):
-        count_labellings(group(d, -d, -20_000))
+        count_labellings(law_of([(1, -1)] * 20_000))
