@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from html import escape
-from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,42 +25,23 @@ except ModuleNotFoundError as error:
 
 from permtest._text import said, together
 from permtest.many import compare_many
-from permtest.readers import File, ReadError, read, read_many
-from permtest.readers.tables import table_of
+from permtest.readers import METRICS, File, read_many
+from permtest.readers.tables import listed, table_of
 from permtest.statistics import STATISTICS
 from permtest.study import report
 from permtest.study.report import SETTINGS, TEMPLATES, rendered
 
 __all__ = ["ComparisonApp"]
 
-#: Rows of a file that are shown.
-ROWS = 10
-
-#: What may be wrong with what a person asks for; and what is said of a proposal.
-PROBLEMS = (
-    OSError,
-    ImportError,
-    TypeError,
-    ValueError,
-    ArithmeticError,
-    MemoryError,
-    yaml.YAMLError,
-)
-CONFIRM = "It is not clear which columns are what. The menus hold a proposal: check it, then press "
-CONFIRM += "Compare."
-
-#: Menus of columns by the keywords of `permtest.read`, and menus of other things.
-COLUMNS = {"id": "Item", "a": "System A", "b": "System B", "system": "Names of systems"}
-COLUMNS |= {"score": "Scores", "gold": "Right answers", "prediction": "Predictions"}
-COLUMNS |= {"run": "Runs", "clusters": "Swapped together"}
-METRICS = {"the scores themselves": ""} | {name: name for name in STATISTICS}
-DIRECTIONS = {"not said": "", "higher is better": True, "lower is better": False}
-LACKING = {"an error": "", "left out": "drop", "as 0": "zero"}
-MENUS: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (title, {}) for name, title in COLUMNS.items()},
-    "statistic": ("Metric", METRICS),
-    "higher_is_better": ("Direction", DIRECTIONS),
-    "missing": ("Items without a score", LACKING),
+#: Menus by the keywords of `permtest.read`, and what they offer that are not of columns.
+MENUS = {"id": "Item", "a": "System A", "b": "System B", "system": "Names of systems"}
+MENUS |= {"score": "Scores", "gold": "Right answers", "prediction": "Predictions", "run": "Runs"}
+MENUS |= {"clusters": "Swapped together", "statistic": "Metric", "higher_is_better": "Direction"}
+MENUS |= {"missing": "Items without a score"}
+CHOICES: dict[str, dict[str, Any]] = {
+    "statistic": {"the scores themselves": ""} | {x: x for x in (*STATISTICS, *METRICS)},
+    "higher_is_better": {"not said": "", "higher is better": True, "lower is better": False},
+    "missing": {"an error": "", "left out": "drop", "as 0": "zero"},
 }
 
 #: NLPStatTest's four steps: whose settings of a study they have, and sections of the report.
@@ -87,11 +68,11 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     *files : path or File
         What to start with.
     **declared
-        Keyword arguments of `permtest.read`, to which the menus are set.
+        Keyword arguments of `permtest.read` or `read_many`, to which the menus are set.
 
     Attributes
     ----------
-    menus : dict of str to Dropdown
+    menus : dict of str to Dropdown or Text
         What columns are, by the keywords of `permtest.read`; `systems` is a text of several.
     settings : dict of str to dict of str to Text
         Of each step its options, such as ``settings["units"]["size"]``, as `report` has them.
@@ -111,37 +92,71 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
     """
 
     def __init__(self, *files: Any, **declared: Any) -> None:
-        self.document: Any = None
-        self.settings: dict[str, dict[str, widgets.Text]] = {}
-        self.upload = widgets.FileUpload(multiple=True, description="Choose files")
-        example = widgets.Button(description="Show an example")
-        self.preview, self.problem, self.answer = (widgets.HTML() for _ in range(3))
-        self.menus = {name: widgets.Dropdown(description=x) for name, (x, _) in MENUS.items()}
-        self.systems = widgets.Text(description="Several systems", placeholder="A, B, C")
-        self.compare = _button("Compare", self.answer, self._report)
-        self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
-        flow = widgets.Layout(flex_flow="row wrap", grid_gap="0 1.5em")
-        menus = widgets.HBox([*self.menus.values(), self.systems], layout=flow)
-        self._asked = widgets.VBox([self.preview, menus, self.compare])
-        self._found = widgets.VBox([self.answer, self.steps])
         head = widgets.HTML((TEMPLATES / "page.html").read_text("utf-8"))
-        choose = widgets.HBox([self.upload, example])
-        super().__init__([head, choose, self.problem, self._asked, self._found])
-        self.add_class("permtest-app")
+        self.upload = widgets.FileUpload(multiple=True, description="Choose files")
         self.upload.observe(lambda change: self.take(change["new"]), "value")
+        example = widgets.Button(description="Show an example")
         example.on_click(lambda _: self.take([EXAMPLE]))
+        self._head = [head, widgets.HBox([self.upload, example])]
+        super().__init__()
+        self.add_class("permtest-app")
         self.take(files, **declared)
+
+    def take(self, files: Any, **declared: Any) -> None:
+        """Show the first rows of files, and menus with what the reader proposes."""
+        self.document: Any = None
+        self.menus, self.settings = dict[str, Any](), dict[str, dict[str, Any]]()
+        self.preview, self.answer = widgets.HTML(), widgets.HTML()
+        self._asked = [*self._head, self.preview]
+        if files:
+            self.preview.value = _tried(lambda: self._shown(files, declared))
+        self.children = self._asked
+
+    def _shown(self, files: Any, declared: Mapping[str, Any]) -> str:
+        """The first rows of files, and what the reader says of them; below come the menus."""
+        sent = [x for x in files if isinstance(x, Mapping)]  # by the browser
+        self._files = [File(x["name"], bytes(x["content"])) for x in sent] or [*files]
+        shown, columns, known, problem = list[str](), {"(none)": ""}, dict(declared), ""
+        for one in self._files:
+            about, rows = str(getattr(one, "path", one)), ""
+            with suppress(Exception):  # the format of a tool, or what the reader will refuse
+                table = table_of(File.load(one))
+                about += f": {len(table):,} lines"
+                rows = table.frame.head(10).to_html(index=False, border=0, na_rep="")
+                columns |= {name: name for name in table.names}
+            shown.append(said(about) + rows)
+        try:
+            self._read(declared)
+        except Exception as error:
+            known = {**(getattr(error, "proposal", None) or {}), **declared}
+            problem = said("The menus propose what the columns are: check them, then Compare.")
+            if known == declared:
+                problem = _problem(error)
+        systems = listed(known.pop("systems", None))
+        if len(systems) == 2:
+            known["a"], known["b"], *systems = systems
+        for name, title in MENUS.items():
+            options, chosen = CHOICES.get(name, columns), known.get(name, "")
+            options = options if chosen in options.values() else options | {str(chosen): chosen}
+            self.menus[name] = widgets.Dropdown(description=title, options=options, value=chosen)
+        self.menus["systems"] = widgets.Text(
+            ",".join(map(str, systems)), description="Several systems"
+        )
+        self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
+        self.compare = _button("Compare", self.answer, self._report)
+        menus = widgets.HBox([*self.menus.values()], layout={"flex_flow": "row wrap"})
+        self._asked += [menus, self.compare, self.answer]
+        return f"{problem}<div class='permtest-rows'>{together(*shown)}</div>"
 
     def _step(self, steps: str, keys: str) -> widgets.VBox:
         """The settings of a step, a button, and the sections that it makes."""
         found, own = widgets.HTML(), list[Any]()
         for step in steps.split():
             self.settings[step] = {
-                x: widgets.Text(description=f"{step}: {x}") for x in SETTINGS[step]
+                x: widgets.Text(description=f"{step}: {x}", placeholder=str(usual or "default"))
+                for x, usual in SETTINGS[step].items()
             }
             own += self.settings[step].values()
-            for x, text in self.settings[step].items():
-                text.placeholder = str(SETTINGS[step][x] or "default")
 
         def sections() -> str:
             made = [x for x in self._document(study=True).sections if x.key in keys.split()]
@@ -149,94 +164,38 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
 
         return widgets.VBox([*own, _button("Run", found, sections), found])
 
-    # ---- files and menus
-
-    def take(self, files: Any, **declared: Any) -> None:
-        """Show the first rows of files, and fill the menus with what the reader proposes."""
-        self._files, self.document, self.problem.value = [], None, ""
-        self._found.layout.display = self._asked.layout.display = "none"
-        try:
-            self._files = [
-                File(x["name"], bytes(x["content"])) if isinstance(x, Mapping) else x for x in files
-            ]
-        except ReadError as error:
-            self.problem.value = _problem(error)
-        if not self._files:
-            return
-        shown, columns = list[str](), {"none": ""}
-        for one in self._files:
-            try:
-                table = table_of(File.load(one))
-            except PROBLEMS:  # the format of a tool, or what the reader will refuse
-                shown.append(said(str(getattr(one, "path", one))))
-                continue
-            columns |= {name: name for name in table.names}
-            rows = table.frame.head(ROWS).to_html(index=False, border=0, na_rep="")
-            shown.append(said(f"{table.path}: {len(table):,} lines") + rows)
-        self.preview.value = f"<div class='permtest-rows'>{together(*shown)}</div>"
-        known = {**self._proposal(declared), **declared}
-        systems = known.pop("systems", "")
-        self.systems.value = systems if isinstance(systems, str) else ",".join(systems)
-        for name, menu in self.menus.items():
-            options, chosen = MENUS[name][1] or columns, known.get(name, "")
-            more = {} if chosen in options.values() else {str(chosen): chosen}
-            menu.options = [*(options | more).items()]
-            menu.value = chosen
-        for text in (text for own in self.settings.values() for text in own.values()):
-            text.value = ""
-        self._asked.layout.display = None
-
-    def _proposal(self, declared: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the reader takes the columns for; the page says that it is a proposal."""
-        for many in (False, True):
-            try:
-                self._read(declared, many=many)
-                self.problem.value = ""
-                break
-            except PROBLEMS as error:
-                if found := getattr(error, "proposal", None):
-                    self.problem.value = said(CONFIRM)
-                    return dict(found)
-                self.problem.value = self.problem.value or _problem(error)
-        return {}
-
-    def _read(self, declared: Mapping[str, Any], *, many: bool = False) -> Any:
+    def _read(self, declared: Mapping[str, Any]) -> Any:
         """The scores of two systems, or of several."""
-        if not (many or "systems" in declared or len(self._files) > 2):
-            return read(*self._files, **declared)
+        pair = [declared[x] for x in ("a", "b") if x in declared]
         given = {name: value for name, value in declared.items() if name not in ("a", "b")}
-        return read_many(*self._files, **given)
-
-    # ---- the answer
+        return read_many(*self._files, **{"systems": pair or None} | given)
 
     def _document(self, *, study: bool = False) -> Any:
         """The document that the menus and settings ask for; a study if there are settings."""
-        asked = {name: menu.value for name, menu in self.menus.items()}
-        asked["systems"] = self.systems.value.replace(", ", ",")
-        declared = {name: value for name, value in asked.items() if value != ""}
-        scores = self._read(declared)
+        declared = {name: menu.value for name, menu in self.menus.items() if menu.value != ""}
+        scores, metric = self._read(declared), declared.get("statistic", "mean")
+        metric = METRICS.get(metric, metric)
         if len(scores.systems) > 2:
-            return report(compare_many(scores))
-        given = {
+            return report(compare_many(scores, statistic=metric, rng=0))
+        config = {
             step: {name: yaml.safe_load(text.value) for name, text in own.items() if text.value}
             for step, own in self.settings.items()
         }
-        config = given if study or any(given.values()) else None
-        return report(scores, statistic=declared.get("statistic"), config=config)
+        study = study or any(config.values())
+        return report(scores, statistic=metric, config=config if study else None)
 
     def _report(self) -> str:
         """The report in a frame, and its files; below are the steps, if there are two systems."""
-        self.document, self.problem.value, self._found.layout.display = None, "", None
-        self.steps.layout.display = "none"
-        self.document = document = self._document()
-        files, links = document.files(), []
+        self.document, self.children = None, self._asked
+        self.document = self._document()
+        files, links = self.document.files(), []
         for name, data in files.items():
-            kind, content = guess_type(name)[0] or "text/plain", b64encode(data).decode()
-            links.append(f"<a download='{name}' href='data:{kind};base64,{content}'>{name}</a>")
+            content = f"data:application/octet-stream;base64,{b64encode(data).decode()}"
+            links.append(f"<a download='{name}' href='{content}'>{name}</a>")
+        if hasattr(self.document.comparison, "test"):
+            self.children = [*self._asked, self.steps]
         page = escape(files["report.html"].decode())
         frame = f"<iframe sandbox='' title='the report' srcdoc=\"{page}\"></iframe>"
-        if hasattr(document.comparison, "test"):
-            self.steps.layout.display = None
         return f"<p>Download: {', '.join(links)}</p>{frame}"
 
 
@@ -246,14 +205,19 @@ def _button(title: str, place: Any, make: Callable[[], str]) -> widgets.Button:
 
     def press(_: Any) -> None:
         button.disabled, place.value = True, said("Computing ...")
-        try:
-            place.value = make()
-        except PROBLEMS as error:
-            place.value = _problem(error)
+        place.value = _tried(make)
         button.disabled = False
 
     button.on_click(press)
     return button
+
+
+def _tried(make: Callable[[], str]) -> str:
+    """What is made, or what is wrong with what was asked for."""
+    try:
+        return make()
+    except Exception as error:
+        return _problem(error)
 
 
 def _problem(error: Exception) -> str:
@@ -264,8 +228,7 @@ def _problem(error: Exception) -> str:
 # ---- the server ----------------------------------------------------------------------------------
 
 #: The extensions of Lab that a page may load: those that draw widgets.
-EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager"]
-EXTENSIONS += [f"@voila-dashboards/widgets-manager{version}" for version in (7, 8)]
+EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
 
 #: Nothing is loaded from elsewhere; Voila's own pages write scripts and styles into themselves.
 POLICY = (
@@ -281,7 +244,6 @@ SERVER: dict[str, dict[str, Any]] = {
         "ip": "127.0.0.1",
         "default_url": "/voila/render/permtest.ipynb",
         "jpserver_extensions": {"voila.server_extension": True},
-        "terminals_enabled": False,
         "allow_root": True,
         "log_level": "ERROR",
         "tornado_settings": {

@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from io import TextIOWrapper
 from typing import Any
@@ -59,15 +60,13 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--shares": ("P", "shares of items that only A, and only B, has right", FLOAT | {"nargs": 2}),
     "--power": ("P", "default: %(default)s", FLOAT | {"default": 0.8}),
     "--config": ("YAML", "options of a study", {}),
-    "--out": ("PATH", "write a report: .html, .md, .tex or .json", {}),
-    "--force": (None, "replace files that exist", {}),
+    "-o": ("PATH", "write a report: .html, .md, .tex or .json", {"dest": "out"}),
     "--json": (None, "print one JSON object", {}),
     "--port": ("PORT", "default: one that is free", {"type": int, "default": 0}),
     "--no-browser": (None, "print the address only", {}),
 }
 COLUMNS = "--system --score --id --run --clusters --gold --prediction --pos-label --metric "
 COLUMNS += "--records --missing --higher-is-better --lower-is-better "
-
 
 #: Help of a hundred columns, and no options but those that are spelled out.
 HELP = partial(argparse.RawDescriptionHelpFormatter, width=100, max_help_position=25)
@@ -128,31 +127,27 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(run.__name__, **how | FORM)
         command.set_defaults(command=run, prog=command.prog)
         for name in names.split():
-            metavar, told, more = OPTIONS[name.rstrip("=")]
-            more = more if name[-1] != "=" else more | {"default": None}  # the YAML file may say it
+            metavar, told, more = OPTIONS[name]
             how = {"metavar": metavar} if metavar else {"action": "store_true"}
-            command.add_argument(
-                *["-o"] * (name == "--out"), name.rstrip("="), help=told, **how | more
-            )
+            command.add_argument(name, help=told, **how | more)
+        if run is report:  # whose YAML file may say them
+            command.set_defaults(alternative=None, alpha=None)
     return parser
 
 
-def _read(args: argparse.Namespace) -> Any:
+def _read(args: argparse.Namespace) -> tuple[Any, str]:
     """The scores that the arguments speak of, and the statistic that they are tested by."""
     from permtest.readers import METRICS, read, read_many
 
-    metric = args.metric or ""
+    metric = args.metric or ("accuracy" if args.gold else "mean")
     runs = metric.startswith(RUNS)
     if runs and args.command is not compare:
         raise ValueError(f"--metric {metric} is of repeated runs, for permtest compare --run")
-    known = inspect.signature(read).parameters
-    given = {x: y for x, y in vars(args).items() if x in known}
+    given = {x: y for x, y in vars(args).items() if x in inspect.signature(read).parameters}
     given["statistic"] = None if runs else args.metric
     if args.command is leaderboard:
-        scores = read_many(*args.files, systems=args.systems, **given)
-    else:
-        scores = read(args.file, args.file_b, **given)
-    return scores, METRICS.get(metric, metric) or ("accuracy" if args.gold else "mean")
+        return read_many(*args.files, systems=args.systems, **given), METRICS.get(metric, metric)
+    return read(args.file, args.file_b, **given), METRICS.get(metric, metric)
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -177,69 +172,49 @@ def compare(args: argparse.Namespace) -> int:
         from permtest.exact import exact_perm_test
 
         result = exact_perm_test(scores, rng=args.seed, **how)
-    failed, decision = _gate(result, args) if args.fail_if else (False, "")
-    facts = _facts(result, scores, level, at_once=not args.json)
-    if args.json:
-        gate = {"fail_if": args.fail_if, "failed": failed, "decision": decision} if decision else {}
-        _print_json(facts | {"seed": args.seed} | gate)
-    else:
-        print("\n".join([*_lines(result, scores, facts), *[decision] * bool(decision)]))
-    return FAILED if failed else OK
+    gate = _gate(result, args) if args.fail_if else {}
+    facts = _facts(result, scores, level, at_once=not args.json) | {"seed": args.seed} | gate
+    lines = _lines(result, scores, facts) + ([gate["decision"]] if gate else [])
+    _print("\n".join(lines), facts, args)
+    return FAILED if gate.get("failed") else OK
 
 
 def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str, Any]:
     """What a script may want to know; at once without an interval that takes long."""
-    single = not result.is_measured and result.metric != "mean"
-    size = (result.n_entries or result.n or 1) if single else 1
-    long = scores.columns or (len(scores) > QUICK and not scores.is_binary)
-    ends, reason = None, None
-    try:
-        ends = None if at_once and long else [*result.confidence_interval(level)]
-    except (ValueError, MemoryError, ArithmeticError) as error:
-        reason = str(error)
-    facts: dict[str, Any] = result.to_dict()
-    facts |= {"confidence_interval": ends, "confidence_interval_reason": reason}
-    if result.difference is not None:
-        facts["difference"] = result.difference / size
-    facts["notes"] = [*facts["notes"], *_paired(scores.source)[1:]]
+    facts: dict[str, Any] = result.to_dict() | {"confidence_interval": None}
+    if not (at_once and (scores.columns or (len(scores) > QUICK and not scores.is_binary))):
+        with suppress(ValueError, MemoryError, ArithmeticError):  # there is none
+            facts["confidence_interval"] = [*result.confidence_interval(level)]
+    if not result.is_measured:
+        facts["difference"] = float(scores.means[0] - scores.means[1])
+    facts["notes"] += [f"paired by {scores.pairing}"] * ("lacking" in scores.source)
     about = {"paired_by": scores.source["paired_by"], "source": scores.source}
     return facts | {"confidence_level": level} | about
 
 
-def _paired(source: Mapping[str, Any]) -> list[str]:
-    """By what items were paired, and what was left out or set to 0."""
-    what = "left out" if "left_out" in source else "set to 0"
-    left_out = [f"{what}: {source['lacking']}"] if "lacking" in source else []
-    return [f"paired by {source['paired_by']}", *left_out]
-
-
-def _print_json(facts: Mapping[str, Any]) -> None:
-    """One object with plain values."""
-    print(json.dumps(plain({**facts, "version": __version__}), allow_nan=False))
+def _print(text: str, facts: Any, args: argparse.Namespace) -> None:
+    """Print the text, or with --json one object of plain values."""
+    facts = plain(facts) | {"version": __version__} if args.json else None
+    print(json.dumps(facts, allow_nan=False) if args.json else text)
 
 
 def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     """The answer in at most eight lines; first what keeps it from being one."""
     about = [x for x in result.notes if x.startswith("The answer is about")]
-    lines = [*(x for x in result.notes if x not in about), result.sentence()]
-    if facts["difference"] is not None:
-        kind, ends = "measures" if scores.columns else "means", facts["confidence_interval"]
-        text = f"difference of {kind}: {number(float(facts['difference']))}"
-        text += (
-            f", {100 * facts['confidence_level']:.6g}% interval {interval(*ends)}" if ends else ""
-        )
-        lines.append(text)
-    text = f"{counted(result.n, result.swapped)}, {result.n_informative} of "
-    text += "which differ" if result.n_informative != 1 else "which differs"
-    least = result.smallest_pvalue
-    text += f"; the smallest p that they could give is {p_value(least)}" if least else ""
-    lines += [text, ". ".join(["; ".join(_paired(scores.source)), *about])]
+    kind, ends = "measures" if scores.columns else "means", facts["confidence_interval"]
+    gap = f"difference of {kind}: {number(facts['difference'])}"
+    gap += f", {100 * facts['confidence_level']:.6g}% interval {interval(*ends)}" if ends else ""
+    differ, least = result.n_informative, result.smallest_pvalue
+    pairs = f"{counted(result.n, result.swapped)}, {differ} of which differ{'s' * (differ == 1)}"
+    pairs += f"; the smallest p that they could give is {p_value(least)}" if least else ""
+    lines = [x for x in result.notes if x not in about]
+    lines += [result.sentence(), gap, pairs, ". ".join([f"paired by {scores.pairing}", *about])]
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
     return lines
 
 
-def _gate(result: Any, args: argparse.Namespace) -> tuple[bool, str]:
+def _gate(result: Any, args: argparse.Namespace) -> dict[str, Any]:
     """Whether --fail-if holds: whether A is shown to be worse, or better, at the level alpha."""
     if result.higher_is_better is None:
         problem = "needs to know the direction: add --higher-is-better or --lower-is-better"
@@ -249,10 +224,9 @@ def _gate(result: Any, args: argparse.Namespace) -> tuple[bool, str]:
     if shown and low <= args.alpha < high:
         raise ValueError(f"--fail-if cannot be decided: p lies between {low:.6g} and {high:.6g}")
     shown = shown and high <= args.alpha
-    text = (
-        f"{a} is {'' if shown else 'not '}significantly {'worse' if worse else 'better'} than {b}"
-    )
-    return shown == worse, f"{text} (p = {result.pvalue_text()}, level {args.alpha:g})"
+    text = f"{a} is {'not ' * (not shown)}significantly {'worse' if worse else 'better'} than {b}"
+    text += f" (p = {result.pvalue_text()}, level {args.alpha:g})"
+    return {"fail_if": args.fail_if, "failed": shown == worse, "decision": text}
 
 
 def leaderboard(args: argparse.Namespace) -> None:
@@ -269,8 +243,8 @@ def leaderboard(args: argparse.Namespace) -> None:
     scores, statistic = _read(args)
     how: dict[str, Any] = {x: getattr(args, x) for x in ("baseline", "alpha", "correction")}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
-    paired = "; ".join(_paired(scores.source))
-    text = f"{board}\n\n{text_table(board.rows(), board.titles)}\n\n{paired}"
+    table = text_table(board.rows(), board.titles)
+    text = f"{board}\n\n{table}\n\npaired by {scores.pairing}"
     _finish(text, document(board), args)
 
 
@@ -293,14 +267,9 @@ def report(args: argparse.Namespace) -> None:
 
 def _finish(text: str, document: Any, args: argparse.Namespace) -> None:
     """Print the text, or the JSON object; write the document, where --out says so."""
-    print(document.to_json() if args.json else text)
+    _print(text, document, args)
     if args.out is not None:
-        try:
-            written = document.write(args.out, overwrite=args.force)
-        except FileExistsError as error:
-            raise ValueError(f"{error}; choose another name, or add --force") from None
-        if not args.json:
-            print("\nwrote", written)
+        print("wrote", document.write(args.out), file=sys.stderr)
 
 
 def plan(args: argparse.Namespace) -> None:
@@ -322,12 +291,10 @@ def plan(args: argparse.Namespace) -> None:
         raise ValueError("name --delta and --sigma, or --shares")
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)
-    if args.json:
-        _print_json({"n": needed, "wanted": args.power, "unit": "items", **of, **how})
-        return
+    facts = {"n": needed, "wanted": args.power, "unit": "items", **of, **how}
     test = f"A {'two' if args.alternative == 'two-sided' else 'one'}-sided test at the level "
     test += f"{args.alpha:g} needs {counted(needed, 'items')} for a power of {args.power:g} if "
-    print(f"{test}{given.format(**of)}.")
+    _print(f"{test}{given.format(**of)}.", facts, args)
 
 
 def app(args: argparse.Namespace) -> None:
@@ -344,11 +311,11 @@ def app(args: argparse.Namespace) -> None:
     serve(port=args.port, browser=not args.no_browser)
 
 
-INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "--out --force --json"
+INPUT = f"file file_b --a --b {COLUMNS}"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
     compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --json",
-    leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed " + OUTPUT,
-    report: f"{INPUT} --alternative= --alpha= --config {OUTPUT}",
+    leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed -o --json",
+    report: f"{INPUT} --alternative --alpha --config -o --json",
     plan: "--delta --sigma --shares --power --alpha --alternative --json",
     app: "--port --no-browser",
 }

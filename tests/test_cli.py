@@ -74,7 +74,6 @@ def test_json_of_counts_and_of_runs(command_line, tmp_path):
     assert {*CONTRACT.split()} <= found.keys()
     keys = "metric", "higher_is_better", "confidence_interval"
     assert [found[key] for key in keys] == ["f1", True, None]
-    assert found["confidence_interval_reason"]
     (tmp_path / "r.csv").write_text("id,system,seed,score\n" + "".join(
         f"{i},{s},{r},{int((i * j + r * r) % 3 > 0)}\n"
         for i in range(6) for j, s in enumerate("xy", 1) for r in range(3)
@@ -130,18 +129,15 @@ def test_leaderboard(command_line, tmp_path):
     code, _, err = command_line("leaderboard", "all.csv")
     proposal = re.search(r"permtest (leaderboard all.csv .*)", err)[1].split()
     assert (code, proposal) == (2, ["leaderboard", "all.csv", "--systems", "a,b,c"])
-    code, out, _ = command_line(*proposal, "--correction", "max_t", "-o", "board.json")
-    assert (code, out.partition(" ")[0]) == (0, "c")
-    assert "paired by the lines of one table\n\nwrote board.json" in out
+    code, out, err = command_line(*proposal, "--correction", "max_t", "-o", "board.json")
+    assert (code, out.partition(" ")[0], err) == (0, "c", "wrote board.json\n")
+    assert out.endswith("\n\npaired by the lines of one table\n")
     assert json.loads((tmp_path / "board.json").read_text())["systems"] == ["a", "b", "c"]
-    code, _, err = command_line(*proposal, "-o", "board.json")
-    assert (code, "choose another name, or add --force" in err) == (2, True)
     assert command_line(*proposal, "--baseline", "a")[0] == 0
 
 
 def test_report(command_line, table, tmp_path):
-    code, out, _ = command_line("report", table, "-o", "r.json")
-    assert (code, "wrote r.json" in out) == (0, True)
+    assert command_line("report", table, "-o", "r.json")[0] == 0
     found = json.loads((tmp_path / "r.json").read_text())
     assert found["pvalue"] == pt.exact_perm_test(pt.read(table)).pvalue
     (tmp_path / "study.yml").write_text("test: {alpha: 0.01}\npower: {experiments: 20}\n")
@@ -170,7 +166,7 @@ def test_help_names_every_option(command_line, command):
     code, out, _ = command_line(command, "--help")
     names = next(y for x, y in COMMANDS.items() if x.__name__ == command)
     assert code == 0
-    assert all(name.rstrip("=") in out for name in names.split() if name.startswith("--"))
+    assert all(name in out for name in names.split() if name.startswith("-"))
     assert max(map(len, out.splitlines())) <= 100
 
 

@@ -6,6 +6,7 @@ it. The checks are made on that frame, and scores are made of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -194,7 +195,7 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
     ('ann', 'bob')
     """
     signature(read).bind(path, **declared)  # a TypeError names what is unknown
-    systems = systems.split(",") if isinstance(systems, str) else systems
+    systems = re.split(", *", systems) if isinstance(systems, str) else systems
     said = {x: y for x, y in {"systems": systems, **declared}.items() if y is not None}
     return _read([path, *paths], said, many=True)
 

@@ -158,15 +158,12 @@ class Document(Shown):
             found[f"report.{kind}"] = str(text).encode("utf-8", "replace")
         return found
 
-    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    def write(self, place: str | os.PathLike[str]) -> Path:
         """Write the document to a file, and return its path.
 
-        `place` ends in .html (a page that needs nothing else), .md, .tex (a table) or .json. A file
-        that exists is an error, unless `overwrite` is True.
+        `place` ends in .html (a page that needs nothing else), .md, .tex (a table) or .json.
         """
         path = Path(place)
-        if path.exists() and not overwrite:
-            raise FileExistsError(f"{path}: the file exists")
         (content,) = self.files([path.suffix[1:].lower()]).values()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
