@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
     message = "the page needs ipywidgets and matplotlib: pip install 'permtest[lab]'"
     raise ImportError(message) from error
 
-from permtest._text import said, together
+from permtest._text import said
 from permtest.many import compare_many
 from permtest.readers import METRICS, File, read_many
 from permtest.readers.tables import listed, table_of
@@ -39,7 +39,7 @@ MENUS |= {"score": "Scores", "gold": "Right answers", "prediction": "Predictions
 MENUS |= {"clusters": "Swapped together", "statistic": "Metric", "higher_is_better": "Direction"}
 MENUS |= {"missing": "Items without a score"}
 CHOICES: dict[str, dict[str, Any]] = {
-    "statistic": {"the scores themselves": ""} | {x: x for x in (*STATISTICS, *METRICS)},
+    "statistic": {"the scores": ""} | {x: x for x in (*STATISTICS, *METRICS)},
     "higher_is_better": {"not said": "", "higher is better": True, "lower is better": False},
     "missing": {"an error": "", "left out": "drop", "as 0": "zero"},
 }
@@ -116,7 +116,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         """The first rows of files, and what the reader says of them; below come the menus."""
         sent = [x for x in files if isinstance(x, Mapping)]  # by the browser
         self._files = [File(x["name"], bytes(x["content"])) for x in sent] or [*files]
-        shown, columns, known, problem = list[str](), {"(none)": ""}, dict(declared), ""
+        shown, columns, known, problem = "", {"(none)": ""}, dict(declared), ""
         for one in self._files:
             about, rows = str(getattr(one, "path", one)), ""
             with suppress(Exception):  # the format of a tool, or what the reader will refuse
@@ -124,7 +124,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
                 about += f": {len(table):,} lines"
                 rows = table.frame.head(10).to_html(index=False, border=0, na_rep="")
                 columns |= {name: name for name in table.names}
-            shown.append(said(about) + rows)
+            shown += f"<div>{said(about)}{rows}</div>"
         try:
             self._read(declared)
         except Exception as error:
@@ -139,14 +139,13 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
             options, chosen = CHOICES.get(name, columns), known.get(name, "")
             options = options if chosen in options.values() else options | {str(chosen): chosen}
             self.menus[name] = widgets.Dropdown(description=title, options=options, value=chosen)
-        self.menus["systems"] = widgets.Text(
-            ",".join(map(str, systems)), description="Several systems"
-        )
+        several = ",".join(map(str, systems))
+        self.menus["systems"] = widgets.Text(several, description="Several systems")
         self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
         self.compare = _button("Compare", self.answer, self._report)
         menus = widgets.HBox([*self.menus.values()], layout={"flex_flow": "row wrap"})
         self._asked += [menus, self.compare, self.answer]
-        return f"{problem}<div class='permtest-rows'>{together(*shown)}</div>"
+        return f"{problem}<div class='permtest-rows'>{shown}</div>"
 
     def _step(self, steps: str, keys: str) -> widgets.VBox:
         """The settings of a step, a button, and the sections that it makes."""
