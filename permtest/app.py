@@ -231,9 +231,8 @@ EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-
 
 #: Nothing is loaded from elsewhere; Voila's own pages write scripts and styles into themselves.
 POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:*; "
-    "frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self' ws://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'"
 )
 
 #: What Jupyter is told: a kernel outlives its page by a minute, and pictures may be larger than

@@ -187,7 +187,7 @@ def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str
             facts["confidence_interval"] = [*result.confidence_interval(level)]
     if not result.is_measured:
         facts["difference"] = float(scores.means[0] - scores.means[1])
-    facts["notes"] += [f"paired by {scores.pairing}"] * ("lacking" in scores.source)
+    facts["notes"] += filter(None, [scores.source.get("lacking")])
     about = {"paired_by": scores.source["paired_by"], "source": scores.source}
     return facts | {"confidence_level": level} | about
 
@@ -207,8 +207,9 @@ def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     differ, least = result.n_informative, result.smallest_pvalue
     pairs = f"{counted(result.n, result.swapped)}, {differ} of which differ{'s' * (differ == 1)}"
     pairs += f"; the smallest p that they could give is {p_value(least)}" if least else ""
-    lines = [x for x in result.notes if x not in about]
-    lines += [result.sentence(), gap, pairs, ". ".join([f"paired by {scores.pairing}", *about])]
+    paired = f"paired by {facts['paired_by']}", scores.source.get("lacking")
+    lines = [x for x in result.notes if x not in about] + [result.sentence(), gap, pairs]
+    lines.append(". ".join(["; ".join(filter(None, paired)), *about]))
     if scores.higher_is_better is not None:
         lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
     return lines
@@ -243,8 +244,8 @@ def leaderboard(args: argparse.Namespace) -> None:
     scores, statistic = _read(args)
     how: dict[str, Any] = {x: getattr(args, x) for x in ("baseline", "alpha", "correction")}
     board = compare_many(scores, statistic=statistic, rng=args.seed, **how)
-    table = text_table(board.rows(), board.titles)
-    text = f"{board}\n\n{table}\n\npaired by {scores.pairing}"
+    parts = str(board), text_table(board.rows(), board.titles), str(scores)
+    text = "\n\n".join(filter(None, [*parts, scores.source.get("lacking")]))
     _finish(text, document(board), args)
 
 

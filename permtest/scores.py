@@ -242,16 +242,10 @@ class Scores:
 
     def __str__(self) -> str:
         inside = f" in {len(set(self.clusters))} clusters" if self.clusters else ""
+        by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
         two = len(self.systems) == 2
         names = " against ".join(self.systems) if two else f"{len(self.systems)} systems"
-        return f"{names}, {len(self)} items{inside} paired by {self.pairing}"
-
-    @property
-    def pairing(self) -> str:
-        """By what items were paired, and which were left out, or set to 0."""
-        by = self.source.get("paired_by", "their order" if self.ids is None else "their ids")
-        what = "set to 0" if "set_to_zero" in self.source else "left out"
-        return f"{by}; {what}: {self.source['lacking']}" if "lacking" in self.source else by
+        return f"{names}, {len(self)} items{inside} paired by {by}"
 
     @cached_property
     def values(self) -> IntArray:

@@ -131,7 +131,7 @@ def test_leaderboard(command_line, tmp_path):
     assert (code, proposal) == (2, ["leaderboard", "all.csv", "--systems", "a,b,c"])
     code, out, err = command_line(*proposal, "--correction", "max_t", "-o", "board.json")
     assert (code, out.partition(" ")[0], err) == (0, "c", "wrote board.json\n")
-    assert out.endswith("\n\npaired by the lines of one table\n")
+    assert out.endswith("\n\n3 systems, 30 items paired by the lines of one table\n")
     assert json.loads((tmp_path / "board.json").read_text())["systems"] == ["a", "b", "c"]
     assert command_line(*proposal, "--baseline", "a")[0] == 0
 

@@ -627,7 +627,8 @@ def _complete(
             raise ReadError(f"{about}; say what becomes of them (missing: drop or zero)")
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
-        left = {"set_to_zero" if zero else "left_out": int(lacking.sum()), "lacking": about}
+        left = {"set_to_zero" if zero else "left_out": int(lacking.sum())}
+        left["lacking"] = f"{'set to 0' if zero else 'left out'}: {about}"
         lines = lines if zero else lines[~lacking[item]]
     order = np.lexsort((lines["item"], lines["system"]))  # which is stable
     each = [x for _, x in lines.iloc[order].groupby("system")]
