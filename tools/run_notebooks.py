@@ -191,7 +191,8 @@ def small(png: str) -> str:
         picture = picture.resize(size, Image.Resampling.LANCZOS)
     for colours in COLOURS:
         held = BytesIO()
-        few = picture.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        median, plain = Image.Quantize.MEDIANCUT, Image.Dither.NONE
+        few = picture.quantize(colours, median, kmeans=1, dither=plain)
         few.save(held, "PNG", optimize=True)
         if held.tell() <= LARGEST:
             break

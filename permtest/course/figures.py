@@ -26,17 +26,15 @@ from permtest.plots import roles, sheet
 
 HERE = Path(__file__).parent
 COLOURS, DPI = 32, 100  # of a still
-ALPHA = 0.05  # the level of those who peek
-STILL_TOSSES = 20
+ALPHA, STILL_TOSSES = 0.05, 20  # the level of those who peek; labellings in a still of `Swap`
 
 of_state: Any = {"sync": True, "state": True}  # marks the traits of which a state is made
 
 
 def _module(name: str) -> str:
     """The module of a figure, with the style and the functions that all of them share before it."""
-    style, *code = (
-        (HERE / x).read_text("utf-8") for x in ("figures.css", "common.js", f"{name}.js")
-    )
+    parts = ("figures.css", "common.js", f"{name}.js")
+    style, *code = ((HERE / part).read_text("utf-8") for part in parts)
     return "\n".join([f"const STYLE = {json.dumps(style)};", *code])
 
 
@@ -103,20 +101,24 @@ class Swap(MovingFigure):
     def __init__(self, u: Any, v: Any, *, names: tuple[str, str], **state: Any) -> None:
         state = {"cards": np.flatnonzero(np.subtract(u, v))[:6].tolist()} | state
         state = {"labels": [f"sentence {i}" for i in state["cards"]]} | state
-        whole = {"u": np.asarray(u).tolist(), "v": np.asarray(v).tolist()}
-        super().__init__(names=list(names), **whole, **state)
+        u, v = (np.asarray(x).tolist() for x in (u, v))
+        super().__init__(u=u, v=v, names=list(names), **state)
 
     def _still(self, picture: Figure) -> str:
-        """What is there before a toss, after some, and after all."""
+        """What is there before a toss, after some, and after all; extreme leads are squares."""
         a, b = self.names
         shown = self.cards if self.view == "few" else range(len(self.u))
         d = np.subtract(self.u, self.v)[shown]
         law, lead = exact_perm_test(d, 0 * d).null_distribution, int(d.sum())
         coins = np.random.default_rng(self.seed).choice([-1, 1], (STILL_TOSSES, d.size))
-        tossed, counts = np.unique(coins @ d, return_counts=True)
-        panels = picture.subplots(1, 3)
-        panels[1].bar(tossed, counts, law.unit, **roles.NULL.area(panels[1]))
-        panels[2].bar(law.support, law.pmf, law.unit, **roles.NULL.area(panels[2]))
+        panels, tossed = picture.subplots(1, 3), np.sort(coins @ d)
+        heights = 1 + np.arange(tossed.size) - np.searchsorted(tossed, tossed)
+        for role, which in ((roles.NULL, np.less), (roles.TAIL, np.greater_equal)):
+            some, every = (which(abs(x), abs(lead)) for x in (tossed, law.support))
+            panels[1].plot(tossed[some], heights[some], **role.dot(panels[1], ls="none"))
+            look = role.area(panels[2], width=0.9 * law.unit, linewidth=0)
+            panels[2].bar(law.support[every], law.pmf[every], **look)
+        panels[0].set_ylabel("how often")
         titles = "the observed lead", f"{STILL_TOSSES} tosses", "all labellings"
         for ax, title in zip(panels, titles, strict=True):
             ax.axvline(lead, **roles.OBSERVED.line())
@@ -124,7 +126,7 @@ class Swap(MovingFigure):
         sheet.literal(picture.supxlabel(""), f"lead of {a} ({self.unit})", 60)
         return (
             f"Three frames: {a} leads {b} by {lead:+,} {self.unit} on {len(d):,} {self.item}s; the "
-            f"leads of {STILL_TOSSES} random labellings; the leads of all labellings."
+            f"leads of {STILL_TOSSES} random labellings, squares if as large; the leads of all."
         )
 
 
@@ -144,8 +146,7 @@ class Convolution(MovingFigure):
     start = Int(3, min=0).tag(**of_state)
 
     def __init__(self, differences: Any, **state: Any) -> None:
-        steps = np.asarray(differences)
-        super().__init__(differences=steps[steps != 0].tolist(), **state)
+        super().__init__(differences=[x for x in np.asarray(differences).tolist() if x], **state)
 
     def _still(self, picture: Figure) -> str:
         """What it shows at first, without the two copies."""
@@ -176,8 +177,7 @@ class Peeking(MovingFigure):
         from scipy.stats import binom
 
         n, ax = np.arange(1, self.items + 1), picture.subplots()
-        coins = np.random.default_rng(self.seed)
-        signs = coins.choice([-1, 1], (self.experiments, self.items))
+        signs = np.random.default_rng(self.seed).choice([-1, 1], (self.experiments, self.items))
         fewer = (n - np.abs(signs.cumsum(axis=1))) // 2
         p = np.minimum(2 * binom.cdf(fewer, n, 0.5), 1.0)
         ax.plot(n, p[p.min(axis=1).argmin()], **roles.TAIL.line())
