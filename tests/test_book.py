@@ -74,10 +74,12 @@ def test_a_notebook_can_be_run_and_downloaded(book):
 def test_solutions_are_folded_and_pictures_have_texts():
     picture = {"output_type": "display_data", "data": {"image/png": "", "text/plain": "p = 1"}}
     cells = [
+        {"metadata": {"tags": ["setup"]}},
         {"metadata": {"tags": ["solution"]}},
         {"metadata": {"alt": "a bell"}, "outputs": [picture]},
     ]
-    folded, drawn = prepared({"cells": cells})["cells"]
+    first, folded, drawn = prepared({"cells": cells})["cells"]
+    assert first["metadata"]["tags"] == ["setup", "hide-input"]
     assert folded["metadata"]["tags"] == ["solution", "hide-cell"]
     assert drawn["metadata"]["mystnb"] == {"image": {"alt": "a bell"}}
     assert [list(output["data"]) for output in drawn["outputs"]] == [["image/png"], ["text/plain"]]

@@ -46,6 +46,8 @@ COMPILED = ("numpy", "scipy", "pandas", "joblib", "matplotlib")
 #: without it.
 PURE = ("anywidget", "comm", "ipywidgets", "jinja2", "jupyterlab_widgets", "markupsafe")
 PURE += ("psygnal", "pyyaml", "tqdm", "typing_extensions")
+#: What Sphinx folds away of cells with these tags, as Jupyter does.
+FOLDED = {"setup": "hide-input", "draw": "hide-input", "solution": "hide-cell"}
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 TRACKER = "@jupyterlab/notebook-extension:tracker"
 WHEELS = "../../../../pypi"  # as seen from the script of that extension
@@ -85,15 +87,15 @@ def gather(source: Path) -> None:
 
 
 def prepared(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Tell Sphinx of a notebook what Jupyter knows: solutions are folded away, pictures have texts.
+    """Tell Sphinx of a notebook what Jupyter knows: what is folded away, and texts of pictures.
 
     Moving figures get their script; below the still of a widget stands its sentence.
     """
     moving = []
     for cell in notebook["cells"]:
         metadata = cell["metadata"]
-        if "solution" in metadata.get("tags", ()):
-            metadata["tags"].append("hide-cell")
+        tags = metadata.get("tags", [])
+        tags += [FOLDED[tag] for tag in tags if tag in FOLDED]
         for output in cell.get("outputs", []).copy():
             data, about = output.get("data", {}), output.get("metadata", {})
             if alt := metadata.get("alt") or about.get("image/png", {}).get("alt"):
