@@ -72,13 +72,6 @@ class MultinomialSum:
         weights = [w for i in kept for w in tables[i][1]]
         return cls(steps, weights, starts, np.array(counts, dtype=np.int64), offset, unit)
 
-    @classmethod
-    def of_coins(cls, widths: Ints, counts: Ints) -> MultinomialSum:
-        """``counts[k]`` entries move by ``widths[k]``, each with probability 1/2."""
-        steps = np.stack([0 * widths, widths], axis=1).ravel()
-        starts = np.arange(0, steps.size, 2, dtype=np.intp)
-        return cls(steps, [1, 1] * widths.size, starts, counts)
-
     @cached_property
     def sizes(self) -> Ints:
         """How many steps each table has."""
@@ -299,8 +292,6 @@ def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]
     """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
     half, shares = m // 2 + 1, tilt.shares.astype(np.float64)
     alive = np.arange(half, dtype=np.int64)
-    if np.all(law.sizes == 2):
-        alive = alive[_two_point_bound(law, shares, m) < CUT + 1]
     logs = np.zeros(alive.size)
     centred = law.steps - np.repeat(tilt.means, law.sizes)
     spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
@@ -325,17 +316,6 @@ def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]
                 f"{law.counts.size:,} different items have {m:,} likely sums; that takes too long"
             )
     return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
-
-
-def _two_point_bound(law: MultinomialSum, shares: Floats, m: int) -> Floats:
-    """A lower bound of -log |phi| at all frequencies up to m / 2, where tables have two steps."""
-    # An item has -1/2 log(1 - x), x = 4 q (1 - q) sin^2(theta step / 2), which is at least
-    # x / 2 + x^2 / 4: a sum of cosines, which is a Fourier transform.
-    x = 4 * shares[::2] * shares[1::2]
-    once, twice = law.counts * (x / 4 + x * x / 8), law.counts * x * x / 32
-    places = np.concatenate([law.tops, 2 * law.tops])
-    waves = np.fft.rfft(_dense(places, np.concatenate([-once, twice]), m)).real
-    return np.asarray(waves + (law.counts * (x / 4 + 3 / 32 * x * x)).sum())
 
 
 def _add_up(

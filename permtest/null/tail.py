@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
 from itertools import combinations
-from math import inf, log
+from math import ceil, exp, inf, log
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,8 +45,15 @@ from permtest.null.distribution import (
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.multinomial_sum import MultinomialSum
-from permtest.null.tail_kernels import tail_sum, tilt_towards, upper_tails
+from permtest.null.tail_kernels import (
+    OUTSIDE,
+    SMALL,
+    newton,
+    reach,
+    tail_sum,
+    tilt_towards,
+    upper_tails,
+)
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -56,9 +63,14 @@ IN_NUMPY, COSINE = 200, 10
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
 MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
+#: Points of the lattice in NumPy, looks at a width, and how many at a time.
+MOST_POINTS, MOST_LOOKS, AT_ONCE = 2**22, 2**27, 2**20
+#: Extended precision, where the platform has it: exponents of small p have thousands of units.
+EXTENDED = np.longdouble
+EXTENDED_EPS = float(np.finfo(EXTENDED).eps)
 #: In NumPy, dynamic programming is quicker than the tilted tail of so few pairs that differ,
 #: if it updates no more cells.
-PAIRS, SHORT = 300, 10**6
+PAIRS, SHORT = 200, 5 * 10**7
 #: Looks that are always granted, because so few take no time.
 LEAST = 10**5
 #: The second try is hopeless where the largest width has so many cells, unless widths are few: each
@@ -102,7 +114,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     fits, steps = law.top < 2**53 and room <= 2**62, 21 * law.deviation * law.widths.size
     if fits and not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
-            return MultinomialSum.of_coins(law.widths, law.counts).tail(t0)
+            return tail_in_numpy(law, t0)
     if fits and NUMBA:
         tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
         ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
@@ -117,6 +129,80 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
         "distinct sizes of differences would take too long; "
         "method='bracket' gives bounds that contain it, monte_carlo an estimate",
     )
+
+
+@_by_symmetry
+def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
+    """The same by arrays, with the formulas of `tail_kernels` in extended precision."""
+    widths, counts, whole = law.widths, law.counts, 2 * t0 - law.top
+    tau = newton(widths, counts, 0.5 * whole)
+    x = EXTENDED(tau) * widths
+    odds, likely = np.exp(-x), x > 2.0
+    # Entries that are likely to move are measured from where they move to, in what follows.
+    whole -= int((widths * counts)[likely].sum())
+    rest = np.where(likely, -2 * odds / (1 + odds), np.tanh(x / 2))
+    even = np.log1p(2 * np.sinh(np.minimum(x, 2.0) / 4) ** 2)
+    parts = np.where(likely, np.log1p(odds) - np.log(EXTENDED(2)), even)
+    high = parts @ counts - EXTENDED(tau) * whole / 2  # K(tau) - tau t0
+    error = 8 * EXTENDED_EPS * (float(np.abs(parts) @ counts) + tau * abs(whole))
+    shift = float((rest * widths) @ counts - whole) / 2
+    spread = (4 * odds / (1 + odds) ** 2).astype(np.float64)
+    squares = 0.25 * counts * widths.astype(np.float64) ** 2
+    variance = float(squares @ spread)
+    far = reach(OUTSIDE, variance, float(squares.sum()), float(widths[-1]))
+    cells = min(ceil(max(far + shift, 0.0)) + 1, law.top - t0 + 1)
+    m = cells + ceil(max(far - shift, 0.0)) + 1
+    m += -m % (1 << max(m.bit_length() - 4, 0))  # a length that a Fourier transform takes quickly
+    if m > law.top:
+        m, cells = law.top + 1, law.top - t0 + 1
+    tilt, cut = (likely, rest.astype(np.float64), spread), SMALL + log(1 + variance) / 2
+    factor, rough = _at_frequencies(law, whole, tilt, m, cells, tau, cut)
+    if factor <= 4 * rough:
+        raise TooHard("the tail is lost in rounding")
+    low = float(high - EXTENDED(float(high)))
+    return Probability.of_product(float(high), low, factor, error + rough / (factor - rough))
+
+
+def _at_frequencies(
+    law: TwoPointSum, whole: int, tilt: Any, m: int, cells: int, tau: float, cut: float
+) -> tuple[float, float]:
+    """E_tau[exp(-tau (T - t0)); T >= t0] as a sum over frequencies, and a bound on its error."""
+    if m > MOST_POINTS:
+        raise TooHard("the lattice of the tail has too many points for NumPy")
+    # As -log(1 - y) >= y + y^2 / 2 for y = spread sin^2, sums of cosines bound -log |phi|.
+    widths, counts, spread = law.widths, law.counts, tilt[2]
+    once, twice = counts * spread * (1 / 4 + spread / 8), counts * spread**2 / 32
+    places = np.concatenate([widths, 2 * widths]) % m
+    waves = np.fft.rfft(np.bincount(places, np.concatenate([-once, twice]), m)).real
+    which = np.flatnonzero(waves + (once - twice).sum() < cut + 1)
+    if which.size * widths.size > MOST_LOOKS:
+        raise TooHard("too many frequencies matter for NumPy")
+    total, error = 0.0, (2 + 2 / tau) * exp(-cut) * m
+    for j in np.array_split(which, 1 + which.size * widths.size // AT_ONCE):
+        size, angle, rounding = _log_phi(law, whole, tilt, m, j)
+        z, turn = tau + 2j * np.pi * j / m, j * cells % m * (2 * np.pi / m)
+        terms = np.exp(size + 1j * angle) * np.expm1(-tau * cells - 1j * turn) / np.expm1(-z)
+        terms *= np.where((j == 0) | (2 * j == m), 1, 2)
+        total, error = total + terms.real.sum(), error + np.abs(terms) @ rounding
+    return float(total) / m, float(error) / m + 2 * exp(-OUTSIDE)
+
+
+def _log_phi(law: TwoPointSum, whole: int, tilt: Any, m: int, j: Ints) -> tuple[Floats, ...]:
+    """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m."""
+    (likely, rest, spread), counts = tilt, law.counts
+    place = np.multiply.outer(j, law.widths)
+    turns = (2 * place + m) // (2 * m)
+    half = np.pi / m * (place - m * turns)  # angles are reduced in integers
+    sine, cosine = np.sin(half), np.cos(half)
+    y = spread * sine**2
+    square = np.where(y < 0.5, 1 - y, np.maximum(cosine**2 + (rest * sine) ** 2, 1e-300))
+    logs = np.where(y < 0.5, np.log1p(-np.minimum(y, 0.5)), np.log(square))
+    across = np.where(likely, rest * sine * cosine, rest * sine)
+    turn = np.arctan2(across, np.where(likely, 1 + rest * sine**2, cosine))
+    size, odd = 0.5 * logs @ counts, np.where(likely, 0, turns) @ counts % 2
+    angle = turn @ counts + np.pi * (odd - j * (whole % (2 * m)) % (2 * m) / m)
+    rough = np.abs(half) * (np.abs(rest) + spread * np.abs(sine * cosine)) / square
+    return size, angle, EPS * (8 - 3 * size + (2 * rough + 4 * np.abs(turn)) @ counts)
 
 
 @_by_symmetry

@@ -85,8 +85,7 @@ def add_product(a: float, b: float, high: float, low: float) -> tuple[float, flo
     return total, low
 
 
-@jit
-def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
+def newton(widths: Ints | Floats, counts: Ints, excess: float) -> float:
     """tau at which the tilted mean is the threshold, but no less than one over the deviation."""
     # sum_k c_k w_k tanh(tau w_k / 2) / 2 = excess; the left side is concave, so that Newton's
     # method rises to the root. Any tau > 0 gives the right tail; here the mass is where it begins.
@@ -101,6 +100,9 @@ def find_tilt(widths: Ints | Floats, counts: Ints, excess: float) -> float:
             break
         tau += gap / slope
     return float(max(tau, 1.0 / np.sqrt(variance)))
+
+
+find_tilt = jit(newton)
 
 
 @jit

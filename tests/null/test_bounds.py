@@ -180,7 +180,8 @@ def test_logarithms_of_tails(kind, share):
     """The exponent of tables, and p from the logarithms of cells, with errors of both."""
     law = law_of(LAWS[kind])
     t0 = int(law.top * share) + 1
-    coins = multinomial_sum.MultinomialSum.of_coins(law.widths, law.counts)
+    tables = [([0, w], [1, 1], c) for w, c in zip(law.widths, law.counts.tolist(), strict=True)]
+    coins = multinomial_sum.MultinomialSum.of(tables)
     tilt = multinomial_sum._tilt_to(coins, t0)
     centred, ahead = (
         coins.steps - np.repeat(tilt.means, coins.sizes),

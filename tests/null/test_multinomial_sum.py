@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest._errors import TooHard
-from permtest.null.multinomial_sum import MultinomialSum, _tilted, _two_point_bound
+from permtest.null.multinomial_sum import MultinomialSum
 from tests import naive
 from tests.null import relative_error
 
@@ -98,17 +98,3 @@ def test_what_is_out_of_reach_is_refused():
         wide.distribution()
     with pytest.raises(MemoryError, match="bits"):
         wide.tail_fraction(10)
-
-
-@pytest.mark.parametrize("tau", [0.0, 0.002, 0.02])
-def test_the_bound_of_two_point_tables_is_one(tau):
-    """On -log of the characteristic function, at every frequency."""
-    rng = np.random.default_rng(1)
-    widths, counts, m = rng.integers(1, 500, 40), rng.integers(1, 9, 40), 720
-    law = MultinomialSum.of_coins(widths, counts)
-    shares = _tilted(law, tau).shares.astype(np.float64)
-    turns = np.exp(2j * np.pi * np.outer(np.arange(m // 2 + 1), widths) / m)
-    exact = -np.log(np.abs(shares[::2] + shares[1::2] * turns)) @ counts
-    bound = _two_point_bound(law, shares, m)
-    assert np.all(bound <= exact + 1e-9)
-    assert bound.max() > 0.4 * exact[bound.argmax()]

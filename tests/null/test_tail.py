@@ -12,10 +12,18 @@ from hypothesis import strategies as st
 from permtest.null.convolution import EPS, log_cells
 from permtest.null.distribution import from_widths
 from permtest.null.enumeration import count_labellings, count_tail
-from permtest.null.tail import TooHard, attempts, shorten, tail_dp, tail_fft, tail_tilted
+from permtest.null.tail import (
+    TooHard,
+    attempts,
+    shorten,
+    tail_dp,
+    tail_fft,
+    tail_in_numpy,
+    tail_tilted,
+)
 from tests.null import counted, holds, law_of, relative_error
 
-TAILS = [tail_tilted, tail_dp, tail_fft]
+TAILS = [tail_tilted, tail_in_numpy, tail_dp, tail_fft]
 EACH_TAIL = pytest.mark.parametrize("tail", TAILS)
 RNG = np.random.default_rng(0)
 
@@ -94,7 +102,7 @@ def binomial_tail(n, t0):
 def test_many_equal_pairs(deviations):
     n = 50_000
     t0 = round(n / 2 + deviations * n**0.5 / 2)
-    for tail in (tail_tilted, tail_fft):
+    for tail in (tail_tilted, tail_in_numpy, tail_fft):
         found = tail(law_of(np.ones(n)), t0)
         assert relative_error(found, binomial_tail(n, t0)) <= found.error_bound <= 1e-12
 
