@@ -27,25 +27,22 @@ Steps: TypeAlias = Callable[..., float]
 #: Whether Numba is installed. It is an accelerator: without it all runs, in Python and NumPy.
 NUMBA = find_spec("numba") is not None
 #: Additions of arrays that take as long in NumPy as Numba takes to be loaded.
-LONG = 10**8
+LONG = 1e8
 
-_loaded = [False]
-
-
-def worth_compiling(steps: float) -> bool:
-    """Whether so many steps go to a kernel: compiled code is loaded, or worth being loaded."""
-    return NUMBA and (_loaded[0] or steps > LONG)
+#: Work of more steps goes to a kernel: all, where compiled code is loaded or much work follows.
+patience = LONG if NUMBA else inf
 
 
 def compile_from_now_on() -> None:
     """Take kernels for short work too, because much of it follows."""
-    _loaded[0] = NUMBA
+    global patience
+    patience = 0.0 if NUMBA else inf
 
 
 def compiled_or(plain: Any, steps: Steps = lambda *_: inf) -> Callable[[Kernel], Kernel]:
     """`jit` for a kernel in whose place `plain`, the same in NumPy, runs without Numba.
 
-    Where `steps` says how many it takes in NumPy, also while that is not `worth_compiling`.
+    Where `steps` says how many it takes in NumPy, also while those are within `patience`.
     """
     return lambda function: jit(function, plain, steps)
 
@@ -61,7 +58,8 @@ def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> K
             return np.errstate(all="ignore")(function)
         from numba import njit
 
-        _loaded[0], names = True, function.__globals__
+        compile_from_now_on()
+        names = function.__globals__
         for name in function.__code__.co_names:
             if hasattr(names.get(name), "compiled"):  # a kernel that this one calls
                 names[name] = names[name].compiled()
@@ -72,7 +70,7 @@ def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> K
 
     @wraps(function)
     def call(*args: Any) -> Any:
-        if plain is not None and not worth_compiling(steps(*args)):
+        if plain is not None and steps(*args) <= patience:
             return plain(*args)
         try:
             return compiled()(*args)

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from permtest._jit import compile_from_now_on, worth_compiling
+from permtest import _jit
 
 RNG: TypeAlias = "np.random.Generator | int | None"
 
@@ -95,7 +95,7 @@ def _side_by_side(
         import joblib
 
         workers = joblib.Parallel(return_as="generator", **options or {})
-        work = joblib.delayed(partial(_like_here, worth_compiling(0), function))
+        work = joblib.delayed(partial(_like_here, not _jit.patience, function))
         every = workers(work(chunk, *shared) for chunk in chunks[done:])
         try:
             for found in every:
@@ -108,7 +108,7 @@ def _side_by_side(
 def _like_here(compiled: bool, function: Callable[..., R], *arguments: Any) -> R:
     """Call a function in a worker with the kernels that this process would take."""
     if compiled:
-        compile_from_now_on()
+        _jit.compile_from_now_on()
     return function(*arguments)
 
 

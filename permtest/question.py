@@ -41,8 +41,17 @@ from permtest.scores import (
     check_length,
     check_names,
     cluster_numbers,
+    names_of,
 )
-from permtest.statistics import MeanOfRatios, Statistic, check_alternative, lookup, measured
+from permtest.statistics import (
+    ALTERNATIVES,
+    STATISTICS,
+    MeanOfRatios,
+    Statistic,
+    check_alternative,
+    lookup,
+    measured,
+)
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
@@ -129,7 +138,8 @@ class Question:
     def statistic(self) -> Any:
         """t(u, v): the sum, a mean, the difference of the two measures, or h."""
         if self.h is None and self.measure is None:
-            return unscaled(self.observed, self.scale * self.divisor)
+            observed, whole = self.observed_sums[0], self.scale * self.divisor
+            return observed if whole == 1 else unscaled(observed, whole)
         value = self.exact(self.observed_sums)
         return value if self.measure is None else float(value)
 
@@ -220,13 +230,14 @@ class Question:
     @cached_property
     def thresholds(self) -> tuple[int, int] | None:
         """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
-        top, out, turn = self.law.top, self.moved_by, self._direction
-        if turn:
+        top, out, plain = self.law.top, self.moved_by, self.lattice is None and self.h is None
+        if turn := 1 if plain else self._direction:
             # Two-sided means as far from the centre of the null law, about which every sum of
             # effects is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's
             # h(x) = |x|.
-            t = self._cell(self.observed_sums)
-            assert t is not None, "what was observed has a cell"
+            t = (self.observed_sums[0] - self.law.offset) // self.law.unit
+            if not plain:
+                t = self._cell(self.observed_sums) or 0
             if self.alternative == "two-sided":
                 return min(t, top - t) - out, max(t, top - t) + out
             upper = (self.alternative == "greater") == (turn > 0)
@@ -373,23 +384,26 @@ def ask(
     clusters: Any = None,
 ) -> Question:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
-    check_alternative(alternative)
-    entry = lookup(statistic)
-    if g is not None or h is not None:
+    known = STATISTICS.get(statistic) if isinstance(statistic, str) else None
+    entry = known or lookup(statistic)
+    if g is not None or h is not None or alternative not in ALTERNATIVES:
         _check_options(entry, g, h, alternative)
     if clusters is not None:
         check_aligned(u, clusters, ("u", "clusters"))
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is not None:
         return _ask_of_entries(u, v, g, names, clusters, how)
-    data = two_systems(u, v, entry, names).clustered(clusters)
-    how |= {"names": data.names, "score": data.score}
+    data = two_systems(u, v, entry, names)
+    if clusters is not None:
+        data = data.clustered(clusters)
+    how |= {"names": data.systems, "score": data.score}
     how["n_entries"] = None if data.clusters is None else len(data)
-    return _ask_of_measure(data, entry, how) if entry.columns else _ask_of_scores(data, entry, how)
+    return _ask_of_measure(data, entry, how) if entry.hits else _ask_of_scores(data, entry, how)
 
 
 def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
-    """Refuse what cannot be combined."""
+    """Refuse what is unknown or cannot be combined."""
+    check_alternative(alternative)
     if not (h is None or callable(h)):
         raise TypeError(f"h={h!r} must be a function of the sum, or of all sums if g is a list")
     if entry.columns:
@@ -419,10 +433,9 @@ def two_systems(
             how = f"choose two with {first}.pair(i, j), or use compare_many"
             raise ValueError(f"{first} has {len(u.systems)} systems; {how}")
         return u if names is None else replace(u, systems=check_names(names))
-    if entry is None or not entry.columns:
-        return Scores.of(u, v, names, labels=labels)
-    one, other = check_names(names or labels)
-    return Scores.of_counts({one: u, other: v}, labels=labels)
+    names = check_names(names) if names else names_of(u, v, labels)
+    make = Scores.of_counts if entry is not None and entry.hits else Scores.of_columns
+    return make(dict(zip(names, (u, v), strict=True)), labels=labels)
 
 
 def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
@@ -432,23 +445,25 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
             f"statistic={entry.name!r} takes one score for each entry, but there are "
             f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
-    units, h, scale, upper = data.units, how["h"], data.scale, data.higher_is_better
-    off = Fraction(sum(units.tolerance or ()) * (1 + 1e-12))
+    h, scale, upper = how["h"], data.scale, data.higher_is_better
+    arrays = data.arrays if data.clusters is None else data.units.arrays
+    off = Fraction(sum(data.tolerance or ()) * (1 + 1e-12))
     tolerance = ceil(2 * off * scale)  # two sums are compared, each of which may be off
     if h is not None and tolerance:
         raise ValueError(
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
             "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
-    law, u, v = group_differences(units.u, units.v)
+    law, u, v = group_differences(*arrays)
     divisor = max(len(data), 1) if entry.name == "mean" else 1
+    whole = scale * divisor
     return Question(
         law=law,
         observed_sums=(u - v,),
         data=data,
         metric=entry.name if h is None else f"{function_name(h, 'h')}({entry.name})",
         title=data.score or (entry.unit if h is None else "") or "points",
-        scores=(unscaled(u, scale * divisor), unscaled(v, scale * divisor)),
+        scores=(u, v) if whole == 1 else (unscaled(u, whole), unscaled(v, whole)),
         scale=scale,
         divisor=divisor,
         tolerance=tolerance,

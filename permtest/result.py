@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ldexp, prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,13 @@ ONE_SIDED = {"greater": "higher", "less": "lower"}
 #: Cell updates that take about a second; with fewer informative entries than the latter no
 #: probability is below 2^-1000.
 AFFORDABLE, NO_UNDERFLOW = 10**9, 1000
+
+
+#: What a result says as its question does.
+SAME = (
+    *("statistic", "alternative", "metric", "names", "n_entries", "scores", "score"),
+    *("higher_is_better", "reading"),
+)
 
 
 class Samples(NamedTuple):
@@ -436,8 +444,7 @@ def answer(
 ) -> PermutationTestResult:
     """The result of a question, solved by a method or as said."""
     p, method, reason = solution or solve(question, method)
-    same = ("statistic", "alternative", "metric", "names", "n_entries", "scores")
-    known = {x: getattr(question, x) for x in (*same, "score", "higher_is_better", "reading")}
+    known = dict(zip(SAME, attrgetter(*SAME)(question), strict=True))
     if question.lattice is not None:
         known |= {"parts": question.parts, "sums": question.observed_sums}
         known |= {"other_sums": question.other_sums, "rank": question.rank}

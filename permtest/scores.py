@@ -153,7 +153,7 @@ class Scores:
             If a value is missing or infinite, if the lengths differ, or if two pandas columns
             carry different indexes.
         """
-        names = check_names(names or names_of(u, v, labels))
+        names = check_names(names) if names else names_of(u, v, labels)
         return cls.of_columns(dict(zip(names, (u, v), strict=True)), labels=labels, **fields)
 
     @classmethod
@@ -161,15 +161,18 @@ class Scores:
         cls, columns: Mapping[str, Any], *, labels: Sequence[str] = (), **fields: Any
     ) -> Scores:
         """Validate a column of scores for each of two or more systems, by name, as `of` does."""
-        labels, arrays = labels or [f"scores[{x!r}]" for x in columns], list(columns.values())
-        for label, other in zip(labels, arrays, strict=True):
-            check_aligned(arrays[0], other, (labels[0], label))
-        found, scale, off, reading = in_common_units(arrays, labels)
-        for label, column in zip(labels, found, strict=True):
-            check_length(found[0], column, (labels[0], label))
-        sums = None if off is None else tuple(float(x.sum()) for x in off)
-        how = {"scale": scale, "tolerance": sums, "reading": reading}
-        return cls(found, tuple(columns), **how | fields)
+        labels, given = labels or [f"scores[{x!r}]" for x in columns], list(columns.values())
+        ready = True  # integers already
+        for label, x in zip(labels, given, strict=True):
+            check_aligned(given[0], x, (labels[0], label))
+            ready = ready and type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.int64
+        if not ready:
+            given, scale, off, reading = in_common_units(given, labels)
+            sums = None if off is None else tuple(float(x.sum()) for x in off)
+            fields = {"scale": scale, "tolerance": sums, "reading": reading} | fields
+        for label, x in zip(labels, given, strict=True):
+            check_length(given[0], x, (labels[0], label))
+        return cls(given, tuple(columns), **fields)
 
     @classmethod
     def of_counts(
@@ -442,6 +445,7 @@ def check_names(names: tuple[str, str]) -> tuple[str, str]:
 
 def names_of(u: Any, v: Any, labels: tuple[str, str] = ("u", "v")) -> tuple[str, str]:
     """Names of the columns where they carry any that differ."""
-    names = getattr(u, "name", ""), getattr(v, "name", "")
-    a, b = (x if isinstance(x, str) and x else y for x, y in zip(names, labels, strict=True))
+    a, b = getattr(u, "name", ""), getattr(v, "name", "")
+    a = a if isinstance(a, str) and a else labels[0]
+    b = b if isinstance(b, str) and b else labels[1]
     return (a, b) if a != b else labels

@@ -30,6 +30,7 @@ LARGEST_WEIGHT = 2**36
 
 #: What the alternative hypothesis says of the first system's statistic.
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+ALTERNATIVES = get_args(Alternative)
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ _MEASURES = (
 )
 
 #: The table of statistics.
-STATISTICS: dict[str, Statistic] = {
+STATISTICS: dict[Any, Statistic] = {
     entry.name: entry for entry in (*_SUMS, *_MEASURES, *map(_macro, _MEASURES))
 }
 
@@ -208,7 +209,7 @@ def lookup(name: str | Statistic) -> Statistic:
 
 def check_alternative(alternative: str) -> None:
     """Raise ValueError unless `alternative` is one of scipy's three."""
-    check_option("alternative", alternative, get_args(Alternative))
+    check_option("alternative", alternative, ALTERNATIVES)
 
 
 # ---- labels --------------------------------------------------------------------------------------

@@ -18,14 +18,6 @@ machine_code = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def loaded(monkeypatch):
-    """Whether compiled code counts as loaded, which can be set."""
-    state = [False]
-    monkeypatch.setattr(_jit, "_loaded", state)
-    return state
-
-
 def test_without_a_folder_to_keep_machine_code_in():
     """As where package and home are read-only; here because the source has no file."""
     namespace: dict = {}
@@ -51,7 +43,8 @@ def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
 
 
 @machine_code
-def test_short_work_is_numpy_until_compiled_code_is_loaded(loaded):
+def test_short_work_is_numpy_until_compiled_code_is_loaded(monkeypatch):
+    monkeypatch.setattr(_jit, "patience", _jit.LONG)
     called = []
 
     def plain(n: int) -> int:
@@ -63,9 +56,9 @@ def test_short_work_is_numpy_until_compiled_code_is_loaded(loaded):
         return n + 1
 
     assert successor(7) == 8
-    assert (called, loaded) == ([7], [False])
+    assert (called, _jit.patience) == ([7], _jit.LONG)
     assert successor(10**9) == 10**9 + 1
-    assert (successor(7), called, loaded) == (8, [7], [True])
+    assert (successor(7), called, _jit.patience) == (8, [7], 0.0)
 
 
 CASES = {
@@ -84,9 +77,10 @@ CASES = {
 @machine_code
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("n", [12, 90])
-def test_a_test_has_one_answer_however_kernels_run(name, n, loaded):
+def test_a_test_has_one_answer_however_kernels_run(name, n, monkeypatch):
     found = []
-    for loaded[0] in (False, True):
+    for patience in (_jit.LONG, 0.0):
+        monkeypatch.setattr(_jit, "patience", patience)
         result = CASES[name](np.random.default_rng(n), n)
         ends = result.confidence_interval() if name not in ("f1", "sampled") else ()
         numbers = (result.pvalue, result.log10_pvalue, result.error_bound or 0.0, *ends)

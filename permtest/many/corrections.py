@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from permtest._jit import Floats, Ints, compile_from_now_on, compiled_or, worth_compiling
+from permtest import _jit
+from permtest._jit import Floats, Ints, compile_from_now_on, compiled_or
 from permtest._random import in_parallel, seeds, stream
 from permtest.integers import IntArray, with_room
 from permtest.interval import score_ends
@@ -90,7 +91,7 @@ def max_t(
     pairs = first[order], second[order], weights, seen - TIE * np.abs(seen) - rounded
     short = np.abs(items).sum(axis=0).max(initial=0) < SHORT
     items = items.astype(np.float32 if short else np.float64)
-    if worth_compiling(10 * size * order.size):  # for all chunks, each of which is short
+    if 10 * size * order.size > _jit.patience:  # for all chunks, each of which is short
         compile_from_now_on()
     chunks = [range(x, min(x + BLOCK, size)) for x in range(0, size, BLOCK)]
     hits = sum(in_parallel(_hits, chunks, origin, items, sums, *pairs, what="random labellings"))

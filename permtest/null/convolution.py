@@ -22,8 +22,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import _jit
 from permtest._errors import TooHard
-from permtest._jit import Floats, compiled_or, worth_compiling
+from permtest._jit import Floats, compiled_or
 from permtest.null.distribution import (
     EPS,
     MAX_CELLS,
@@ -97,7 +98,7 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
     widths = np.minimum(law.widths, size).astype(np.int64)
     # NumPy takes some microseconds an entry, and a nanosecond a cell.
     steps = float(law.n_informative) * (4_000 + size)
-    fold, n = add_steps if worth_compiling(steps) else _add_steps, 1
+    fold, n = add_steps if steps > _jit.patience else _add_steps, 1
     # Below the cells are as many zeros as entries may move by.
     table, spare = np.zeros((2, int(widths.max(initial=0)) + size))
     table[-size] = MASS

@@ -18,13 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import exp, gcd, inf, ldexp, log, log1p, log10
+from math import exp, inf, ldexp, log, log1p, log10
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import _jit
 from permtest._jit import Floats, Ints, compiled_or, jit
 from permtest.integers import IntArray, exact_dot, exact_sum, largest, with_room
 
@@ -297,19 +298,13 @@ class TwoPointSum:
     widths: NDArray[Any]
     #: How many entries have each width.
     counts: Ints
+    #: How many entries can change S at all.
+    n_informative: int
+    #: The largest value of T; the lattice has ``top + 1`` cells.
+    top: int
     #: Probabilities of the lower and of the upper value; 1/2 each under the null hypothesis.
     stay: Floats
     move: Floats
-
-    @cached_property
-    def n_informative(self) -> int:
-        """How many entries can change S at all."""
-        return int(self.counts.sum())
-
-    @cached_property
-    def top(self) -> int:
-        """The largest value of T; the lattice has ``top + 1`` cells."""
-        return exact_dot(self.widths, self.counts)
 
     @property
     def deviation(self) -> float:
@@ -344,8 +339,9 @@ class TwoPointSum:
 
     def only(self, chosen: NDArray[np.bool_]) -> TwoPointSum:
         """The sum over the entries of some widths alone."""
-        widths, odds = _narrow(self.widths[chosen]), (self.stay[chosen], self.move[chosen])
-        return TwoPointSum(self.n, self.offset, self.unit, widths, self.counts[chosen], *odds)
+        widths, counts = _narrow(self.widths[chosen]), self.counts[chosen]
+        known = int(counts.sum()), exact_dot(widths, counts), self.stay[chosen], self.move[chosen]
+        return TwoPointSum(self.n, self.offset, self.unit, widths, counts, *known)
 
     def tilted(self, tau: float) -> TwoPointSum:
         """The exponentially tilted law, P_tau(T = t) proportional to P(T = t) exp(tau t)."""
@@ -366,13 +362,14 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, in
         rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
         facts, starts = np.zeros((1, 5), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
-        count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
-        total_u, total_v, unit, top, _ = facts[0].tolist()
+        count = count_rows if ONE_TEST + ENTRY * u.size > _jit.patience else _count_rows
+        count((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
+        total_u, total_v, unit, top, differing = facts[0].tolist()
         if unit > 0:
             k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
-            step, half = 2 * unit if k else 1, np.full(k, 0.5)
-            law = TwoPointSum(u.size, -top * unit, step, widths[:k], counts[:k], half, half)
-            return law, total_u, total_v
+            start, step, half = -top * unit, 2 * unit if k else 1, np.full(k, 0.5)
+            known = widths[:k], counts[:k], differing, top, half, half
+            return TwoPointSum(u.size, start, step, *known), total_u, total_v
     u, v = with_room(u), with_room(v)
     widths, counts = count_values(np.abs(u - v))
     # An entry of difference d goes from -d to d.
@@ -387,8 +384,8 @@ def from_widths(n: int, widths: NDArray[Any], counts: Ints, offset: int = 0) -> 
     unit = int(np.gcd.reduce(widths)) if widths.size else 1
     if unit != 1:
         widths = widths // unit
-    half = np.full(widths.size, 0.5)
-    return TwoPointSum(n, offset, unit, _narrow(widths), counts, half, half)
+    sizes, half = (int(counts.sum()), exact_dot(widths, counts)), np.full(widths.size, 0.5)
+    return TwoPointSum(n, offset, unit, _narrow(widths), counts, *sizes, half, half)
 
 
 def _narrow(widths: NDArray[Any]) -> NDArray[Any]:
@@ -441,9 +438,8 @@ def as_two_point_sum(pmfs: LocalLaws) -> TwoPointSum:
     laws = sorted(law for law in seen if law[0] > 0)
     counts = np.array([seen[law] for law in laws], dtype=np.int64)
     widths, stays, moves = np.array(laws, dtype=object).reshape(-1, 3).T
-    unit = gcd(*widths) or 1
-    odds = stays.astype(np.float64), moves.astype(np.float64)
-    return TwoPointSum(len(pmfs), offset, unit, _narrow(widths // unit), counts, *odds)
+    found = from_widths(len(pmfs), widths, counts, offset)
+    return replace(found, stay=stays.astype(np.float64), move=moves.astype(np.float64))
 
 
 def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
@@ -465,6 +461,8 @@ def attainable(law: TwoPointSum) -> NDArray[np.bool_]:
 ManyLaws: TypeAlias = tuple[Ints, Ints, Ints]
 #: Differences below this are counted in tables that stay in the fastest cache.
 TABLE = 1024
+#: What a test takes in NumPy, and each of its entries, in additions.
+ONE_TEST, ENTRY = 40_000.0, 10
 
 
 def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
@@ -473,8 +471,9 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
     end = 0
     for r in range(first.size):
         starts[r], a, b = end, u[first[r]], v[second[r]]
+        low, high = min(a.min(initial=0), b.min(initial=0)), max(a.max(initial=0), b.max(initial=0))
         facts[r] = 0
-        if max(largest(a), largest(b)) * max(a.size, 2) >= 2**61:
+        if max(int(high), -int(low)) * max(a.size, 2) >= 2**61:
             continue
         table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
         if table.size > TABLE:
@@ -509,10 +508,7 @@ def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[int, int, int]:
     return int(total_u), int(total_v), int(min(TABLE, high - low + 1)) if fits else 0
 
 
-# NumPy takes some 40 microseconds a test, and 10 ns an entry.
-@compiled_or(
-    _count_rows, lambda tests, *_: float(tests[2].size) * (40_000 + 10 * tests[0].shape[1])
-)
+@compiled_or(_count_rows, lambda tests, *_: tests[2].size * (ONE_TEST + ENTRY * tests[0].shape[1]))
 def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
     """Count the differences of many tests, and describe their scores.
 

@@ -26,8 +26,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import _jit
 from permtest._errors import TooHard
-from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, jit, worth_compiling
+from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, jit
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, norm
 from permtest.null.distribution import (
@@ -110,9 +111,10 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     The lattice spans some 20 standard deviations; all but a few of its frequencies are left out,
     with a bound (Pagano and Tritchler 1983; Keich 2005). TooHard beyond `work` looks at a width.
     """
-    room = float(law.widths[-1]) * min(law.top + 1.0, 21 * law.deviation)
-    fits, steps = law.top < 2**53 and room <= 2**62, 21 * law.deviation * law.widths.size
-    if fits and not worth_compiling(COSINE * steps) and steps < IN_NUMPY * work:
+    spread = 21 * law.deviation
+    room = float(law.widths[-1]) * min(law.top + 1.0, spread)
+    fits, steps = law.top < 2**53 and room <= 2**62, spread * law.widths.size
+    if fits and COSINE * steps <= _jit.patience and steps < IN_NUMPY * work:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
             return tail_in_numpy(law, t0)
     if fits and NUMBA:
@@ -231,7 +233,7 @@ def attempts(law: TwoPointSum, t0: int, *, long: bool = True) -> Iterator[tuple[
     size = max(min(law.top - t0 + 1, t0), 1)  # of the tail, or of its complement
     updates = law.dp_operations(size) if size <= MAX_CELLS else inf
     enough = max(updates, LEAST)
-    if not worth_compiling(0) and law.n_informative <= PAIRS and updates <= SHORT:
+    if _jit.patience and law.n_informative <= PAIRS and updates <= SHORT:
         yield "dp", tail_dp
     yield "tilted", partial(tail_tilted, work=int(min(LOOKS, enough)))
     if updates <= UPDATES:
@@ -371,7 +373,7 @@ class Laws(NamedTuple):
         """
         t0 = np.where(self.unit > 0, self._threshold(alternative), 0)
         few = (self.unit > 0) & (self.n_informative <= ROUNDLESS)
-        solve = self._compiled if worth_compiling(STEPS * t0.size) else self._in_numpy
+        solve = self._compiled if STEPS * t0.size > _jit.patience else self._in_numpy
         (p, log_p, bound), hard = solve(t0, few)
         if alternative == "two-sided":
             p, log_p = np.where(t0 > 0, (2 * p, log_p + log(2.0)), (p, log_p))
