@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from permtest import _jit
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.integers import IntArray, exact_dot, exact_sum, largest, with_room
+from permtest.integers import IntArray, exact_dot, exact_sum, with_room
 
 EPS = float(np.finfo(np.float64).eps)
 
