@@ -72,11 +72,6 @@ def exact_dot(a: IntArray, b: IntArray) -> int:
     return int(a @ b)
 
 
-def digits_or_size(number: int) -> str:
-    """All digits of a number, or its size."""
-    return f"{number:,}" if number < 10**15 else f"about 1e{len(str(number)) - 1}"
-
-
 def unscaled(number: int, scale: int) -> float:
     """``number / scale``: an integer for scale 1, else the nearest float, if there is one."""
     try:

@@ -320,7 +320,7 @@ def against(question: Question, low: Fraction | float, high: Fraction | float) -
     p, method = max(found, key=lambda one: one[0].log)
     exact, size = wins is None, question.scale * (question.n_entries or question.law.n or 1)
     return MarginTestResult(
-        statistic=float(unscaled(question.observed, size)),
+        statistic=float(unscaled(question.observed_sums[0], size)),
         pvalue=p.value,
         log10_pvalue=p.log10,
         alternative=alternative,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache, partial
 from math import expm1, inf, log
 from typing import Any, NamedTuple, TypeAlias
@@ -17,17 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._errors import TooHard, check_level, check_option
+from permtest.null import enumeration
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, log_cells
 from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
-from permtest.null.enumeration import (
-    MAX_ENTRIES,
-    QUICK,
-    can_halve,
-    count_labellings,
-    count_tail,
-    enumerate_swaps,
-)
 from permtest.null.lattice import box_law
 from permtest.null.tail import (
     Tail,
@@ -93,8 +85,9 @@ def solve(question: Question, method: str = "auto") -> Solution:
 def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
     """The table that "auto" reads: the name of a method, why it is right there, and how."""
     law, n = question.law, question.law.n_informative
-    few = law.top.bit_length() > n and can_halve(law, QUICK)
-    if few and (n <= MAX_ENTRIES or (question.h is None and question.thresholds is not None)):
+    halves = question.h is None and question.thresholds is not None
+    few = law.top.bit_length() > n and enumeration.can_halve(law, enumeration.QUICK)
+    if few and (halves or n <= enumeration.MAX_ENTRIES):
         reason = "there are few labellings, and each was counted"
         yield "enumeration", reason, METHODS["enumeration"]
     if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
@@ -167,18 +160,6 @@ def _with_observed(question: Question, far: Probability) -> Probability:
         return far
     sides = question.alternative == "two-sided"
     return far.plus(CERTAIN.halved(question.law.n_informative - sides))
-
-
-def exact_fraction(question: Question) -> Fraction:
-    """p as a fraction, in integers; ValueError if rounding can decide ties."""
-    if question.tolerance:
-        if solve(question).method == "bracket":
-            raise ValueError(
-                "scores are floating-point numbers whose rounding can decide ties, so that p is "
-                "known between two bounds only; pass Fraction(x) of exact ones"
-            )
-        question = replace(question, tolerance=0)
-    return Fraction(_count(question), 2**question.law.n_informative)
 
 
 def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, float]:
@@ -289,24 +270,25 @@ def _box(question: Question) -> Probability:
     return Probability.of(p, rest / (p - rest) + EPS * 64)
 
 
-def _count(question: Question, listed: bool = False) -> int:
+def count(question: Question, listed: bool = False) -> int:
     """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
     law, n = question.law, question.law.n_informative
-    if question.h is None and can_halve(law) and question.thresholds is not None:
+    if question.h is None and enumeration.can_halve(law) and question.thresholds is not None:
         lower, upper = question.thresholds
         if upper - lower <= 1:
             return int(2**n)
-        return count_tail(law, law.top - lower) + count_tail(law, upper)  # by symmetry
-    if listed or (n <= MAX_ENTRIES and 2**n <= law.top):
+        return sum(enumeration.count_tail(law, t) for t in (law.top - lower, upper))  # by symmetry
+    if listed or (n <= enumeration.MAX_ENTRIES and 2**n <= law.top):
         widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
-        sums, repeats = np.unique(enumerate_swaps(0 * widths, widths), return_counts=True)
+        every = enumeration.enumerate_swaps(0 * widths, widths)
+        sums, repeats = np.unique(every, return_counts=True)
         return int(repeats[question.is_extreme(sums)].sum())
-    counts = count_labellings(law)
+    counts = enumeration.count_labellings(law)
     return sum(counts[t] for t in np.flatnonzero(question.extreme))
 
 
 def _counted(question: Question, *, listed: bool = False) -> Probability:
-    return Probability.of_ratio(_count(question, listed), question.law.n_informative)
+    return Probability.of_ratio(count(question, listed), question.law.n_informative)
 
 
 def _bracket(question: Question) -> Probability:

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import check_finite
 from permtest._text import counted
 from permtest.integers import IntArray, as_integers, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null.distribution import (
@@ -113,23 +112,14 @@ class Question:
         return 1 if self.lattice is None else self.lattice.rank
 
     @property
-    def observed(self) -> int:
-        """The observed value of the first sum, or the only one, times `scale`."""
-        return self.observed_sums[0]
-
-    @property
     def parts(self) -> tuple[str, ...]:
         """What several sums are; the g by number, as in the paper."""
         if self.measure is not None:
             return self.measure.parts
         return tuple(f"g_{k + 1}" for k in range(len(self.observed_sums)))
 
-    @property
-    def other_sums(self) -> tuple[int, ...] | None:
-        """The observed sums of the second system, where systems are compared by a measure."""
-        return self._others(self.observed_sums) if self.measure is not None else None
-
-    def _others(self, sums: Iterable[int]) -> tuple[int, ...]:
+    def others(self, sums: Iterable[int]) -> tuple[int, ...]:
+        """The sums of the second system, where systems are compared by a measure."""
         return tuple(t - x for t, x in zip(self.both_sums, sums, strict=True))
 
     # ---- the statistic -------------------------------------------------------------------------
@@ -157,7 +147,7 @@ class Question:
     def exact(self, sums: Sequence[int]) -> Any:
         """t of some sums: h of them, or the difference of the measures as a fraction."""
         if self.measure is not None:
-            return self.measure.exact(sums) - self.measure.exact(self._others(sums))
+            return self.measure.exact(sums) - self.measure.exact(self.others(sums))
         assert self.h is not None, "one sum is compared by thresholds"
         arguments = sums if self.scale == 1 else [Fraction(x, self.scale) for x in sums]
         value = self.h(*arguments)
@@ -189,18 +179,16 @@ class Question:
 
     def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
-        if self.measure is not None:
-            return np.concatenate([self._measures_are_extreme(part) for part in parts])
-        # All together, because ties are relative to the median of all values.
-        return at_least((self.exact(x) for part in parts for x in part.tolist()), self.statistic)
-
-    def _measures_are_extreme(self, sums: IntArray) -> NDArray[np.bool_]:
-        """Floats decide where the gap is wide, exact numbers where it is not."""
-        values, least = self.directed(self.values(sums)), float(self.least)
-        extreme = np.asarray(values > least, dtype=bool)
-        for i in np.flatnonzero(np.abs(values - least) <= NEAR):
-            extreme[i] = self.directed(self.exact(sums[i].tolist())) >= self.least
-        return extreme
+        if self.measure is None:  # all together: ties are relative to the median of all values
+            values = (self.exact(x) for part in parts for x in part.tolist())
+            return at_least(values, self.statistic)
+        found, least = [], float(self.least)
+        for part in parts:  # floats decide where the gap is wide, exact numbers where it is not
+            ahead = self.directed(self.values(part)) - least
+            found.append(ahead > 0)
+            for i in np.flatnonzero(np.abs(ahead) <= NEAR):
+                found[-1][i] = self.directed(self.exact(part[i].tolist())) >= self.least
+        return np.concatenate(found)
 
     def _sums(self, cells: NDArray[Any]) -> IntArray:
         """The sums in some cells, of shape (M, m)."""
@@ -273,23 +261,14 @@ class Question:
     # ---- other questions -----------------------------------------------------------------------
 
     def observing(self, observed: Any) -> Question:
-        """The same question, had other sums been observed, which must be possible.
+        """The same question, had another number of scores been observed, or several sums.
 
-        Of one sum a number of scores; of several ones as many integers.
+        Some labelling must have them: what does, is in the support of the null law.
         """
-        if self.lattice is not None:
-            sums = tuple(map(int, observed))
-        else:
-            sums = (round(Fraction(check_finite(observed, "observed")) * self.scale),)
-        cell, scores = self._cell(sums), None
-        known = self.lattice is not None or unscaled(sums[0], self.scale) == observed
-        if cell is None or not known or (self.lattice is None and not attainable(self.law)[cell]):
-            raise ValueError(
-                f"observed={observed!r}: these are sums that no labelling has; choose some from "
-                "null_distribution.support"
-            )
+        several, scores = self.lattice is not None, None
+        sums = tuple(map(int, observed if several else [round(Fraction(observed) * self.scale)]))
         if self.measure is not None:
-            first, second = map(self.measure.exact, (sums, self._others(sums)))
+            first, second = map(self.measure.exact, (sums, self.others(sums)))
             scores = float(first), float(second)
         return replace(self, observed_sums=sums, scores=scores)
 
@@ -315,7 +294,7 @@ class Question:
         if data.clusters is not None:
             sizes = np.bincount(cluster_numbers(data.clusters, len(data)))
         found = Differences.of(values, sizes)
-        if exact_dot(found.values, found.counts) != self.observed:
+        if exact_dot(found.values, found.counts) != self.observed_sums[0]:
             raise ValueError("the scores were changed after the test; test them again")
         return found
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ldexp, prod
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from permtest import _text
 from permtest._errors import TooHard
 from permtest._text import Shown, counted, number, p_value, plain
 from permtest.integers import unscaled
-from permtest.methods import Solution, exact_fraction, interval_of_p, solve
+from permtest.methods import Solution, count, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import MAX_CELLS, SMALLEST, JointDistribution
 from permtest.null.lattice import box_law, box_shape
@@ -38,13 +37,6 @@ ONE_SIDED = {"greater": "higher", "less": "lower"}
 #: Cell updates that take about a second; with fewer informative entries than the latter no
 #: probability is below 2^-1000.
 AFFORDABLE, NO_UNDERFLOW = 10**9, 1000
-
-
-#: What a result says as its question does.
-SAME = (
-    *("statistic", "alternative", "metric", "names", "n_entries", "scores", "score"),
-    *("higher_is_better", "reading"),
-)
 
 
 class Samples(NamedTuple):
@@ -234,7 +226,7 @@ class PermutationTestResult(Shown):
         """What was observed and, two-sided, its mirror image if that is another value."""
         question, observed, mirrored = self._question, self.statistic, -self.statistic
         if question is not None and question.lattice is None:
-            law, total = question.law, question.observed
+            law, total = question.law, question.observed_sums[0]
             observed = unscaled(total, question.scale)
             mirrored = unscaled(2 * law.offset + law.unit * law.top - total, question.scale)
         alone = self.alternative != "two-sided" or mirrored == observed
@@ -337,7 +329,12 @@ class PermutationTestResult(Shown):
         """
         self._refuse_samples("fraction")
         assert self._question is not None
-        return exact_fraction(self._question)
+        if self._question.tolerance and solve(self._question).method == "bracket":
+            raise ValueError(
+                "scores are floating-point numbers whose rounding can decide ties, so that p is "
+                "known between two bounds only; pass Fraction(x) of exact ones"
+            )
+        return Fraction(count(replace(self._question, tolerance=0)), 2**self.n_informative)
 
     def pvalue_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
         """An interval for the exact p-value: low, high.
@@ -444,10 +441,14 @@ def answer(
 ) -> PermutationTestResult:
     """The result of a question, solved by a method or as said."""
     p, method, reason = solution or solve(question, method)
-    known = dict(zip(SAME, attrgetter(*SAME)(question), strict=True))
+    known: dict[str, Any] = {"reading": question.reading, "score": question.score}
+    for name in ("statistic", "alternative", "metric", "names", "n_entries", "scores"):
+        known[name] = getattr(question, name)
     if question.lattice is not None:
         known |= {"parts": question.parts, "sums": question.observed_sums}
-        known |= {"other_sums": question.other_sums, "rank": question.rank}
+        known["rank"] = question.rank
+        if question.measure is not None:
+            known["other_sums"] = question.others(question.observed_sums)
     if samples is not None:
         known |= {"n_samples": samples.size, "n_extreme": samples.n_extreme}
     return PermutationTestResult(
@@ -455,6 +456,7 @@ def answer(
         log10_pvalue=p.log10,
         n=question.law.n,
         n_informative=question.law.n_informative,
+        higher_is_better=question.higher_is_better,
         method=method,
         method_reason=reason,
         error_bound=p.error_bound if samples is None else None,

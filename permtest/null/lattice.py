@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._jit import Floats, Ints
-from permtest.integers import IntArray, digits_or_size, exact_dot, exact_sum, largest
+from permtest.integers import IntArray, exact_dot, exact_sum, largest
 from permtest.null.convolution import SAFETY
 from permtest.null.distribution import (
     EPS,
@@ -275,7 +275,7 @@ def box_law(lattice: LatticeSum) -> Box:
     if prod(sizes) >= MAX_CELLS:
         sums = f"{lattice.rank} independent sums" if lattice.rank > 1 else "the sum"
         raise MemoryError(
-            f"the joint null distribution of {sums} needs {digits_or_size(prod(sizes))} "
+            f"the joint null distribution of {sums} needs {prod(sizes):,} "
             f"cells, more than {MAX_CELLS:,}, the limit; "
             "monte_carlo has an estimate of p with an interval",
         )

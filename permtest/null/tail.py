@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from permtest import _jit
 from permtest._errors import TooHard
 from permtest._jit import NUMBA, Floats, Ints, compile_from_now_on, jit
+from permtest.null import tail_kernels as kernels
 from permtest.null.bracket import log_count, peaks
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, norm
 from permtest.null.distribution import (
@@ -46,15 +47,6 @@ from permtest.null.distribution import (
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.tail_kernels import (
-    OUTSIDE,
-    SMALL,
-    newton,
-    reach,
-    tail_sum,
-    tilt_towards,
-    upper_tails,
-)
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -118,11 +110,11 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
         with suppress(TooHard):  # the same in NumPy, at all frequencies
             return tail_in_numpy(law, t0)
     if fits and NUMBA:
-        tilted, window = tilt_towards(law.widths, law.counts, law.top, t0)
+        tilted, window = kernels.tilt_towards(law.widths, law.counts, law.top, t0)
         ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
         if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
             ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
-        factor, rough, left = tail_sum(tilted, window, work, ranges, rest)
+        factor, rough, left = kernels.tail_sum(tilted, window, work, ranges, rest)
         high, low, error = window.scale
         if left > 0:
             return Probability.of_product(high, low, factor, error + rough / (factor - rough))
@@ -137,7 +129,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
 def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
     """The same by arrays, with the formulas of `tail_kernels` in extended precision."""
     widths, counts, whole = law.widths, law.counts, 2 * t0 - law.top
-    tau = newton(widths, counts, 0.5 * whole)
+    tau = kernels.newton(widths, counts, 0.5 * whole)
     x = EXTENDED(tau) * widths
     odds, likely = np.exp(-x), x > 2.0
     # Entries that are likely to move are measured from where they move to, in what follows.
@@ -151,13 +143,13 @@ def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
     spread = (4 * odds / (1 + odds) ** 2).astype(np.float64)
     squares = 0.25 * counts * widths.astype(np.float64) ** 2
     variance = float(squares @ spread)
-    far = reach(OUTSIDE, variance, float(squares.sum()), float(widths[-1]))
+    far = kernels.reach(kernels.OUTSIDE, variance, float(squares.sum()), float(widths[-1]))
     cells = min(ceil(max(far + shift, 0.0)) + 1, law.top - t0 + 1)
     m = cells + ceil(max(far - shift, 0.0)) + 1
     m += -m % (1 << max(m.bit_length() - 4, 0))  # a length that a Fourier transform takes quickly
     if m > law.top:
         m, cells = law.top + 1, law.top - t0 + 1
-    tilt, cut = (likely, rest.astype(np.float64), spread), SMALL + log(1 + variance) / 2
+    tilt, cut = (likely, rest.astype(np.float64), spread), kernels.SMALL + log(1 + variance) / 2
     factor, rough = _at_frequencies(law, whole, tilt, m, cells, tau, cut)
     if factor <= 4 * rough:
         raise TooHard("the tail is lost in rounding")
@@ -186,7 +178,7 @@ def _at_frequencies(
         terms = np.exp(size + 1j * angle) * np.expm1(-tau * cells - 1j * turn) / np.expm1(-z)
         terms *= np.where((j == 0) | (2 * j == m), 1, 2)
         total, error = total + terms.real.sum(), error + np.abs(terms) @ rounding
-    return float(total) / m, float(error) / m + 2 * exp(-OUTSIDE)
+    return float(total) / m, float(error) / m + 2 * exp(-kernels.OUTSIDE)
 
 
 def _log_phi(law: TwoPointSum, whole: int, tilt: Any, m: int, j: Ints) -> tuple[Floats, ...]:
@@ -221,7 +213,7 @@ def tail_dp(law: TwoPointSum, t0: int) -> Probability:
     tail = float(np.sum(dp_cells(rest, size)))
     if tail > UNDERFLOW:
         return Probability.of(tail, dp_rounding(rest)).halved(stuck)
-    _, window = tilt_towards(rest.widths, rest.counts, rest.top, t0)
+    _, window = kernels.tilt_towards(rest.widths, rest.counts, rest.top, t0)
     cells = dp_cells(rest.tilted(-window.tau), size)[::-1]
     tail = float(cells @ np.exp(-window.tau * np.arange(size)))
     high, low, error = window.scale
@@ -269,7 +261,7 @@ def _on_shorter(law: TwoPointSum, t0: int, tail: Tail) -> Probability:
 def tail_fft(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) by FFT convolution (Alg. 4): tilt, convolve, add up the tail, undo the tilt."""
     law.check_size("the null distribution")
-    _, window = tilt_towards(law.widths, law.counts, law.top, t0)
+    _, window = kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     undo = np.exp(-window.tau * np.arange(law.top - t0 + 1))
     found = fft_cells(law.tilted(window.tau))
     tail, (high, low, error) = float(np.sum(found.cells[t0:] * undo)), window.scale
@@ -396,7 +388,7 @@ class Laws(NamedTuple):
         some, below = t0 > 0, 2 * t0 <= self.top
         beyond = np.where(below, self.top - t0 + 1, t0)  # of the shorter tail
         tails, hits = np.ones((t0.size, 4)), np.ones_like(t0)
-        upper_tails(*self[:3], self.top, np.where(some & ~few, beyond, 0), LOOKS, tails)
+        kernels.upper_tails(*self[:3], self.top, np.where(some & ~few, beyond, 0), LOOKS, tails)
         count_at_most(*self[:3], np.where(some & few, self.top - beyond, -1), hits)
         p, log_p, bound, left = tails.T
         whole = few | (beyond >= self.top)  # at the top there is one labelling
