@@ -13,13 +13,12 @@ from typing import Any
 from benchmarks import accuracy, speed
 from benchmarks.report import ROOT
 
-OUTPUT = ROOT / "build" / "benchmarks"
 
-
-def main(output: Path = OUTPUT, entries: int = accuracy.ENTRIES, **of_times: Any) -> int:
-    """Measure, draw, write; return how many claims did not hold. Options are sizes, for tests."""
+def main(output: Path = ROOT / "build" / "benchmarks", **sizes: Any) -> int:
+    """Measure, draw, write; return how many claims did not hold. Sizes are for tests."""
     output.mkdir(parents=True, exist_ok=True)
-    sections = [accuracy.run(output / "error.png", entries), *speed.run(output, **of_times)]
+    entries = sizes.pop("entries", accuracy.ENTRIES)
+    sections = [accuracy.run(output / "error.png", entries), *speed.run(output, **sizes)]
     text = "\n".join(map(str, sections))
     (output / "report.md").write_text(text, encoding="utf-8")
     print(f"\n{text}\nreport.md and three pictures are in {output}", flush=True)

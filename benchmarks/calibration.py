@@ -437,12 +437,11 @@ LOOKS = [
 ]
 
 
-TABLES = "N; A alone, B alone"
 PARTS = (
-    Part("Right or wrong: intervals", TABLES, [every_table(*x) for x in SHARES], of_shares,
-         {TANGO: TANGO_COVERAGE}, 0.0),
-    Part("Right or wrong: margins", TABLES, [every_table(*x) for x in MARGINS], of_margins,
-         {TANGO: TANGO_LEVEL}, 0.0),
+    Part("Right or wrong: intervals", "N; A alone, B alone", [every_table(*x) for x in SHARES],
+         of_shares, {TANGO: TANGO_COVERAGE}, 0.0),
+    Part("Right or wrong: margins", "N; A alone, B alone", [every_table(*x) for x in MARGINS],
+         of_margins, {TANGO: TANGO_LEVEL}, 0.0),
     Part("Graded scores", "differences, N", [*graded()], of_graded,
          {"permtest": COVERAGE, "level": LEVEL}, 0.25),
     Part("What a run is", "what varies; data", WORLDS, of_runs, dict.fromkeys(EVERY_RUN, LEVEL)),

@@ -81,7 +81,7 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "float_sizes": (50,)}
     of_times["n"] = 200
     monkeypatch.setattr(speed, "cold", len)  # no processes
-    assert command.main(tmp_path, 20, **of_times) == 0
+    assert command.main(tmp_path, entries=20, **of_times) == 0
     files = {path.name for path in tmp_path.iterdir()}
     assert files == {"report.md", "error.png", "time.png", "time-f1.png"}
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
