@@ -255,7 +255,7 @@ def _box(question: Question) -> Probability:
     if lattice.rank == 0:
         return CERTAIN
     box = box_law(lattice)
-    flat, cells = box.cells.reshape(-1), box.above_noise()
+    flat, cells = box.cells.reshape(-1), np.flatnonzero(box.cells > box.noise)
     extreme = cells[question.is_extreme(cells, lambda part: lattice.at(box.coordinates(part)))]
     p = float(np.sum(flat[extreme]))
     # Cells that are lost in the noise have been left out; they hold what the others lack.
@@ -305,9 +305,7 @@ def _bracket(question: Question) -> Probability:
     bracket = cache(partial(tail_bracket, question.law, slack=far))
     low = _by_tails(outer, lambda _, t0: bracket(t0 - far)[0])
     high = _by_tails(inner, lambda _, t0: bracket(t0 - near)[1])
-    if question.tolerance:
-        return _between(_with_observed(question, low), high)
-    return _between(max(low, CERTAIN.halved(question.law.n_informative)), high)
+    return _between(_with_observed(question, low) if question.tolerance else low, high)
 
 
 def _between(low: Probability, high: Probability) -> Probability:

@@ -19,7 +19,6 @@ from permtest.methods import Solution, count, interval_of_p, solve
 from permtest.null.convolution import dp_cells, fft_cells, log_cells
 from permtest.null.distribution import MAX_CELLS, SMALLEST, JointDistribution
 from permtest.null.lattice import box_law, box_shape
-from permtest.null.sampling import sampled_distribution
 from permtest.question import Question
 
 if TYPE_CHECKING:  # what only their methods need, which import it
@@ -192,7 +191,10 @@ class PermutationTestResult(Shown):
             return _joint_law(question, samples, self.metric)
         law, scale = question.law, question.scale
         if samples is not None:
-            return sampled_distribution(law, samples.points, samples.counts, scale)
+            law.check_size("the sampled distribution")
+            cells = np.zeros(law.top + 1)
+            cells[samples.points.astype(np.int64)] = samples.counts / samples.size
+            return law.distribution(cells, scale=scale)
         if law.n_informative < NO_UNDERFLOW and law.dp_operations() <= AFFORDABLE:
             return law.distribution(dp_cells(law), scale=scale)
         try:
@@ -427,7 +429,7 @@ def _joint_law(question: Question | None, samples: Samples | None, name: str) ->
         some = np.flatnonzero(cells)
         return JointDistribution(lattice.sums(some), cells[some], question.parts)
     box = box_law(lattice)
-    some = box.above_noise()
+    some = np.flatnonzero(box.cells > box.noise)
     points, pmf = lattice.at(box.coordinates(some)), box.cells.reshape(-1)[some]
     return JointDistribution(points, pmf, question.parts, box.noise)
 

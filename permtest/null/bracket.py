@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from permtest._errors import TooHard
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, SMALLEST, Probability, TwoPointSum
+from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, Probability, TwoPointSum
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
 Complex: TypeAlias = NDArray[np.complex128]
@@ -71,16 +71,15 @@ def tail_bracket(
         return (IMPOSSIBLE, IMPOSSIBLE) if t0 > law.top else (p, p)
     if 2 * t0 <= law.top:
         low, high = tail_bracket(law, law.top - t0 + 1, width=width, slack=slack)
-        below = _bound(log(-expm1(high.log)) - EPS) if high.log < -1e-9 else IMPOSSIBLE
-        return below, _bound(log1p(-low.value) + EPS)
+        below = log(-expm1(high.log)) - EPS if high.log < -1e-9 else -inf
+        return Probability.of_log(below, 0.0), Probability.of_log(log1p(-low.value) + EPS, 0.0)
     free = law.widths <= law.top - t0 + slack
     if not free.all():  # wider entries must move
         rest, stuck = law.only(free), int(law.counts[~free].sum())
         low, high = tail_bracket(rest, t0 - law.top + rest.top, width=width, slack=slack)
         return low.halved(stuck), high.halved(stuck)
     low, high = _Tilted(law, t0).bounds(width, slack)
-    # The one labelling in which every entry moves is there.
-    least = _bound(-law.n_informative * log(2.0) * (1 + 2 * EPS))
+    least = CERTAIN.halved(law.n_informative)  # the one labelling in which every entry moves
     return max(low, least), max(high, least)
 
 
@@ -90,11 +89,6 @@ def log_count(law: TwoPointSum, t0: int) -> float:
     if above >= law.top:
         return 0.0
     return _Tilted(law, above).scale + law.n_informative * log(2.0)
-
-
-def _bound(log_value: float) -> Probability:
-    log_value = min(log_value, 0.0)
-    return Probability(max(exp(log_value), SMALLEST), log_value, 0.0)
 
 
 class _Tilted:
@@ -140,7 +134,8 @@ class _Tilted:
             cells = int(min(1.1 * wide, 16) * cells)
         low -= lost
         below = scale - tau * delta + log(low) - rounding if low > 0 else -inf
-        return _bound(below), _bound(scale + tau * delta + log(high) + rounding)
+        above = scale + tau * delta + log(high) + rounding
+        return Probability.of_log(below, 0.0), Probability.of_log(above, 0.0)
 
 
 class _Spectrum:
@@ -227,7 +222,9 @@ class _Spectrum:
         found, bound, seen = _scan(cut, self.period, EXCEPTIONAL, min(size, room))
         if seen < zone.size:  # what was not looked at has no bound
             last = int((zone.start + seen * zone.step) * self.period / (2 * pi) - 1e-6) + 1
-        js = _all_within(found, first, last - 1)
+        starts, ends = _apart(found, first, last - 1).T
+        sizes = ends - starts + 1
+        js = np.arange(sizes.sum()) + np.repeat(ends + 1 - np.cumsum(sizes), sizes)
         if js.size > room:
             last, js = int(js[room]), js[:room]
         self.cosines -= seen * some.size
@@ -247,19 +244,17 @@ class _Spectrum:
         return True
 
 
-def _all_within(ranges: Ints, first: int, last: int) -> Ints:
-    """The numbers in ascending ranges, given by their ends, from `first` to `last`; each once."""
-    starts, ends = np.maximum(ranges[:, 0], first), np.minimum(ranges[:, 1], last)
-    sizes = np.maximum(ends - starts + 1, 0).astype(np.intp)
-    places = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    numbers = np.repeat(starts, sizes) + places
-    return np.asarray(numbers[np.diff(numbers, prepend=first - 1) > 0])
+def _apart(ranges: Ints, first: int, last: int) -> Ints:
+    """Ascending ranges of numbers, from `first` to `last`, without what they share."""
+    starts, ends = np.clip(ranges, first, last).T
+    starts = np.maximum(starts, np.append(first, ends[:-1] + 1))
+    return np.asarray(np.stack([starts, ends], axis=1)[starts <= ends])
 
 
 def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, float]:
     """Ranges of j up to m / 2 outside of which |phi| is below exp(-cut), and its sum there."""
     (widths, counts, (_, _, spread)), largest = law, float(law.widths[-1])
-    first, rest = int(m / largest / 2) + 1, 0.0
+    first, rest = max(int(m / largest / 2), 1) + 1, 0.0
     found = [np.array([[1, min(first - 1, m // 2)]])]
     while first <= m // 2:
         last = min(2 * first, m // 2 + 1)
@@ -269,12 +264,10 @@ def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, floa
         if budget < 0:
             raise TooHard("the lattice of the sums is too long")
         exceptions, bound, _ = _scan(zone, m / largest, cut, zone.size)
-        found.append(np.clip(exceptions, first, last - 1))
+        found.append(_apart(exceptions, first, last - 1))
         rest += bound * last
         first = last
-    ranges = np.concatenate(found)
-    starts = np.maximum(ranges[:, 0], np.append(0, np.maximum.accumulate(ranges[:-1, 1])) + 1)
-    return np.stack([starts, ranges[:, 1]], axis=1)[starts <= ranges[:, 1]], rest
+    return np.concatenate(found), rest
 
 
 class _Zone(NamedTuple):

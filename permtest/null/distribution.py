@@ -200,8 +200,7 @@ class LatticeDistribution:
     def std(self) -> float:
         """The standard deviation."""
         cells = np.arange(self.pmf.size)
-        deviation = float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
-        return self.unit * deviation / self.scale
+        return self.unit / self.scale * float(np.sqrt((cells - cells @ self.pmf) ** 2 @ self.pmf))
 
 
 def pmf(stay: int, swap: int) -> LatticeDistribution:
@@ -280,8 +279,6 @@ class JointDistribution:
 #: Ask before allocating: no lattice has more cells than this, 256 MiB an array. Convolving takes
 #: two arrays, logarithms of all cells take four, an FFT takes some more.
 MAX_CELLS = 2**25
-#: From here on a lattice is out of reach, and its length may be beyond all floats.
-HUGE = 10**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,7 +311,7 @@ class TwoPointSum:
 
     def dp_operations(self, size: int | None = None) -> float:
         """About how many cells dynamic programming updates, of the first `size`, or of all."""
-        if self.widths.dtype == object and self.top >= HUGE:
+        if self.top >= 2**62:
             return inf
         counts, lengths = self.counts.astype(float), (self.widths * self.counts).astype(float)
         # How many cells are occupied, on average, after an entry of a group has come in.

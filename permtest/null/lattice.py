@@ -242,10 +242,6 @@ class Box:
     noise: float
     outside: float
 
-    def above_noise(self) -> Ints:
-        """The (flat) numbers of the cells that are not lost in rounding."""
-        return np.flatnonzero(self.cells > self.noise)
-
     def coordinates(self, chosen: Ints) -> IntArray:
         """The points of the lattice in cells of these (flat) numbers, of shape (M, r)."""
         places = np.unravel_index(chosen, self.cells.shape)

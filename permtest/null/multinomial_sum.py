@@ -57,19 +57,17 @@ class MultinomialSum:
     @classmethod
     def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[int], int]]) -> MultinomialSum:
         """Tables of (values, weights, number of items); values are integers of any sign."""
-        lows = [min(values) for values, _, _ in tables]
-        offset = sum(low * n for low, (_, _, n) in zip(lows, tables, strict=True))
-        moved = [[x - low for x in t[0]] for low, t in zip(lows, tables, strict=True)]
-        unit = gcd(*(x for some in moved for x in some)) or 1
-        kept = [i for i, some in enumerate(moved) if max(some) > 0]
-        flat = [x // unit for i in kept for x in moved[i]]
-        top = sum(max(moved[i]) // unit * tables[i][2] for i in kept)
+        offset = sum(min(values) * n for values, _, n in tables)
+        kept = [table for table in tables if max(table[0]) > min(table[0])]
+        moved = [[x - low for x in values] for values, _, _ in kept for low in [min(values)]]
+        unit = gcd(*(x for steps in moved for x in steps)) or 1
+        counts = [n for _, _, n in kept]
+        top = sum(max(steps) // unit * n for steps, n in zip(moved, counts, strict=True))
         if top >= 2**52:
             raise TooHard(f"sums have about {float(top):.1g} possible values, too many to invert")
-        sizes = [len(moved[i]) for i in kept]
-        starts = np.cumsum([0, *sizes[:-1]], dtype=np.intp)[: len(kept)]
-        steps, counts = np.array(flat, dtype=np.int64), [tables[i][2] for i in kept]
-        weights = [w for i in kept for w in tables[i][1]]
+        steps = np.array([x // unit for steps in moved for x in steps], dtype=np.int64)
+        starts = np.cumsum([0, *map(len, moved)], dtype=np.intp)[:-1]
+        weights = [w for _, some, _ in kept for w in some]
         return cls(steps, weights, starts, np.array(counts, dtype=np.int64), offset, unit)
 
     @cached_property
@@ -136,20 +134,15 @@ class MultinomialSum:
             return CERTAIN
         if t0 > self.top:
             return IMPOSSIBLE
-        if t0 == self.top:
-            return self._all_at_top()
+        if t0 == self.top:  # every item takes its largest step
+            logs = self._log_shares[self.steps == np.repeat(self.tops, self.sizes)]
+            total, each = logs @ self.counts, 2 * abs(logs) + 4
+            high, error = float(total), LONG_EPS * float(each @ self.counts)
+            return Probability.of_product(high, float(total - high), 1.0, error)
         if t0 >= self.mean:
             return _inverted(self, t0)
         low = self.mirrored().tail(self.top - t0 + 1)
         return low.complement() if low.value < 0.9 else _inverted(self, t0)
-
-    def _all_at_top(self) -> Probability:
-        """The probability that every item takes its largest step."""
-        at_top = self.steps == np.repeat(self.tops, self.sizes)
-        logs = self._log_shares[at_top]
-        total = logs @ self.counts
-        error = float(abs(logs) @ self.counts) * 2 * LONG_EPS + 4 * LONG_EPS * self.counts.sum()
-        return Probability.of_product(float(total), float(total - float(total)), 1.0, error)
 
     def tail_fraction(self, t0: int) -> Fraction:
         """P(T >= t0) as a fraction: tables are polynomials, packed into integers (MemoryError)."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permtest._jit import Ints, compiled_or
 from permtest._random import in_parallel
-from permtest.null.distribution import LatticeDistribution, TwoPointSum, add_counts, count_values
+from permtest.null.distribution import TwoPointSum, add_counts, count_values
 
 #: Samples drawn from one set of generators, whatever the number of threads; a multiple of LANES.
 BLOCK = 2048
@@ -60,16 +60,6 @@ def sample_cells(law: TwoPointSum, size: int, rng: np.random.Generator) -> Drawn
     chunks = [(min(size - i * BLOCK, blocks * BLOCK), states[i : i + blocks]) for i in starts]
     cells, counts = zip(*in_parallel(_draw, chunks, law, what="random labellings"), strict=True)
     return add_counts(np.concatenate(cells), np.concatenate(counts))
-
-
-def sampled_distribution(
-    law: TwoPointSum, cells: Ints, counts: Ints, scale: int = 1
-) -> LatticeDistribution:
-    """The relative frequencies of sampled cells, on the whole lattice over `scale`."""
-    law.check_size("the sampled distribution")
-    frequencies = np.zeros(law.top + 1)
-    frequencies[cells.astype(np.int64)] = counts / counts.sum()
-    return law.distribution(frequencies, scale=scale)
 
 
 def _draw(some: tuple[int, NDArray[np.uint64]], law: TwoPointSum) -> Drawn:

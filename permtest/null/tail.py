@@ -363,8 +363,12 @@ class Laws(NamedTuple):
 
         Labellings of few entries are counted.
         """
-        t0 = np.where(self.unit > 0, self._threshold(alternative), 0)
-        few = (self.unit > 0) & (self.n_informative <= ROUNDLESS)
+        t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
+        t0 = t if alternative == "greater" else self.top - t  # p is P(T >= t0)
+        if alternative == "two-sided":  # twice that, unless tails that meet are everything
+            t0 = np.maximum(t, self.top - t)
+            t0 = np.where(2 * t0 - self.top <= 1, 0, t0)
+        few = self.n_informative <= ROUNDLESS
         solve = self._compiled if STEPS * t0.size > _jit.patience else self._in_numpy
         (p, log_p, bound), hard = solve(t0, few)
         if alternative == "two-sided":
@@ -374,14 +378,6 @@ class Laws(NamedTuple):
         log10_p = np.where(tiny, log_p / log(10.0), np.log10(p))
         values = np.stack([np.maximum(p, SMALLEST), log10_p, bound])
         return values, few, hard | (self.unit == 0)
-
-    def _threshold(self, alternative: str) -> Ints:
-        """t0 such that p is P(T >= t0), for two-sided tests twice that; 0 where p = 1."""
-        t = (self.lead // np.maximum(self.unit, 1) + self.top) // 2
-        if alternative != "two-sided":
-            return t if alternative == "greater" else self.top - t
-        upper = np.maximum(t, self.top - t)
-        return np.where(2 * upper - self.top <= 1, 0, upper)  # tails that meet are everything
 
     def _compiled(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
         """P(T >= t0), its logarithm and error bound, by the kernels; and where that is too hard."""

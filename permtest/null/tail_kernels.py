@@ -125,10 +125,8 @@ def log_scale(
 
     This is tau (mean - t0) - sum_k c_k divergence(beta_k), stationary in every beta.
     """
-    (widths, counts, tilt), whole = law, -twice_excess
-    for k in range(widths.size):
-        whole += counts[k] * widths[k] * int(tilt[0, k])
-    high, low = 0.5 * whole, 0.0
+    widths, counts, tilt = law
+    high, low = 0.5 * (np.sum(counts * widths * tilt[0]) - twice_excess), 0.0
     for k in range(widths.size):
         high, low = add_product(0.5 * counts[k] * widths[k], tilt[1, k], high, low)
     shift = high + low
