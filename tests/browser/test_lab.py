@@ -1,9 +1,13 @@
 """People run notebooks in JupyterLab, and compare their own files there."""
 
+import json
+import os
 import secrets
 import shutil
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,14 +15,30 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.browser.conftest import ROOT, serving
-
+ROOT = Path(__file__).resolve().parents[2]
+QUIET = {  # no news, no autosave, and every cell in the page whether in sight or not
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+}
 FIRST, OWN = "01-are-they-different.ipynb", "11-your-own-data.ipynb"
 END = "All cells ran."
 SENTENCE = ".jp-OutputArea .widget-html [role=status]"
 PICTURE = ".jp-OutputArea .widget-html img"
 
 pytestmark = pytest.mark.browser
+
+
+def own_settings(folder: Path) -> dict[str, str]:
+    """Variables that keep Jupyter's settings, and what it writes, in a folder of its own."""
+    overrides = folder / "jupyter_config_dir" / "labconfig" / "default_setting_overrides.json"
+    overrides.parent.mkdir(parents=True)
+    overrides.write_text(json.dumps(QUIET), encoding="utf-8")
+    names = ["JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"]
+    names += ["JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR"]
+    own = {name: str(folder / name.lower()) for name in names}
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return os.environ | own | {"PYTHONPATH": path}
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +56,20 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], st
     command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
     command += [f"--ServerApp.root_dir={folder / 'notebooks'}"]
     command += [f"--IdentityProvider.token={token}", "--LabApp.extension_manager=readonly"]
-    with serving(command, folder):
+    log = folder / "log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, env=own_settings(folder), stdout=out, stderr=out)
+    deadline = time.monotonic() + 300  # after which it is taken to hang
+    try:
+        while f"127.0.0.1:{port}/" not in (told := log.read_text(errors="replace")):
+            assert server.poll() is None, told
+            assert time.monotonic() < deadline, told
+            time.sleep(0.1)
         where = f"http://127.0.0.1:{port}/lab/workspaces"
         yield lambda name: f"{where}/{name[:2]}/tree/{name}?token={token}"
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
 
 
 def prepare(path: Path) -> None:

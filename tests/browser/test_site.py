@@ -5,7 +5,6 @@ An index has 32 bits there; the examples of the package say the same.
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -17,16 +16,13 @@ import playwright
 import pytest
 from build_site import build_lite
 
-from tests.browser.conftest import ROOT
-
 pytestmark = pytest.mark.browser
 
+ROOT = Path(__file__).resolve().parents[2]
 ARCHIVE = ROOT.parent / "shared" / "browser" / "pyodide-0.27.7.tar.bz2"
 FIRST = "01-are-they-different.ipynb"
-ERROR = (
-    "[data-mime-type='application/vnd.jupyter.stderr']"  # what cells wrote there, and tracebacks
-)
-LONGEST = 300_000  # ms, on a busy machine
+# What cells wrote there, and tracebacks.
+ERROR = "[data-mime-type='application/vnd.jupyter.stderr']"
 NODE = Path(playwright.__file__).parent / "driver" / "node"  # which comes with playwright
 SCRIPT = """
 const [folder, root] = process.argv.slice(2);
@@ -91,35 +87,21 @@ def site(lite: Path) -> Iterator[str]:
 
 
 def test_a_notebook_runs_to_its_end_as_it_is(site: str, page: Any) -> None:
-    start = time.perf_counter()
-
-    def say(what: str) -> None:
-        print(f"{what}: {time.perf_counter() - start:.1f} s")
-
-    page.context.route(lambda url: not url.startswith(site.removesuffix("/lite")), refuse)
-    page.set_default_timeout(LONGEST)
+    inside = site.removesuffix("/lite")
+    page.context.route(lambda url: not url.startswith(inside), lambda route: route.abort())
     page.goto(f"{site}/notebooks/index.html?path={FIRST}")
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
-    say("page")
     for menu, entry in (("Edit", "Clear Outputs of All Cells"), ("Run", "Run All Cells")):
         page.get_by_role("menuitem", name=menu, exact=True).click()
         page.get_by_role("menuitem", name=entry, exact=True).click()
-    wrong = page.locator(ERROR)
     numbered = "prompt => /[0-9]/.test(prompt.textContent)"
     done = "prompt => !prompt.textContent.includes('*')"  # folded cells have no prompt
-    for what, ready in (("kernel", f"some({numbered})"), ("end", f"every({done})")):
+    for ready in (f"some({numbered})", f"every({done})"):
         prompts = "[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
         page.wait_for_function(f'document.querySelector("{ERROR}") || {prompts}.{ready}')
-        say(what)
-        if what == "kernel":
-            page.locator(".jp-OutputArea img").or_(wrong).first.wait_for()
-            say("first picture")
-    assert wrong.all_inner_texts() == []
+    assert page.locator(ERROR).all_inner_texts() == []
+    assert page.locator(".jp-OutputArea img").count() > 0
     assert page.locator(".jp-OutputArea .jupyter-widgets").count() > 0
-
-
-def refuse(route: Any) -> None:
-    route.abort()
 
 
 def test_examples_run_on_32_bits(lite: Path, tmp_path: Path) -> None:
