@@ -35,7 +35,7 @@ def pytest_runtest_call() -> Iterator[None]:
     if not hasattr(signal, "SIGALRM"):  # Windows waits
         return (yield)
     signal.signal(signal.SIGALRM, cut_off)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)  # again, where it was swallowed
     try:
         return (yield)
     finally:

@@ -1,9 +1,8 @@
-"""Python in processes of its own: with other surroundings, or less memory."""
+"""Python in processes of its own, with other surroundings."""
 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -38,10 +37,3 @@ def check(*arguments: str, **how: Any) -> str:
     done = run(*arguments, **how)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr[-3000:]
     return done.stdout
-
-
-def with_memory_of(gigabytes: float) -> None:
-    """Let this process have so much more than it has."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    most = pages * resource.getpagesize() + int(gigabytes * 2**30)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
