@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from math import isfinite
 from numbers import Real
@@ -28,21 +29,17 @@ def check_finite(value: Any, name: str) -> float:
     """`value` as a float, or an error unless it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, Real):  # NumPy's booleans are no Real
         raise TypeError(f"{name}={value!r} must be a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is too large for a float") from None
-    if not isfinite(number):
-        raise ValueError(f"{name}={value} must be finite")
-    return number
+    with suppress(OverflowError):  # of integers that no float can hold
+        if isfinite(value):
+            return float(value)
+    raise ValueError(f"{name}={value} must be finite, and below 1.8e308")
 
 
 def check_level(value: Any, name: str = "alpha") -> float:
     """A level of significance, of confidence, or a power; an error unless 0 < `value` < 1."""
-    number = check_finite(value, name)
-    if not 0 < number < 1:
+    if not 0 < check_finite(value, name) < 1:
         raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    return number
+    return float(value)
 
 
 def check_share(value: Any, name: str) -> float:

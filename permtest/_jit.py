@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib.util import find_spec
 from math import inf
+from threading import current_thread, main_thread
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -39,6 +40,16 @@ def compile_from_now_on() -> None:
     patience = 0.0 if NUMBA else inf
 
 
+def _undisturbed(work: Callable[..., Any], *args: Any) -> Any:
+    """Do it in a thread: LLVM calls Python back, and the process dies if a signal stops that."""
+    if current_thread() is not main_thread():
+        return work(*args)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work, *args).result()
+
+
 def compiled_or(plain: Any, steps: Steps = lambda *_: inf) -> Callable[[Kernel], Kernel]:
     """`jit` for a kernel in whose place `plain`, the same in NumPy, runs without Numba.
 
@@ -64,9 +75,11 @@ def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> K
             if hasattr(names.get(name), "compiled"):  # a kernel that this one calls
                 names[name] = names[name].compiled()
         try:
-            return njit(cache=True, nogil=True)(function)
+            kernel = njit(cache=True, nogil=True)(function)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
-            return njit(nogil=True)(function)
+            kernel = njit(nogil=True)(function)
+        vars(kernel)["compile"] = partial(_undisturbed, kernel.compile)
+        return kernel
 
     @wraps(function)
     def call(*args: Any) -> Any:

@@ -23,8 +23,6 @@ CELL = "vertical-align:top;padding:0.2em 0.8em 0.2em 0.3em;text-align"
 #: In text, what stands in a column of numbers: a number, a percentage, a range, or nothing.
 NUMBER = re.compile(r"(-|[-+]?\d[\d.,]*(e[-+]?\d+)?%?( (to|or) \S+)?|never)?")
 
-# ---- numbers ------------------------------------------------------------------------------------
-
 
 def number(x: Any, digits: int = 6) -> str:
     """A number in a sentence: whole ones in full, others with so many digits at most."""
@@ -73,9 +71,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     return list(map(plain, value)) if isinstance(value, list | tuple) else value
-
-
-# ---- results ------------------------------------------------------------------------------------
 
 
 class Shown:

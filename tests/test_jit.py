@@ -1,9 +1,12 @@
 """Kernels are compiled, or run as NumPy while that is short; both find the same."""
 
 import os
+import signal
+import time
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 import permtest as pt
 from permtest import _jit
@@ -25,6 +28,7 @@ def test_without_a_folder_to_keep_machine_code_in():
     assert jit(namespace["successor"])(4) == 5
 
 
+@machine_code
 def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
     """It comes wrapped in an error of each call that it went through."""
 
@@ -37,9 +41,30 @@ def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
         except SystemError as error:
             raise SystemError("called") from error
 
+    stopped.compile = None
     monkeypatch.setattr("numba.njit", lambda **_: lambda _: stopped)
     with pytest.raises(KeyboardInterrupt):
         jit(lambda: None)()
+
+
+@machine_code
+def test_a_signal_does_not_stop_the_compiler_halfway(monkeypatch):
+    """LLVM calls Python back, and the process would die of an error there."""
+    ended, compile_one = [], Dispatcher.compile
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        ended.append(compile_one(*args))
+
+    monkeypatch.setattr(Dispatcher, "compile", interrupted)
+    successor = jit(lambda x: x + 1)
+    with pytest.raises(KeyboardInterrupt):
+        successor(4)
+    deadline = time.monotonic() + 60
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(ended) == 1
+    assert successor(4) == 5
 
 
 @machine_code
