@@ -181,7 +181,8 @@ def test_nothing_slow_or_optional_is_imported_at_once(imported):
         top = target.split(".")[0]
         assert top != "numba" or module == "permtest._jit", "numba is for _jit.py alone"
         if at_once:
-            assert top not in SLOW, f"{module} imports {top} when it is imported"
+            needed = top == "pandas" and part(module) == "readers"  # which opens everything with it
+            assert top not in SLOW or needed, f"{module} imports {top} when it is imported"
             assert top not in OPTIONAL or part(module) in PICTURES, f"{module} imports {top}"
 
 

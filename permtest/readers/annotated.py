@@ -27,22 +27,23 @@ _TAG = re.compile(r"O|[BIES]-\S{1,200}|[BIES]")
 _COMMENT = re.compile(r"# ?(\w+) = (.*)")
 
 
-def not_declared(file: File, said: Any) -> ReadError | None:
-    """The error for annotated text of which nothing is said; None of other files."""
-    lines = [] if file.binary else file.text[:20_000].splitlines()[:-1]
+def check_declared(file: Any, said: Any) -> None:
+    """Refuse annotated text of which nothing is said, and propose what to say."""
+    known = not isinstance(file, File) or file.kind != "lines"
+    lines = [] if known else file.text[:20_000].splitlines()[:-1]
     words = [x for x in lines if x.strip() and not x.startswith(("# ", "-DOCSTART-"))]
-    cells, found = [x.split() for x in words], dict[str, str]()
+    cells = [x.split() for x in words]
     if words and all(x.count("\t") == 9 for x in words) and _ID.fullmatch(cells[0][ID]):
-        found["statistic"] = "upos" if cells[0][HEAD] == "_" else "las"
+        found = {"statistic": "upos" if cells[0][HEAD] == "_" else "las"}
     elif len(words) > 2 and all(len(x) > 1 and _TAG.fullmatch(x[-1]) for x in cells):
-        found["statistic"] = "spans"
+        found = {"statistic": "spans"}
         if "gold" not in said and all(len(x) > 2 and _TAG.fullmatch(x[-2]) for x in cells):
             found["gold"] = str(len(cells[0]) - 1)
     else:
-        return None
+        return
     problem = f"{printable(file.path)} is a treebank, or text with tags: name what is right (gold: "
     problem += "a file, or a column of tags), and the metric (upos, uas, las, or spans of tags)"
-    return ReadError(problem, None, found if "gold" in {**said, **found} else None)
+    raise ReadError(problem, proposal=found)
 
 
 def load(files: Sequence[Any], gold: Any, metric: str) -> list[Table]:
@@ -60,16 +61,16 @@ def _sentences(file: File, metric: str) -> list[Sentence]:
     for line in [*file.text.splitlines(), ""]:
         comment = None if rows else _COMMENT.match(line)
         cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
-        if not line.strip():
+        if not line.strip() or cells[0] == "-DOCSTART-":
             found += [(name, rows)] if rows else []
             name, rows = "", []
         elif comment or (line.startswith("#") and not rows and not spans):
             name = comment[2] if comment and comment[1] == "sent_id" else name
         elif spans and len(cells) > 1 and _TAG.fullmatch(cells[-1]):
-            rows += [cells] if cells[0] != "-DOCSTART-" else []
+            rows.append(cells)
         elif not spans and len(cells) == 10 and all(cells[:8]) and _ID.fullmatch(cells[ID]):
             rows += [cells] if cells[ID].isdecimal() else []
-        elif cells[0] != "-DOCSTART-":
+        else:
             wanted = "a word and its tag" if spans else "a word in ten columns with tabs between"
             raise file.error(f"{shown(line)} is not {wanted}")
     if not found:
@@ -106,7 +107,7 @@ def _table(file: File, right: list[Sentence], column: int, metric: str) -> Table
         lines.append(line)
     if not all(x["sent_id"] for x in lines):
         lines = [{x: y for x, y in line.items() if x != "sent_id"} for line in lines]
-    return of_frame(lines, file.path, file=file, known={"agree": ["text"]})
+    return of_frame(lines, file.path, file=file, tool=True)
 
 
 def _answer(row: Sequence[str], metric: str) -> tuple[str, ...]:

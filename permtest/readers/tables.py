@@ -14,42 +14,39 @@ import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO, StringIO
 from pathlib import Path, PurePath
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from permtest._errors import optional
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The most bytes of a file, unpacked, and the most cells of a table; about 2 GB of memory.
 MOST_BYTES, MOST_CELLS = 2**28, 2 * 10**7
 TOO_LARGE = f"it is too large: at most {MOST_BYTES // 2**20} MB, unpacked, and {MOST_CELLS:,} cells"
 
-#: What messages call a table that is in memory.
-FRAME = "frame"
+#: What messages call a table that is in memory; and columns that no file has: which file a line is
+#: from, and the right label where that comes from a file of its own.
+FRAME, FILE, GOLD = "frame", "\0file", "\0gold"
 
 #: A number by the mark of its decimals, and what logical values are written as.
 _DIGITS, _POWER = r"[+-]?(\d{1,300}%s?\d{0,300}|%s\d{1,300})", r"([eE][+-]?\d{1,3})?"
 NUMBER = {x: re.compile(_DIGITS.replace("%s", f"[{x}]") + _POWER, re.ASCII) for x in ".,"}
 TRUTH = {"true": "1", "false": "0"}
 
-#: Letters of a number that may have been printed from a float64.
-DIGITS = 20
+#: Letters of a number that may have been printed from a float64, and of a text that is shown;
+#: columns of a file that are; and values by which the kind of a column is told.
+DIGITS, LETTERS, COLUMNS, SAMPLE = 20, 40, 30, 10_000
 
-#: Letters of a text that are shown, columns of a file, and values by which their kinds are told.
-LETTERS, COLUMNS, SAMPLE = 40, 30, 10_000
-
-#: How archives and workbooks begin, and compressed files; a way to compress members of archives.
-ZIP, GZIP, ZSTANDARD = b"PK\x03\x04", b"\x1f\x8b", 93
-#: How files of tables with types begin, and what opens them.
-TYPED = {b"PAR1": "read_parquet", b"ARROW1": "read_feather"}
+#: How compressed files, archives with workbooks, and tables with types begin; and the number of a
+#: way to compress members of archives.
+GZIP, ZSTANDARD = b"\x1f\x8b", 93
+KINDS = {b"PK\x03\x04": "archive", b"PAR1": "parquet", b"ARRO": "feather"}
 
 #: File -> its columns: their numbers from 1, names, first cells, and what they hold.
 Columns = Mapping[str, Sequence[tuple[int, str, str, str]]]
@@ -66,30 +63,22 @@ class ReadError(ValueError):
         File -> its columns, where they have to be declared: the number of each from 1, its name,
         its first cells, and what it holds.
     proposal : dict or None
-        Keyword arguments of `permtest.read` that would read these files, with "paths".
-    many : bool
-        Whether they are for `permtest.read_many`.
+        Keyword arguments of `permtest.read`, or of `permtest.read_many` if `many` is true, that
+        would read these files, with "paths".
 
     Examples
     --------
-    >>> from permtest import read
-    >>> try:
-    ...     read(File("marks.csv", b"student,before,after\n17,2.3,2.0\n4,3.7,2.3\n"))
-    ... except ReadError as error:
-    ...     print(error.proposal)
-    {'paths': ['marks.csv'], 'id': 'student', 'a': 'before', 'b': 'after'}
+    >>> error = ReadError("say which", proposal={"paths": ["a.csv"], "statistic": "f1"})
+    >>> print(error.on_command_line())
+    say which
+    For example:  permtest compare a.csv --metric f1
     """
 
-    def __init__(
-        self,
-        problem: str,
-        columns: Columns | None = None,
-        proposal: Mapping[str, Any] | None = None,
-        many: bool = False,
-    ) -> None:
-        super().__init__(problem, columns, proposal, many)  # all of it, so that it can be pickled
+    many = False
+
+    def __init__(self, problem: str, columns: Columns | None = None, proposal: Any = None) -> None:
+        super().__init__(problem)
         self.problem, self.columns, self.proposal = problem, columns or {}, proposal
-        self.many = many
 
     def __str__(self) -> str:
         given = dict(self.proposal or {})
@@ -99,25 +88,26 @@ class ReadError(ValueError):
 
     def on_command_line(self, command: str = "permtest compare") -> str:
         """The same with a command in place of a call."""
-        given, words = dict(self.proposal or {}), [command]
-        words += [quote(x) for x in given.pop("paths", ())]
+        given = dict(self.proposal or {})
+        words = [command, *map(quote, given.pop("paths", ()))]
+        if (higher := given.pop("higher_is_better", None)) is not None:
+            words.append("--higher-is-better" if higher else "--lower-is-better")
         for key, value in given.items():
-            name = f"--{'metric' if key == 'statistic' else key.replace('_', '-')}"
-            if key == "higher_is_better":
-                words.append("--higher-is-better" if value else "--lower-is-better")
-                continue
+            name = {"statistic": "metric"}.get(key, key.replace("_", "-"))
             for one in [",".join(listed(value))] if key == "systems" else map(str, listed(value)):
-                words.append(f"{name}{'=' if one[:1] == '-' else ' '}{quote(one)}")
+                words.append(f"--{name}{'=' if one[:1] == '-' else ' '}{quote(one)}")
         return self._with(" ".join(words))
 
     def _with(self, example: str) -> str:
         lines = [self.problem + ":" * bool(self.columns)]
         for name, columns in self.columns.items():
             lines += [f"{name}:"] * (len(self.columns) > 1)
-            widths = [max(len(str(x[i])) for x in columns) for i in range(3)]
+            widths = [
+                max(len(str(cell)) for cell in column) for column in zip(*columns, strict=True)
+            ]
             for one in columns[:COLUMNS]:
-                cells = (f"{text!s:<{width}}" for text, width in zip(one, widths, strict=False))
-                lines.append(f"  {'  '.join(cells)}  {one[-1]}".rstrip())
+                cells = (str(cell).ljust(width) for cell, width in zip(one, widths, strict=True))
+                lines.append(f"  {'  '.join(cells)}".rstrip())
             lines += [f"  and {len(columns) - COLUMNS} more"] * (len(columns) > COLUMNS)
         return "\n".join([*lines, *[f"For example:  {example}"] * bool(self.proposal)])
 
@@ -184,17 +174,26 @@ class File:
             source = cls(str(name), data.encode() if isinstance(data, str) else data)
         if not isinstance(source, File):
             return source
-        names = source.members()
-        if len(names) == 1:
-            return source.member(names[0])
-        return source._part(gzip.open) if source.data.startswith(GZIP) else source
+        if source.data.startswith(GZIP):
+            return source._part(gzip.open)
+        return source.member(source.members[0]) if len(source.members) == 1 else source
 
+    @cached_property
+    def kind(self) -> str:
+        """What it is: an archive or a workbook, a parquet or feather table, JSON, or lines."""
+        text = (
+            "json"
+            if self.data[:999].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+            else "lines"
+        )
+        return KINDS.get(self.data[:4], text)
+
+    @cached_property
     def members(self) -> list[str]:
         """The names of the files in an archive, or in a workbook, which is one; none of others."""
-        if not self.data.startswith(ZIP):
-            return []
         with self.reading():
-            return [x for x in zipfile.ZipFile(BytesIO(self.data)).namelist() if x[-1:] != "/"]
+            archive = zipfile.ZipFile(BytesIO(self.data)) if self.kind == "archive" else None
+            return [x for x in archive.namelist() if x[-1:] != "/"] if archive else []
 
     def member(self, name: str) -> File:
         """A file in an archive, which must be below the limit."""
@@ -208,11 +207,6 @@ class File:
     def _part(self, opened: Any) -> File:
         with self.reading(), opened(BytesIO(self.data)) as stream:
             return File(self.path, stream.read(MOST_BYTES + 1))
-
-    @property
-    def binary(self) -> bool:
-        """Whether it is a workbook, another archive, or a table with types."""
-        return self.data.startswith((ZIP, *TYPED))
 
     @cached_property
     def text(self) -> str:
@@ -245,46 +239,60 @@ class File:
 
 
 class Facts(NamedTuple):
-    """What the cells of a column are like."""
+    """What the cells of a column are like, but for the empty ones."""
 
-    numbers: bool  # all that are not empty, and some are not
-    whole: bool
-    distinct: int
+    kind: str  # in words
+    numbers: bool
+    fractions: bool  # numbers that are not all whole
+    counts: bool  # from 0 or 1, each number as often as the others
     even: bool  # each value as often as the others
-    counts: str  # "1 to 36", where it counts
+    distinct: int
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of texts, "" where there is none.
-
-    `known` holds what the format of a tool declares: the columns "id", "run" and "system", the
-    list of the "scores", and those columns that must "agree" between systems.
-    """
+    """A table of texts, "" where there is none, from one file or from several."""
 
     path: str
     frame: pd.DataFrame
     header: bool = True
     decimal: str = "."
     first: str = "row 1"  # where the first row stands
-    known: Mapping[str, Any] = field(default_factory=dict)
-    called: str = ""  # the system, where the file says it
     file: File | None = None
+    tool: bool = False  # a tool calls its columns id, system, run and target, and all others scores
+    called: str = ""  # the system, where the file says it
+    parts: Sequence[Table] = ()  # the tables of several files
+    _facts: dict[str, Facts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.frame.columns[self.frame.columns.duplicated()][:1]:
             where = printable(self.path)
             raise ReadError(f"{where}: two columns are called {shown(name)}; rename one")
-        if self.frame.size > MOST_CELLS:
-            raise ReadError(f"{printable(self.path)}: {TOO_LARGE}")
 
     def __len__(self) -> int:
         return len(self.frame)
 
-    @cached_property
+    @property
     def names(self) -> list[str]:
         """The names of the columns; numbers from 1 where there is no header."""
-        return list(self.frame)
+        return [x for x in self.frame if x not in (FILE, GOLD)]
+
+    @property
+    def files(self) -> Sequence[Table]:
+        """The table of each file."""
+        return self.parts or [self]
+
+    @property
+    def shown(self) -> Columns:
+        """What a person sees of its columns, or of those of each file if they differ."""
+        found: dict[str, Any] = {}
+        for table in [self] if all(x.names == self.names for x in self.files) else self.files:
+            rows = found[printable(table.path)] = []
+            for i, name in enumerate(table.names, 1):
+                cells = [x for x in table.frame[name].head(50).unique() if x]
+                texts = ", ".join(printable(x, 20) for x in cells[:3]) + " ..." * (len(cells) > 3)
+                rows.append((i, printable(name, LETTERS), texts, table.facts(name).kind))
+        return found
 
     def named(self, wanted: Any) -> str:
         """The name of a column that may be declared by its number."""
@@ -293,21 +301,27 @@ class Table:
         return self.names[number - 1] if 0 < number <= len(self.names) else text
 
     def column(self, wanted: Any, option: str) -> str:
-        """The name of a column that is declared; ReadError if there is none."""
-        if (name := self.named(wanted)) in self.names:
-            return name
-        problem = f"{option} {printable(name, LETTERS)}: no such column in {printable(self.path)}"
-        raise ReadError(problem, columns_of([self]))
+        """The name of a column that is declared; ReadError if a file lacks it."""
+        name = self.named(wanted)
+        for file in self.files:
+            if name not in file.names:
+                problem = f"{option} {printable(name, LETTERS)}: no such column in "
+                raise ReadError(f"{problem}{printable(file.path)}", file.shown)
+        return name
+
+    def place(self, row: int) -> tuple[str, str]:
+        """The file that a row is from, and where it stands there."""
+        for part in self.parts:
+            if row < len(part):
+                return part.place(row)
+            row -= len(part)
+        kind, first = self.first.split()
+        return printable(self.path), f"{kind} {row + int(first)}"
 
     def error(self, row: int, problem: str, column: str = "") -> ReadError:
         """An error that names the line, and the column."""
         where = f", column {printable(column, LETTERS)}" if column else ""
-        return ReadError(f"{printable(self.path)}, {self.place(row)}{where}: {problem}")
-
-    def place(self, row: int) -> str:
-        """Where a row stands in the file."""
-        kind, first = self.first.split()
-        return f"{kind} {row + int(first)}"
+        return ReadError(f"{', '.join(self.place(row))}{where}: {problem}")
 
     def number(self, cell: str) -> str | None:
         """A number with a decimal point; None if a cell is no number, nor empty."""
@@ -316,8 +330,6 @@ class Table:
 
     def numbers(self, name: str) -> Any:
         """The cells of a column as numbers, or texts that are; ReadError at the first other one."""
-        import pandas as pd
-
         codes, texts = pd.factorize(self.frame[name])
         found = np.array([*map(self.number, texts), ""], dtype=object)[:-1]
         for i in np.flatnonzero([x is None for x in found])[:1]:
@@ -331,64 +343,75 @@ class Table:
                 found = floats  # which stand for the decimals that they are printed as
         return found[codes]
 
-    @cached_property
-    def facts(self) -> dict[str, Facts]:
-        """What the cells of each column are like; of long ones, the first values say the kind."""
-        found = {}
-        for name in self.names:
+    def facts(self, name: str) -> Facts:
+        """What the cells of a column are like; of a long one, the first values say the kind."""
+        if name not in self._facts:
             often = self.frame[name].mask(self.frame[name] == "").value_counts()
             head = [self.number(x) for x in often.index[:SAMPLE]]
             numbers, even, size = bool(head) and None not in head, often.nunique() == 1, often.size
-            values = [float(x or 0) for x in head] if numbers else [0.5]
-            whole, low, high = not any(x % 1 for x in values), min(values), max(values)
-            counts = whole and even and 2 < size <= SAMPLE and low in (0, 1)
-            text = f"{low:g} to {high:g}" if counts and high - low == size - 1 else ""
-            found[name] = Facts(numbers, whole, size, even, text)
-        return found
+            values = {float(x or 0) for x in head} if numbers else {0.5}
+            fractions, low, high = any(x % 1 for x in values), min(values), max(values)
+            counts = even and not fractions and 2 < size == high - low + 1 and low in (0, 1)
+            kind = "numbers" if numbers else f"text, {size:,} different" if head else "empty"
+            kind = "0 or 1" if values <= {0, 1} else kind
+            kind = f"counts {low:g} to {high:g}" if counts else kind
+            self._facts[name] = Facts(kind, numbers, numbers and fractions, counts, even, size)
+        return self._facts[name]
 
 
-def columns_of(tables: Sequence[Table]) -> Columns:
-    """What a person sees of the columns of tables; once where they are called alike."""
-    found: dict[str, Any] = {}
-    for table in tables[:1] if all(x.names == tables[0].names for x in tables) else tables:
-        rows = found[printable(table.path)] = []
-        for i, (name, facts) in enumerate(table.facts.items(), 1):
-            cells = [x for x in table.frame[name].head(50).unique() if x]
-            texts = ", ".join(printable(x, 20) for x in cells[:3]) + " ..." * (len(cells) > 3)
-            kind = "numbers" if facts.numbers else f"text, {facts.distinct:,} different"
-            about = f"counts {facts.counts}" if facts.counts else kind
-            rows.append((i, printable(name, LETTERS), texts, about if cells else "empty"))
-    return found
+def joined(tables: Sequence[Table], columns: Sequence[Any] = ()) -> Table:
+    """One table of all lines, where columns that are declared by their numbers have one name."""
+    if len(tables) == 1:
+        return tables[0]
+    stems = [PurePath(x.path).name.partition(".")[0] or x.path for x in tables]
+    numbered = [f"{stem} ({i})" for i, stem in enumerate(stems, 1)]
+    choices = [x.called for x in tables], stems, numbered
+    called = next([*map(printable, x)] for x in choices if all(x) and len({*x}) == len(x))
+    numbers, parts = [x for x in columns if str(x).isdecimal()], list[Table]()
+    for table in tables:
+        alike = {table.named(x): tables[0].named(x) for x in numbers}
+        parts.append(replace(table, frame=table.frame.rename(columns=alike), _facts={}))
+    every = [*dict.fromkeys(name for x in parts for name in x.names)]
+    frames = [x.frame.reindex(columns=every, fill_value="") for x in parts]
+    frame = pd.concat(frames, ignore_index=True)
+    frame[FILE] = pd.Categorical(called, called).repeat([len(x) for x in parts])
+    decimal = "," if any(x.decimal == "," for x in tables) else "."
+    header, tool = any(x.header for x in tables), all(x.tool for x in tables)
+    return Table(tables[0].path, frame, header, decimal, tool=tool, parts=parts)
 
 
 def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     """The table of a data frame, records or columns; its index is a column if it says anything."""
-    import pandas as pd
-
     frame = frame.to_pandas() if hasattr(frame, "to_pandas") else pd.DataFrame(frame)
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
-    cells = frame.astype(object).mask(frame.isna(), "").map(_text).astype(object)
+    cells = _texts(frame.astype(object).mask(frame.isna(), ""))
     cells.columns = pd.Index([printable(x) if header else str(x + 1) for x in frame], dtype=object)
     return Table(path, cells, header, **fields)
 
 
-def _text(cell: Any) -> str:
-    return json.dumps(cell) if isinstance(cell, dict | list) else str(cell).strip()
+def _texts(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.map(lambda cell: str(cell).strip()).astype(object)
 
 
-def table_of(file: File, records: str | None = None) -> Table:
-    """The table in a file of any kind."""
-    import pandas as pd
+# ---- what is in files ----------------------------------------------------------------------------
 
-    if records is not None and (file.binary or file.text.lstrip()[:1] not in ("{", "[")):
+
+def table_of(file: Any, records: str | None = None) -> Table:
+    """The table in a file of any kind, or of a frame."""
+    if not isinstance(file, File):
+        return of_frame(file)
+    if file.kind == "json":
+        return _of_json(file, records)
+    if records is not None:
         raise file.error("it is no JSON, and only JSON has a path of records")
-    if not file.binary:
-        return _of_json(file, records) if file.text.lstrip()[:1] in ("{", "[") else _of_lines(file)
     with file.reading():
-        for method in [y for x, y in TYPED.items() if file.data.startswith(x)]:
-            return of_frame(getattr(pd, method)(BytesIO(file.data)), file.path, file=file)
+        if file.kind == "lines":
+            return _of_lines(file)
+        if file.kind != "archive":
+            frame = getattr(pd, f"read_{file.kind}")(BytesIO(file.data))
+            return of_frame(frame, file.path, file=file)
         if sum(x.file_size for x in zipfile.ZipFile(BytesIO(file.data)).infolist()) > MOST_BYTES:
             raise file.error(TOO_LARGE)
         how: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
@@ -397,41 +420,30 @@ def table_of(file: File, records: str | None = None) -> Table:
         if len(names) != 1:
             problem = f"it has {len(names)} sheets with cells: {some(names)}"
             raise file.error(f"{problem}; keep one, or save that as CSV")
-        return _headed(sheets[names[0]].map(_text).astype(object), file)
+        return _headed(_texts(sheets[names[0]]), file)
 
 
 def _of_lines(file: File) -> Table:
-    """The table in a text whose cells are separated by tabs, semicolons, commas or blanks."""
-    import pandas as pd
-
+    """The table in a text whose cells are separated by what splits its first lines alike."""
     lines = file.text[: 10**6].splitlines()[:2]
     if not lines or not lines[0].strip():
         raise file.error("line 1 is empty")
-    with file.reading():
-        separator, first, width = _separator(lines)
-        if (file.text.count("\n") + file.text.count("\r")) * width > MOST_CELLS:
-            raise file.error(TOO_LARGE)
-        how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
-        how |= {"dtype": object, "na_filter": False, "skip_blank_lines": False, "header": None}
-        frame = pd.read_csv(StringIO(file.text), names=range(width), **how)
-    if width == first + 1:  # as R writes row names, which have no name
-        frame.iloc[0] = ["row", *frame.iloc[0, :-1]]
+    separator, width = ",", len(lines[0].split(","))
+    for mark in (" ", ",", ";", "\t"):
+        two = [" ".join(x.split()) for x in lines] if mark == " " else lines
+        first, *_, second = (len(x) for x in csv.reader([*two, *two[-1:]], delimiter=mark))
+        if first == second > 1:
+            separator, width = r"\s+" if mark == " " else mark, first
+    if (file.text.count("\n") + file.text.count("\r")) * width > MOST_CELLS:
+        raise file.error(TOO_LARGE)
+    how: dict[str, Any] = {"sep": separator, "skipinitialspace": separator != "\t"}
+    how |= {"dtype": object, "na_filter": False, "skip_blank_lines": False, "header": None}
+    frame = pd.read_csv(StringIO(file.text), **how)
     if re.search(r"[ \t]+(\n|\r|[,;\t])", file.text):
         frame = frame.apply(lambda cells: cells.str.strip()).astype(object)
     comma = separator == ";" and re.search(r"(^|;)\s*[+-]?\d*,\d+\s*(;|$)", file.text, re.MULTILINE)
     kind = "row" if len(frame) < file.text.count("\n") else "line"  # cells have line breaks
     return _headed(frame, file, decimal="," if comma else ".", kind=kind)
-
-
-def _separator(lines: Sequence[str]) -> tuple[str, int, int]:
-    """What separates cells, and how many cells the first line has, and the second at least."""
-    for separator in ("\t", ";", ",", " "):
-        lines = [" ".join(x.split()) for x in lines] if separator == " " else lines
-        first, *_, second = (len(x) for x in csv.reader([*lines, *lines[-1:]], delimiter=separator))
-        if max(first, second) > 1 and second - first in (0, 1):
-            return r"\s+" if separator == " " else separator, first, second
-    width = len(lines[0].split(","))
-    return ",", width, width
 
 
 def _headed(frame: Any, file: File, decimal: str = ".", kind: str = "row") -> Table:
@@ -456,9 +468,6 @@ def _headed(frame: Any, file: File, decimal: str = ".", kind: str = "row") -> Ta
     return Table(file.path, frame, header, decimal, f"{kind} {1 + header}", file=file)
 
 
-# ---- JSON ----------------------------------------------------------------------------------------
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found := dict(pairs)) < len(pairs):
         raise ValueError(f"an object has a key twice, of {some([*found])}")
@@ -466,28 +475,23 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def documents(file: File) -> Iterator[Any]:
-    """The document that a file is; or those of JSON lines, one after the other."""
+    """The document that a file is, or those of JSON lines; numbers stay the text that they are."""
+    if sum(map(file.text.count, ",[{")) > MOST_CELLS:
+        raise file.error(TOO_LARGE)
     lines = [x for x in file.text.split("\n") if x.strip()]
     try:
         json.loads(lines[0])
     except (ValueError, RecursionError):
         lines = [file.text]
-    return (parsed(file, x) for x in lines)
-
-
-def parsed(file: File, text: str) -> Any:
-    """A document of JSON, in which numbers stay the text that they are."""
-    if text.count(",") + text.count("[") + text.count("{") > MOST_CELLS:
-        raise file.error(TOO_LARGE)
     how: dict[str, Any] = {"parse_float": str, "parse_int": str, "object_pairs_hook": _once}
-    with file.reading():
-        return json.loads(text, parse_constant=lambda _: None, **how)
+    for line in lines:
+        with file.reading():
+            document = json.loads(line, parse_constant=lambda _: None, **how)
+        yield document
 
 
 def _of_json(file: File, records: str | None) -> Table:
     """The table of JSON lines, of a list of records, or of what `records` names."""
-    import pandas as pd
-
     lines = list(documents(file))
     found = whole = lines if len(lines) > 1 else lines[0]
     for key in () if records in (None, ".") else str(records).split("."):

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from permtest.readers.tables import File, Table, documents, of_frame, parsed, printable
+from permtest.readers.tables import File, Table, documents, of_frame, printable
 
 Rows: TypeAlias = Iterator[dict[str, Any]]
 Records: TypeAlias = Iterable[Mapping[str, Any]]
@@ -65,18 +65,18 @@ TOOLS: dict[Callable[[Records], Rows], tuple[str, ...]] = {
 }
 
 
-def load(file: File) -> Table | None:
+def load(file: Any) -> Table | None:
     """The table of a file that a tool wrote; None of other files."""
-    log = _unpacked(file)
-    if log is None and (file.binary or file.text.lstrip()[:1] not in ("{", "[")):
+    if not isinstance(file, File) or file.kind not in ("json", "archive"):
         return None
-    records = iter([log]) if log else documents(file)
-    first = next(records)
+    records = documents(file) if file.kind == "json" else _archived(file)
+    first = next(records, None)
     if isinstance(first, list):
-        first, records = (first or [None])[0], iter(first[1:])
-    keys = {*first} if isinstance(first, dict) else set()
-    rows = next((x for x, y in TOOLS.items() if any({*z.split()} <= keys for z in y)), None)
-    if rows is None:
+        records = iter(first)
+        first = next(records, None)
+    first = first if isinstance(first, dict) else {}
+    kinds = (x for x, y in TOOLS.items() if any({*z.split()} <= first.keys() for z in y))
+    if (rows := next(kinds, None)) is None:
         return None
     found: dict[Any, dict[str, Any]] = {}
     with file.reading():
@@ -89,21 +89,16 @@ def load(file: File) -> Table | None:
     folder = PurePath(file.path).parent.name  # which tools call by the model
     called = str(lines[0].get("system") or folder) if "system" in constant else ""
     kept = [{x: row[x] for x in row if x not in constant} for row in lines]
-    table = of_frame(kept, file.path, file=file)
-    known: dict[str, Any] = {x: x for x in ("id", "run", "system") if x in table.names}
-    others = [x for x in table.names if x not in known and x != "target"]
-    known |= {"scores": [x for x in others if table.facts[x].numbers], "agree": ["target"]}
-    if not known["scores"]:
+    table = replace(of_frame(kept, file.path, file=file), called=called, tool=True)
+    scores = {*table.names} - {"id", "run", "system", "target"}
+    if not any(table.facts(x).numbers for x in scores):
         raise file.error("it holds no score that is a number for each item; log such a score")
-    return replace(table, called=called, known=known)
+    return table
 
 
-def _unpacked(file: File) -> dict[str, Any] | None:
-    """The log in an archive of Inspect; None if the file is none."""
-    names = file.members() if b"samples/" in file.data else []
-    head = next((x for x in ("header.json", "_journal/start.json") if x in names), None)
-    if head is None:
-        return None
-    every = [x for x in names if x.startswith("samples/") and x.endswith(".json")]
-    first, *samples = (parsed(file, file.member(x).text) for x in [head, *every])
-    return {**first, "samples": samples}
+def _archived(file: File) -> Iterator[Any]:
+    """The log in an archive of Inspect; nothing of other archives."""
+    for head in [x for x in ("header.json", "_journal/start.json") if x in file.members][:1]:
+        names = [x for x in file.members if x.startswith("samples/") and x.endswith(".json")]
+        log, *samples = (next(documents(file.member(x))) for x in [head, *names])
+        yield {**log, "samples": samples}
