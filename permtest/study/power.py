@@ -265,12 +265,16 @@ class PowerCurve(Shown):
         return ceil(np.interp(power, curve[near], self.sizes[near]) - 1e-9)
 
     def __str__(self) -> str:
-        enough, ends = self.needed(), interval(*self.intervals[-1], digits=3)
-        reach = f"{enough} pairs have a power of 80%" if enough else "no size here has one of 80%"
+        return self.sentence()
+
+    def sentence(self, power: float = 0.8) -> str:
+        """What the curve says of its last size, and which size has this power."""
+        enough, ends = self.needed(power), interval(*self.intervals[-1], digits=3)
+        have = f"{enough} pairs have a power of" if enough else "no size here has one of"
         return (
             f"With {self.sizes[-1]} pairs the power of the {registry.TESTS[self.test].title} is "
             f"{number(self.power[-1], 3)} (95% interval {ends}; alpha = {self.alpha:g}, "
-            f"{self.alternative}, {self.experiments} samples); {reach}."
+            f"{self.alternative}, {self.experiments} samples); {have} {power:.0%}."
         )
 
 

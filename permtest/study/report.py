@@ -244,9 +244,8 @@ def _percent(alpha: float) -> str:
 
 
 def _finding(c: Comparison) -> Section:
-    test, units, level, ends = c.test, c.units, _percent(c.alpha), ""
-    if c.interval is not None and c.interval != (-inf, inf):
-        ends = interval(*c.interval)
+    test, units, level = c.test, c.units, _percent(c.alpha)
+    ends = interval(*c.interval) if c.interval and c.interval != (-inf, inf) else ""
     seen = c.answers["exact"].estimate_name
     found = {
         f"{seen}; {level} {ends or 'unknown'}": f"{float(test.statistic):+.4g}",
@@ -267,7 +266,7 @@ def _caution(c: Comparison) -> Section:
     valid += f"only if the {c.test.swapped} do not depend on each other."
     told = [equal if c.answers["exact"].rejects(c.alpha) is False else large]
     told += [unsaid] * (c.test.higher_is_better is None) + [valid, *c.test.notes]
-    told += [c.interval.warning] if c.interval and c.interval.warning else []
+    told += filter(None, [c.interval and c.interval.warning, c.units.source.get("lacking")])
     return Section("caution", "What this does not say", "\n".join(told))
 
 
@@ -286,8 +285,8 @@ def _null(c: Comparison) -> Section:
 def _tests(c: Comparison) -> Section:
     told = "Decide by the test that you chose beforehand: choosing it by its p invalidates the "
     told += "level."
-    more = ({"rejects": x.rejects(c.alpha), "interval": x.interval} for x in c.answers)
-    rows = [x.to_dict() | of for x, of in zip(c.answers, more, strict=True)]
+    own = ({"rejects": x.rejects(c.alpha), "interval": x.interval} for x in c.answers)
+    rows = [x.to_dict() | of for x, of in zip(c.answers, own, strict=True)]
     titles = {"title": "test", "p": "p", "rejects": "rejects", "interval": _percent(c.alpha)}
     titles["assumptions"] = "assumptions"
     draw = drawing("plot_answers", c.answers, alpha=c.alpha)
@@ -306,12 +305,9 @@ def _effects(c: Comparison) -> Section:
 
 
 def _next(c: Comparison) -> Section:
-    options, unit, found = (
-        filled(c.config["power"], alpha=c.alpha),
-        c.test.swapped,
-        dict[str, str](),
-    )
+    options, unit = filled(c.config["power"], alpha=c.alpha), c.test.swapped
     target, alpha, side = options["target"], options["alpha"], c.test.alternative
+    found: dict[str, str] = {}
     how: dict[str, Any] = {"power": target, "alpha": alpha, "alternative": side}
     gaps, least = as_floats(c.units.differences(), c.units.scale), power.fewest_units(alpha, side)
 
@@ -378,7 +374,7 @@ def _power(c: Comparison) -> Section:
     titles = {"n": c.test.swapped, "power": "power", "interval": "95% interval"}
     lines = zip(curve.sizes, curve.power, curve.intervals, strict=True)
     rows = [dict(zip(titles, line, strict=True)) for line in lines]
-    told = f"{curve} Power from the same scores as p adds nothing to p; use it to plan."
+    told = f"{curve.sentence(target)} Power from these scores adds nothing to p; use it to plan."
     draw = drawing("plot_power", curve, target=target)
     return Section("power", "Power", told, rows, titles, draw)
 
@@ -457,7 +453,7 @@ def report(
     if isinstance(scores, Leaderboard):
         return _of_board(scores)
     chosen, given = settings(config), {"alternative": alternative, "alpha": alpha}
-    test = {**chosen["test"], **{name: value for name, value in given.items() if value is not None}}
+    test = chosen["test"] | filled(given, **chosen["test"])
     entry = lookup("mean" if statistic in (None, "sum") else statistic)
     scores = two_systems(scores, v, entry, names)
     scores = units = replace(scores, systems=tuple(map(legible, scores.systems)))
@@ -480,7 +476,8 @@ def _of_board(board: Leaderboard) -> Document:
     told = "Systems that share a letter are not shown to differ. " * (board.baseline is None)
     told += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
     small = "Systems that are not shown to differ may still differ, by less than these "
-    caution = "\n".join([f"{small}{board.unit} can show.", *map(legible, board.remarks())])
+    remarks = [*board.remarks(), board.scores.source.get("lacking", "")]
+    caution = "\n".join([f"{small}{board.unit} can show.", *map(legible, filter(None, remarks))])
     draw = drawing("plot_ranking", board)
     title, sentence = f"Leaderboard of {size}", legible(board.sentence(), 10**4)
     sections = [

@@ -81,7 +81,9 @@ def test_clusters_are_the_units():
 def test_what_it_does_not_say():
     first, second, *_ = report(BITS)["caution"].sentence.splitlines()
     assert ("the systems are equal" in first, "called better" in second) == (True, True)
-    assert second not in report(replace(BITS, higher_is_better=False))["caution"].sentence
+    few = replace(BITS, higher_is_better=False, source={"lacking": "left out: 1 item"})
+    assert second not in (said := report(few)["caution"].sentence.splitlines())
+    assert "left out: 1 item" in said
 
 
 def test_counts_are_compared_by_their_measure():
@@ -147,6 +149,7 @@ def test_each_step_has_its_settings(metric):
     levels = [document[key].titles["interval"] for key in ("tests", "effects")]
     assert levels == ["90% interval", "80% interval"]
     assert "with a power of 90%" in document["next"].table[-1]["about"]
+    assert "of 90%" in document["power"].sentence
     assert ROOM.settings(yaml.safe_load(document["source"].code)) == ROOM.settings(config)
 
 
