@@ -221,13 +221,12 @@ def noninferiority_test(
     *,
     clusters: Any = None,
     names: tuple[str, str] | None = None,
-    higher_is_better: bool | None = None,
 ) -> MarginTestResult:
     """Test that the first system is not worse than the second by a margin or more.
 
     The null hypothesis is that it is worse by `margin` per pair: that the mean difference is
     ``-margin``, or lower. A small p speaks for "not worse", which an ordinary test that finds no
-    difference does not. Where lower scores are better it is ``margin``, or higher.
+    difference does not. Where `Scores` say that lower is better it is ``margin``, or higher.
 
     Parameters
     ----------
@@ -238,8 +237,6 @@ def noninferiority_test(
         that it is printed as. Choose it before looking at the scores.
     clusters, names
         As in `exact_perm_test`.
-    higher_is_better : bool, optional
-        Default: what `Scores` say, else True.
 
     Returns
     -------
@@ -264,8 +261,8 @@ def noninferiority_test(
     """
     bound = _as_margin(margin)
     question = ask(u, v, names=names, clusters=clusters)
-    known = question.higher_is_better if higher_is_better is None else higher_is_better
-    return against(question, *((-inf, bound) if known is False else (-bound, inf)))
+    lower = question.higher_is_better is False
+    return against(question, *((-inf, bound) if lower else (-bound, inf)))
 
 
 def equivalence_test(

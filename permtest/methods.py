@@ -16,20 +16,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._errors import TooHard, check_level, check_option
-from permtest.null import enumeration
+from permtest.null import enumeration, tail
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, log_cells
 from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.lattice import box_law
-from permtest.null.tail import (
-    Tail,
-    attempts,
-    is_countable,
-    tail_counted,
-    tail_dp,
-    tail_fft,
-    tail_tilted,
-)
 from permtest.question import Question
 
 #: Cell updates that take less time than what happens around them.
@@ -95,8 +86,8 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
         yield "dp", f"{reason} without rounding", _dp
     if question.thresholds is not None:
         lower, upper = question.thresholds
-        for name, tail in attempts(law, min(upper, law.top - lower)):
-            yield name, OF_TAILS[name], partial(_by_tails, tail=tail)
+        for name, way in tail.attempts(law, min(upper, law.top - lower)):
+            yield name, OF_TAILS[name], partial(_by_tails, way=way)
         yield "bracket", "sums have too many possible values for an exact p", _bracket
         return
     if question.lattice is None:
@@ -128,8 +119,8 @@ def _solve_rounded(question: Question, method: str) -> Solution:
     name, solver, reason = method, METHODS.get(method, _bracket), "asked for"
     if method == "auto":
         reason = "rounding may decide ties, and there are too many labellings to check each"
-        if is_countable(law, min(upper, law.top - lower)):
-            name, solver = "enumeration", partial(_by_tails, tail=tail_counted)
+        if tail.is_countable(law, min(upper, law.top - lower)):
+            name, solver = "enumeration", partial(_by_tails, way=tail.tail_counted)
     if solver is not _bracket:
         outer, inner = _around(question)
         try:
@@ -181,24 +172,24 @@ def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, f
 # ---- the methods -------------------------------------------------------------------------------
 
 
-def _by_tails(question: Question, tail: Tail) -> Probability:
+def _by_tails(question: Question, way: tail.Tail) -> Probability:
     """P(T <= lower or T >= upper), both as upper tails."""
     assert question.thresholds is not None, "what needs tails is asked for where there are some"
     law, (lower, upper) = question.law, question.thresholds
     if upper - lower <= 1:
         return CERTAIN
     if lower < 0:
-        return tail(law, upper)
-    below = tail(law, law.top - lower)
+        return way(law, upper)
+    below = way(law, law.top - lower)
     if upper > law.top:
         return below
-    return below.plus(below if upper == law.top - lower else tail(law, upper))
+    return below.plus(below if upper == law.top - lower else way(law, upper))
 
 
 def _tilted(question: Question) -> Probability:
     """From tails of one sum or of a ratio of two, or from the logarithms of all cells."""
     if question.thresholds is not None:
-        return _by_tails(question, tail_tilted)
+        return _by_tails(question, tail.tail_tilted)
     if question.staircase is not None:
         p = question.staircase.tail()
         return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
@@ -225,7 +216,7 @@ def _from_logs(question: Question) -> Probability:
 def _dp(question: Question) -> Probability:
     """From all cells, or their logarithms where those are too small for floats."""
     if question.thresholds is not None:
-        return _by_tails(question, tail_dp)
+        return _by_tails(question, tail.tail_dp)
     p = float(np.sum(dp_cells(question.law)[question.extreme]))
     rounding = dp_rounding(question.law)
     return Probability.of(p, rounding) if p > UNDERFLOW else _from_logs(question)
@@ -234,7 +225,7 @@ def _dp(question: Question) -> Probability:
 def _fft(question: Question) -> Probability:
     """From all cells, accurate absolutely where there are no tails."""
     if question.thresholds is not None:
-        return _by_tails(question, tail_fft)
+        return _by_tails(question, tail.tail_fft)
     found = fft_cells(question.law)
     p, noise = found.probability(question.extreme)
     if p <= 2 * noise:

@@ -21,16 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import statistics
 from permtest._text import counted
 from permtest.integers import IntArray, as_integers, exact_dot, exact_sum, is_unordered, unscaled
-from permtest.null.distribution import (
-    TwoPointSum,
-    add_counts,
-    attainable,
-    count_values,
-    from_widths,
-    group_differences,
-)
+from permtest.null import distribution
 from permtest.null.lattice import LatticeSum
 from permtest.null.ratio_tail import Staircase
 from permtest.scores import (
@@ -41,15 +35,6 @@ from permtest.scores import (
     check_names,
     cluster_numbers,
     names_of,
-)
-from permtest.statistics import (
-    ALTERNATIVES,
-    STATISTICS,
-    MeanOfRatios,
-    Statistic,
-    check_alternative,
-    lookup,
-    measured,
 )
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
@@ -68,13 +53,13 @@ class Question:
     """Two systems and a statistic t of their sums, reduced to what any test of them needs."""
 
     #: The null law of the sum, or of several sums, whose lattice is laid out as a line.
-    law: TwoPointSum
+    law: distribution.TwoPointSum
     lattice: LatticeSum | None = None
     #: The observed sums: those of the first system, or their difference, times `scale`.
     observed_sums: tuple[int, ...]
     #: What the sums are made into: a measure, whose difference is compared, or a user's function,
     #: of which more is more extreme. Without both the sum itself is compared, or a mean.
-    measure: MeanOfRatios | None = None
+    measure: statistics.MeanOfRatios | None = None
     h: Callable[..., Any] | None = None
     scale: int = 1
     divisor: int = 1
@@ -196,14 +181,6 @@ class Question:
             return self.lattice.sums(cells)
         return np.asarray(self.law.offset + self.law.unit * cells.astype(object))[:, None]
 
-    def _cell(self, sums: Sequence[int]) -> int | None:
-        """The cell with these sums; None if there is none."""
-        if self.lattice is not None:
-            fits = len(sums) == len(self.observed_sums)
-            return self.lattice.cell(list(sums)) if fits else None
-        cell, rest = divmod(sums[0] - self.law.offset, self.law.unit)
-        return cell if rest == 0 and 0 <= cell <= self.law.top else None
-
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Which cells of the law are extreme; of a user's h only those that are attainable."""
@@ -211,28 +188,29 @@ class Question:
         cells = np.arange(self.law.top + 1)
         if self._direction:
             return self.is_extreme(cells)
-        possible, extreme = attainable(self.law), np.zeros(cells.size, dtype=bool)
+        possible, extreme = distribution.attainable(self.law), np.zeros(cells.size, dtype=bool)
         extreme[possible] = self.is_extreme(cells[possible])
         return extreme
 
     @cached_property
     def thresholds(self) -> tuple[int, int] | None:
         """(lower, upper) if extreme cells are those up to `lower` and from `upper` on, or None."""
-        top, out, plain = self.law.top, self.moved_by, self.lattice is None and self.h is None
-        if turn := 1 if plain else self._direction:
+        law, top, out, turn = self.law, self.law.top, self.moved_by, 1
+        t: int | None = (self.observed_sums[0] - law.offset) // law.unit
+        if self.lattice is not None or self.h is not None:
+            turn = self._direction
+            t = self.lattice.cell([*self.observed_sums]) if self.lattice and turn else None
+        if t is not None:
             # Two-sided means as far from the centre of the null law, about which every sum of
             # effects is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's
             # h(x) = |x|.
-            t = (self.observed_sums[0] - self.law.offset) // self.law.unit
-            if not plain:
-                t = self._cell(self.observed_sums) or 0
             if self.alternative == "two-sided":
                 return min(t, top - t) - out, max(t, top - t) + out
             upper = (self.alternative == "greater") == (turn > 0)
             return (-1, t + out) if upper else (t - out, top + 1)
         if self.rank > 1:
             return None
-        possible = np.flatnonzero(attainable(self.law))
+        possible = np.flatnonzero(distribution.attainable(self.law))
         inner = np.flatnonzero(~self.extreme[possible])
         if inner.size and inner[-1] - inner[0] >= inner.size:
             return None
@@ -304,9 +282,10 @@ class Question:
         a, b = (shift * self.scale).as_integer_ratio()
         moved = b * d.values.astype(object) - a * d.sizes.astype(object)
         offset = -exact_dot(np.abs(moved), d.counts)
+        widths = distribution.add_counts(2 * np.abs(moved), d.counts)
         return replace(
             self,
-            law=from_widths(self.law.n, *add_counts(2 * np.abs(moved), d.counts), offset),
+            law=distribution.from_widths(self.law.n, *widths, offset),
             observed_sums=(exact_dot(moved, d.counts),),
             scale=self.scale * b,
             tolerance=self.tolerance * b,
@@ -326,7 +305,7 @@ class Differences(NamedTuple):
         """Of all units, sorted by size, then by value."""
         parts = [cls(values[:0], sizes[:0], sizes[:0])]
         for size in np.unique(sizes).tolist():
-            distinct, counts = count_values(values[sizes == size])
+            distinct, counts = distribution.count_values(values[sizes == size])
             parts.append(cls(distinct, np.full(distinct.size, size), counts))
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -357,15 +336,15 @@ def ask(
     g: Any = None,
     h: Callable[..., Any] | None = None,
     *,
-    statistic: str | Statistic = "sum",
+    statistic: str | statistics.Statistic = "sum",
     alternative: str = "two-sided",
     names: tuple[str, str] | None = None,
     clusters: Any = None,
 ) -> Question:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
-    known = STATISTICS.get(statistic) if isinstance(statistic, str) else None
-    entry = known or lookup(statistic)
-    if g is not None or h is not None or alternative not in ALTERNATIVES:
+    known = statistics.STATISTICS.get(statistic) if isinstance(statistic, str) else None
+    entry = known or statistics.lookup(statistic)
+    if g is not None or h is not None or alternative not in statistics.ALTERNATIVES:
         _check_options(entry, g, h, alternative)
     if clusters is not None:
         check_aligned(u, clusters, ("u", "clusters"))
@@ -380,9 +359,9 @@ def ask(
     return _ask_of_measure(data, entry, how) if entry.hits else _ask_of_scores(data, entry, how)
 
 
-def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
+def _check_options(entry: statistics.Statistic, g: Any, h: Any, alternative: str) -> None:
     """Refuse what is unknown or cannot be combined."""
-    check_alternative(alternative)
+    statistics.check_alternative(alternative)
     if not (h is None or callable(h)):
         raise TypeError(f"h={h!r} must be a function of the sum, or of all sums if g is a list")
     if entry.columns:
@@ -399,7 +378,7 @@ def _check_options(entry: Statistic, g: Any, h: Any, alternative: str) -> None:
 def two_systems(
     u: Any,
     v: Any,
-    entry: Statistic | None,
+    entry: statistics.Statistic | None,
     names: tuple[str, str] | None,
     labels: tuple[str, str] = ("u", "v"),
 ) -> Scores:
@@ -417,7 +396,7 @@ def two_systems(
     return make(dict(zip(names, (u, v), strict=True)), labels=labels)
 
 
-def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
+def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any]) -> Question:
     """The question about a difference of sums or means, or about h of it."""
     if data.columns:
         raise ValueError(
@@ -433,7 +412,7 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
             "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
-    law, u, v = group_differences(*arrays)
+    law, u, v = distribution.group_differences(*arrays)
     divisor = max(len(data), 1) if entry.name == "mean" else 1
     whole = scale * divisor
     return Question(
@@ -452,9 +431,9 @@ def _ask_of_scores(data: Scores, entry: Statistic, how: dict[str, Any]) -> Quest
     )
 
 
-def _ask_of_measure(data: Scores, entry: Statistic, how: dict[str, Any]) -> Question:
+def _ask_of_measure(data: Scores, entry: statistics.Statistic, how: dict[str, Any]) -> Question:
     """The question about the difference of a measure of counts."""
-    measure, (first, second) = measured(entry, data.units)
+    measure, (first, second) = statistics.measured(entry, data.units)
     measure, first, second = measure.as_one_ratio(first, second)
     lattice, sums = LatticeSum.of(first, second), tuple(map(exact_sum, first.T))
     others = tuple(map(exact_sum, second.T))
@@ -497,8 +476,8 @@ def _ask_of_entries(
         lattice = LatticeSum.of(stay, swap)
         law = lattice.line
     else:
-        sizes = count_values(np.abs(stay - swap)[:, 0])
-        law = from_widths(len(stay), *sizes, exact_sum(np.minimum(stay, swap)[:, 0]))
+        sizes = distribution.count_values(np.abs(stay - swap)[:, 0])
+        law = distribution.from_widths(len(stay), *sizes, exact_sum(np.minimum(stay, swap)[:, 0]))
         metric = f"{metric}({function_name(g, 'g')})" if h is not None else function_name(g, "g")
     return Question(
         law=law,

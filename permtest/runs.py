@@ -19,7 +19,7 @@ from permtest._errors import TooHard, check_option
 from permtest._text import counted, p_value
 from permtest.integers import as_integers, exact_sum, unscaled
 from permtest.methods import Solution, solve
-from permtest.null.distribution import EPS, UNDERFLOW, LatticeDistribution, Probability
+from permtest.null.distribution import EPS, UNDERFLOW, Probability
 from permtest.null.multinomial_sum import MultinomialSum
 from permtest.question import ask
 from permtest.result import ALPHA, PermutationTestResult
@@ -112,7 +112,9 @@ class RunsTestResult(PermutationTestResult):
     @cached_property
     def null_distribution(self) -> Any:
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
-        return self._deal.distribution() if self._deal else super().null_distribution
+        if self._deal is None:
+            return super().null_distribution
+        return MultinomialSum.of(self._deal.tables).distribution(self._deal.scale)
 
     @cached_property
     def smallest_pvalue(self) -> float | None:
@@ -406,10 +408,6 @@ class _Deal:
     alternative: str
     observed: int
     scale: int
-
-    def distribution(self) -> LatticeDistribution:
-        """The law of the sum."""
-        return MultinomialSum.of(self.tables).distribution(self.scale)
 
     def most_extreme(self) -> Solution:
         """p, had the sum been as extreme as any deal makes it."""

@@ -320,15 +320,6 @@ class Scores:
 # ---- clusters ------------------------------------------------------------------------------------
 
 
-def check_unclustered(scores: Any) -> None:
-    """Refuse clusters where a test takes items by themselves."""
-    if isinstance(scores, Scores) and scores.clusters is not None:
-        raise ValueError(
-            "these scores have clusters, but this test treats items separately; test scores.units, "
-            "the sums of whole clusters"
-        )
-
-
 def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
     """The number of the cluster that each item belongs to, counted as they first occur."""
     if is_unordered(clusters) or getattr(clusters, "ndim", 1) != 1:

@@ -137,17 +137,12 @@ def e_process(
     # 1 over the root mean square of the differences before each one; 0 where there are none.
     squares, some = (np.append(0.0, np.cumsum(x)[:-1])[: d.size] for x in (d**2, d != 0))
     rates = np.sqrt(some / np.where(squares > 0, squares, inf))
-    logs = _log_e(d * rates, bets)
+    # Sums of log(exp(x) / cosh(x)) = log 2 - log(1 + exp(-2 x)), and their mean over all bets.
+    each = np.array([np.cumsum(log(2) - np.logaddexp(0, -2 * bet * d * rates)) for bet in bets])
+    top = each.max(axis=0)
+    logs = top + np.log(np.mean(np.exp(each - top), axis=0))
     running = np.maximum.accumulate(np.maximum(logs, 0.0))
     with np.errstate(over="ignore"):
         values = np.minimum(np.exp(logs), np.finfo(np.float64).max)
     pvalues = np.maximum(np.exp(-running), SMALLEST)
     return EProcess(values, pvalues, alternative, question.names)
-
-
-def _log_e(x: Floats, bets: Floats) -> Floats:
-    """log E_n after each step: the mean over all bets of the products."""
-    # exp(x) / cosh(x) = 2 / (1 + exp(-2 x))
-    logs = np.array([np.cumsum(log(2) - np.logaddexp(0, -2 * bet * x)) for bet in bets])
-    top = logs.max(axis=0)
-    return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest import Scores, exact_perm_test
+from permtest.alternatives import paired_t
 from permtest.integers import as_integers
 from permtest.question import local_effects
-from permtest.scores import check_unclustered
 from permtest.statistics import score_labels
 
 NAN = float("nan")
@@ -112,7 +112,7 @@ def test_clusters_that_are_given_go_before_those_of_the_scores():
     with pytest.raises(ValueError, match="ids has 1 entries for 2 items"):
         Scores.of([1, 2], [3, 4], ids=("a",))
     with pytest.raises(ValueError, match=r"test scores.units"):
-        check_unclustered(scores)
+        paired_t(scores)
 
 
 # ---- runs and labels ---------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import SMALLEST, count_values
 from permtest.question import two_systems
-from permtest.scores import Scores, check_unclustered
+from permtest.scores import Scores
 from permtest.statistics import Statistic, check_alternative
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -128,7 +128,11 @@ def scores_of(
 ) -> Scores:
     """One score of each system for `least` items or more, or the counts that `entry` needs."""
     scores = two_systems(a, b, entry, names, labels)
-    check_unclustered(scores)
+    if scores.clusters is not None:
+        raise ValueError(
+            "these scores have clusters, but this test treats items separately; test scores.units, "
+            "the sums of whole clusters"
+        )
     if entry and entry.columns:
         return scores
     if scores.columns:
