@@ -63,13 +63,12 @@ def solve(question: Question, method: str = "auto") -> Solution:
         return _solve_rounded(question, method)
     if method != "auto":
         return Solution(METHODS[method](question), method, "asked for")
-    last: Exception | None = None
+    last: Exception = AssertionError("a plan is never empty")
     for name, reason, solver in plan(question):
         try:
             return Solution(solver(question), name, reason)
         except (TooHard, MemoryError) as error:
             last = error
-    assert last is not None, "a plan is never empty"
     raise last
 
 

@@ -21,21 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest import statistics
+from permtest import scores, statistics
 from permtest._text import counted
 from permtest.integers import IntArray, as_integers, exact_dot, exact_sum, is_unordered, unscaled
 from permtest.null import distribution
 from permtest.null.lattice import LatticeSum
 from permtest.null.ratio_tail import Staircase
-from permtest.scores import (
-    Scores,
-    add_up,
-    check_aligned,
-    check_length,
-    check_names,
-    cluster_numbers,
-    names_of,
-)
+from permtest.scores import Scores
 
 #: What h may return; NumPy's booleans are the one kind that Python does not call real.
 NUMBERS = (Real, Decimal, np.bool_)
@@ -243,12 +235,12 @@ class Question:
 
         Some labelling must have them: what does, is in the support of the null law.
         """
-        several, scores = self.lattice is not None, None
+        several, both = self.lattice is not None, None
         sums = tuple(map(int, observed if several else [round(Fraction(observed) * self.scale)]))
         if self.measure is not None:
             first, second = map(self.measure.exact, (sums, self.others(sums)))
-            scores = float(first), float(second)
-        return replace(self, observed_sums=sums, scores=scores)
+            both = float(first), float(second)
+        return replace(self, observed_sums=sums, scores=both)
 
     @cached_property
     def wins(self) -> tuple[int, int, int] | None:
@@ -270,7 +262,7 @@ class Question:
         values = data.units.differences()
         sizes = np.ones(values.size, dtype=np.int64)
         if data.clusters is not None:
-            sizes = np.bincount(cluster_numbers(data.clusters, len(data)))
+            sizes = np.bincount(scores.cluster_numbers(data.clusters, len(data)))
         found = Differences.of(values, sizes)
         if exact_dot(found.values, found.counts) != self.observed_sums[0]:
             raise ValueError("the scores were changed after the test; test them again")
@@ -347,11 +339,11 @@ def ask(
     if g is not None or h is not None or alternative not in statistics.ALTERNATIVES:
         _check_options(entry, g, h, alternative)
     if clusters is not None:
-        check_aligned(u, clusters, ("u", "clusters"))
+        scores.check_aligned(u, clusters, ("u", "clusters"))
     how: dict[str, Any] = {"alternative": alternative if h is None else "greater", "h": h}
     if g is not None:
         return _ask_of_entries(u, v, g, names, clusters, how)
-    data = two_systems(u, v, entry, names)
+    data = Scores.of(u, v, names, counts=bool(entry.hits))
     if clusters is not None:
         data = data.clustered(clusters)
     how |= {"names": data.systems, "score": data.score}
@@ -373,27 +365,6 @@ def _check_options(entry: statistics.Statistic, g: Any, h: Any, alternative: str
             f"alternative={alternative!r} and h cannot be combined: with h the test asks how often "
             "h(S) is at least as large as observed; put the direction into h"
         )
-
-
-def two_systems(
-    u: Any,
-    v: Any,
-    entry: statistics.Statistic | None,
-    names: tuple[str, str] | None,
-    labels: tuple[str, str] = ("u", "v"),
-) -> Scores:
-    """The scores of two systems, as they are given or made of two columns, or tables of counts."""
-    first, second = labels
-    if isinstance(u, Scores):
-        if v is not None:
-            raise TypeError(f"{first} is Scores, which hold both systems; leave {second} out")
-        if len(u.systems) != 2:
-            how = f"choose two with {first}.pair(i, j), or use compare_many"
-            raise ValueError(f"{first} has {len(u.systems)} systems; {how}")
-        return u if names is None else replace(u, systems=check_names(names))
-    names = check_names(names) if names else names_of(u, v, labels)
-    make = Scores.of_counts if entry is not None and entry.hits else Scores.of_columns
-    return make(dict(zip(names, (u, v), strict=True)), labels=labels)
 
 
 def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any]) -> Question:
@@ -470,8 +441,8 @@ def _ask_of_entries(
     stay, swap = (np.stack(some, axis=1) for some in zip(*each, strict=True))
     n_entries, metric, lattice = None, function_name(h, "h"), None
     if clusters is not None:
-        numbers, n_entries = cluster_numbers(clusters, len(stay)), len(stay)
-        stay, swap = add_up(stay, numbers), add_up(swap, numbers)
+        numbers, n_entries = scores.cluster_numbers(clusters, len(stay)), len(stay)
+        stay, swap = scores.add_up(stay, numbers), scores.add_up(swap, numbers)
     if not callable(g):
         lattice = LatticeSum.of(stay, swap)
         law = lattice.line
@@ -485,7 +456,7 @@ def _ask_of_entries(
         observed_sums=tuple(map(exact_sum, stay.T)),
         metric=metric,
         title="" if lattice is not None else "points",
-        names=check_names(names or ("u", "v")),
+        names=scores.check_names(names or ("u", "v")),
         n_entries=n_entries,
         **how,
     )
@@ -497,9 +468,9 @@ def local_effects(
     """g(u_n, v_n) if entry n stays, and g(v_n, u_n) if it is swapped (Alg. 2, lines 3-4)."""
     if isinstance(u, Scores) and v is None:
         u, v = u.u, u.v
-    check_aligned(u, v)
+    scores.check_aligned(u, v)
     a, b = _entries(u, "u"), _entries(v, "v")
-    check_length(a, b, ("u", "v"))
+    scores.check_length(a, b, ("u", "v"))
     stay = as_integers([g(x, y) for x, y in zip(a, b, strict=True)], f"{name}(u, v)")
     return stay, as_integers([g(y, x) for x, y in zip(a, b, strict=True)], f"{name}(v, u)")
 

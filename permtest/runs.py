@@ -119,7 +119,11 @@ class RunsTestResult(PermutationTestResult):
     @cached_property
     def smallest_pvalue(self) -> float | None:
         """The p of the most extreme labelling: no data with these scores could have a smaller."""
-        return self._deal.most_extreme().p.value if self._deal else super().smallest_pvalue
+        if self._deal is None:
+            return super().smallest_pvalue
+        tables, most = self._deal.tables, EXTREMITY[self.alternative]
+        ends = (sum(end(values) * n for values, _, n in tables) for end in (min, max))
+        return replace(self._deal, observed=max(ends, key=most)).solve().p.value
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; MemoryError if its integers would not fit."""
@@ -409,11 +413,6 @@ class _Deal:
     observed: int
     scale: int
 
-    def most_extreme(self) -> Solution:
-        """p, had the sum been as extreme as any deal makes it."""
-        ends = (sum(end(values) * n for values, _, n in self.tables) for end in (min, max))
-        return replace(self, observed=max(ends, key=EXTREMITY[self.alternative])).solve()
-
     def solve(self) -> Solution:
         """p, accurate relative to itself; of one item all ways to deal its runs are counted."""
         if not self._counts():
@@ -425,9 +424,8 @@ class _Deal:
         p = Probability.of(float(share), EPS / 2)
         if share < UNDERFLOW:
             p = Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
-        return Solution(
-            p, "enumeration", f"each of the {every:,} ways to deal the runs was counted"
-        )
+        reason = f"each of the {every:,} ways to deal the runs was counted"
+        return Solution(p, "enumeration", reason)
 
     def fraction(self) -> Fraction:
         """The exact p."""

@@ -17,17 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import integers
 from permtest._errors import ScoreError
-from permtest.integers import (
-    IntArray,
-    as_integers,
-    exact_sum,
-    in_common_units,
-    is_missing,
-    is_unordered,
-    plain_array,
-    with_room,
-)
+from permtest.integers import IntArray
 
 #: The counts of an item, all three, or right and wrong ones.
 COUNTS, TWO_COUNTS = ("tp", "fp", "fn"), ("tp", "incorrect")
@@ -117,13 +109,14 @@ class Scores:
     def of(
         cls,
         u: Any,
-        v: Any,
+        v: Any = None,
         names: tuple[str, str] | None = None,
         *,
+        counts: bool = False,
         labels: tuple[str, str] = ("u", "v"),
         **fields: Any,
     ) -> Scores:
-        """Validate two columns of scores.
+        """Validate two columns of scores; `Scores` of two systems pass, as `u` alone.
 
         Parameters
         ----------
@@ -136,6 +129,8 @@ class Scores:
             `Decimal`, `Fraction` and texts that are numbers are taken as they are.
         names : tuple of two str, optional
             Default: the names of the columns if they carry any, else the `labels`.
+        counts : bool, default False
+            Whether `u` and `v` are tables as `of_counts` takes them.
         labels : tuple of two str
             How error messages call `u` and `v`.
         **fields
@@ -153,8 +148,17 @@ class Scores:
             If a value is missing or infinite, if the lengths differ, or if two pandas columns
             carry different indexes.
         """
+        if isinstance(u, Scores):
+            a, b = labels
+            if v is not None:
+                raise TypeError(f"{a} is Scores, which hold both systems; leave {b} out")
+            if len(u.systems) != 2:
+                how = f"choose two with {a}.pair(i, j), or use compare_many"
+                raise ValueError(f"{a} has {len(u.systems)} systems; {how}")
+            return u if names is None else replace(u, systems=check_names(names))
         names = check_names(names) if names else names_of(u, v, labels)
-        return cls.of_columns(dict(zip(names, (u, v), strict=True)), labels=labels, **fields)
+        make = cls.of_counts if counts else cls.of_columns
+        return make(dict(zip(names, (u, v), strict=True)), labels=labels, **fields)
 
     @classmethod
     def of_columns(
@@ -167,7 +171,7 @@ class Scores:
             check_aligned(given[0], x, (labels[0], label))
             ready = ready and type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.int64
         if not ready:
-            given, scale, off, reading = in_common_units(given, labels)
+            given, scale, off, reading = integers.in_common_units(given, labels)
             sums = None if off is None else tuple(float(x.sum()) for x in off)
             fields = {"scale": scale, "tolerance": sums, "reading": reading} | fields
         for label, x in zip(labels, given, strict=True):
@@ -209,7 +213,7 @@ class Scores:
         for name, one in given.items():
             check_length(given[head].sizes, one.sizes, (head, name))
         try:
-            found, scale, off, reading = in_common_units(
+            found, scale, off, reading = integers.in_common_units(
                 [one.scores for one in given.values()], list(runs)
             )
         except ScoreError as error:
@@ -225,7 +229,7 @@ class Scores:
         known = tuple(one._replace(scores=x, scale=scale) for one, x in both)
         most, means = lcm(*{size for one in known for size in one.sizes.tolist()}), []
         for one in known:
-            means.append(with_room(one.totals, most) * (most // one.sizes))
+            means.append(integers.with_room(one.totals, most) * (most // one.sizes))
         return cls(means, tuple(runs), scale * most, runs=known, reading=reading, **fields)
 
     def __post_init__(self) -> None:
@@ -283,11 +287,11 @@ class Scores:
     def means(self) -> tuple[Fraction, ...]:
         """The mean score of each system; 0 of no items."""
         whole = self.scale * max(len(self), 1)
-        return tuple(Fraction(exact_sum(x), whole) for x in self.arrays)
+        return tuple(Fraction(integers.exact_sum(x), whole) for x in self.arrays)
 
     def differences(self) -> IntArray:
         """Scores of the first system less those of the second, times `scale`."""
-        return with_room(self.u) - with_room(self.v)
+        return integers.with_room(self.u) - integers.with_room(self.v)
 
     # ---- others made of them ---------------------------------------------------------------------
 
@@ -322,14 +326,14 @@ class Scores:
 
 def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
     """The number of the cluster that each item belongs to, counted as they first occur."""
-    if is_unordered(clusters) or getattr(clusters, "ndim", 1) != 1:
+    if integers.is_unordered(clusters) or getattr(clusters, "ndim", 1) != 1:
         raise TypeError(f"{name} must be one label for each entry, not {clusters!r}")
     labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)
     if len(labels) != n:
         raise ValueError(f"{name} has {len(labels)} labels for {n} entries; give one for each")
     numbers: dict[Any, int] = {}
     for i, label in enumerate(labels):
-        if is_missing(label):
+        if integers.is_missing(label):
             raise ValueError(f"{name}[{i}] = {label} is missing; say where entry {i} belongs")
         try:
             numbers.setdefault(label, len(numbers))
@@ -340,7 +344,7 @@ def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np
 
 def add_up(scores: IntArray, labels: NDArray[np.intp]) -> IntArray:
     """Sums over the items of each cluster, as wide integers where int64 could overflow."""
-    scores = with_room(scores, max(len(scores), 1))
+    scores = integers.with_room(scores, max(len(scores), 1))
     totals = np.zeros((int(labels.max(initial=-1)) + 1, *scores.shape[1:]), dtype=scores.dtype)
     np.add.at(totals, labels, scores)
     return totals
@@ -359,10 +363,11 @@ def _table(values: Any, name: str) -> NDArray[Any]:
                 f"{name} has the columns {[*columns]}, but counts are tp, fp, fn, or tp, "
                 f"incorrect; rename them, or pass {name}.to_numpy() with columns in this order"
             )
-        return np.stack([as_integers(values[x], f"{name}[{x!r}]") for x in wanted], axis=-1)
-    if is_unordered(values):
+        chosen = [integers.as_integers(values[x], f"{name}[{x!r}]") for x in wanted]
+        return np.stack(chosen, axis=-1)
+    if integers.is_unordered(values):
         raise TypeError(f"{name} must be a table of counts, not {type(values).__name__}")
-    return plain_array(values, name, "a table")
+    return integers.plain_array(values, name, "a table")
 
 
 def _counts(table: NDArray[Any], name: str) -> IntArray:
@@ -373,7 +378,7 @@ def _counts(table: NDArray[Any], name: str) -> IntArray:
             "classes (N, classes, columns), with columns tp, fp, fn, or tp, incorrect"
         )
     try:
-        counts = as_integers(table.ravel(), name).reshape(table.shape)
+        counts = integers.as_integers(table.ravel(), name).reshape(table.shape)
     except ScoreError as error:
         raise error.at(np.unravel_index(error.index[0], table.shape)) from None
     for index in map(tuple, np.argwhere(counts < 0)[:1].tolist()):
@@ -388,10 +393,10 @@ def _runs(values: Any, name: str) -> Runs:
         return values
     scores: Any = []
     if getattr(values, "ndim", None) == 2 or hasattr(values, "columns"):
-        table = plain_array(values, name, "a table of runs")
+        table = integers.plain_array(values, name, "a table of runs")
         scores, sizes = table.ravel(), [table.shape[1]] * len(table)
     else:
-        rows = [plain_array(row, f"{name}[{i}]") for i, row in enumerate(values)]
+        rows = [integers.plain_array(row, f"{name}[{i}]") for i, row in enumerate(values)]
         sizes = [row.size if row.ndim == 1 else 0 for row in rows]
         scores = [x for row in rows for x in row.tolist()] if all(sizes) else []
     if 0 in sizes:

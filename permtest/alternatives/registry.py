@@ -22,7 +22,6 @@ from permtest._text import Shown, counted, number, p_value
 from permtest.integers import IntArray, largest, with_room
 from permtest.interval import PER_SQUARED_SKEWNESS, ConfidenceInterval, skewness
 from permtest.null.distribution import SMALLEST, count_values
-from permtest.question import two_systems
 from permtest.scores import Scores
 from permtest.statistics import Statistic, check_alternative
 
@@ -127,7 +126,7 @@ def scores_of(
     entry: Statistic | None = None,
 ) -> Scores:
     """One score of each system for `least` items or more, or the counts that `entry` needs."""
-    scores = two_systems(a, b, entry, names, labels)
+    scores = Scores.of(a, b, names, counts=bool(entry and entry.hits), labels=labels)
     if scores.clusters is not None:
         raise ValueError(
             "these scores have clusters, but this test treats items separately; test scores.units, "

@@ -23,7 +23,6 @@ from permtest.exact import exact_perm_test
 from permtest.integers import with_room
 from permtest.interval import ConfidenceInterval
 from permtest.many.board import Leaderboard
-from permtest.question import two_systems
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import Statistic, lookup
@@ -455,7 +454,7 @@ def report(
     chosen, given = settings(config), {"alternative": alternative, "alpha": alpha}
     test = chosen["test"] | filled(given, **chosen["test"])
     entry = lookup("mean" if statistic in (None, "sum") else statistic)
-    scores = two_systems(scores, v, entry, names)
+    scores = Scores.of(scores, v, names, counts=bool(entry.hits))
     scores = units = replace(scores, systems=tuple(map(legible, scores.systems)))
     if chosen["units"]["size"] != 1:
         units = evaluation_units(scores, None, **chosen["units"])
