@@ -159,12 +159,8 @@ def exact_perm_test(
     """
     how: dict[str, Any] = {"statistic": statistic, "alternative": alternative, "names": names}
     if axis is not None:
-        how |= {
-            "g": g,
-            "h": h,
-            "clusters": clusters,
-            "method": method if method != "auto" else None,
-        }
+        own = None if method == "auto" else method
+        how |= {"g": g, "h": h, "clusters": clusters, "method": own}
         return exact_perm_test_batch(u, v, axis=axis, **how)
     question = ask(u, v, g, h, clusters=clusters, **how)
     try:
