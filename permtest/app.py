@@ -38,6 +38,7 @@ MENUS = {"id": "Item", "a": "System A", "b": "System B", "system": "Names of sys
 MENUS |= {"score": "Scores", "gold": "Right answers", "prediction": "Predictions", "run": "Runs"}
 MENUS |= {"clusters": "Swapped together", "statistic": "Metric", "higher_is_better": "Direction"}
 MENUS |= {"missing": "Items without a score"}
+TEXTS = {"systems": "Several systems", "pos_label": "Label to find", "records": "Records in JSON"}
 CHOICES: dict[str, dict[str, Any]] = {
     "statistic": {"the scores": ""} | {x: x for x in (*STATISTICS, *METRICS)},
     "higher_is_better": {"not said": "", "higher is better": True, "lower is better": False},
@@ -107,9 +108,10 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         self.document: Any = None
         self.menus, self.settings = dict[str, Any](), dict[str, dict[str, Any]]()
         self.preview, self.answer = widgets.HTML(), widgets.HTML()
+        self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
+        self.compare = _button("Compare", self.answer, self._report)
         self._asked = [*self._head, self.preview]
-        if files:
-            self.preview.value = _tried(lambda: self._shown(files, declared))
+        self.preview.value = _tried(lambda: self._shown(files, declared)) if files else ""
         self.children = self._asked
 
     def _shown(self, files: Any, declared: Mapping[str, Any]) -> str:
@@ -135,14 +137,13 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         systems = listed(known.pop("systems", None))
         if len(systems) == 2:
             known["a"], known["b"], *systems = systems
+        known["systems"] = ",".join(map(str, systems))
+        choices = CHOICES | {"gold": columns | {str(getattr(x, "path", x)): x for x in self._files}}
         for name, title in MENUS.items():
-            options, chosen = CHOICES.get(name, columns), known.get(name, "")
+            options, chosen = choices.get(name, columns), known.get(name, "")
             options = options if chosen in options.values() else options | {str(chosen): chosen}
             self.menus[name] = widgets.Dropdown(description=title, options=options, value=chosen)
-        several = ",".join(map(str, systems))
-        self.menus["systems"] = widgets.Text(several, description="Several systems")
-        self.steps = widgets.Accordion([self._step(*x) for x in STEPS.values()], titles=[*STEPS])
-        self.compare = _button("Compare", self.answer, self._report)
+        self.menus |= {x: widgets.Text(known.get(x, ""), description=y) for x, y in TEXTS.items()}
         menus = widgets.HBox([*self.menus.values()], layout={"flex_flow": "row wrap"})
         self._asked += [menus, self.compare, self.answer]
         return f"{problem}<div class='permtest-rows'>{shown}</div>"
@@ -167,7 +168,8 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
         """The scores of two systems, or of several."""
         pair = [declared[x] for x in ("a", "b") if x in declared]
         given = {name: value for name, value in declared.items() if name not in ("a", "b")}
-        return read_many(*self._files, **{"systems": pair or None} | given)
+        files = [x for x in self._files if x is not declared.get("gold")]
+        return read_many(*files, **{"systems": pair or None} | given)
 
     def _document(self, *, study: bool = False) -> Any:
         """The document that the menus and settings ask for; a study if there are settings."""
@@ -235,8 +237,7 @@ POLICY = (
     "connect-src 'self' ws://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'"
 )
 
-#: What Jupyter is told: a kernel outlives its page by a minute, and pictures may be larger than
-#: what it lets through in a second.
+#: What Jupyter is told: a kernel outlives its page by a minute, and pictures may be large.
 SERVER: dict[str, dict[str, Any]] = {
     "ServerApp": {
         "ip": "127.0.0.1",

@@ -87,6 +87,26 @@ def test_more_than_two_systems_are_a_leaderboard():
     assert app.steps not in app.children
 
 
+def test_right_answers_may_be_one_of_the_files():
+    files = [File(f"{x}.csv", b"id,answer\n1,yes\n2,no\n3," + x + b"\n") for x in (b"yes", b"no")]
+    app = ComparisonApp(*files, File("gold.csv", b"id,right\n1,yes\n2,yes\n3,yes\n"))
+    app.menus["gold"].label, app.menus["prediction"].value = "gold.csv", "answer"
+    app.compare.click()
+    assert app.document.comparison.test.scores == (2 / 3, 1 / 3)
+    app.menus["statistic"].value, app.menus["pos_label"].value = "f1", "yes"
+    app.compare.click()
+    assert app.document.comparison.test.metric == "f1"
+
+
+def test_what_is_proposed_is_enough():
+    lines = [b'{"q1": {"f1": 0.%d}, "q2": {"f1": 0.5}, "q3": {"f1": 1}}' % i for i in (3, 7)]
+    records = [File(f"{x}.json", line) for x, line in zip("ab", lines, strict=True)]
+    app = ComparisonApp(*records)
+    assert app.menus["records"].value == "."
+    app.compare.click()
+    assert app.document.comparison.test.n == 3
+
+
 def test_files_come_from_the_browser_and_have_a_limit(monkeypatch):
     app = ComparisonApp()
     upload(app, "<b>.csv", EXAMPLE.data)
