@@ -27,7 +27,7 @@ from permtest.statistics import STATISTICS, Statistic, lookup, score_labels
 
 __all__ = ["METRICS", "File", "ReadError", "read", "read_many"]
 
-#: What can be read: a path, "-", a buffer, a `File`, a data frame, or records.
+#: What can be read: a path, "-" for standard input, a `File`, a data frame, or records.
 Source: TypeAlias = Any
 #: What is declared, by the names of the keyword arguments of `read_many`. Added are "ids", which
 #: columns say what item a line is; "layouts", of what columns of counts a measure can be made; and
@@ -73,7 +73,7 @@ def read(
 
     Parameters
     ----------
-    path : str, path-like, "-", buffer, data frame or records
+    path : str, path-like, "-", data frame or records
         Both systems, or the first one. Tables (CSV, TSV, Excel, parquet, feather, JSON, JSON lines;
         as they are, or in gzip or zip), or what lm-evaluation-harness, inspect_ai or HELM wrote.
         ``"-"`` is standard input.
@@ -152,7 +152,7 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
 
     Parameters
     ----------
-    path : str, path-like, "-", buffer, data frame or records
+    path : str, path-like, "-", data frame or records
         All systems, or the first one.
     *paths : the same
         The other ones, if each has a file.
@@ -196,21 +196,25 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     try:
         return _scores(files, said, many)
     except ReadError as error:
-        error.many, last, given = many, error, dict(said)
-        while (more := last.proposal or {}) and not more.keys() & given.keys():
-            given |= more
-            try:
-                _scores(files, given, many)
-            except ValueError as other:
-                last = other if isinstance(other, ReadError) else ReadError(str(other))
-                continue
-            if "systems" in given and not many:
-                given |= dict(zip("ab", given.pop("systems"), strict=True))
-            error.proposal = {"paths": [getattr(x, "path", tables.FRAME) for x in files], **given}
-            raise
-        error.problem += f". {last.problem}" * (last.problem[:9] not in error.problem)
-        error.proposal = None
+        error.many, error.proposal = many, _working(files, said, error, many)
         raise
+
+
+def _working(files: Sequence[Any], said: Said, error: ReadError, many: bool) -> Said | None:
+    """What is declared, with what this error proposes, and the next one, until it works."""
+    given, last = dict(said), error
+    while (more := last.proposal or {}) and not more.keys() & given.keys():
+        given |= more
+        try:
+            _scores(files, given, many)
+        except ValueError as other:
+            last = other if isinstance(other, ReadError) else ReadError(str(other))
+            continue
+        if "systems" in given and not many:
+            given |= dict(zip("ab", given.pop("systems"), strict=True))
+        return {"paths": [getattr(x, "path", tables.FRAME) for x in files], **given}
+    error.problem += f". {last.problem}" * (last.problem[:9] not in error.problem)
+    return None
 
 
 def _scores(files: Sequence[Any], said: Said, many: bool) -> Scores:
@@ -332,7 +336,7 @@ def _numbers(table: Table, said: Said) -> list[str]:
     """The columns that may be scores: those of numbers that do not count, in each file."""
     names = [x for x in _free(table, said) if x.lower() not in NO_SCORES]
     facts = {x: [y.facts(x) for y in table.files if x in y.names] for x in names}
-    return [x for x, each in facts.items() if all(y.numbers and not y.counts for y in each)]
+    return [x for x, each in facts.items() if all(y.kind in tables.SCORES for y in each)]
 
 
 # ---- what needs no declaration -------------------------------------------------------------------
@@ -343,9 +347,11 @@ def _completed(table: Table, said: Said, many: bool) -> Said:
     if not ({"gold", "score"} & said.keys() or _is_enough(said)):
         cases = (case(table, said) for case in (_one_score, _two_columns, _called_so, _bare))
         said = said | next(filter(None, cases), {})
-    ids, likely = said["ids"], _likely_id(table, said)
-    clear = "system" not in said or "id" in said or len(ids) == 1 or table.tool
-    if _is_enough(said) and (clear or not (ids or (table.header and likely))):
+    ids, enough = said["ids"], _is_enough(said)
+    if enough and ("system" not in said or "id" in said or len(ids) == 1 or table.tool):
+        return said
+    likely = _likely_id(table, said)
+    if enough and not (ids or (table.header and likely)):  # lines are paired by their order
         return said
     sizes = [f"{printable(x.path)} has {len(x):,} lines" for x in table.files[:5]]
     more = said | {"ids": tables.listed(likely.get("id", ids))}
@@ -413,7 +419,7 @@ def _likely_id(table: Table, said: Said) -> Said:
     for name in [*ids, *_free(table, said)]:
         if all(name in x.names for x in table.files):
             facts = table.files[0].facts(name)
-            again = table.header and facts.distinct > 1 and (facts.even or not facts.numbers)
+            again = table.header and facts.distinct > 1 and (facts.even or facts.text)
             if not facts.fractions and (again or not _recurs(table, said | {"ids": [name]})):
                 found[name] = facts.distinct
     likely = max(found, key=lambda x: found[x], default=None)
@@ -425,7 +431,7 @@ def _likely_scores(table: Table, said: Said, many: bool) -> Said:
     found, ids, gold, frame = Said(), said["ids"], said.get("gold", ""), table.frame
     facts = {x: table.facts(x) for x in _free(table, said)}
     if "system" not in said and _recurs(table, said):
-        few = [x for x, y in facts.items() if y.even and not y.numbers]
+        few = [x for x, y in facts.items() if y.even and y.text]
         few = [x for x in few if 1 < facts[x].distinct <= len(table) / 4]
         few = [x for x in few if x == "system"] or few
         if len(few) != 1:
@@ -548,7 +554,7 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
     if "system" not in said:
         return
     firsts = lines.drop_duplicates(["system", "item"])
-    names = [x for x in _free(table, said) if x == "target" or not table.facts(x).numbers]
+    names = [x for x in _free(table, said) if x == "target" or table.facts(x).text]
     declared = [said[x] for x in ("gold", "clusters") if x in said]
     for name in [*names * table.header, *declared]:
         texts = firsts.assign(text=table.frame[name].to_numpy()[firsts["row"]])

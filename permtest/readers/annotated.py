@@ -91,12 +91,11 @@ def _table(file: File, right: list[Sentence], column: int, metric: str) -> Table
         raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
     for (name, rows), (other, gold) in zip(own, right, strict=True):
         said, true = ([x[word] for x in one] for one in (rows, gold))
-        names = (name, other) if name and other else ("", "")
-        for x, y in zip([names[0], *said, "nothing"], [names[1], *true, "nothing"], strict=False):
+        for x, y in zip([*said, "nothing"], [*true, "nothing"], strict=False):
             if x != y:
                 problem = f"a sentence has {shown(x)}, but {shown(y)} in gold"
-                raise file.error(f"{problem}: ids and words have to be alike")
-        line: dict[str, Any] = {"sent_id": name, "text": " ".join(true)}
+                raise file.error(f"{problem}: words have to be alike")
+        line: dict[str, Any] = {"sent_id": other or name, "text": " ".join(true)}
         if metric == "spans":
             found, wanted = (entities(x[-1] for x in one) for one in (rows, gold))
             line |= {"gold": " ".join(x[-1] for x in gold), "tp": len(found & wanted)}

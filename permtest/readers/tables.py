@@ -48,6 +48,9 @@ DIGITS, LETTERS, COLUMNS, SAMPLE = 20, 40, 30, 10_000
 GZIP, ZSTANDARD = b"\x1f\x8b", 93
 KINDS = {b"PK\x03\x04": "archive", b"PAR1": "parquet", b"ARRO": "feather"}
 
+#: What a column holds that may be one of scores.
+SCORES = ("numbers", "0 or 1")
+
 #: File -> its columns: their numbers from 1, names, first cells, and what they hold.
 Columns = Mapping[str, Sequence[tuple[int, str, str, str]]]
 
@@ -163,20 +166,18 @@ class File:
 
     @classmethod
     def load(cls, source: Any) -> Any:
-        """Read a path, "-" for standard input, or a buffer; what is in memory stays as it is."""
-        stream = sys.stdin.buffer if isinstance(source, str) and source == "-" else source
-        if isinstance(stream, str | PurePath):
-            with Path(stream).open("rb") as file:
+        """Read a path, or "-" for standard input; what is in memory stays as it is."""
+        if isinstance(source, str) and source == "-":
+            source = cls(source, sys.stdin.buffer.read(MOST_BYTES + 1))
+        elif isinstance(source, str | PurePath):
+            with Path(source).open("rb") as file:
                 source = cls(str(source), file.read(MOST_BYTES + 1))
-        elif callable(getattr(stream, "read", None)):
-            data = stream.read(MOST_BYTES + 1)
-            name = source if source == "-" else getattr(stream, "name", "buffer")
-            source = cls(str(name), data.encode() if isinstance(data, str) else data)
         if not isinstance(source, File):
             return source
         if source.data.startswith(GZIP):
             return source._part(gzip.open)
-        return source.member(source.members[0]) if len(source.members) == 1 else source
+        single = source.kind == "archive" and len(source.members) == 1
+        return source.member(source.members[0]) if single else source
 
     @cached_property
     def kind(self) -> str:
@@ -190,10 +191,9 @@ class File:
 
     @cached_property
     def members(self) -> list[str]:
-        """The names of the files in an archive, or in a workbook, which is one; none of others."""
-        with self.reading():
-            archive = zipfile.ZipFile(BytesIO(self.data)) if self.kind == "archive" else None
-            return [x for x in archive.namelist() if x[-1:] != "/"] if archive else []
+        """The names of the files in an archive, or in a workbook, which is one."""
+        with self.reading(), zipfile.ZipFile(BytesIO(self.data)) as archive:
+            return [x for x in archive.namelist() if x[-1:] != "/"]
 
     def member(self, name: str) -> File:
         """A file in an archive, which must be below the limit."""
@@ -242,9 +242,8 @@ class Facts(NamedTuple):
     """What the cells of a column are like, but for the empty ones."""
 
     kind: str  # in words
-    numbers: bool
+    text: bool
     fractions: bool  # numbers that are not all whole
-    counts: bool  # from 0 or 1, each number as often as the others
     even: bool  # each value as often as the others
     distinct: int
 
@@ -348,14 +347,15 @@ class Table:
         if name not in self._facts:
             often = self.frame[name].mask(self.frame[name] == "").value_counts()
             head = [self.number(x) for x in often.index[:SAMPLE]]
-            numbers, even, size = bool(head) and None not in head, often.nunique() == 1, often.size
-            values = {float(x or 0) for x in head} if numbers else {0.5}
+            text, even, size = None in head, often.nunique() == 1, often.size
+            values = {float(x or 0) for x in head} if head and not text else {0.5}
             fractions, low, high = any(x % 1 for x in values), min(values), max(values)
-            counts = even and not fractions and 2 < size == high - low + 1 and low in (0, 1)
-            kind = "numbers" if numbers else f"text, {size:,} different" if head else "empty"
-            kind = "0 or 1" if values <= {0, 1} else kind
-            kind = f"counts {low:g} to {high:g}" if counts else kind
-            self._facts[name] = Facts(kind, numbers, numbers and fractions, counts, even, size)
+            kind = f"text, {size:,} different" if text else "numbers" if head else "empty"
+            if values <= {0, 1}:
+                kind = "0 or 1"
+            elif even and not fractions and 2 < size == high - low + 1 and low in (0, 1):
+                kind = f"counts {low:g} to {high:g}"
+            self._facts[name] = Facts(kind, text, fractions and not text, even, size)
         return self._facts[name]
 
 

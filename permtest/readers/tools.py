@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from permtest.readers.tables import File, Table, documents, of_frame, printable
+from permtest.readers.tables import SCORES, File, Table, documents, of_frame, printable
 
 Rows: TypeAlias = Iterator[dict[str, Any]]
 Records: TypeAlias = Iterable[Mapping[str, Any]]
@@ -91,7 +91,7 @@ def load(file: Any) -> Table | None:
     kept = [{x: row[x] for x in row if x not in constant} for row in lines]
     table = replace(of_frame(kept, file.path, file=file), called=called, tool=True)
     scores = {*table.names} - {"id", "run", "system", "target"}
-    if not any(table.facts(x).numbers for x in scores):
+    if not any(table.facts(x).kind in SCORES for x in scores):
         raise file.error("it holds no score that is a number for each item; log such a score")
     return table
 

@@ -71,7 +71,6 @@ def test_what_is_not_declared_is_proposed(tmp_path, command_line):
         (treebank("b", WORDS, changed(0, form="The")), "'The', but 'the' in gold"),
         (treebank("b", WORDS), "1 sentences, and gold 2"),
         (File("b", GOLD.data.replace(b"\t_\t_\n", b"\t_\n")), "not a word in ten columns"),
-        (File("b", GOLD.data.replace(b"s1", b"s9")), "'s9', but 's1' in gold"),
         (File("b", b"\n\n"), "no sentence"),
         (treebank("b", *[[(w, "_", "_", "_") for w, *_ in WORDS]] * 2), "no values of upos"),
     ],

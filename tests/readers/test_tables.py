@@ -71,7 +71,7 @@ def test_every_kind_of_file_is_the_same_table(kind):
 def test_text_of_windows_and_standard_input(monkeypatch):
     text = "Größe;a;b\nüber;1,5;2\nkurz;3;4,5\n".encode("cp1252")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    for source in (File("x.csv", text), "-", io.BytesIO(text)):
+    for source in (File("x.csv", text), "-"):
         assert pt.read(source, id="Größe", a=2, b=3).ids == ("über", "kurz")
 
 
@@ -123,7 +123,6 @@ def test_limits_are_stated(monkeypatch):
     for data in (b"x" * 1001, gzip.compress(b"x" * 1001), zipped(("x.csv", "x" * 1001))):
         with pytest.raises(ReadError, match="it is too large: at most"):
             pt.read(File("x.csv", data))
-    monkeypatch.setattr(tables, "MOST_BYTES", 10**6)
     monkeypatch.setattr(tables, "MOST_CELLS", 5)
     for kind in ("comma", "JSON"):
         with pytest.raises(ReadError, match="it is too large: at most"):
@@ -133,23 +132,12 @@ def test_limits_are_stated(monkeypatch):
 def test_records_are_where_they_are_said_to_be():
     rows = [{"qid": k, "ok": {"new": x, "old": y}} for k, x, y in ROWS]
     data = json.dumps({"config": {"seed": 1}, "runs": [{"items": rows}], "all": rows[:2]}).encode()
-    with pytest.raises(ReadError, match="say where the records are") as caught:
+    with pytest.raises(ReadError, match=r"say where .*\n *1 *all *2 records *qid, ok\n"):
         pt.read(File("x.json", data))
-    assert [x[1:] for x in next(iter(caught.value.columns.values()))] == [
-        ("all", "2 records", "qid, ok")
-    ]
     scores = pt.read(File("x.json", data), records="runs.0.items", a="ok.new", b="ok.old")
     assert scores.ids == ("a 1", "b", "c")
     with pytest.raises(ReadError, match="say where the records are"):
         pt.read(File("x.json", data), records="runs.1.items")
-
-
-def test_numbers_are_read_as_they_are_written():
-    text = "id,a,b\nx,0.1,0.10000000000000001\ny,123456789012345678901,0\n"
-    scores = pt.read(File("x.csv", text.encode()))
-    assert scores.differences().tolist()[1] == 123456789012345678901 * scores.scale
-    short = pt.read(File("x.csv", b"id,a,b\nx,0.1,0.10\ny,0.6666666666666666,0\nz,1,0\n"))
-    assert (short.scale, short.differences().tolist()) == (30, [0, 20, 30])
 
 
 def test_hostile_names_reach_no_terminal(command_line, tmp_path):
@@ -161,8 +149,7 @@ def test_hostile_names_reach_no_terminal(command_line, tmp_path):
 
 
 def test_dates_and_objects_of_frames_are_text():
-    frame = pd.DataFrame({"id": [datetime(2026, 1, 2), None], "a": [1, 2], "b": [np.nan, 3]})
-    with pytest.raises(ReadError, match="the id is empty"):
-        pt.read(frame)
-    frame["id"] = [datetime(2026, 1, 2), "x"]
+    frame = pd.DataFrame({"id": [datetime(2026, 1, 2), "x"], "a": [1, 2], "b": [np.nan, 3]})
     assert pt.read(frame, missing="zero").ids == ("2026-01-02 00:00:00", "x")
+    with pytest.raises(ReadError, match="the id is empty"):
+        pt.read(frame.assign(id=[None, "x"]))
