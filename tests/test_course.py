@@ -32,13 +32,17 @@ def test_what_is_not_there_is_listed():
         ("01.2", ..., "Put a list of 2 entries in place of the three dots."),
         ("01.2", [5, 10], "You counted one tail only"),
         ("01.2", [6, 12], "Entry 1 is wrong, counting from 0 (wrong: 1 of 2)."),
+        ("01.2", [11, 6], "These are the right entries in the wrong order."),
         ("01.2", 6, "The answer is a list of 2 entries; yours is a number."),
         ("01.2", "six", "yours is a name or a word"),
         ("01.5", pt.exact_perm_test, "That is a whole result. Give the number that the question"),
+        ("01.5", 0.25, "Give the function itself, without calling it; yours is a number."),
+        ("01.5", lambda u, v: u[9], "<lambda>([5, 6, 7], [4, 4, 4]) raises IndexError: list index"),
     ],
 )
 def test_a_wrong_answer_is_told_what_is_wrong(exercise, answer, said):
     assert str(check("01.2", np.array([6, 11]))).startswith("Right. ")
+    assert check("01.5", lambda u, v: pt.exact_perm_test(u, v).pvalue)
     verdict = check(exercise, answer)
     assert not verdict
     assert said in str(verdict)

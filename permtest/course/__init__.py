@@ -100,7 +100,7 @@ def check(exercise: str, answer: Any = ...) -> Verdict:
     ----------
     exercise : str
         Number of the notebook and of the exercise, such as ``"01.2"``.
-    answer : number, str, bool, a list or array of them, or a function
+    answer : number, bool, a list or array of them, or a function
         Numbers need three correct digits. A function is tried on data that the notebook does not
         show. ``...`` asks what kind of answer is expected.
 
@@ -152,8 +152,6 @@ def _same(given: Any, wanted: Any) -> bool:
         return all(map(_same, given, wanted))
     if isinstance(wanted, float):
         return hasattr(given, "__float__") and isclose(given, wanted, rel_tol=DIGITS)
-    if isinstance(wanted, str):
-        given, wanted = given.strip().casefold(), wanted.strip().casefold()
     return bool(given == wanted)
 
 

@@ -98,13 +98,16 @@ def test_every_control_changes_the_picture_and_back(case):
 
 
 def test_what_is_dragged_keeps_its_limits_and_makes_one_picture(case, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(frame, "png", lambda figure: drawn.append(figure) or b"")
-    for count, name in enumerate(case.dragged, start=1):
-        limits = [(ax.get_xlim(), ax.get_position().bounds) for ax in case.e._axes]
-        getattr(case.e, name).value = case.moves[name]
-        assert [(ax.get_xlim(), ax.get_position().bounds) for ax in case.e._axes] == limits
-        assert len(drawn) == count
+    drawn, before = [], {name: getattr(case.e, name).value for name in case.dragged}
+    with monkeypatch.context() as patch:
+        patch.setattr(frame, "png", lambda figure: drawn.append(figure) or b"")
+        for count, name in enumerate(before, start=1):
+            limits = [(ax.get_xlim(), ax.get_position().bounds) for ax in case.e._axes]
+            getattr(case.e, name).value = case.moves[name]
+            assert [(ax.get_xlim(), ax.get_position().bounds) for ax in case.e._axes] == limits
+            assert len(drawn) == count
+    for name, value in before.items():
+        getattr(case.e, name).value = value
 
 
 def test_an_error_is_shown_where_one_looks_and_forgotten(monkeypatch):
