@@ -73,7 +73,7 @@ COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
     [
         (lambda: alt.paired_t([2, 3, 4], [1, 2, 3]), "all 3 differences are 1, so they"),
         (lambda: normal_z([1], [0]), "1 pairs, but this needs 2"),
-        (lambda: TESTS["normal_z"].many([[1]], [[0]], alternative="less"), "there is 1 score of a system"),
+        (lambda: TESTS["normal_z"].many(*np.ones((2, 3, 1)), alternative="less"), "there is 1 score of a system"),
         (lambda: alt.independent_t([1, 2], [0]), "a has 2 scores and b 1, but this"),
         (lambda: alt.independent_t([1, 1], [2, 2]), "all scores of a are equal, and so are"),
         (lambda: alt.independent_t([math.inf, 2], [1, 2]), r"a\[0\] = inf is not finite"),
