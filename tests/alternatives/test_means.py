@@ -64,6 +64,7 @@ def test_p_is_never_zero_and_decimals_are_no_floats():
     assert (found.pvalue, found.names) == (alt.independent_t(*known.TIED).pvalue, ("new", "old"))
 
 
+ONES = np.ones((2, 3, 1))
 THREE = Scores.of_columns({"a": [1, 2], "b": [2, 1], "c": [1, 1]})
 COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
 
@@ -73,7 +74,7 @@ COUNTS = Scores.of_counts({"u": [[1, 0, 2]], "v": [[1, 1, 2]]})
     [
         (lambda: alt.paired_t([2, 3, 4], [1, 2, 3]), "all 3 differences are 1, so they"),
         (lambda: normal_z([1], [0]), "1 pairs, but this needs 2"),
-        (lambda: TESTS["normal_z"].many(*np.ones((2, 3, 1)), alternative="less"), "there is 1 score of a system"),
+        (lambda: TESTS["normal_z"].many(*ONES, alternative="less"), "there is 1 score of a"),
         (lambda: alt.independent_t([1, 2], [0]), "a has 2 scores and b 1, but this"),
         (lambda: alt.independent_t([1, 1], [2, 2]), "all scores of a are equal, and so are"),
         (lambda: alt.independent_t([math.inf, 2], [1, 2]), r"a\[0\] = inf is not finite"),

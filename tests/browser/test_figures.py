@@ -15,10 +15,7 @@ from permtest.course import figures
 
 pytestmark = pytest.mark.browser
 
-U, V = (
-    np.random.default_rng(5).integers(0, 30, 2077),
-    np.random.default_rng(6).integers(0, 30, 2077),
-)
+U, V = (np.random.default_rng(seed).integers(0, 30, 2077) for seed in (5, 6))
 V[500:] = U[500:]
 NAMES = ("crf_rich", "crf_base")
 WIDE, NARROW = 1400, 400
@@ -30,9 +27,7 @@ window.requestAnimationFrame = (then) => ask((time) => { window.drawn += 1; then
 """
 
 
-@pytest.fixture(params=[WIDE, NARROW])
-def width(request: pytest.FixtureRequest) -> int:
-    return int(request.param)
+both_widths = pytest.mark.parametrize("width", [WIDE, NARROW])
 
 
 @pytest.fixture
@@ -40,16 +35,14 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """A page of figures, as a book would have it; it must ask nobody for anything, nor complain."""
     contexts, asked, said = [], [], []
 
-    def show(*shown: Any, width: int = WIDE, **options: Any) -> Any:
-        divs = [
-            figures.page_div(one.figure, one.state(), "<p class='still'>A</p>") for one in shown
-        ]
+    def show(shown: Any, width: int = WIDE, **options: Any) -> Any:
+        div = figures.page_div(shown.figure, shown.state(), "<p class='still'>A</p>")
         file = tmp_path / "page.html"
         file.write_text(
             "<!doctype html><html lang='en'><meta charset='utf-8'><title>Figures</title>"
             "<meta name='viewport' content='width=device-width'>"
             "<meta name='color-scheme' content='light dark'>"
-            f"<body>{''.join(divs)}</body></html>",
+            f"<body>{div}</body></html>",
             encoding="utf-8",
         )
         context = browser.new_context(viewport={"width": width, "height": 1000}, **options)
@@ -134,6 +127,7 @@ def test_a_figure_fits_its_page_and_can_be_touched_or_reached_by_keys(
 # ---- swap ----------------------------------------------------------------------------------------
 
 
+@both_widths
 @pytest.mark.parametrize("how", ["touch", "Enter", " "])
 def test_a_card_is_swapped(open_page, width, how):
     page = open_page(small_swap(), width=width, has_touch=True)
@@ -170,6 +164,7 @@ def test_dots_are_counted_and_all_labellings_listed(open_page):
     assert note(page).startswith("crf_rich leads by 3 words on these 6 sentences.")
 
 
+@both_widths
 def test_p_follows_a_score_that_is_changed(open_page, width):
     page = open_page(figures.Swap(U, V, names=NAMES), width=width, has_touch=True)
     shown, u = figures.Swap(U, V, names=NAMES).cards, U.copy()
@@ -212,6 +207,7 @@ def law_of(steps: list[int]) -> dict[int, float]:
     return {int(s): p for s, p in zip(law.support, law.pmf, strict=True) if p}
 
 
+@both_widths
 def test_a_coin_is_added(open_page, width):
     page = open_page(figures.Convolution([1, -2, 4, 1], start=2), width=width, has_touch=True)
     page.touchscreen.tap(*middle(page.get_by_role("button", name=re.compile("^±3"))))
@@ -225,10 +221,6 @@ def test_a_coin_is_added(open_page, width):
 
 
 # ---- peeking -------------------------------------------------------------------------------------
-
-
-def found(page: Any) -> dict[str, int]:
-    return dict(json.loads(page.locator(".ptf").get_attribute("data-found")))
 
 
 def coins(seed: int, number: int) -> Any:
@@ -252,13 +244,14 @@ def test_paths_are_those_of_the_package(open_page):
     assert shown["p"] == pytest.approx(exact, rel=1e-9)
 
 
+@both_widths
 def test_a_hundred_experiments_are_run(open_page, width):
     page = open_page(figures.Peeking(seed=3, experiments=1), width=width)
     press(page, "Run a hundred")
     signs, n = coins(3, 101 * 200).reshape(101, 200), np.arange(1, 201)
     p = np.minimum(2 * binom.cdf((n - np.abs(signs.cumsum(axis=1))) // 2, n, 0.5), 1.0)
     e = np.array([pt.e_process(row, 0 * row).values for row in signs])
-    counts = found(page)
+    counts = json.loads(page.locator(".ptf").get_attribute("data-found"))
     assert counts["number"] == 101
     assert counts["p"] == np.sum((p < 0.05).any(axis=1))
     assert counts["e"] == np.sum((e >= 20).any(axis=1))
@@ -267,6 +260,6 @@ def test_a_hundred_experiments_are_run(open_page, width):
     share = f"{counts['p']} ({round(1000 * counts['p'] / 101) / 10:g}%) found one by peeking at p"
     assert share in note(page)
     press(page, "Start again")
-    assert found(page)["number"] == 0
+    assert json.loads(page.locator(".ptf").get_attribute("data-found"))["number"] == 0
     press(page, "Run one experiment")
     assert note(page).startswith("Experiment 1: ")

@@ -142,7 +142,7 @@ def boards(draw):
 
 @settings(max_examples=60)
 @given(boards())
-def test_ranks_are_counts_of_systems_that_differ_and_are_higher(drawn):
+def test_ranks_count_systems_that_differ_and_groups_are_the_longest_runs_that_do_not(drawn):
     values, unequal, found = drawn
     assert found.places.tolist() == [1 + sum(x > own for x in values) for own in values]
     for i, own in enumerate(values):
@@ -154,17 +154,10 @@ def test_ranks_are_counts_of_systems_that_differ_and_are_higher(drawn):
     assert set(found.tied_with_best()) == tied
     order = [int(name[1:]) for name in found.order()]
     assert [values[i] for i in order] == sorted(values, reverse=True)
-
-
-@settings(max_examples=60)
-@given(boards())
-def test_groups_and_letters_are_the_longest_runs_without_a_difference(drawn):
-    values, unequal, found = drawn
-    order, size = [int(name[1:]) for name in found.order()], len(values)
     runs = [
         set(order[a:b])
-        for a in range(size)
-        for b in range(a + 2, size + 1)
+        for a in range(len(values))
+        for b in range(a + 2, len(values) + 1)
         if not any({i, j} in unequal for i, j in combinations(order[a:b], 2))
     ]
     longest = [run for run in runs if not any(run < other for other in runs)]
