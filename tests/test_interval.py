@@ -281,8 +281,6 @@ def test_a_margin_is_the_number_that_is_written(margin):
     [
         (0, ValueError, "margin=0 must be above 0"),
         (float("nan"), ValueError, "margin=nan must be finite"),
-        (inf, ValueError, "margin=inf must be finite"),
-        ("1", TypeError, "margin='1' must be a number"),
         (None, TypeError, "margin=None must be a number"),
         (True, TypeError, "margin=True must be a number"),
     ],

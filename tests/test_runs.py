@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permtest import Scores, exact_perm_test, exact_runs_test, read
+from permtest import Scores, exact_perm_test, exact_runs_test
 from permtest._errors import TooHard
 from permtest.runs import NULLS, _ways
 from permtest.scores import Runs
@@ -138,17 +138,6 @@ def test_labels_tell_which_runs_of_items_belong_together(numbers):
     systems["x"] = own._replace(labels=("seed 7", *own.labels[1:]))
     with pytest.raises(ValueError, match=r"item 'q0' has 0 runs 'seed \d' of x, not one"):
         exact_runs_test(Scores.of_runs(systems, ids=scores.ids), null="systems")
-
-
-@pytest.mark.parametrize("null", NULLS)
-def test_files_bring_their_runs(null):
-    own = np.random.default_rng(6).integers(0, 2, (2, 12, 3))
-    cells = [(f"q{i}", "xy"[s], k, x) for (s, i, k), x in np.ndenumerate(own)]
-    table = pd.DataFrame(cells[::-1], columns=["item", "system", "seed", "correct"])
-    scores = read(table, a="x", b="y", system="system", run="seed", score="correct", id="item")
-    expected, found = exact_runs_test(*own, null=null), exact_runs_test(scores, null=null)
-    assert (found.pvalue, found.scores) == (expected.pvalue, expected.scores)
-    assert found.names == ("x", "y")
 
 
 NAMED = Scores.of_runs({"u": [[1, 1], [2]], "v": [[0, 1], [1]]}, ids=("q1", "q2"))
