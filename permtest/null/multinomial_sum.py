@@ -15,12 +15,12 @@ logarithms of phi computed to all digits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import exp, gcd, inf, log, prod, sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,16 +31,21 @@ from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribu
 from permtest.null.tail_kernels import reach
 
 #: Extended precision, where the platform has it: exponents of small p have thousands of units.
-LONG = np.longdouble
-LONG_EPS = float(np.finfo(LONG).eps)
+EXTENDED = np.longdouble
+LONG_EPS = float(np.finfo(EXTENDED).eps)
 #: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
 CUT = 46.0
 #: Cells of the window or of a whole law, and cells of tables that are transformed, at most.
 MOST_CELLS, MOST_WORK = 2**22, 2**27
+#: How many numbers are held at a time.
+AT_ONCE = 2**20
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
 #: At so many frequencies or fewer a table is summed at each, instead of transformed.
 FEW = 512
+
+#: log phi at frequencies, and a bound on its rounding.
+LogPhi: TypeAlias = Callable[[Ints], "tuple[Any, Floats]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +106,9 @@ class MultinomialSum:
         """The probabilities of all steps, in extended precision."""
         if sum(self.weights) < 2**63:
             whole = np.array(self.weights, dtype=np.int64)
-            return np.asarray(whole.astype(LONG) / np.repeat(self._sum(whole), self.sizes))
+            return np.asarray(whole.astype(EXTENDED) / np.repeat(self._sum(whole), self.sizes))
         totals = [sum(self.weights[a:b]) for a, b in self.parts for _ in range(a, b)]
-        return np.array([*map(_long_ratio, self.weights, totals)], dtype=LONG)
+        return np.array([*map(_long_ratio, self.weights, totals)], dtype=EXTENDED)
 
     def mirrored(self) -> MultinomialSum:
         """The law of top - T."""
@@ -187,7 +192,7 @@ def _long_ratio(weight: int, total: int) -> Any:
     """Their ratio in extended precision."""
     share = Fraction(weight, total)
     high = float(share)
-    return LONG(high) + LONG(float(share - Fraction(high)))
+    return EXTENDED(high) + EXTENDED(float(share - Fraction(high)))
 
 
 def _dense(steps: Ints, shares: Floats, m: int) -> Floats:
@@ -206,7 +211,7 @@ class _Tilt(NamedTuple):
 
 
 def _tilted(law: MultinomialSum, tau: float) -> _Tilt:
-    logs = law._log_shares + LONG(tau) * law.steps
+    logs = law._log_shares + EXTENDED(tau) * law.steps
     logs = logs - np.repeat(np.maximum.reduceat(logs, law.starts), law.sizes)
     shares = np.exp(logs)
     shares = shares / np.repeat(law._sum(shares), law.sizes)
@@ -253,22 +258,29 @@ def _inverted(law: MultinomialSum, t0: int) -> Probability:
         )
     r = law.top - t0 + 1 if m > law.top else m // 2
     which, left_out = _frequencies(law, tilt, m)
-    factor, rough = _add_up(law, tilt, centred.astype(np.float64), float(ahead), which, m, r)
+    shares, steps = tilt.shares.astype(np.float64), centred.astype(np.float64)
+
+    def log_phi(j: Ints) -> tuple[Any, Floats]:
+        logs, off = _log_phi(law, shares, steps, j, m)
+        turn = 2 * np.pi * j / m * float(ahead)
+        return logs @ law.counts + 1j * turn, off @ law.counts + EPS * (8 + 4 * np.abs(turn))
+
+    factor, rough = add_up(log_phi, which, m, r, tilt.tau, law.steps.size)
     rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
     error += rough / (factor - rough) + 16 * EPS
     high = float(exponent)
-    return Probability.of_product(high, float(exponent - LONG(high)), factor, error)
+    return Probability.of_product(high, float(exponent - EXTENDED(high)), factor, error)
 
 
 def _exponent(
     law: MultinomialSum, tilt: _Tilt, centred: NDArray[Any], ahead: Any
 ) -> tuple[Any, float]:
     """K(tau) - tau t0 without cancellation between items, and a bound on its error."""
-    x = LONG(tilt.tau) * centred
+    x = EXTENDED(tilt.tau) * centred
     with np.errstate(over="ignore"):
-        terms = law._shares * np.expm1(np.minimum(x, LONG(11000)))
+        terms = law._shares * np.expm1(np.minimum(x, EXTENDED(11000)))
     sums = law._sum(terms)
     logs = x + law._log_shares
     top = np.maximum.reduceat(logs, law.starts)
@@ -276,7 +288,7 @@ def _exponent(
     small = np.abs(sums) < 0.5
     each = np.where(small, np.log1p(np.where(small, sums, 0)), direct)
     off = np.where(small, law._sum(np.abs(terms)), np.abs(direct) + 1)
-    exponent = each @ law.counts + LONG(tilt.tau) * ahead
+    exponent = each @ law.counts + EXTENDED(tilt.tau) * ahead
     moved = float(np.abs(tilt.means) @ law.counts) * tilt.tau  # what rounds in `ahead`
     return exponent, 16 * LONG_EPS * (float(off @ law.counts) + moved + abs(float(exponent)))
 
@@ -311,27 +323,21 @@ def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]
     return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
 
 
-def _add_up(
-    law: MultinomialSum, tilt: _Tilt, centred: Floats, ahead: float, which: Ints, m: int, r: int
+def add_up(
+    log_phi: LogPhi, which: Ints, m: int, cells: int, tau: float, each: int
 ) -> tuple[float, float]:
-    """The sum over frequencies, and a bound on its roundings."""
-    shares, counts = tilt.shares.astype(np.float64), law.counts.astype(np.float64)
-    total = rounding = 0.0
-    room = max(1, 2**20 // max(law.steps.size, 1))
-    for first in range(0, which.size, room):
-        j = which[first : first + room]
-        theta = 2 * np.pi * j / m
-        logs, off = _log_phi(law, shares, centred, j, m)
-        logs, off = logs @ counts, off @ counts
-        z = tilt.tau + 1j * theta
-        turn = (j * (r % m)) % m * (2 * np.pi / m)  # theta r, reduced
-        above = -np.expm1(-tilt.tau * r - 1j * turn) / -np.expm1(-z)
-        terms = np.exp(logs + 1j * theta * ahead) * above
-        twice = np.where((j == 0) | (2 * j == m), 1.0, 2.0)
-        total += float(np.sum(twice * terms.real))
-        sizes = twice * np.abs(terms)
-        rounding += float(sizes @ (off + 8 * EPS + 4 * EPS * np.abs(theta * ahead)))
-    return total / m, rounding / m
+    """sum_j phi(theta_j) G(theta_j) / M over frequencies, and a bound on its roundings.
+
+    `each` is how many numbers a frequency takes.
+    """
+    total, error = 0.0, 0.0
+    for j in np.array_split(which, 1 + which.size * each // AT_ONCE):
+        logs, rounding = log_phi(j)
+        turn = j * (cells % m) % m * (2 * np.pi / m)  # theta times the cells, reduced
+        above = np.expm1(-tau * cells - 1j * turn) / np.expm1(-tau - 2j * np.pi * j / m)
+        terms = np.exp(logs) * above * np.where((j == 0) | (2 * j == m), 1, 2)
+        total, error = total + terms.real.sum(), error + np.abs(terms) @ rounding
+    return float(total) / m, float(error) / m
 
 
 def _log_phi(

@@ -47,6 +47,7 @@ from permtest.null.distribution import (
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
+from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS, MOST_WORK, add_up
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -56,11 +57,6 @@ IN_NUMPY, COSINE = 200, 10
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
 MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
-#: Points of the lattice in NumPy, looks at a width, and how many at a time.
-MOST_POINTS, MOST_LOOKS, AT_ONCE = 2**22, 2**27, 2**20
-#: Extended precision, where the platform has it: exponents of small p have thousands of units.
-EXTENDED = np.longdouble
-EXTENDED_EPS = float(np.finfo(EXTENDED).eps)
 #: In NumPy, dynamic programming is quicker than the tilted tail of so few pairs that differ,
 #: if it updates no more cells.
 PAIRS, SHORT = 200, 5 * 10**7
@@ -138,7 +134,7 @@ def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
     even = np.log1p(2 * np.sinh(np.minimum(x, 2.0) / 4) ** 2)
     parts = np.where(likely, np.log1p(odds) - np.log(EXTENDED(2)), even)
     high = parts @ counts - EXTENDED(tau) * whole / 2  # K(tau) - tau t0
-    error = 8 * EXTENDED_EPS * (float(np.abs(parts) @ counts) + tau * abs(whole))
+    error = 8 * LONG_EPS * (float(np.abs(parts) @ counts) + tau * abs(whole))
     shift = float((rest * widths) @ counts - whole) / 2
     spread = (4 * odds / (1 + odds) ** 2).astype(np.float64)
     squares = 0.25 * counts * widths.astype(np.float64) ** 2
@@ -161,7 +157,7 @@ def _at_frequencies(
     law: TwoPointSum, whole: int, tilt: Any, m: int, cells: int, tau: float, cut: float
 ) -> tuple[float, float]:
     """E_tau[exp(-tau (T - t0)); T >= t0] as a sum over frequencies, and a bound on its error."""
-    if m > MOST_POINTS:
+    if m > MOST_CELLS:
         raise TooHard("the lattice of the tail has too many points for NumPy")
     # As -log(1 - y) >= y + y^2 / 2 for y = spread sin^2, sums of cosines bound -log |phi|.
     widths, counts, spread = law.widths, law.counts, tilt[2]
@@ -169,20 +165,15 @@ def _at_frequencies(
     places = np.concatenate([widths, 2 * widths]) % m
     waves = np.fft.rfft(np.bincount(places, np.concatenate([-once, twice]), m)).real
     which = np.flatnonzero(waves + (once - twice).sum() < cut + 1)
-    if which.size * widths.size > MOST_LOOKS:
+    if which.size * widths.size > MOST_WORK:
         raise TooHard("too many frequencies matter for NumPy")
-    total, error = 0.0, (2 + 2 / tau) * exp(-cut) * m
-    for j in np.array_split(which, 1 + which.size * widths.size // AT_ONCE):
-        size, angle, rounding = _log_phi(law, whole, tilt, m, j)
-        z, turn = tau + 2j * np.pi * j / m, j * cells % m * (2 * np.pi / m)
-        terms = np.exp(size + 1j * angle) * np.expm1(-tau * cells - 1j * turn) / np.expm1(-z)
-        terms *= np.where((j == 0) | (2 * j == m), 1, 2)
-        total, error = total + terms.real.sum(), error + np.abs(terms) @ rounding
-    return float(total) / m, float(error) / m + 2 * exp(-kernels.OUTSIDE)
+    log_phi = partial(_log_phi, law, whole, tilt, m)
+    total, error = add_up(log_phi, which, m, cells, tau, widths.size)
+    return total, error + (2 + 2 / tau) * exp(-cut) + 2 * exp(-kernels.OUTSIDE)
 
 
-def _log_phi(law: TwoPointSum, whole: int, tilt: Any, m: int, j: Ints) -> tuple[Floats, ...]:
-    """log |phi|, argument and rounding error of E exp(i theta (T - t0)) at theta = 2 pi j / m."""
+def _log_phi(law: TwoPointSum, whole: int, tilt: Any, m: int, j: Ints) -> tuple[Any, Floats]:
+    """log E exp(i theta (T - t0)) at theta = 2 pi j / m, and its rounding error."""
     (likely, rest, spread), counts = tilt, law.counts
     place = np.multiply.outer(j, law.widths)
     turns = (2 * place + m) // (2 * m)
@@ -196,7 +187,7 @@ def _log_phi(law: TwoPointSum, whole: int, tilt: Any, m: int, j: Ints) -> tuple[
     size, odd = 0.5 * logs @ counts, np.where(likely, 0, turns) @ counts % 2
     angle = turn @ counts + np.pi * (odd - j * (whole % (2 * m)) % (2 * m) / m)
     rough = np.abs(half) * (np.abs(rest) + spread * np.abs(sine * cosine)) / square
-    return size, angle, EPS * (8 - 3 * size + (2 * rough + 4 * np.abs(turn)) @ counts)
+    return size + 1j * angle, EPS * (8 - 3 * size + (2 * rough + 4 * np.abs(turn)) @ counts)
 
 
 @_by_symmetry

@@ -189,7 +189,7 @@ def test_logarithms_of_tails(kind, share):
     )
     found, error = multinomial_sum._exponent(coins, tilt, centred, ahead)
     with mp.workdps(40):
-        found = mp.mpf(float(found)) + mp.mpf(float(found - multinomial_sum.LONG(float(found))))
+        found = mp.mpf(float(found)) + mp.mpf(float(found - multinomial_sum.EXTENDED(float(found))))
         assert holds(float(abs(found - exact_scale(law, tilt.tau, t0))), error, 1e-19)
     widths = np.repeat(law.widths, law.counts)
     asked = ask(widths, 0 * widths, alternative="greater")
