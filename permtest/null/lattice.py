@@ -115,7 +115,7 @@ class LatticeSum:
 
     def at(self, coordinates: IntArray) -> IntArray:
         """X at points T, of shape (M, m)."""
-        most = largest(coordinates) * sum(map(abs, self.basis.ravel().tolist()))
+        most = (1 + largest(coordinates)) * sum(map(abs, self.basis.ravel().tolist()))
         kind = np.int64 if most + max(map(abs, self.origin), default=0) < ROOM else object
         moved = coordinates.astype(kind) @ self.basis.astype(kind)
         return np.asarray(moved + np.array(self.origin, dtype=kind))

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from permtest import exact_perm_test
 from permtest._errors import TooHard
 from permtest.null.bracket import WIDTH, tail_bracket
 from permtest.null.enumeration import count_tail
@@ -27,7 +26,7 @@ def contains(bounds, exact, rounding=Fraction(1, 2**50)):
         st.one_of(st.integers(1, 10**4), st.integers(10**17, 10**18)), min_size=1, max_size=18
     ),
     where=st.floats(0, 1),
-    slack=st.sampled_from([0, 0, 1, 10**16]),
+    slack=st.sampled_from([0, 1, 300, 10**16]),
 )
 def test_the_exact_probability_lies_between(widths, where, slack):
     law = law_of(widths)
@@ -41,27 +40,9 @@ def test_the_exact_probability_lies_between(widths, where, slack):
     assert contains((low._replace(value=0.0), high), near)
 
 
-#: A zone of frequencies was cut short where time ran out, and the rest of it had no bound.
-CUT = """102 -295 -237 140 48 -74 129 108 235 -202 -29 252 290 169 -14 -238 -198 -230 35 88 289
-200 162 59 182 106 297 134 52 56 -176 57 110 280 278 176 146 -33 223 49 40 79 82 130 263
-82 293 25 -32 120 78 45 21 159 -127 -77 108 12 239 238 24 246 257 -242 59 -241 -37 295
-66 34"""
-
-
-def test_a_zone_that_is_cut_short_is_bounded_whole():
-    u = [*map(int, CUT.split())]
-    result = exact_perm_test(u, [0] * len(u), method="bracket")
-    t0 = (sum(map(abs, u)) + abs(sum(u))) // 2
-    exact = 2 * counted(law_of([abs(x) for x in u]))(t0)
-    low, high = map(Fraction, result.pvalue_interval())
-    assert result.error_bound > 0
-    assert low <= exact <= high
-    assert float(exact) == pytest.approx(3.0647e-4, rel=1e-4)
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_whole_numbers_of_many_shapes_by_their_polynomial(seed):
-    """A few of the 10 000 cases that were tried when the zone was mended, 10 a seed."""
+    """In some a zone of frequencies is cut short, where time runs out; the rest has no bound."""
     rng = np.random.default_rng(seed)
     for _ in range(10):
         n, most = int(rng.integers(39, 111)), int(rng.choice([50, 300, 1000]))
@@ -112,15 +93,6 @@ def test_continuous_widths_are_bracketed_closely(n):
         wide = tail_bracket(law, int(law.top / 2 + z * law.deviation), width=1e-3)
         assert wide[0].log <= high.log
         assert low.log <= wide[1].log
-
-
-def test_the_end_of_the_support_is_exact():
-    """Integer arithmetic says 2^-499; a forced bracket contains it."""
-    result = exact_perm_test([1] * 500, [0] * 500, method="bracket")
-    exact = Fraction(1, 2**499)
-    low, high = result.pvalue_interval()
-    assert low <= exact <= high
-    assert abs(Fraction(result.pvalue) / exact - 1) <= result.error_bound
 
 
 def test_small_entries_alone_may_decide_beside_large_ones():

@@ -102,23 +102,16 @@ def test_tails_equal_counts_in_integers(law, strict):
 
 def test_weights_that_were_cut_off_make_no_tail():
     """Rows far from the mean had so much weight that the sum was off by more than its bound."""
+    tilted = ratio_tail._Tilted(event([(1, 1)] * 30 + [(7, 0)] * 2, [(0, 0)] * 32))
     with pytest.raises(TooHard, match="far from where a tilt puts the mass"):
-        ratio_tail.by_frequencies(
-            ratio_tail._Tilted(event([(1, 1)] * 30 + [(7, 0)] * 2, [(0, 0)] * 32))
-        )
+        ratio_tail.by_frequencies(tilted)
+
+
+SENTENCES = [(100, 0.1, 0), (100, 0.2, 0), (100, 0.9, 0), (250, 0.15, 0)]
 
 
 @pytest.mark.parametrize(
-    ("n", "second", "shared"),
-    [
-        (100, 0.1, 0),
-        (100, 0.2, 0),
-        (100, 0.9, 0),
-        (250, 0.15, 0),
-        (300, 0.2, 1),
-        (1000, 0.11, 1),
-        (1000, 0.13, 1),
-    ],
+    ("n", "second", "shared"), [*SENTENCES, (300, 0.2, 1), (1000, 0.11, 1), (1000, 0.13, 1)]
 )
 def test_sentences_with_any_gap_between_systems(n, second, shared):
     """p from 1/2 to 2^-N', against counts in integers."""

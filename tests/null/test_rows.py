@@ -17,15 +17,8 @@ RNG = np.random.default_rng(4)
 def tables():
     """Score columns of few and many entries: ties, level systems, units, wide differences."""
     rng = np.random.default_rng(5)
-    for n, high in (
-        (1, 2),
-        (3, 1),
-        (7, 5),
-        (ROUNDLESS, 3),
-        (ROUNDLESS + 1, 3),
-        (130, 9),
-        (130, TABLE),
-    ):
+    few = [(1, 2), (3, 1), (7, 5), (ROUNDLESS, 3), (ROUNDLESS + 1, 3)]
+    for n, high in (*few, (130, 9), (130, TABLE)):
         for scale in (1, 3):
             u, v = scale * rng.integers(0, high, (2, n)) - 4
             yield u, v
@@ -46,10 +39,8 @@ def test_scores_that_no_table_holds():
         assert fits == (max(abs(u - v)) < TABLE and max(map(abs, first)) * len(u) < 2**61)
 
 
-@pytest.mark.parametrize(
-    ("alternative", "loaded"),
-    [("two-sided", True), ("greater", True), ("less", True), ("two-sided", False)],
-)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("loaded", [True, False])
 def test_p_of_many_tests(alternative, loaded, monkeypatch):
     monkeypatch.setattr(_jit, "patience", 0.0 if loaded else _jit.LONG)  # compiled, or in NumPy
     for u, v in tables():
