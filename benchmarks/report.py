@@ -41,18 +41,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """The shortest of 2 to 50 calls: what a machine needs that does nothing else."""
+    """Processor time of the shortest of 2 to 50 calls, which a busy machine hardly changes."""
     times: list[float] = []
     while len(times) < 2 or (sum(times) < PATIENCE and len(times) < 50):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
 def cold(code: str) -> float:
-    """Seconds that a fresh process needs for `code`, the start of Python not counted."""
-    timed = f"import time; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
+    """Processor time that a fresh process needs for `code`, the start of Python not counted."""
+    timed = f"import time; t = time.process_time(); {code}; print(time.process_time() - t)"
     command = [sys.executable, "-c", timed]
     return float(subprocess.check_output(command, text=True, cwd=ROOT))
 

@@ -77,7 +77,7 @@ def test_a_broken_bound_and_a_broken_promise_are_named(tmp_path, monkeypatch, na
 
 def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     """Of few and small cases, with a clock that says the same of each."""
-    monkeypatch.setattr(report, "time", SimpleNamespace(perf_counter=count(0, 0.125).__next__))
+    monkeypatch.setattr(report, "time", SimpleNamespace(process_time=count(0, 0.125).__next__))
     of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "float_sizes": (50,)}
     of_times["n"] = 200
     monkeypatch.setattr(speed, "cold", len)  # no processes

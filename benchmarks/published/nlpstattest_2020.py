@@ -30,8 +30,6 @@ ABOUT = (
     "feature](nlpstattest.md) says which function here does each step of the program."
 )
 
-Floats = NDArray[np.float64]
-
 
 def figures() -> list[Figure]:
     """The smallest sample, effect sizes, and formulas as printed."""
@@ -41,7 +39,7 @@ def figures() -> list[Figure]:
     return [smallest, *of_the_mean(), *of_ranks(x), *formulas()]
 
 
-def stand_in() -> tuple[Floats, float]:
+def stand_in() -> tuple[NDArray[np.float64], float]:
     """A sample as normal as can be with the mean, deviation and size that Fig. 6 and 8 imply."""
     low, high = T_INTERVAL
     mean, reach = (low + high) / 2, (high - low) / 2
@@ -83,7 +81,7 @@ def of_the_mean() -> list[Figure]:
     ]  # fmt: skip
 
 
-def of_ranks(x: Floats) -> list[Figure]:
+def of_ranks(x: NDArray[np.float64]) -> list[Figure]:
     """Intervals of Hodges-Lehmann and r, which cannot be right whatever the scores."""
     zero = np.zeros(len(x))
     t_length = float(np.ptp(alt.paired_t(x, zero).confidence_interval()[:2]))
