@@ -185,9 +185,8 @@ def configure(target: Path, *, own: bool) -> None:
     config = settings["jupyter-config-data"]
     kernel = config.setdefault("litePluginSettings", {}).setdefault(KERNEL, {})
     wheels = sorted(wheel.name for wheel in (target / "pypi").glob("*.whl"))
-    kernel["loadPyodideOptions"] = {
-        "packages": [*COMPILED, *(f"{WHEELS}/{wheel}" for wheel in wheels)]
-    }
+    packages = [*COMPILED, *(f"{WHEELS}/{wheel}" for wheel in wheels)]
+    kernel["loadPyodideOptions"] = {"packages": packages}
     kernel["pyodideUrl"] = "./static/pyodide/pyodide.js" if own else PYODIDE
     # Cells out of sight keep what they show in the page, where the search of a browser finds it.
     config["settingsOverrides"] = {TRACKER: {"windowingMode": "none"}}

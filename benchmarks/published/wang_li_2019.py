@@ -61,10 +61,8 @@ ABOUT = (
     "repeated."
 )
 
-Floats = NDArray[np.float64]
 
-
-def counts(task: str) -> list[Floats]:
+def counts(task: str) -> list[NDArray[np.float64]]:
     """Of A and of B: tp, fp, fn of each fold."""
     found = []
     for folds in FOLDS[task]:

@@ -23,8 +23,7 @@ ABOUT = (
     "speed](performance.md)."
 )
 #: The second system's mean accuracy, as a share of the first one's: as in the authors' program.
-ADVANTAGE = 0.98
-SEED = 2022
+ADVANTAGE, SEED = 0.98, 2022
 
 
 def figures() -> list[Figure]:
