@@ -44,7 +44,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--prediction": ("COL", "what the systems answered", {}),
     "--pos-label": ("LABEL", "the label that f1 and the like are of", {}),
     "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, ...", {}),
-    "--records": ("PATH", "where the list of records is in a JSON file, or the sheet", {}),
+    "--records": ("PATH", "where the list of records is in a JSON file", {}),
     "--missing": ("HOW", "items without a score: drop or zero", {"choices": ("drop", "zero")}),
     "--higher-is-better": (None, "the direction", WAY | {"action": "store_true"}),
     "--lower-is-better": (None, "the other direction", WAY | {"action": "store_false"}),

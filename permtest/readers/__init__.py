@@ -339,7 +339,7 @@ def _numbers(table: Table, said: Said) -> list[str]:
     return [x for x, each in facts.items() if all(y.kind in tables.SCORES for y in each)]
 
 
-# ---- what needs no declaration -------------------------------------------------------------------
+# ---- what needs no declaration, and proposals ----------------------------------------------------
 
 
 def _completed(table: Table, said: Said, many: bool) -> Said:
@@ -399,9 +399,6 @@ def _bare(table: Table, said: Said) -> Said:
     if table.header or _numbers(table, said) != names or len(names) != 1 + wide:
         return {}
     return {"systems": names} if wide else {"score": names[0]}
-
-
-# ---- proposals -----------------------------------------------------------------------------------
 
 
 def _recurs(table: Table, said: Said, *more: str) -> bool:

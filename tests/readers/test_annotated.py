@@ -97,11 +97,8 @@ def test_entities_beside_a_column_of_gold_or_a_file(tmp_path):
     gold.write_text("\n".join(line.rpartition(" ")[0] for line in A.split("\n")))
     assert (pt.read(*files, gold=str(gold), statistic="spans").values == scores.values).all()
     other = File("b", B.replace("B-MISC B", "B-LOC B").encode())
-    for file, column, why in (
-        (files[1], 9, "9 is no"),
-        (files[1], 2, "2 is no"),
-        (other, 3, "column gold"),
-    ):
+    bad = (files[1], 9, "9 is no"), (files[1], 2, "2 is no"), (other, 3, "column gold")
+    for file, column, why in bad:
         with pytest.raises(ReadError, match=why):
             pt.read(files[0], file, gold=column, statistic="spans")
 

@@ -30,11 +30,11 @@ PROPOSED = [
     ("trec/bm25.eval trec/colbert.eval", "--id 2 --score 3", None),
 ]
 #: Options that answer, without a proposal.
-ANSWERED = [
-    ("sacrebleu/nllb.sl sacrebleu/opus.sl --score 3", 0.000318561),
-    ("squad/albert.json squad/bidaf.json --records . --id key --score exact", 0.5327090),
-    ("messung.csv --id 1 --a 2 --b 3", 0.0756868),
-]
+ANSWERED = {
+    "sacrebleu/nllb.sl sacrebleu/opus.sl --score 3": 0.000318561,
+    "squad/albert.json squad/bidaf.json --records . --id key --score exact": 0.5327090,
+    "messung.csv --id 1 --a 2 --b 3": 0.0756868,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -64,9 +64,9 @@ def test_the_first_command_stops_and_its_proposal_answers(files, options, p, com
         assert found == pytest.approx(p, rel=1e-5)
 
 
-@pytest.mark.parametrize(("options", "p"), ANSWERED)
-def test_what_is_declared_is_answered(options, p, command_line):
-    assert pvalue(command_line, options) == pytest.approx(p, rel=1e-5)
+def test_what_is_declared_is_answered(command_line):
+    for options, p in ANSWERED.items():
+        assert pvalue(command_line, options) == pytest.approx(p, rel=1e-5)
 
 
 def test_a_last_line_of_means_is_refused_by_its_numbers(tmp_path):
