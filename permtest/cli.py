@@ -61,6 +61,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--power": ("P", "default: %(default)s", FLOAT | {"default": 0.8}),
     "--config": ("YAML", "options of a study", {}),
     "-o": ("PATH", "write a report: .html, .md, .tex or .json", {"dest": "out"}),
+    "--overwrite": (None, "replace the file that -o names", {}),
     "--json": (None, "print one JSON object", {}),
     "--port": ("PORT", "default: one that is free", {"type": int, "default": 0}),
     "--no-browser": (None, "print the address only", {}),
@@ -267,10 +268,10 @@ def report(args: argparse.Namespace) -> None:
 
 
 def _finish(text: str, document: Any, args: argparse.Namespace) -> None:
-    """Print the text, or the JSON object; write the document, where --out says so."""
+    """Print the text, or the JSON object; write the document, where -o says so."""
     _print(text, document, args)
     if args.out is not None:
-        print("wrote", document.write(args.out), file=sys.stderr)
+        print("wrote", document.write(args.out, overwrite=args.overwrite), file=sys.stderr)
 
 
 def plan(args: argparse.Namespace) -> None:
@@ -312,11 +313,11 @@ def app(args: argparse.Namespace) -> None:
     serve(port=args.port, browser=not args.no_browser)
 
 
-INPUT = f"file file_b --a --b {COLUMNS}"
+INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "-o --overwrite --json"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
     compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --json",
-    leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed -o --json",
-    report: f"{INPUT} --alternative --alpha --config -o --json",
+    leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed {OUTPUT}",
+    report: f"{INPUT} --alternative --alpha --config {OUTPUT}",
     plan: "--delta --sigma --shares --power --alpha --alternative --json",
     app: "--port --no-browser",
 }

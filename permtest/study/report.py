@@ -157,12 +157,14 @@ class Document(Shown):
             found[f"report.{kind}"] = str(text).encode("utf-8", "replace")
         return found
 
-    def write(self, place: str | os.PathLike[str]) -> Path:
-        """Write the document to a file, and return its path.
+    def write(self, place: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the document to a new file, or over one if `overwrite`, and return its path.
 
         `place` ends in .html (a page that needs nothing else), .md, .tex (a table) or .json.
         """
         path = Path(place)
+        if path.exists() and not overwrite:
+            raise FileExistsError(f"{path} exists; choose another name, or replace it (overwrite)")
         (content,) = self.files([path.suffix[1:].lower()]).values()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -217,6 +217,9 @@ def test_a_file_of_the_kind_that_its_name_says(tmp_path):
     document, path = report(SCORES), tmp_path / "new" / "a.MD"
     assert document.write(path) == path
     assert path.read_bytes() == document.files(["md"])["report.md"]
+    with pytest.raises(FileExistsError, match="MD exists; choose another name"):
+        document.write(path)
+    assert document.write(path, overwrite=True) == path
     for name, kind in (("a.pdf", "pdf"), ("folder", "")):
         with pytest.raises(ValueError, match=f"format='{kind}' is not known"):
             document.write(tmp_path / name)
