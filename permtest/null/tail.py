@@ -162,9 +162,9 @@ def _at_frequencies(
     # As -log(1 - y) >= y + y^2 / 2 for y = spread sin^2, sums of cosines bound -log |phi|.
     widths, counts, spread = law.widths, law.counts, tilt[2]
     once, twice = counts * spread * (1 / 4 + spread / 8), counts * spread**2 / 32
-    places = np.concatenate([widths, 2 * widths]) % m
+    places = (np.concatenate([widths, 2 * widths]) % m).astype(np.intp)
     waves = np.fft.rfft(np.bincount(places, np.concatenate([-once, twice]), m)).real
-    which = np.flatnonzero(waves + (once - twice).sum() < cut + 1)
+    which = np.flatnonzero(waves + (once - twice).sum() < cut + 1).astype(np.int64)
     if which.size * widths.size > MOST_WORK:
         raise TooHard("too many frequencies matter for NumPy")
     log_phi = partial(_log_phi, law, whole, tilt, m)
