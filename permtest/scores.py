@@ -39,8 +39,7 @@ class Runs(NamedTuple):
     @property
     def totals(self) -> IntArray:
         """The sum of the scores of each item."""
-        items = np.repeat(np.arange(self.sizes.size), self.sizes)
-        return add_up(self.scores, items)
+        return add_up(self.scores, np.repeat(np.arange(self.sizes.size), self.sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +165,12 @@ class Scores:
     ) -> Scores:
         """Validate a column of scores for each of two or more systems, by name, as `of` does."""
         labels, given = labels or [f"scores[{x!r}]" for x in columns], list(columns.values())
-        ready = True  # integers already
-        for label, x in zip(labels, given, strict=True):
-            check_aligned(given[0], x, (labels[0], label))
+        ready = True  # arrays of integers already
+        for x in given:
             ready = ready and type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.int64
         if not ready:
+            for label, x in zip(labels, given, strict=True):
+                check_aligned(given[0], x, (labels[0], label))
             given, scale, off, reading = integers.in_common_units(given, labels)
             sums = None if off is None else tuple(float(x.sum()) for x in off)
             fields = {"scale": scale, "tolerance": sums, "reading": reading} | fields

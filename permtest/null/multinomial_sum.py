@@ -15,12 +15,12 @@ logarithms of phi computed to all digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import exp, gcd, inf, log, prod, sqrt
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from permtest._errors import TooHard
 from permtest._jit import Floats, Ints
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
-from permtest.null.tail_kernels import reach
+from permtest.null.tail_kernels import add_up, reach
 
 #: Extended precision, where the platform has it: exponents of small p have thousands of units.
 EXTENDED = np.longdouble
@@ -37,15 +37,10 @@ LONG_EPS = float(np.finfo(EXTENDED).eps)
 CUT = 46.0
 #: Cells of the window or of a whole law, and cells of tables that are transformed, at most.
 MOST_CELLS, MOST_WORK = 2**22, 2**27
-#: How many numbers are held at a time.
-AT_ONCE = 2**20
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
 #: At so many frequencies or fewer a table is summed at each, instead of transformed.
 FEW = 512
-
-#: log phi at frequencies, and a bound on its rounding.
-LogPhi: TypeAlias = Callable[[Ints], "tuple[Any, Floats]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,23 +316,6 @@ def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]
                 f"{law.counts.size:,} different items have {m:,} likely sums; that takes too long"
             )
     return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
-
-
-def add_up(
-    log_phi: LogPhi, which: Ints, m: int, cells: int, tau: float, each: int
-) -> tuple[float, float]:
-    """sum_j phi(theta_j) G(theta_j) / M over frequencies, and a bound on its roundings.
-
-    `each` is how many numbers a frequency takes.
-    """
-    total, error = 0.0, 0.0
-    for j in np.array_split(which, 1 + which.size * each // AT_ONCE):
-        logs, rounding = log_phi(j)
-        turn = j * (cells % m) % m * (2 * np.pi / m)  # theta times the cells, reduced
-        above = np.expm1(-tau * cells - 1j * turn) / np.expm1(-tau - 2j * np.pi * j / m)
-        terms = np.exp(logs) * above * np.where((j == 0) | (2 * j == m), 1, 2)
-        total, error = total + terms.real.sum(), error + np.abs(terms) @ rounding
-    return float(total) / m, float(error) / m
 
 
 def _log_phi(

@@ -47,7 +47,7 @@ from permtest.null.distribution import (
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS, MOST_WORK, add_up
+from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS, MOST_WORK
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
@@ -168,7 +168,7 @@ def _at_frequencies(
     if which.size * widths.size > MOST_WORK:
         raise TooHard("too many frequencies matter for NumPy")
     log_phi = partial(_log_phi, law, whole, tilt, m)
-    total, error = add_up(log_phi, which, m, cells, tau, widths.size)
+    total, error = kernels.add_up(log_phi, which, m, cells, tau, widths.size)
     return total, error + (2 + 2 / tau) * exp(-cut) + 2 * exp(-kernels.OUTSIDE)
 
 

@@ -11,7 +11,8 @@ A tilt is an array of three rows, base, rest and spread = 1 - beta^2, with a col
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,8 +29,13 @@ DEAR = 8
 LEFT_OUT, LOOKED = 0, 1
 #: Probabilities to move above this are kept by their distance from 1.
 LIKELY = 0.9
+#: In NumPy, how many numbers are held at a time.
+AT_ONCE = 2**20
 #: What is taken off x (1 - x), times 1 + w, for the rounding of x = w j / m modulo 1.
 ROUNDING = 2.0**-52
+
+#: log phi at frequencies, and a bound on its rounding.
+LogPhi: TypeAlias = Callable[[Ints], "tuple[Any, Floats]"]
 
 
 class TiltedLaw(NamedTuple):
@@ -308,6 +314,23 @@ def tail_sum(
     error += 2.0 * largest * record[LEFT_OUT]
     found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
     return found, error, int(work - record[LOOKED]) if found > 4.0 * error else 0
+
+
+def add_up(
+    log_phi: LogPhi, which: Ints, m: int, cells: int, tau: float, each: int
+) -> tuple[float, float]:
+    """sum_j phi(theta_j) G(theta_j) / M over frequencies, and a bound on its roundings.
+
+    `each` is how many numbers a frequency takes.
+    """
+    total, error = 0.0, 0.0
+    for j in np.array_split(which, 1 + which.size * each // AT_ONCE):
+        logs, rounding = log_phi(j)
+        turn = j * (cells % m) % m * (2 * np.pi / m)  # theta times the cells, reduced
+        above = np.expm1(-tau * cells - 1j * turn) / np.expm1(-tau - 2j * np.pi * j / m)
+        terms = np.exp(logs) * above * np.where((j == 0) | (2 * j == m), 1, 2)
+        total, error = total + terms.real.sum(), error + np.abs(terms) @ rounding
+    return float(total) / m, float(error) / m
 
 
 @jit
