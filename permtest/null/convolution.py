@@ -277,8 +277,7 @@ def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
     if no tilted law has enough left where the one before, nearer to the centre, has too little.
     """
     possible, spent, tau, scale = attainable(law), 0.0, 0.0, -log(MASS)
-    logs, end = np.full(law.top + 1, -np.inf), law.top // 2 + 1
-    centre = end - 1
+    logs, end, centre = np.full(law.top + 1, -np.inf), law.top // 2 + 1, 0
     while end > 0:
         spent += law.dp_operations(end)
         cells = _spread(law.tilted(-tau), end) if spent <= PATIENCE else np.zeros(end)
