@@ -61,7 +61,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--power": ("P", "default: %(default)s", FLOAT | {"default": 0.8}),
     "--config": ("YAML", "options of a study", {}),
     "-o": ("PATH", "write a report: .html, .md, .tex or .json", {"dest": "out"}),
-    "--overwrite": (None, "replace the file that -o names", {}),
+    "--force": (None, "replace the file that -o names", {}),
     "--json": (None, "print one JSON object", {}),
     "--port": ("PORT", "default: one that is free", {"type": int, "default": 0}),
     "--no-browser": (None, "print the address only", {}),
@@ -271,7 +271,7 @@ def _finish(text: str, document: Any, args: argparse.Namespace) -> None:
     """Print the text, or the JSON object; write the document, where -o says so."""
     _print(text, document, args)
     if args.out is not None:
-        print("wrote", document.write(args.out, overwrite=args.overwrite), file=sys.stderr)
+        print("wrote", document.write(args.out, overwrite=args.force), file=sys.stderr)
 
 
 def plan(args: argparse.Namespace) -> None:
@@ -313,7 +313,7 @@ def app(args: argparse.Namespace) -> None:
     serve(port=args.port, browser=not args.no_browser)
 
 
-INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "-o --overwrite --json"
+INPUT, OUTPUT = f"file file_b --a --b {COLUMNS}", "-o --force --json"
 COMMANDS: dict[Callable[[argparse.Namespace], int | None], str] = {
     compare: f"{INPUT} --alternative --null --seed --alpha --fail-if --json",
     leaderboard: f"files --systems {COLUMNS} --baseline --correction --alpha --seed {OUTPUT}",

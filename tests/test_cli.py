@@ -145,7 +145,7 @@ def test_report(command_line, table, tmp_path):
     assert (found["alpha"], "power" in found["sections"]) == (0.01, True)
     assert "'doc' is not known" in command_line("report", table, "-o", "r.doc")[2]
     assert "r.json exists" in command_line("report", table, "-o", "r.json")[2]
-    assert command_line("report", table, "-o", "r.json", "--overwrite")[0] == 0
+    assert command_line("report", table, "-o", "r.json", "--force")[0] == 0
 
 
 @pytest.mark.parametrize(

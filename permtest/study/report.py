@@ -164,7 +164,7 @@ class Document(Shown):
         """
         path = Path(place)
         if path.exists() and not overwrite:
-            raise FileExistsError(f"{path} exists; choose another name, or replace it (overwrite)")
+            raise FileExistsError(f"{path} exists; choose another name or --force (overwrite=True)")
         (content,) = self.files([path.suffix[1:].lower()]).values()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
