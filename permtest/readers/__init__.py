@@ -203,7 +203,9 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
 def _working(files: Sequence[Any], said: Said, error: ReadError, many: bool) -> Said | None:
     """What is declared, with what this error proposes, and the next one, until it works."""
     given, last = dict(said), error
-    while (more := last.proposal or {}) and not more.keys() & given.keys():
+    while more := {x: y for x, y in (last.proposal or {}).items() if given.get(x) != y}:
+        if more.keys() & given.keys():
+            break
         given |= more
         try:
             _scores(files, given, many)
@@ -471,19 +473,22 @@ def _lines(table: Table, said: Said, many: bool) -> pd.DataFrame:
     base: dict[Any, Any] = {"row": np.arange(len(table), dtype=np.int32), "item": item}
     base |= {x: table.frame[said[x]] for x in ("run", "clusters", "gold") if x in said}
     columns, each = _columns(table, said), list[Any]()
-    systems, system = [*columns], None
+    systems = [*columns]
     if "system" in said:
         every = table.frame[said["system"]].unique().tolist()
         systems = [str(x) for x in said.get("systems", every)]
         for name in [x for x in systems if x not in every][:1]:
             raise ReadError(f"no system is called {shown(name)}: there are {some(every)}")
-        if len(systems) > 2 and not many:
-            problem = f"there are {len(systems):,} systems, {some(systems)}; name two (a and b)"
-            raise ReadError(problem, proposal={"systems": systems[:2]})
-        system = pd.Categorical(table.frame[said["system"]], systems)
+        if len(systems) < 2 or (systems[2:] and not many):
+            problem = f"a comparison is of two systems (a and b), and there are {len(systems):,}: "
+            known = {x: said[x] for x in ("system", "score") if x in said}
+            raise ReadError(problem + some(systems), proposal=known | {"systems": systems[:2]})
+        codes = pd.Index(systems).get_indexer(table.frame[said["system"]])
+        base["system"] = pd.Categorical.from_codes(codes, systems)
     values = table.frame.get if "gold" in said else table.numbers
     for name, own in columns.items():
-        base["system"] = system or pd.Categorical([name], systems).repeat(len(table))
+        if "system" not in said:
+            base["system"] = pd.Categorical([name], systems).repeat(len(table))
         each.append(pd.DataFrame(base | {i: values(x) for i, x in enumerate(own)}))
     return pd.concat(each, ignore_index=True).dropna(subset="system")
 
@@ -605,7 +610,7 @@ def _check_last(each: dict[str, pd.DataFrame], table: Table) -> None:
     unit = 10.0 ** np.clip([int(Decimal(x).as_tuple().exponent) for x in texts], -300, 300)
     numbers = np.array([x.astype(np.float64) for x in columns])
     above, last, n = numbers[:, :-1], numbers[:, -1], numbers.shape[1] - 1
-    if n < 3:
+    if n < 3 or not abs(numbers).max() < 1e300:
         return
     sums, most = above.sum(axis=1), abs(above).max(axis=1)
     kinds = [("sum", sums, abs(last), 1e-2)] * bool(((abs(last) > most) | (most == 0)).all())
