@@ -50,9 +50,11 @@ def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
 
 @machine_code
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are POSIX's")
-def test_a_signal_does_not_stop_the_compiler_halfway(monkeypatch):
+def test_a_signal_does_not_stop_the_compiler_halfway(monkeypatch, request):
     """LLVM calls Python back, and the process would die of an error there."""
     ended, compile_one = [], Dispatcher.compile
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's workers ignore it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, usual))
 
     def interrupted(*args):
         signal.pthread_kill(main_thread().ident, signal.SIGINT)
