@@ -98,7 +98,7 @@ def e_process(
 
     The price is power. Of normal differences with a mean of .28 standard deviations, one exact test
     of 100 items rejects in 80% of samples at the level .05, and the e-process, after any of them,
-    in 33% (`python -m benchmarks.calibration`). If you can wait for all items, use
+    in 31% (`python -m benchmarks.calibration`). If you can wait for all items, use
     `exact_perm_test` once.
 
     Parameters

@@ -187,7 +187,7 @@ class Leaderboard(Shown):
         """
         found, square = getattr(self, what), np.full((len(self.systems),) * 2, np.nan)
         square[self.first, self.second] = found
-        square[self.second, self.first] = -found if what == "statistic" else found
+        square[self.second, self.first] = 0 - found if what == "statistic" else found
         return square
 
     def result(self, a: str, b: str) -> PermutationTestResult:
