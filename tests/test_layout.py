@@ -10,9 +10,12 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import dev
+import permtest as pt
+from permtest import _jit
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "permtest"
@@ -220,3 +223,21 @@ assert not hasattr(pt, "nothing")
 
 def test_import_loads_nothing_slow_and_what_is_asked_for_later():
     subprocess.run([sys.executable, "-c", IMPORT], check=True, cwd=ROOT)
+
+
+def test_the_way_from_two_columns_to_p_is_short(monkeypatch):
+    """At most eight files and thirty functions, where nothing is compiled yet."""
+    monkeypatch.setattr(_jit, "patience", _jit.LONG)
+    u, v = np.random.default_rng(0).integers(0, 10, (2, 1000))
+    called = set()
+
+    def note(frame, event, _):
+        if event == "call" and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+            called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+    sys.setprofile(note)
+    try:
+        pt.exact_perm_test(u, v)
+    finally:
+        sys.setprofile(None)
+    assert (len({file for file, _ in called}) <= 8, len(called) <= 30) == (True, True), called
