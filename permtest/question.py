@@ -191,7 +191,7 @@ class Question:
         t: int | None = (self.observed_sums[0] - law.offset) // law.unit
         if self.lattice is not None or self.h is not None:
             turn = self._direction
-            t = self.lattice.cell([*self.observed_sums]) if self.lattice and turn else None
+            t = self.lattice.cell(self.observed_sums) if self.lattice and turn else None
         if t is not None:
             # Two-sided means as far from the centre of the null law, about which every sum of
             # effects is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's

@@ -7,15 +7,13 @@ from math import inf, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permtest._errors import check_level
+from permtest._jit import Floats
 from permtest._text import Shown, counted, number, p_value
 from permtest.null.distribution import SMALLEST
 from permtest.question import ask
 from permtest.statistics import Alternative
-
-Floats = NDArray[np.float64]
 
 #: Bets, as shares of the root mean square of the differences that came before.
 BETS: Floats = np.exp2(np.arange(-10.0, 2.0))

@@ -259,8 +259,9 @@ class AlternativeResult(Shown):
             raise ValueError(f"the {self.title} has no interval")
         low, high = self._ends(tail_level(self.alternative, confidence_level))
         most = 1.0 if TESTS[self.test].estimate_name == WINS else inf
-        low, high = one_sided(self.alternative, low, high, -most, most)
-        return ConfidenceInterval(float(low), float(high), confidence_level)
+        low = -most if self.alternative == "less" else float(low)
+        high = most if self.alternative == "greater" else float(high)
+        return ConfidenceInterval(low, high, confidence_level)
 
     def pvalue_text(self) -> str:
         """p with three significant digits, marked if it is sampled."""
@@ -283,13 +284,6 @@ def by_sides(alternative: str, greater: Any, less: Any) -> Any:
     if alternative == "two-sided":
         return np.minimum(1.0, 2 * np.minimum(greater, less))
     return greater if alternative == "greater" else less
-
-
-def one_sided(
-    alternative: str, low: float, high: float, least: float = -inf, most: float = inf
-) -> tuple[float, float]:
-    """The ends of an interval; ends that a one-sided test leaves open move to the limits."""
-    return (least if alternative == "less" else low, most if alternative == "greater" else high)
 
 
 def tail_level(alternative: str, confidence_level: float) -> float:

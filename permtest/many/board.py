@@ -276,7 +276,7 @@ class Leaderboard(Shown):
         for name in order:
             i, alone = self.systems.index(name), name == head
             # Groups that follow each other, by the letters of the first and the last.
-            own = [_letter(k) for k, group in enumerate(groups) if name in group]
+            own = [chr(97 + k % 26) * (1 + k // 26) for k, x in enumerate(groups) if name in x]
             row = {
                 "rank": int(self.places[i]),
                 "system": name,
@@ -368,10 +368,6 @@ def _numbers(known: tuple[str, ...], **systems: str) -> list[int]:
     for name, system in systems.items():
         check_option(name, system, known)
     return [known.index(system) for system in systems.values()]
-
-
-def _letter(number: int) -> str:
-    return chr(97 + number % 26) * (1 + number // 26)
 
 
 def compare_many(

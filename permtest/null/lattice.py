@@ -10,6 +10,7 @@ one sum works for many.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -120,20 +121,11 @@ class LatticeSum:
         moved = coordinates.astype(kind) @ self.basis.astype(kind)
         return np.asarray(moved + np.array(self.origin, dtype=kind))
 
-    def cell(self, sums: list[int]) -> int | None:
-        """The cell of `line` at which X is `sums`; None if no cell is there."""
-        rest = np.array([sums], dtype=object) - np.array([self.origin], dtype=object)
-        # What makes the basis an echelon is kept beside it.
-        both = np.hstack([self.basis.astype(object), np.eye(self.rank, dtype=object)])
-        echelon, combined = np.hsplit(_lattice_basis(both), [rest.shape[1]])
-        found = _coordinates(rest, echelon) @ combined
-        shifts = [t - low for t, low in zip(found[0].tolist(), self.lows, strict=True)]
-        inside = all(0 <= s <= e for s, e in zip(shifts, self.extents, strict=True))
-        if not (inside and np.array_equal(found @ self.basis, rest)):
-            return None
-        place = sum(s * stride for s, stride in zip(shifts, self.strides, strict=True))
-        cell, rest = divmod(place - self._start, self.line.unit)
-        return cell if rest == 0 and 0 <= cell <= self.line.top else None
+    def cell(self, sums: Sequence[int]) -> int:
+        """The cell of `line` at which X, of rank 1, is `sums`, as some labelling makes it."""
+        steps = zip(sums, self.origin, self.basis[0].tolist(), strict=True)
+        place: int = next((x - start) // step for x, start, step in steps if step)
+        return (place - self.lows[0]) // self.line.unit
 
     @cached_property
     def _start(self) -> int:

@@ -494,7 +494,8 @@ def by_frequencies(law: _Tilted, work: float = WORK) -> Probability:
     width, height = s1 - s0 + 1, r1 - r0 + 1
     if height > MAX_ROWS or width > LONGEST:
         raise TooHard(f"the window of the tilted tail has {height:,} rows of {width:,} cells")
-    phi = _Phi(law, np.array([_odd_length(width), _odd_length(height)], dtype=np.int64))
+    m = [min(n for n in LENGTHS if n >= size) for size in (width, height)]
+    phi = _Phi(law, np.array(m, dtype=np.int64))
     points, rest = phi.search(most, work)
     total, error, largest = phi.add_up(points, s1 + 1)
     if not 0 < total < inf:
@@ -654,11 +655,6 @@ def _circle(m: int) -> NDArray[np.complex128]:
     """exp(-2 pi i j / m) for all j."""
     j = np.arange(m)
     return np.asarray(np.exp(-2j * np.pi * np.where(2 * j <= m, j, j - m) / m))
-
-
-def _odd_length(n: int) -> int:
-    """The next odd number that is a product of 3, 5 and 7."""
-    return min(m for m in LENGTHS if m >= n)
 
 
 def _ways(law: _Tilted) -> Iterator[Callable[[], Probability]]:

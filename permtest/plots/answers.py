@@ -151,8 +151,8 @@ def plot_power(curve: PowerCurve, *, ax: sheet.Where = None, target: float = 0.8
     with sheet.canvas(ax) as ax:
         low, high = zip(*curve.intervals, strict=True)
         band: dict[str, Any] = {"alpha": 0.2, "linewidth": 0, "label": "95% interval"}
-        line = role.curve(ax, markersize=7, gid="power", label=curve.test.replace("_", " "))
-        shown: list[Any] = ax.plot(curve.sizes, curve.power, **line)
+        line = role.line(markersize=7, gid="power", label=curve.test.replace("_", " "))
+        shown: list[Any] = ax.plot(curve.sizes, curve.power, **role.dot(ax) | line)
         band |= {"gid": "simulation", "facecolor": role.rgba()}
         shown.append(ax.fill_between(curve.sizes, low, high, **band))
         line = roles.LEVEL.line(gid="target", zorder=1, label=f"{target:.0%}: not reached")

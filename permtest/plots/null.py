@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,18 +14,12 @@ from permtest.result import PermutationTestResult
 
 BARS = 64  # up to so many possible values in view, each is a bar with gaps beside it
 COLUMNS, BINS = 1200, 60  # at most so many columns for cells of a lattice, and for other values
-UNSEEN = {"linear": 1e-5, "log": 1e-10}  # the mass at either end that is left out
+UNSEEN = 1e-5  # the mass at either end that is left out
 HEADROOM = 0.06  # of the height of the axes, above the highest column
-SMALLEST = 1e-300  # where a logarithmic axis ends at the latest
 TAILS = {"two-sided": "both tails", "greater": "right tail", "less": "left tail"}
 
 
-def plot_null(
-    result: PermutationTestResult,
-    *,
-    ax: sheet.Where = None,
-    scale: Literal["linear", "log"] = "linear",
-) -> Axes:
+def plot_null(result: PermutationTestResult, *, ax: sheet.Where = None) -> Axes:
     """Draw the null distribution, the observed value, and all values at least as extreme.
 
     This is Fig. 2 of Zmigrod, Vieira and Cotterell (2022). For F1 and its relatives it has the
@@ -41,8 +35,6 @@ def plot_null(
     ax : matplotlib.axes.Axes or matplotlib.figure.Figure, optional
         Where to draw. Limits that were set on the horizontal axis beforehand are kept. An empty
         figure keeps its width, and becomes as high as the picture needs.
-    scale : {"linear", "log"}, default "linear"
-        How the axis of probabilities is divided. "log" shows how thin the tails are.
 
     Examples
     --------
@@ -53,28 +45,19 @@ def plot_null(
     >>> plot_null(result, ax=Figure()).get_title(loc="left")
     'p = 0.125 (both tails)'
     """
-    if scale not in UNSEEN:
-        raise ValueError(f"scale={scale!r} is not known; choose 'linear' or 'log'")
     with sheet.canvas(ax) as ax:
-        limits = ax.get_xlim() if not ax.get_autoscalex_on() else view(result, UNSEEN[scale])
+        limits = ax.get_xlim() if not ax.get_autoscalex_on() else view(result)
         edges, body, rejected = _columns(result, limits)
-        drawn = np.append(body, rejected)
-        drawn = drawn[drawn > 0] if np.any(drawn > 0) else np.ones(1)
-        ax.set(xlim=limits, ylim=(0, drawn.max() * (1 + HEADROOM)), yscale=scale)
-        if scale == "log":
-            bottom = max(min(drawn.min(), 0.1 * drawn.max()) / 3, SMALLEST)
-            ax.set_ylim(bottom, drawn.max() * (drawn.max() / bottom) ** HEADROOM)
+        top = np.nanmax([*body, *rejected, 0.0]) or 1.0
+        ax.set(xlim=limits, ylim=(0, top * (1 + HEADROOM)))
         parts = {"body": body, "rejected": np.nan_to_num(body) + rejected}
-        shown = draw_law(ax, result, parts, edges, SMALLEST if scale == "log" else 0.0)
+        shown = draw_law(ax, result, parts, edges, 0.0)
         rules = {"observed": roles.OBSERVED, "mirrored": roles.MIRRORED}
         for value, (gid, rule) in zip(result.marks, rules.items(), strict=False):
             label = f"{gid} {sheet.signed(value, 4)}"
             shown.append(ax.axvline(value, gid=gid, label=label, **rule.line()))
         sheet.ticks(ax.xaxis, min(8, sheet.letters(ax) // 7))
-        if scale == "log":
-            sheet.decades(ax.yaxis)
-        else:
-            sheet.ticks(ax.yaxis, 5)
+        sheet.ticks(ax.yaxis, 5)
         ax.set_ylabel("probability" if result.n_samples is None else "share of the samples")
         sheet.literal(ax.xaxis.label, name_of_sum(result), ax)
         where = TAILS[result.alternative] if _has_tails(result) else "the hatched values"
@@ -83,11 +66,11 @@ def plot_null(
     return ax
 
 
-def view(result: PermutationTestResult, unseen: float = UNSEEN["linear"]) -> tuple[float, float]:
+def view(result: PermutationTestResult) -> tuple[float, float]:
     """Limits within which all can be seen but so much mass at either end."""
     values, pmf, _ = _cells(result)
     ends = [
-        x[np.searchsorted(y.cumsum(), unseen)]
+        x[np.searchsorted(y.cumsum(), UNSEEN)]
         for x, y in ((values, pmf), (values[::-1], pmf[::-1]))
     ]
     low, high = (float(end(*ends, *result.marks)) for end in (min, max))

@@ -38,10 +38,6 @@ class Look(NamedTuple):
         look = {"color": self.rgba(), "marker": self.mark, "markerfacecolor": face}
         return look | {"markersize": 9, "markeredgewidth": 2} | more
 
-    def curve(self, ax: Axes, **more: Any) -> dict[str, Any]:
-        """Options of a line with a mark at each value."""
-        return self.dot(ax) | self.line() | more
-
     def area(self, ax: Axes, **more: Any) -> dict[str, Any]:
         """Options of an area on `ax`: bars, columns, what lies below a curve."""
         look = {"facecolor": self.rgba(), "edgecolor": ax.get_facecolor()}

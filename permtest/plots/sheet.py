@@ -159,8 +159,8 @@ def p_text(result: PermutationTestResult) -> str:
     return f"p {'=' if result.n_samples is None else '≈'} {result.pvalue_text()}"
 
 
-def decades(axis: Any, most: int = 7) -> None:
-    """Label some powers of ten, seven or so; none above 1, which no probability exceeds."""
+def decades(axis: Any, most: int) -> None:
+    """Label so many powers of ten; none above 1, which no probability exceeds."""
     bottom, top = axis.get_view_interval()
     first, last = ceil(log10(bottom)), min(0, floor(log10(top)))
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200) if (last - first) / step <= most)
