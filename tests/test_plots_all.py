@@ -30,7 +30,7 @@ F1 = pt.exact_perm_test(*COUNTS, statistic="f1", alternative="greater")
 #: What draws it, of what, and how.
 DRAWN = {
     "null": (plots.plot_null, pt.exact_perm_test(U, V, names=("new", "old")), {}),
-    "null, long names": (plots.plot_null, NAMED, {"scale": "log"}),
+    "null, long names": (plots.plot_null, NAMED, {}),
     "null, one value": (plots.plot_null, pt.exact_perm_test([1, 2], [1, 2]), {}),
     "null, values": (plots.plot_null, F1, {}),
     "estimation": (plots.plot_estimation, FEW, {"interval": (-0.4, 0.5)}),

@@ -117,11 +117,6 @@ class Leaderboard(Shown):
         return self._entry.title or f"{self.metric} {self.scores.score}".strip()
 
     @property
-    def unit(self) -> str:
-        """What is swapped: "items" or "clusters"."""
-        return "items" if self.scores.clusters is None else "clusters"
-
-    @property
     def differs(self) -> NDArray[np.bool_]:
         """Which pairs differ at level `alpha`, after correction; of shape (P,)."""
         return np.asarray(self.adjusted <= self.alpha * (1 + ROUNDING))

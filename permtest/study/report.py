@@ -478,7 +478,8 @@ def _of_board(board: Leaderboard) -> Document:
     told += f"All intervals of differences hold together with a confidence of {1 - board.alpha:g}."
     small = "Systems that are not shown to differ may still differ, by less than these "
     remarks = [*board.remarks(), board.scores.source.get("lacking", "")]
-    caution = "\n".join([f"{small}{board.unit} can show.", *map(legible, filter(None, remarks))])
+    small += "items can show." if board.scores.clusters is None else "clusters can show."
+    caution = "\n".join([small, *map(legible, filter(None, remarks))])
     draw = drawing("plot_ranking", board)
     title, sentence = f"Leaderboard of {size}", legible(board.sentence(), 10**4)
     sections = [

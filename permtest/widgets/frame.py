@@ -26,15 +26,16 @@ DPI, SHOWN = 100, 76  # pixels per inch: of a picture, and in a page, for a sent
 class Explorer:
     """Controls, each an attribute, and a `picture` and a `sentence` that follow them, in a `box`.
 
-    A subclass describes its controls and calls `_open`. Then, at each movement, `_compute` makes a
-    result of what the controls say and puts it in words, and `_draw` draws it on empty axes.
+    A subclass describes its controls and calls `_open`. Then, at each movement, its `_compute`
+    makes a result of what the controls say, and returns what the picture shows and the sentence;
+    and its `_draw` draws the result on empty axes.
     """
 
     _figure: Figure
     _axes: list[Axes]
     _quiet = False
 
-    if TYPE_CHECKING:  # controls become attributes
+    if TYPE_CHECKING:  # controls become attributes, and subclasses have methods of their own
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -105,14 +106,6 @@ class Explorer:
 
     def _settle(self, moved: Any) -> None:
         """Move the controls that depend on the one that a person has moved."""
-
-    def _compute(self) -> tuple[str, str]:
-        """Keep the result; what the picture shows, and the sentence."""
-        raise NotImplementedError
-
-    def _draw(self) -> None:
-        """Draw what was computed."""
-        raise NotImplementedError
 
 
 def slider(

@@ -74,7 +74,8 @@ def test_whole_clusters_are_swapped():
     labels = np.repeat(np.arange(60), 5)
     board = pt.compare_many(pl.DataFrame(NUMBERS), clusters=labels)
     assert board.systems == tuple("abcde")
-    assert (board.n, board.unit) == (300, "clusters")
+    assert (board.n, len(board.scores.units)) == (300, 60)
+    assert "300 items in 60 clusters" in board.sentence()
     for k, a, b in each_pair(board):
         single = pt.exact_perm_test(NUMBERS[a], NUMBERS[b], statistic="mean", clusters=labels)
         assert board.pvalue[k] == pytest.approx(single.pvalue, rel=1e-12)
