@@ -253,9 +253,8 @@ def _box(question: Question) -> Probability:
     rest = lost + 2 * box.noise * float(cells.size) ** 0.5 + box.outside
     if p <= rest / ROUGH:
         raise TooHard(
-            f"p is below {rest / ROUGH:.1g}, what the joint law of {lattice.rank} sums "
-            "is good for on a lattice of this size; "
-            "monte_carlo has bounds for it",
+            f"p is below {rest / ROUGH:.1g}, what the joint law of {lattice.rank} sums is "
+            "good for on a lattice of this size; monte_carlo has bounds for it"
         )
     return Probability.of(p, rest / (p - rest) + EPS * 64)
 

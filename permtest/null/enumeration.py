@@ -68,8 +68,7 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
     if stays.size > MAX_ENTRIES:
         raise MemoryError(
             f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}, and above "
-            f"N = {MAX_HALVED} where p is a tail; "
-            "method='auto' gives the same p-value",
+            f"N = {MAX_HALVED} where p is a tail; method='auto' gives the same p-value"
         )
     kind = np.result_type(stays, swaps)
     stays, steps = stays.astype(kind), swaps.astype(kind) - stays.astype(kind)

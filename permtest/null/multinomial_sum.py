@@ -154,8 +154,7 @@ class MultinomialSum:
         if bits * (self.top + 1) > MOST_BITS:
             raise MemoryError(
                 f"the exact fraction needs integers of {bits * (self.top + 1):,} bits, more than "
-                f"{MOST_BITS:,}; "
-                "pvalue is accurate to its error_bound",
+                f"{MOST_BITS:,}; pvalue is accurate to its error_bound"
             )
         ways, steps = 1, self.steps.tolist()
         for (start, end), n in zip(self.parts, numbers, strict=True):
@@ -169,7 +168,7 @@ class MultinomialSum:
         if size > MOST_CELLS:
             raise MemoryError(
                 f"the null distribution needs {size:,} cells, more than {MOST_CELLS:,}; "
-                "p does not need it",
+                "p does not need it"
             )
         padded = 1 << (2 * size - 1).bit_length()
         product = np.ones(padded // 2 + 1, dtype=np.complex128)

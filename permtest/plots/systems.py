@@ -27,10 +27,7 @@ LANE, LANES = 14.0, 60.0  # points that a bar beside the axes takes, and all of 
 
 
 def plot_estimation(
-    scores: Scores,
-    interval: Sequence[float] | None = None,
-    *,
-    ax: Any = None,
+    scores: Scores, interval: Sequence[float] | None = None, *, ax: Any = None
 ) -> tuple[Axes, Axes]:
     """Draw the differences of two systems item by item, and below them the overall difference.
 

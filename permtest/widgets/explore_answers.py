@@ -12,11 +12,7 @@ import numpy as np
 from permtest.alternatives import independent_t, paired_t
 from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import METRICS, block_weight
-from permtest.alternatives.registry import (
-    as_floats,
-    correlation,
-    scores_of,
-)
+from permtest.alternatives.registry import as_floats, correlation, scores_of
 from permtest.exact import exact_perm_test
 from permtest.plots import plot_posteriors, roles, sheet
 from permtest.scores import Scores
