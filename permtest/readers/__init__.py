@@ -203,9 +203,7 @@ def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
 def _working(files: Sequence[Any], said: Said, error: ReadError, many: bool) -> Said | None:
     """What is declared, with what this error proposes, and the next one, until it works."""
     given, last = dict(said), error
-    while more := {x: y for x, y in (last.proposal or {}).items() if given.get(x) != y}:
-        if more.keys() & given.keys():
-            break
+    while more := {x: y for x, y in (last.proposal or {}).items() if x not in given}:
         given |= more
         try:
             _scores(files, given, many)
@@ -238,25 +236,30 @@ def _scores(files: Sequence[Any], said: Said, many: bool) -> Scores:
 def _made(lines: pd.DataFrame, each: dict[str, pd.DataFrame], said: Said, source: Said) -> Scores:
     """The scores of the lines of each system, which have the same items in the same order."""
     items, score = next(iter(each.values()))["item"].unique(), said.get("score", "score")
-    labels = {x: _labels(lines, items, x) for x in ("clusters", "gold") if x in said}
+    labels = dict[str, tuple[str, ...]]()
+    for role in [x for x in ("clusters", "gold") if x in said]:
+        own = lines[lines[role] != ""].drop_duplicates("item").set_index("item")[role]
+        for item in items[~np.isin(items, own.index)][:1]:
+            raise ReadError(f"{role}: no line says it of {shown(item)}")
+        labels[role] = tuple(own[items])
     how: Said = {x: y for x, y in said.items() if x == "higher_is_better"}
-    how |= {"source": source, "ids": tuple(items) if said["ids"] else None}
-    how["clusters"] = tuple(labels["clusters"]) if "clusters" in said else None
+    how |= {"source": source, "clusters": labels.get("clusters")}
+    how["ids"] = tuple(items) if said["ids"] else None
     how["score"] = "" if score == "score" or score.isdecimal() else printable(score)
     if "layouts" in said:
         counts = {x: y[[z for z in y if isinstance(z, int)]].to_numpy() for x, y in each.items()}
         return Scores.of_counts(counts, **how)
     values = {x: y[0].to_numpy() for x, y in each.items()}
-    if "gold" in said and "run" not in said:
+    if "run" in said:
+        if "gold" in said:
+            values = {x: (y[0] == y["gold"]).to_numpy() for x, y in each.items()}
+        sizes = {x: y.groupby("item", observed=True).size().to_numpy() for x, y in each.items()}
+        runs = {x: Runs(values[x], sizes[x], tuple(y["run"])) for x, y in each.items()}
+        return Scores.of_runs(runs, **how)
+    if "gold" in said:
         how |= {"statistic": said.get("statistic", "accuracy"), "pos_label": said.get("pos_label")}
         return score_labels(labels["gold"], values, **how)
-    if "run" not in said:
-        return Scores.of_columns(values, **how)
-    if "gold" in said:
-        values = {x: (y[0] == y["gold"]).to_numpy() for x, y in each.items()}
-    sizes = {x: y.groupby("item", observed=True).size().to_numpy() for x, y in each.items()}
-    runs = {x: Runs(values[x], sizes[x], tuple(y["run"])) for x, y in each.items()}
-    return Scores.of_runs(runs, **how)
+    return Scores.of_columns(values, **how)
 
 
 # ---- one table, and what its columns are ---------------------------------------------------------
@@ -282,9 +285,7 @@ def _named(table: Table, said: Said) -> Said:
     """What is declared, with the names of columns, and with what the kind of the files says."""
     said = said | {x: table.column(said[x], x) for x in ROLES if x in said}
     if len(table.files) > 1:
-        if {"system", "systems"} & said.keys():
-            raise ReadError("systems are columns, or names in a column, of one table: join these")
-        said["system"] = FILE
+        said.setdefault("system", FILE)
     if table.tool:  # which calls them so
         said = {x: x for x in ("system", "run") if x in table.names} | said
     said["ids"] = [table.column(x, "id") for x in tables.listed(said.get("id"))]
@@ -300,7 +301,7 @@ def _named(table: Table, said: Said) -> Said:
 
 
 def _right(table: Table, said: Said) -> Said:
-    """The column of right labels, which may come from a file; None if that needs ids first."""
+    """The column of right labels, which may come from a file with ids."""
     gold, ids = said["gold"], said["ids"]
     typed = isinstance(gold, str | int)
     if typed and table.named(gold) in table.names:
@@ -311,12 +312,12 @@ def _right(table: Table, said: Said) -> Said:
     elif not Path(path).is_file():
         raise ReadError(f"gold {printable(gold)}: no such column, and no such file", table.shown)
     if not ids:
-        return {"gold": None}
+        raise ReadError(
+            "right labels in a file need ids (id)", table.shown, _likely_id(table, said)
+        )
     right = tables.table_of(File.load(path))
     own = {"ids": [right.column(x, "id") for x in ids]}
-    names = [x for x in right.names if x not in own["ids"]]
-    names = [right.column(column, "gold")] if column else names
-    names = [x for x in names if x == said.get("prediction")] or names
+    names = [right.column(column, "gold")] if column else _free(right, own)
     if len(names) != 1:
         raise ReadError("which column of the file is right? (gold: FILE:COL)", right.shown)
     items = _items(right, own)
@@ -338,7 +339,7 @@ def _numbers(table: Table, said: Said) -> list[str]:
     """The columns that may be scores: those of numbers that do not count, in each file."""
     names = [x for x in _free(table, said) if x.lower() not in NO_SCORES]
     facts = {x: [y.facts(x) for y in table.files if x in y.names] for x in names}
-    return [x for x, each in facts.items() if all(y.kind in tables.SCORES for y in each)]
+    return [x for x, each in facts.items() if all(y.kind in ("numbers", "0 or 1") for y in each)]
 
 
 # ---- what needs no declaration, and proposals ----------------------------------------------------
@@ -347,8 +348,7 @@ def _numbers(table: Table, said: Said) -> list[str]:
 def _completed(table: Table, said: Said, many: bool) -> Said:
     """What is declared, with what needs no declaration; the error that proposes otherwise."""
     if not ({"gold", "score"} & said.keys() or _is_enough(said)):
-        cases = (case(table, said) for case in (_one_score, _two_columns, _called_so, _bare))
-        said = said | next(filter(None, cases), {})
+        said = said | _plain(table, said)
     ids, enough = said["ids"], _is_enough(said)
     if enough and ("system" not in said or "id" in said or len(ids) == 1 or table.tool):
         return said
@@ -358,49 +358,35 @@ def _completed(table: Table, said: Said, many: bool) -> Said:
     sizes = [f"{printable(x.path)} has {len(x):,} lines" for x in table.files[:5]]
     more = said | {"ids": tables.listed(likely.get("id", ids))}
     proposal = likely | _likely_scores(table, more, many)
-    plain = said.get("system") == FILE and not table.tool and "score" in proposal
-    if plain and table.facts(proposal["score"]).kind == "0 or 1":  # which may be answers
+    apart = said.get("system") == FILE and not table.tool and "score" in proposal
+    if apart and table.facts(proposal["score"]).kind == "0 or 1":  # which may be answers
         proposal = {}
     raise ReadError(f"say which columns are what. {', '.join(sizes)}", table.shown, proposal)
 
 
 def _is_enough(said: Said) -> bool:
     """Whether it is said where the scores are, or the predictions beside right labels."""
-    if said.get("gold", "") is None:
-        return False
     if "system" not in said:
         return "systems" in said
     return "prediction" in said if "gold" in said else bool({"score", "layouts"} & said.keys())
 
 
-def _one_score(table: Table, said: Said) -> Said:
-    """Tables of an id column and one column of numbers each; files of a tool with one score."""
-    scores = _numbers(table, said)
-    each = said.get("system") == FILE or (table.tool and "system" in said)
-    shared = [x for x in scores if all(x in file.names for file in table.files)]
-    good = each and scores == shared and len(scores) == len(said["ids"]) == 1
-    return {"score": scores[0]} if good else {}
-
-
-def _two_columns(table: Table, said: Said) -> Said:
-    """A table of an id column and exactly two others, both of numbers."""
-    scores, wide = _numbers(table, said), "system" not in said and not table.tool
-    good = len(said["ids"]) == 1 and len(scores) == 2 and scores == _free(table, said)
-    return {"systems": scores} if wide and good and "score" not in scores else {}
-
-
-def _called_so(table: Table, said: Said) -> Said:
-    """A table of an id column and columns called system and score."""
-    known = said["ids"] and "system" not in said and {"system", "score"} <= {*table.names}
-    return {"system": "system", "score": "score"} if known else {}
-
-
-def _bare(table: Table, said: Said) -> Said:
-    """Lines of two numbers without a header, and files of one number a line."""
-    names, wide = table.names, "system" not in said
-    if table.header or _numbers(table, said) != names or len(names) != 1 + wide:
-        return {}
-    return {"systems": names} if wide else {"score": names[0]}
+def _plain(table: Table, said: Said) -> Said:
+    """What no file of these kinds needs to have declared, and no others."""
+    ids, wide, scores = said["ids"], "system" not in said, _numbers(table, said)
+    if said.get("system") == FILE or (table.tool and not wide):
+        # Tables of an id column and one column of numbers each; files of a tool with one score.
+        if len(ids) == len(scores) == 1 and all(scores[0] in x.names for x in table.files):
+            return {"score": scores[0]}
+    elif wide and ids and {"system", "score"} <= {*table.names}:
+        return {"system": "system", "score": "score"}
+    elif wide and not table.tool and len(ids) == 1 and len(scores) == 2:
+        # A table of an id column and exactly two others, both of numbers.
+        return {"systems": scores} if scores == _free(table, said) and "score" not in scores else {}
+    if not table.header and scores == table.names and len(scores) == 1 + wide:
+        # Lines of two numbers without a header, and files of one number a line.
+        return {"systems": scores} if wide else {"score": scores[0]}
+    return {}
 
 
 def _recurs(table: Table, said: Said, *more: str) -> bool:
@@ -415,57 +401,46 @@ def _likely_id(table: Table, said: Said) -> Said:
     known = ids and (wide or len(ids) == 1) and not _recurs(table, said)
     if "id" in said or known or (wide and len(table.names) == 2):
         return {}
-    for name in [*ids, *_free(table, said)]:
-        if all(name in x.names for x in table.files):
-            facts = table.files[0].facts(name)
-            again = table.header and facts.distinct > 1 and (facts.even or facts.text)
-            if not facts.fractions and (again or not _recurs(table, said | {"ids": [name]})):
-                found[name] = facts.distinct
+    for name in [x for x in [*ids, *_free(table, said)] if all(x in y.names for y in table.files)]:
+        facts = table.files[0].facts(name)
+        again = table.header and facts.distinct > 1 and (facts.even or facts.text)
+        if not facts.fractions and (again or not _recurs(table, said | {"ids": [name]})):
+            found[name] = facts.distinct
     likely = max(found, key=lambda x: found[x], default=None)
     return {"id": likely} if likely and [likely] != ids else {}
 
 
 def _likely_scores(table: Table, said: Said, many: bool) -> Said:
     """The columns of numbers that are left; if items recur, what names systems equally often."""
-    found, ids, gold, frame = Said(), said["ids"], said.get("gold", ""), table.frame
-    facts = {x: table.facts(x) for x in _free(table, said)}
-    if "system" not in said and _recurs(table, said):
+    found, wide = Said(), "system" not in said
+    if wide and _recurs(table, said):
+        facts = {x: table.facts(x) for x in _free(table, said)}
         few = [x for x, y in facts.items() if y.even and y.text]
         few = [x for x in few if 1 < facts[x].distinct <= len(table) / 4]
         few = [x for x in few if x == "system"] or few
         if len(few) != 1:
             return {}
-        found["system"] = few[0]
-    said, wide = said | found, "system" not in said | found
-    if _is_enough(said) or gold is None or not (ids or (wide and len(table.names) == 2)):
+        found, wide = {"system": few[0]}, False
+    said = said | found
+    if "gold" in said or _is_enough(said) or not (said["ids"] or (wide and len(table.names) == 2)):
         return found
     scores = _numbers(table, said)
-    if gold:
-        right = {*frame[gold]} - {""}
-        scores = [x for x in _free(table, said) if right & {*frame[x]}]
     if wide:
-        alike = gold or len({facts[x].fractions for x in scores}) == 1
+        alike = len({(table.facts(x).kind, table.facts(x).fractions) for x in scores}) == 1
         several = len(scores) == 2 or (many and len(scores) > 2)
         odd = {"score", "layouts"} & {*scores, *said}
-        ends = [f"*_{x.rpartition('_')[2]}" for x in scores if "_" in x and many]
-        alike_named = [x for x in ends if ends.count(x) >= len(scores) - 1 > 1][:1]
-        return {"systems": alike_named or scores} if alike and several and not odd else {}
+        return {"systems": scores} if alike and several and not odd else {}
     if len(scores) > 1 and not table.tool:
         scores = [x for x in scores if x == "score" or x in STATISTICS]
-    if scores and (table.tool or len(scores) == 1):
-        found["prediction" if gold else "score"] = scores[0]
-    return found
+    return found | ({"score": scores[0]} if scores else {})
 
 
 # ---- one long frame ------------------------------------------------------------------------------
 
 
 def _lines(table: Table, said: Said, many: bool) -> pd.DataFrame:
-    """A line for each item, system and run, with the row that it is from.
-
-    Columns 0, 1, ... hold the score or the counts, or the prediction as text. All items and systems
-    that there are, are categories, whether they have lines or not.
-    """
+    """A line for each item, system and run: its row, and as 0, 1, ... its score, counts or text."""
+    # All items and systems are categories, whether they have lines or not.
     right = np.array(said.get("right", []), dtype=object)
     numbers, names = pd.factorize(np.concatenate([_items(table, said), right]))
     # Without dtype pandas would copy the texts into strings of its own.
@@ -544,10 +519,9 @@ def _check_single(lines: pd.DataFrame, table: Table, said: Said) -> None:
         error = table.error(int(line["row"]), f"{problem}name what tells its lines apart (run)")
         error.columns = table.shown
         if table.header and "system" in said and "run" not in said:
-            facts = {x: table.facts(x) for x in _free(table, said)}
+            facts = {x: table.facts(x) for x in _free(table, said) if not _recurs(table, said, x)}
             few = [x for x, y in facts.items() if y.distinct < len(table) and not y.fractions]
-            single = [x for x in few if not _recurs(table, said, x)]
-            error.proposal = dict(zip(["run"], single, strict=False))
+            error.proposal = {"run": few[0]} if few else None
         raise error
 
 
@@ -563,9 +537,10 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
         texts = texts[texts["text"] != ""]
         first = texts.groupby("item", observed=True)["text"].transform("first")
         for i in np.flatnonzero(texts["text"] != first)[:1]:
-            line, other = texts.iloc[i], f"but {shown(first.iloc[i])} in another line of"
-            item = f"{some(said['ids']) or 'item'} {shown(line['item'])}"
-            problem = f"{shown(line['text'])}, {other} {item}; "
+            line, other = texts.iloc[i], shown(first.iloc[i])
+            problem = (
+                f"{shown(line['text'])}, but {other} in another line of {shown(line['item'])}; "
+            )
             problem += "check the ids, or say what the column is (system, or prediction)"
             raise table.error(int(line["row"]), problem, name)
 
@@ -591,8 +566,7 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
         zero = said["missing"] == "zero"
         if (zero and "run" in said) or (lacking.all() and not zero):
             raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
-        left = {"set_to_zero" if zero else "left_out": int(lacking.sum())}
-        left["lacking"] = f"{'set to 0' if zero else 'left out'}: {about}"
+        left = {"lacking": f"{'set to 0' if zero else 'left out'}: {about}"}
         lines = lines[full] if zero else lines[~lacking[item]]
         if zero:
             zeros: dict[Any, Any] = dict.fromkeys(values, "" if "gold" in said else 0)
@@ -604,26 +578,19 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
 
 
 def _check_last(each: dict[str, pd.DataFrame], table: Table) -> None:
-    """Refuse a last line that is the sum, or the mean, of those above, if no chance makes it."""
+    """Refuse a last line that is the sum or the mean of those above, to the digits shown."""
     columns = [x[0].to_numpy() for x in each.values()]
-    texts = [x if isinstance(x, str) else f"{x:.15g}" for x in (column[-1] for column in columns)]
-    unit = 10.0 ** np.clip([int(Decimal(x).as_tuple().exponent) for x in texts], -300, 300)
     numbers = np.array([x.astype(np.float64) for x in columns])
     above, last, n = numbers[:, :-1], numbers[:, -1], numbers.shape[1] - 1
     if n < 3 or not abs(numbers).max() < 1e300:
         return
+    texts = [x if isinstance(x, str) else f"{x:.15g}" for x in (column[-1] for column in columns)]
+    unit = 10.0 ** np.clip([int(Decimal(x).as_tuple().exponent) for x in texts], -300, 300)
     sums, most = above.sum(axis=1), abs(above).max(axis=1)
-    kinds = [("sum", sums, abs(last), 1e-2)] * bool(((abs(last) > most) | (most == 0)).all())
-    for kind, total, wide, level in [*kinds, ("mean", sums / n, np.ptp(above, axis=1), 1e-4)]:
-        same = (abs(total - last) <= 0.5000001 * unit).all()
-        if same and np.where(wide > 0, unit / np.maximum(wide, unit), 1).prod() <= level:
+    beyond = ((abs(last) > most) | (most == 0)).all()
+    kinds = ("sum", sums, abs(last), 1e-2 * beyond), ("mean", sums / n, np.ptp(above, axis=1), 1e-4)
+    for kind, total, wide, level in kinds:
+        rare = (unit / np.maximum(wide, unit)).prod() <= level  # numbers of few digits agree anyway
+        if rare and (abs(total - last) <= 0.5000001 * unit).all():
             problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
             raise table.error(int(next(iter(each.values()))["row"].iloc[-1]), problem)
-
-
-def _labels(lines: pd.DataFrame, items: Any, role: str) -> list[str]:
-    """The cluster, or the right label, of each item, as the files say that have it."""
-    found = lines[lines[role] != ""].drop_duplicates("item").set_index("item")[role].reindex(items)
-    if found.isna().any():
-        raise ReadError(f"{role}: there are items without a label")
-    return list(found)

@@ -21,10 +21,9 @@ Sentence: TypeAlias = tuple[str, list[list[str]]]
 METRICS = {"upos": "accuracy", "uas": "uas", "las": "las", "spans": "f1"}
 ID, FORM, UPOS, HEAD, DEPREL = 0, 1, 3, 6, 7
 
-#: The ID of a word of CoNLL-U, of a multiword token, or of an empty node; a tag; and a comment.
+#: The ID of a word of CoNLL-U, of a multiword token, or of an empty node; and a tag.
 _ID = re.compile(r"\d+([-.]\d+)?", re.ASCII)
 _TAG = re.compile(r"O|[BIES]-\S{1,200}|[BIES]")
-_COMMENT = re.compile(r"# ?(\w+) = (.*)")
 
 
 def check_declared(file: Any, said: Any) -> None:
@@ -59,13 +58,12 @@ def _sentences(file: File, metric: str) -> list[Sentence]:
     """The sentences of a file."""
     found, name, rows, spans = list[Sentence](), "", list[list[str]](), metric == "spans"
     for line in [*file.text.splitlines(), ""]:
-        comment = None if rows else _COMMENT.match(line)
         cells = line.rstrip().split("\t" if "\t" in line.strip() else None)
         if not line.strip() or cells[0] == "-DOCSTART-":
             found += [(name, rows)] if rows else []
             name, rows = "", []
-        elif comment or (line.startswith("#") and not rows and not spans):
-            name = comment[2] if comment and comment[1] == "sent_id" else name
+        elif line.startswith("#") and not rows and (" = " in line or not spans):
+            name = line.partition(" = ")[2] if "sent_id = " in line else name
         elif spans and len(cells) > 1 and _TAG.fullmatch(cells[-1]):
             rows.append(cells)
         elif not spans and len(cells) == 10 and all(cells[:8]) and _ID.fullmatch(cells[ID]):
@@ -73,10 +71,6 @@ def _sentences(file: File, metric: str) -> list[Sentence]:
         else:
             wanted = "a word and its tag" if spans else "a word in ten columns with tabs between"
             raise file.error(f"{shown(line)} is not {wanted}")
-    if not found:
-        raise file.error("it holds no sentence; write a word on each line")
-    if not spans and {_answer(y, metric)[0] for _, x in found for y in x} == {"_"}:
-        raise file.error(f"it has no values of {metric}")
     return found
 
 
@@ -116,15 +110,8 @@ def _answer(row: Sequence[str], metric: str) -> tuple[str, ...]:
 
 
 def entities(tags: Iterable[str]) -> set[tuple[int, int, str]]:
-    """The first word of each entity, the one behind its last, its type, by the rule of conlleval.
-
-    An entity begins with B or S, and after O, E, S, or another type.
-
-    Examples
-    --------
-    >>> sorted(entities(["I-PER", "I-PER", "I-LOC", "O", "E-LOC", "B-LOC"]))
-    [(0, 2, 'PER'), (2, 3, 'LOC'), (4, 5, 'LOC'), (5, 6, 'LOC')]
-    """
+    """The first word of each entity, the one behind its last, and its type, as conlleval does."""
+    # An entity begins with B or S, and after O, E, S, or another type.
     found = set()
     before, type_, start = "O", "", 0
     for i, tag in enumerate((*tags, "O")):

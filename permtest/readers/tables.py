@@ -43,13 +43,9 @@ TRUTH = {"true": "1", "false": "0"}
 #: columns of a file that are; and values by which the kind of a column is told.
 DIGITS, LETTERS, COLUMNS, SAMPLE = 20, 40, 30, 10_000
 
-#: How compressed files, archives with workbooks, and tables with types begin; and the number of a
-#: way to compress members of archives.
+#: How gzip, archives (such as workbooks) and other tables begin; and zstd as archives number it.
 GZIP, ZSTANDARD = b"\x1f\x8b", 93
 KINDS = {b"PK\x03\x04": "archive", b"PAR1": "parquet", b"ARRO": "feather"}
-
-#: What a column holds that may be one of scores.
-SCORES = ("numbers", "0 or 1")
 
 #: File -> its columns: their numbers from 1, names, first cells, and what they hold.
 Columns = Mapping[str, Sequence[tuple[int, str, str, str]]]
@@ -105,9 +101,7 @@ class ReadError(ValueError):
         lines = [self.problem + ":" * bool(self.columns)]
         for name, columns in self.columns.items():
             lines += [f"{name}:"] * (len(self.columns) > 1)
-            widths = [
-                max(len(str(cell)) for cell in column) for column in zip(*columns, strict=True)
-            ]
+            widths = [max(len(str(x)) for x in column) for column in zip(*columns, strict=True)]
             for one in columns[:COLUMNS]:
                 cells = (str(cell).ljust(width) for cell, width in zip(one, widths, strict=True))
                 lines.append(f"  {'  '.join(cells)}".rstrip())
@@ -134,9 +128,6 @@ def shown(text: Any) -> str:
 def some(names: Sequence[Any], most: int = 5) -> str:
     """The first names of a list."""
     return ", ".join(printable(x, 60) for x in names[:most]) + ", ..." * (len(names) > most)
-
-
-# ---- files ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,12 +173,8 @@ class File:
     @cached_property
     def kind(self) -> str:
         """What it is: an archive or a workbook, a parquet or feather table, JSON, or lines."""
-        text = (
-            "json"
-            if self.data[:999].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-            else "lines"
-        )
-        return KINDS.get(self.data[:4], text)
+        first = self.data[:999].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+        return KINDS.get(self.data[:4], "json" if first in (b"{", b"[") else "lines")
 
     @cached_property
     def members(self) -> list[str]:
@@ -233,9 +220,6 @@ class File:
         except Exception as bad:
             text = " ".join(f"{type(bad).__name__}: {bad}".split())
             raise self.error(f"it cannot be read ({printable(text)})") from None
-
-
-# ---- tables --------------------------------------------------------------------------------------
 
 
 class Facts(NamedTuple):
@@ -371,9 +355,7 @@ def joined(tables: Sequence[Table], columns: Sequence[Any] = ()) -> Table:
     for table in tables:
         alike = {table.named(x): tables[0].named(x) for x in numbers}
         parts.append(replace(table, frame=table.frame.rename(columns=alike), _facts={}))
-    every = [*dict.fromkeys(name for x in parts for name in x.names)]
-    frames = [x.frame.reindex(columns=every, fill_value="") for x in parts]
-    frame = pd.concat(frames, ignore_index=True)
+    frame = pd.concat([x.frame for x in parts], ignore_index=True).fillna("")
     frame[FILE] = pd.Categorical(called, called).repeat([len(x) for x in parts])
     decimal = "," if any(x.decimal == "," for x in tables) else "."
     header, tool = any(x.header for x in tables), all(x.tool for x in tables)
@@ -386,13 +368,9 @@ def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
-    cells = _texts(frame.astype(object).mask(frame.isna(), ""))
+    cells = frame.astype(object).mask(frame.isna(), "").map(lambda x: str(x).strip()).astype(object)
     cells.columns = pd.Index([printable(x) if header else str(x + 1) for x in frame], dtype=object)
     return Table(path, cells, header, **fields)
-
-
-def _texts(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.map(lambda cell: str(cell).strip()).astype(object)
 
 
 # ---- what is in files ----------------------------------------------------------------------------
@@ -420,14 +398,12 @@ def table_of(file: Any, records: str | None = None) -> Table:
         if len(names) != 1:
             problem = f"it has {len(names)} sheets with cells: {some(names)}"
             raise file.error(f"{problem}; keep one, or save that as CSV")
-        return _headed(_texts(sheets[names[0]]), file)
+        return _headed(of_frame(sheets[names[0]]).frame, file)
 
 
 def _of_lines(file: File) -> Table:
     """The table in a text whose cells are separated by what splits its first lines alike."""
-    lines = file.text[: 10**6].splitlines()[:2]
-    if not lines or not lines[0].strip():
-        raise file.error("line 1 is empty")
+    lines = file.text[: 10**6].splitlines()[:2] or [""]
     separator, width = ",", len(lines[0].split(","))
     for mark in (" ", ",", ";", "\t"):
         two = [" ".join(x.split()) for x in lines] if mark == " " else lines
@@ -458,9 +434,8 @@ def _headed(frame: Any, file: File, decimal: str = ".", kind: str = "row") -> Ta
     again = any(x and (frame.iloc[1:, i] == x).any() > numbers[i] for i, x in enumerate(cells))
     header = not (again or all(numbers))
     if header and any(numbers):
-        both = [shown(cells[numbers.index(x)]) for x in (True, False)]
-        problem = f"is line 1 a header? {both[0]} is a number and {both[1]} is none; add a line of "
-        raise file.error(f"{problem}names above it, or rename the column")
+        problem = f"is line 1 a header? {shown(cells[numbers.index(True)])} is a number; add a line"
+        raise file.error(f"{problem} of names above it, or rename the column")
     frame = frame.iloc[int(header) :].reset_index(drop=True)
     if not len(frame):
         raise file.error("it has a header and no lines")
@@ -483,10 +458,9 @@ def documents(file: File) -> Iterator[Any]:
         json.loads(lines[0])
     except (ValueError, RecursionError):
         lines = [file.text]
-    how: dict[str, Any] = {"parse_float": str, "parse_int": str, "object_pairs_hook": _once}
     for line in lines:
         with file.reading():
-            document = json.loads(line, parse_constant=lambda _: None, **how)
+            document = json.loads(line, parse_float=str, parse_int=str, object_pairs_hook=_once)
         yield document
 
 
@@ -498,8 +472,8 @@ def _of_json(file: File, records: str | None) -> Table:
         inside = found if isinstance(found, dict) else dict(enumerate(listed(found)))
         found = {str(i): x for i, x in inside.items()}.get(key)
     if records is not None and isinstance(found, dict):
-        pairs = ((k, x if isinstance(x, dict) else {"value": x}) for k, x in found.items())
-        found = [{"key": k} | x for k, x in pairs]
+        each = found.items()
+        found = [{"key": k} | (x if isinstance(x, dict) else {"value": x}) for k, x in each]
     if isinstance(found, list) and found:
         with file.reading():
             return of_frame(pd.json_normalize(found), file.path, file=file)

@@ -7,12 +7,11 @@ systems, and scores by their names. Rows of one item, run and system are put tog
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from permtest.readers.tables import SCORES, File, Table, documents, of_frame, printable
+from permtest.readers.tables import File, Table, documents, of_frame, printable
 
 Rows: TypeAlias = Iterator[dict[str, Any]]
 Records: TypeAlias = Iterable[Mapping[str, Any]]
@@ -89,11 +88,7 @@ def load(file: Any) -> Table | None:
     folder = PurePath(file.path).parent.name  # which tools call by the model
     called = str(lines[0].get("system") or folder) if "system" in constant else ""
     kept = [{x: row[x] for x in row if x not in constant} for row in lines]
-    table = replace(of_frame(kept, file.path, file=file), called=called, tool=True)
-    scores = {*table.names} - {"id", "run", "system", "target"}
-    if not any(table.facts(x).kind in SCORES for x in scores):
-        raise file.error("it holds no score that is a number for each item; log such a score")
-    return table
+    return of_frame(kept, file.path, file=file, called=called, tool=True)
 
 
 def _archived(file: File) -> Iterator[Any]:
