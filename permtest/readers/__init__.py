@@ -277,7 +277,7 @@ def _opened(files: Sequence[Any], said: Said) -> tuple[Table, Said]:
         if not said.keys() - {"gold", "statistic"}:
             annotated.check_declared(file, said)
         tool = tools.load(file) if "records" not in said else None
-        found.append(tool or tables.table_of(file, said.get("records")))
+        found.append(tables.table_of(file, said.get("records")) if tool is None else tool)
     return tables.joined(found, [y for x in ROLES for y in tables.listed(said.get(x))]), said
 
 
@@ -285,7 +285,9 @@ def _named(table: Table, said: Said) -> Said:
     """What is declared, with the names of columns, and with what the kind of the files says."""
     said = said | {x: table.column(said[x], x) for x in ROLES if x in said}
     if len(table.files) > 1:
-        said.setdefault("system", FILE)
+        if {"system", "systems"} & said.keys():
+            raise ReadError("systems are columns, or names in a column, of one table: join these")
+        said["system"] = FILE
     if table.tool:  # which calls them so
         said = {x: x for x in ("system", "run") if x in table.names} | said
     said["ids"] = [table.column(x, "id") for x in tables.listed(said.get("id"))]
@@ -537,11 +539,9 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
         texts = texts[texts["text"] != ""]
         first = texts.groupby("item", observed=True)["text"].transform("first")
         for i in np.flatnonzero(texts["text"] != first)[:1]:
-            line, other = texts.iloc[i], shown(first.iloc[i])
-            problem = (
-                f"{shown(line['text'])}, but {other} in another line of {shown(line['item'])}; "
-            )
-            problem += "check the ids, or say what the column is (system, or prediction)"
+            line, other = texts.iloc[i], f"but {shown(first.iloc[i])} in another line of"
+            problem = f"{shown(line['text'])}, {other} {shown(line['item'])}; check the ids, "
+            problem += "or say what the column is (system, or prediction)"
             raise table.error(int(line["row"]), problem, name)
 
 

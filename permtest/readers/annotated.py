@@ -81,14 +81,13 @@ def _table(file: File, right: list[Sentence], column: int, metric: str) -> Table
         if not all(len(y) >= column and _TAG.fullmatch(y[column - 1]) for _, x in own for y in x):
             raise file.error(f"gold {column} is no column that {metric} can use; name a file")
         right = [(name, [x[:column] for x in rows]) for name, rows in own]
-    if len(own) != len(right):
+    if len(own) != len(right) or not own:
         raise file.error(f"it has {len(own):,} sentences, and gold {len(right):,}")
     for (name, rows), (other, gold) in zip(own, right, strict=True):
         said, true = ([x[word] for x in one] for one in (rows, gold))
         for x, y in zip([*said, "nothing"], [*true, "nothing"], strict=False):
             if x != y:
-                problem = f"a sentence has {shown(x)}, but {shown(y)} in gold"
-                raise file.error(f"{problem}: words have to be alike")
+                raise file.error(f"a sentence has {shown(x)}, but {shown(y)} in gold: correct one")
         line: dict[str, Any] = {"sent_id": other or name, "text": " ".join(true)}
         if metric == "spans":
             found, wanted = (entities(x[-1] for x in one) for one in (rows, gold))

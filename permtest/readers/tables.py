@@ -404,6 +404,8 @@ def table_of(file: Any, records: str | None = None) -> Table:
 def _of_lines(file: File) -> Table:
     """The table in a text whose cells are separated by what splits its first lines alike."""
     lines = file.text[: 10**6].splitlines()[:2] or [""]
+    if not lines[0].strip():
+        raise file.error("line 1 is empty")
     separator, width = ",", len(lines[0].split(","))
     for mark in (" ", ",", ";", "\t"):
         two = [" ".join(x.split()) for x in lines] if mark == " " else lines

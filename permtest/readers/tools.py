@@ -68,22 +68,20 @@ def load(file: Any) -> Table | None:
     """The table of a file that a tool wrote; None of other files."""
     if not isinstance(file, File) or file.kind not in ("json", "archive"):
         return None
-    records = documents(file) if file.kind == "json" else _archived(file)
+    found = documents(file) if file.kind == "json" else _archived(file)
+    records = chain.from_iterable(x if isinstance(x, list) else [x] for x in found)
     first = next(records, None)
-    if isinstance(first, list):
-        records = iter(first)
-        first = next(records, None)
     first = first if isinstance(first, dict) else {}
     kinds = (x for x, y in TOOLS.items() if any({*z.split()} <= first.keys() for z in y))
     if (rows := next(kinds, None)) is None:
         return None
-    found: dict[Any, dict[str, Any]] = {}
+    by_item: dict[Any, dict[str, Any]] = {}
     with file.reading():
         for row in rows(chain([first], records)):
-            same = found.setdefault(tuple(map(row.get, ("id", "run", "system"))), row)
+            same = by_item.setdefault(tuple(map(row.get, ("id", "run", "system"))), row)
             if twice := [x for x in row if same.setdefault(x, row[x]) != row[x]]:
                 raise file.error(f"{printable(row['id'])} has two values of {twice[0]}; keep one")
-    lines = list(found.values())
+    lines = list(by_item.values())
     constant = [x for x in ("run", "system") if len({row.get(x) for row in lines}) == 1]
     folder = PurePath(file.path).parent.name  # which tools call by the model
     called = str(lines[0].get("system") or folder) if "system" in constant else ""

@@ -175,14 +175,11 @@ def test_many_systems():
     file = File("all.csv", text.encode())
     assert pt.read_many(file, systems="*_ok").systems == ("a", "b", "c")
     assert pt.read_many(file, systems="c_ok,2").systems == ("c_ok", "a_ok")
-    with pytest.raises(
-        ReadError, match=r"read_many\('all.csv', systems=\['a_ok', 'b_ok', 'c_ok'\]"
-    ):
+    with pytest.raises(ReadError, match=r"csv', systems=\['a_ok', 'b_ok', 'c_ok'\]\)"):
         pt.read_many(File("all.csv", b"item,a_ok,b_ok,c_ok\nx,1,0,1\ny,0,0,1\n"))
     each = [File(f"{x}.csv", f"id,ok\nx,{x}\ny,0\n".encode()) for x in range(3)]
     assert values(pt.read_many(*each)) == [[0, 0], [1, 0], [2, 0]]
-    assert pt.read_many(*each, systems="2,0").systems == ("2", "0")
-    with pytest.raises(ReadError, match="no system is called 'new': there are 0, 1, 2"):
+    with pytest.raises(ReadError, match="systems are columns, or names in a column, of one table"):
         pt.read_many(*each, systems="new,old")
     with pytest.raises(TypeError, match="unexpected keyword argument 'cluster'"):
         pt.read_many(*each, cluster="x")
@@ -248,8 +245,7 @@ def test_missing_items_are_counted_and_need_a_word():
     assert "missing: drop or zero" in str(e.value)
     assert e.value.proposal is None
     dropped = read(A, b, missing="drop")
-    assert dropped.ids == ("q3", "q4")
-    assert dropped.source["lacking"].startswith("left out: 3 of 5 items lack a score")
+    assert (dropped.ids, dropped.source["lacking"][:15]) == (("q3", "q4"), "left out: 3 of ")
     assert values(read(A, b, missing="zero")) == [[1, 0, 1, 0.5, 0], [0, 0, 0, 1, 0]]
     other = B.replace("q3,0,z", "q3,0,other")  # texts may differ if they are declared, or empty
     assert len(read(A, other, prediction="note", score="score")) == 4

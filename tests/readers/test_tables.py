@@ -94,7 +94,7 @@ def test_a_workbook_has_one_sheet_with_the_rows_that_people_see():
         ("id;a;b\nx;1,5;1.234\ny;2,5;3\n", "'1.234' is no number beside decimal commas"),
         ('id,note,a,b\nx,"two\nlines",1,2\ny,o,1,no\n', "row 3, column b: 'no' is no number"),
         ('[{"id": 1, "a": "good", "b": 2}]', "row 1, column a: 'good' is no number"),
-        ("", "cannot be read .EmptyDataError"),
+        ("", "line 1 is empty"),
         ("id,a,b\n", "it has a header and no lines"),
         ("id,a,a\nx,1,2\n", "two columns are called 'a'"),
         ("id,a,b\nx,1,2\ny,1,2,3\n", "Expected 3 fields in line 3, saw 4"),
