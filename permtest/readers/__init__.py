@@ -428,7 +428,7 @@ def _likely_scores(table: Table, said: Said, many: bool) -> Said:
         return found
     scores = _numbers(table, said)
     if wide:
-        alike = len({(table.facts(x).kind, table.facts(x).fractions) for x in scores}) == 1
+        alike = len({table.facts(x).fractions for x in scores}) == 1
         several = len(scores) == 2 or (many and len(scores) > 2)
         odd = {"score", "layouts"} & {*scores, *said}
         return {"systems": scores} if alike and several and not odd else {}
