@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from importlib import import_module
 from math import isfinite
 from numbers import Real
@@ -29,10 +28,12 @@ def check_finite(value: Any, name: str) -> float:
     """`value` as a float, or an error unless it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, Real):  # NumPy's booleans are no Real
         raise TypeError(f"{name}={value!r} must be a number")
-    with suppress(OverflowError):  # of integers that no float can hold
+    try:
         if isfinite(value):
             return float(value)
-    raise ValueError(f"{name}={value} must be finite, and below 1.8e308")
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a float") from None
+    raise ValueError(f"{name}={value} must be finite")
 
 
 def check_level(value: Any, name: str = "alpha") -> float:

@@ -233,7 +233,7 @@ class Question:
     def observing(self, observed: Any) -> Question:
         """The same question, had another number of scores been observed, or several sums.
 
-        Some labelling must have them: what does, is in the support of the null law.
+        Some labelling must have them, which is not checked.
         """
         several, both = self.lattice is not None, None
         sums = tuple(map(int, observed if several else [round(Fraction(observed) * self.scale)]))
@@ -404,6 +404,7 @@ def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any
 
 def _ask_of_measure(data: Scores, entry: statistics.Statistic, how: dict[str, Any]) -> Question:
     """The question about the difference of a measure of counts."""
+    upper = data.higher_is_better
     measure, (first, second) = statistics.measured(entry, data.units)
     measure, first, second = measure.as_one_ratio(first, second)
     lattice, sums = LatticeSum.of(first, second), tuple(map(exact_sum, first.T))
@@ -417,7 +418,7 @@ def _ask_of_measure(data: Scores, entry: statistics.Statistic, how: dict[str, An
         metric=entry.name,
         title=entry.title,
         scores=(float(measure.exact(sums)), float(measure.exact(others))),
-        higher_is_better=entry.higher_is_better,
+        higher_is_better=entry.higher_is_better if upper is None else upper,
         **how,
     )
 
@@ -434,8 +435,11 @@ def _ask_of_entries(
         raise TypeError(
             f"h=None is no function, but a list of g needs an h of {sums}, as in Algorithm 5"
         )
-    if isinstance(u, Scores) and clusters is None:
-        clusters = u.clusters
+    if isinstance(u, Scores):
+        u = Scores.of(u, v)
+        if u.scale != 1:
+            raise ValueError(f"g takes integers, but the scores are multiples of 1/{u.scale}")
+        names, clusters = names or u.names, u.clusters if clusters is None else clusters
     labels = ["g"] if callable(g) else [f"g[{i}]" for i in range(len(functions))]
     each = [local_effects(u, v, f, label) for f, label in zip(functions, labels, strict=True)]
     stay, swap = (np.stack(some, axis=1) for some in zip(*each, strict=True))

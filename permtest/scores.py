@@ -154,7 +154,8 @@ class Scores:
             if len(u.systems) != 2:
                 how = f"choose two with {a}.pair(i, j), or use compare_many"
                 raise ValueError(f"{a} has {len(u.systems)} systems; {how}")
-            return u if names is None else replace(u, systems=check_names(names))
+            fields |= {"systems": check_names(names)} if names else {}
+            return replace(u, **fields) if fields else u
         names = check_names(names) if names else names_of(u, v, labels)
         make = cls.of_counts if counts else cls.of_columns
         return make(dict(zip(names, (u, v), strict=True)), labels=labels, **fields)

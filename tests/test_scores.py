@@ -171,3 +171,10 @@ def test_equal_floats_are_ties_whatever_else_is_in_their_columns(rows):
     scores = Scores.of(u, v)
     for i, (x, y) in enumerate(zip(u, v, strict=True)):
         assert (scores.u[i] == scores.v[i]) == (x == y)
+
+
+def test_scores_that_are_passed_on_take_new_fields():
+    scores = Scores.of([1, 2, 3], [0, 1, 5])
+    assert Scores.of(scores) is scores
+    other = Scores.of(scores, names=("x", "y"), higher_is_better=False)
+    assert (other.names, other.higher_is_better) == (("x", "y"), False)

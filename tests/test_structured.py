@@ -5,6 +5,7 @@ from contextlib import nullcontext, suppress
 from fractions import Fraction
 from itertools import product
 from math import exp
+from operator import sub
 
 import numpy as np
 import pandas as pd
@@ -312,3 +313,14 @@ def test_a_result_says_what_it_knows():
     assert law.pmf[(law.support == result.sums).all(axis=1)].sum() == 0.125
     assert law.pmf[result.extreme].sum() == pytest.approx(result.pvalue)
     assert ((abs(result.null_values) >= result.statistic - 1e-12) == result.extreme).all()
+
+
+def test_scores_keep_their_direction_and_their_names_and_g_takes_whole_ones():
+    both = {"a": [(2, 0, 1)], "b": [(0, 2, 3)]}
+    counts = pt.Scores.of_counts(both, higher_is_better=False)
+    assert pt.exact_perm_test(counts, statistic="f1").higher_is_better is False
+    assert pt.exact_perm_test(pt.Scores.of([3], [1], ("x", "y")), g=sub).names == ("x", "y")
+    three = pt.Scores.of_columns({"a": [1], "b": [2], "c": [3]})
+    for scores, message in ((three, "3 systems"), (pt.Scores.of([0.5], [1]), "multiples of 1/10")):
+        with pytest.raises(ValueError, match=message):
+            pt.exact_perm_test(scores, g=sub)

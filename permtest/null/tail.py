@@ -7,8 +7,8 @@ the mass next to the tail before convolving, and the tilt is undone in closed fo
     P(T = t) = exp(K(tau) - tau t) P_tau(T = t),  K(tau) = sum_k c_k log((1 + exp(tau w_k)) / 2),
 
 where T = sum_k w_k Binomial(c_k, 1/2) for U distinct widths w_k that c_k entries have, as in
-`TwoPointSum`. So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t); the
-sum over frequencies that gives the former is in `tail_kernels`.
+`TwoPointSum`. So p = 1e-300 is a number of ordinary size under the tilt, times exp(K - tau t). A
+sum over frequencies gives the former: in `tail_kernels`, or here in NumPy while that is short.
 
 Many tests are solved together, in one call of a kernel: of few entries the labellings beyond the
 threshold are counted, by Alg. 3 in integers; of more the tail is summed under a tilt.
@@ -103,7 +103,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
     room = float(law.widths[-1]) * min(law.top + 1.0, spread)
     fits, steps = law.top < 2**53 and room <= 2**62, spread * law.widths.size
     if fits and COSINE * steps <= _jit.patience and steps < IN_NUMPY * work:
-        with suppress(TooHard):  # the same in NumPy, at all frequencies
+        with suppress(TooHard):
             return tail_in_numpy(law, t0)
     if fits and NUMBA:
         tilted, window = kernels.tilt_towards(law.widths, law.counts, law.top, t0)
