@@ -116,6 +116,7 @@ class AnswerTable(Shown):
     confidence_level: float
     metric: str
     correlation: float | None
+    inflation: float | None
 
     def __iter__(self) -> Iterator[Answer]:
         return iter(self.answers)
@@ -177,7 +178,8 @@ def compare_all(
     AnswerTable
         One row for each test: p, an interval if the test has one, assumptions met or not. Tests
         that these data are unfit for, as their differences are all equal, say so. Its `correlation`
-        is r12 of the two systems' scores, None for counts.
+        is r12 of the two systems' scores, and `inflation` what assuming independence of the systems
+        multiplies the standard deviation of the difference by; None for counts.
 
     Examples
     --------
@@ -199,9 +201,10 @@ def compare_all(
         _answer(name, scores, entry, confidence_level, alternative, K, origin)
         for name in (known if tests is None else tests)
     )
-    r12 = None if entry.columns else plain(registry.correlation(scores))
+    functions = () if entry.columns else (registry.correlation, registry.inflation)
+    of_pair = [plain(function(scores)) for function in functions] or (None, None)
     shown = scores.names, len(scores), alternative, confidence_level, entry.name
-    return AnswerTable(answers, *shown, r12)
+    return AnswerTable(answers, *shown, *of_pair)
 
 
 def applicable(scores: Scores, entry: Statistic) -> tuple[str, ...]:

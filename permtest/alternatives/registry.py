@@ -177,6 +177,13 @@ def correlation(scores: Scores) -> float:
     return float(np.clip(np.corrcoef(a / np.ptp(a), b / np.ptp(b))[0, 1], -1, 1))
 
 
+def inflation(scores: Scores) -> float:
+    """The factor by which assuming independence inflates the deviation (Yeh, sec. 2.1)."""
+    columns = scores.u, scores.v, scores.differences()
+    a, b, d = (float(from_first(x, scores.scale).var()) for x in columns)
+    return sqrt((a + b) / d) if d else inf if a + b else nan
+
+
 def from_first(values: IntArray, scale: int) -> Floats:
     """Floats less the first one, as scores may be large and their differences small."""
     if largest(values) > scale * VAST:

@@ -105,7 +105,7 @@ def test_counts_are_compared_by_their_measure():
     assert p_of(table, "exact") == [exact.pvalue]
     assert (table["exact"].estimate, table["exact"].interval) == (exact.statistic, None)
     assert table["exact"].title == "exact permutation test of F1"
-    assert table.correlation is None
+    assert (table.correlation, table.inflation) == (None, None)
     few = "not met: sample large enough to resample (5 pairs)"
     assert few in table["paired_bootstrap"].assumptions_text
 
@@ -137,8 +137,9 @@ def test_yehs_point_is_made():
     table = pt.compare_all(u, v, K=200)
     assert table["independent_t"].held is False
     assert table["independent_t"].result.pvalue > 0.1 > 1e-6 > table["exact"].result.pvalue
-    assert table.correlation == pytest.approx(np.corrcoef(u, v)[0, 1], rel=1e-9)
-    assert f"r12 = {table.correlation:.3f}" in table["independent_t"].assumptions_text
+    spread = np.hypot(u.std(), v.std()) / (u - v).std()
+    assert table.inflation == pytest.approx(spread, rel=1e-9)
+    assert f"r12 = {np.corrcoef(u, v)[0, 1]:.3f}" in table["independent_t"].assumptions_text
 
 
 RNG = np.random.default_rng(1)
