@@ -211,8 +211,8 @@ def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     paired = f"paired by {facts['paired_by']}", scores.source.get("lacking")
     lines = [x for x in result.notes if x not in about] + [result.sentence(), gap, pairs]
     lines.append(". ".join(["; ".join(filter(None, paired)), *about]))
-    if scores.higher_is_better is not None:
-        lines.append(f"{'higher' if scores.higher_is_better else 'lower'} is better")
+    if result.higher_is_better is not None:
+        lines.append(f"{'higher' if result.higher_is_better else 'lower'} is better")
     return lines
 
 

@@ -187,8 +187,8 @@ class Scores:
 
         Tables have the shape (N, c), or (N, classes, c): whole numbers, none below 0, in three
         columns tp, fp and fn, or in two tp and incorrect. In a data frame, or a mapping of names
-        to columns, they go by these names, and others are left alone. Higher measures are better,
-        unless `higher_is_better` says something else. Errors are those of `of`.
+        to columns, they go by these names, and others are left alone. Which direction is better
+        the measure says, unless `higher_is_better` does. Errors are those of `of`.
         """
         labels, given, found = labels or [f"scores[{x!r}]" for x in tables], [*tables.values()], []
         for label, values in zip(labels, given, strict=True):
@@ -200,7 +200,7 @@ class Scores:
                     "all systems on the same items, in the same columns"
                 )
         columns = COUNTS if found[0].shape[-1] == len(COUNTS) else TWO_COUNTS
-        return cls(found, tuple(tables), columns=columns, **{"higher_is_better": True} | fields)
+        return cls(found, tuple(tables), columns=columns, **fields)
 
     @classmethod
     def of_runs(cls, runs: Mapping[str, Any], **fields: Any) -> Scores:

@@ -158,8 +158,9 @@ def _same(given: Any, wanted: Any) -> bool:
 def _kind(value: Any) -> str:
     if isinstance(value, list):
         return f"a list of {len(value)} entries"
-    kinds = {bool: "True or False", str: "a name or a word"}
-    return "a function" if callable(value) else kinds.get(type(value), "a number")
+    kinds = {bool: "True or False", str: "a name or a word", type(None): "None"}
+    other = "a number" if hasattr(value, "__float__") else type(value).__name__
+    return "a function" if callable(value) else kinds.get(type(value), other)
 
 
 def _tried(function: Any, cases: list[dict[str, Any]]) -> str | None:

@@ -180,6 +180,8 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
     ('ann', 'bob')
     """
     signature(read).bind(path, **declared)  # a TypeError names what is unknown
+    for name in [x for x in ("path_b", "a", "b") if x in declared]:
+        raise TypeError(f"read_many has no {name}; list the files, and name columns by systems")
     if isinstance(systems, str):
         systems = [x.strip() for x in systems.split(",")]
     said = {x: y for x, y in {"systems": systems, **declared}.items() if y is not None}
@@ -188,8 +190,9 @@ def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any
 
 def _read(paths: Sequence[Source], said: Said, *, many: bool) -> Scores:
     """Read what is declared; an error proposes what was seen to work, if there is something."""
-    if said.get("missing", "drop") not in ("drop", "zero"):
-        raise ReadError("missing is drop or zero")
+    for name, known in (("missing", ("drop", "zero")), ("higher_is_better", (True, False))):
+        if said.get(name, known[0]) not in known:
+            raise ReadError(f"{name}={said[name]!r} must be {known[0]} or {known[1]}")
     if "pos_label" in said and "gold" not in said:
         raise ReadError("a label to be found (pos_label) needs right labels (gold)")
     files = [File.load(x) for x in paths]
@@ -213,7 +216,7 @@ def _working(files: Sequence[Any], said: Said, error: ReadError, many: bool) -> 
         if "systems" in given and not many:
             given |= dict(zip("ab", given.pop("systems"), strict=True))
         return {"paths": [getattr(x, "path", tables.FRAME) for x in files], **given}
-    error.problem += f". {last.problem}" * (last.problem[:9] not in error.problem)
+    error.problem += f". {last.problem}" * (last is not error and not last.columns)
     return None
 
 
@@ -286,13 +289,16 @@ def _named(table: Table, said: Said) -> Said:
     said = said | {x: table.column(said[x], x) for x in ROLES if x in said}
     if len(table.files) > 1:
         if {"system", "systems"} & said.keys():
-            raise ReadError("systems are columns, or names in a column, of one table: join these")
+            raise ReadError("each file is a system: name the column of its scores alone (score)")
         said["system"] = FILE
+    if {"score", "systems"} <= said.keys() and "system" not in said:
+        raise ReadError("score names a column of files or lines of a system; leave it out here")
     if table.tool:  # which calls them so
         said = {x: x for x in ("system", "run") if x in table.names} | said
     said["ids"] = [table.column(x, "id") for x in tables.listed(said.get("id"))]
     if "id" not in said:
         ids = [x for x in _free(table, said) if x.lower() in IDS or x.lower().endswith("_id")]
+        ids = ids or list(table.index)
         shared = [x for x in ids if all(x in file.names for file in table.files)]
         said["ids"] = shared or [table.column(x, "id") for x in ids]
     if "gold" in said:
@@ -341,6 +347,8 @@ def _numbers(table: Table, said: Said) -> list[str]:
     """The columns that may be scores: those of numbers that do not count, in each file."""
     names = [x for x in _free(table, said) if x.lower() not in NO_SCORES]
     facts = {x: [y.facts(x) for y in table.files if x in y.names] for x in names}
+    if any(y.mixed for each in facts.values() for y in each):  # which may be the scores
+        return []
     return [x for x, each in facts.items() if all(y.kind in ("numbers", "0 or 1") for y in each)]
 
 
@@ -491,6 +499,7 @@ def _columns(table: Table, said: Said) -> dict[str, list[str]]:
     start, star, end = str(names[0]).partition("*")
     if star:
         names = [x for x in table.names if x.startswith(start) and x[len(start) :].endswith(end)]
+    cut = star and all(len(x) > len(start + end) for x in names)
     for name in names:
         if layouts := [[f"{name}_{y}" if wide else y for y in x] for x in said.get("layouts", ())]:
             called, fits = str(name), [x for x in layouts if {*x} <= {*table.names}]
@@ -499,12 +508,12 @@ def _columns(table: Table, said: Said) -> dict[str, list[str]]:
                 raise ReadError(f"the metric needs columns {needed}", table.shown)
         else:
             own = name if wide else said["prediction" if "gold" in said else "score"]
-            fits = [[table.column(own, "systems")]]
+            fits = [[table.column(own, "column")]]
             called = fits[0][0] if wide else ""
-        found[called[len(start) : len(called) - len(end)] if star else called] = fits[0]
+        found[called[len(start) : len(called) - len(end)] if cut else called] = fits[0]
     if len(found) < max(1 + wide, len(names)):
-        problem = f"systems: {some(said['systems'])} names {len(found)} columns, not two or more"
-        raise ReadError(problem, table.shown)
+        problem = f"a comparison needs two columns or more, and {some(said['systems'])} "
+        raise ReadError(f"{problem}names {len(found)}", table.shown)
     return found
 
 
@@ -541,7 +550,7 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
         for i in np.flatnonzero(texts["text"] != first)[:1]:
             line, other = texts.iloc[i], f"but {shown(first.iloc[i])} in another line of"
             problem = f"{shown(line['text'])}, {other} {shown(line['item'])}; check the ids, "
-            problem += "or say what the column is (system, or prediction)"
+            problem += "or if systems may differ there, say what it holds (prediction)"
             raise table.error(int(line["row"]), problem, name)
 
 
@@ -561,11 +570,13 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
         numbers = zip(systems, lacks.sum(axis=1), strict=True)
         about = f"{lacking.sum():,} of {len(items):,} items lack a score: {some(items[lacking])} "
         about += f"({', '.join(f'{printable(x)} {n:,}' for x, n in numbers if n)})"
+        if lacking.all():
+            raise ReadError(f"{about}, so no item is left; check that ids are written alike (id)")
         if "missing" not in said:
             raise ReadError(f"{about}; say what becomes of them (missing: drop or zero)")
         zero = said["missing"] == "zero"
-        if (zero and "run" in said) or (lacking.all() and not zero):
-            raise ReadError(f"{about}; {'runs cannot be 0' if zero else 'no item is left'}")
+        if zero and "run" in said:
+            raise ReadError(f"{about}; runs cannot be 0")
         left = {"lacking": f"{'set to 0' if zero else 'left out'}: {about}"}
         lines = lines[full] if zero else lines[~lacking[item]]
         if zero:
@@ -590,7 +601,8 @@ def _check_last(each: dict[str, pd.DataFrame], table: Table) -> None:
     beyond = ((abs(last) > most) | (most == 0)).all()
     kinds = ("sum", sums, abs(last), 1e-2 * beyond), ("mean", sums / n, np.ptp(above, axis=1), 1e-4)
     for kind, total, wide, level in kinds:
-        rare = (unit / np.maximum(wide, unit)).prod() <= level  # numbers of few digits agree anyway
+        # Numbers of few digits agree anyway.
+        rare = (unit / np.maximum(wide, unit)).prod() <= level * (1 + 1e-9)
         if rare and (abs(total - last) <= 0.5000001 * unit).all():
             problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
             raise table.error(int(next(iter(each.values()))["row"].iloc[-1]), problem)

@@ -230,6 +230,7 @@ class Facts(NamedTuple):
     fractions: bool  # numbers that are not all whole
     even: bool  # each value as often as the others
     distinct: int
+    mixed: bool  # text in a column of numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +246,7 @@ class Table:
     tool: bool = False  # a tool calls its columns id, system, run and target, and all others scores
     called: str = ""  # the system, where the file says it
     parts: Sequence[Table] = ()  # the tables of several files
+    index: Sequence[str] = ()  # the named index of a frame
     _facts: dict[str, Facts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -335,11 +337,14 @@ class Table:
             values = {float(x or 0) for x in head} if head and not text else {0.5}
             fractions, low, high = any(x % 1 for x in values), min(values), max(values)
             kind = f"text, {size:,} different" if text else "numbers" if head else "empty"
+            mixed = text and 2 * head.count(None) < size
+            if mixed:
+                kind = f"numbers, and {shown(often.index[head.index(None)])}"
             if values <= {0, 1}:
                 kind = "0 or 1"
             elif even and not fractions and 2 < size == high - low + 1 and low in (0, 1):
                 kind = f"counts {low:g} to {high:g}"
-            self._facts[name] = Facts(kind, text, fractions and not text, even, size)
+            self._facts[name] = Facts(kind, text, fractions and not text, even, size, mixed)
         return self._facts[name]
 
 
@@ -359,18 +364,20 @@ def joined(tables: Sequence[Table], columns: Sequence[Any] = ()) -> Table:
     frame[FILE] = pd.Categorical(called, called).repeat([len(x) for x in parts])
     decimal = "," if any(x.decimal == "," for x in tables) else "."
     header, tool = any(x.header for x in tables), all(x.tool for x in tables)
-    return Table(tables[0].path, frame, header, decimal, tool=tool, parts=parts)
+    more: Any = {"tool": tool, "parts": parts, "index": tables[0].index}
+    return Table(tables[0].path, frame, header, decimal, **more)
 
 
 def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     """The table of a data frame, records or columns; its index is a column if it says anything."""
     frame = frame.to_pandas() if hasattr(frame, "to_pandas") else pd.DataFrame(frame)
-    if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+    index = [printable(x) for x in frame.index.names if x is not None]
+    if not isinstance(frame.index, pd.RangeIndex) or index:
         frame = frame.reset_index(names=["index" if x is None else x for x in frame.index.names])
     header = not isinstance(frame.columns, pd.RangeIndex)
     cells = frame.astype(object).mask(frame.isna(), "").map(lambda x: str(x).strip()).astype(object)
     cells.columns = pd.Index([printable(x) if header else str(x + 1) for x in frame], dtype=object)
-    return Table(path, cells, header, **fields)
+    return Table(path, cells, header, index=index, **fields)
 
 
 # ---- what is in files ----------------------------------------------------------------------------

@@ -270,7 +270,7 @@ class PowerCurve(Shown):
     def sentence(self, power: float = 0.8) -> str:
         """What the curve says of its last size, and which size has this power."""
         enough, ends = self.needed(power), interval(*self.intervals[-1], digits=3)
-        have = f"{enough} pairs have a power of" if enough else "no size here has one of"
+        have = f"{enough} pairs have a power of" if enough else "no size here reaches"
         return (
             f"With {self.sizes[-1]} pairs the power of the {registry.TESTS[self.test].title} is "
             f"{number(self.power[-1], 3)} (95% interval {ends}; alpha = {self.alpha:g}, "

@@ -55,8 +55,8 @@ class Recommendation(Shown):
     def __str__(self) -> str:
         titles = " and ".join(x["title"] for x in self.tests if x["advice"] == "recommended")
         about = f", for a claim about the {self.estimand}" if self.estimand else ""
-        told = " Level and power are shares of samples of so many differences, drawn from these "
-        told += "without an effect, and as they are."
+        told = " Level and power are how often a test rejects samples of this size, drawn from "
+        told += "these differences without their effect, and with it."
         return f"Recommended{about}: {titles}." + told * (self.tests[0]["level"] is not None)
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest.many import board as many
+from permtest.statistics import Statistic
 from tests import naive
 from tests.strategies import SCORES
 
@@ -68,6 +69,16 @@ def test_counts_are_compared_by_a_measure():
     sums = [counts.sum(axis=0) for counts in COUNTS.values()]
     f1 = [2 * tp / (2 * tp + fp + fn) for tp, fp, fn in sums]
     assert board.values == pytest.approx(f1, rel=1e-15)
+
+
+def test_a_measure_knows_its_direction_unless_the_counts_do():
+    wrong = Statistic("fdr", hits=(0, 1, 0), misses=(1, 0, 0), higher_is_better=False)
+    few, many = [(9, 1, 0), (8, 1, 1)], [(5, 5, 0), (4, 5, 1)]
+    assert pt.compare_many({"many": many, "few": few}, statistic=wrong).order() == ["few", "many"]
+    assert pt.exact_perm_test(few, many, statistic=wrong).higher_is_better is False
+    known = pt.Scores.of_counts({"many": many, "few": few}, higher_is_better=True)
+    assert pt.compare_many(known, statistic=wrong).order() == ["many", "few"]
+    assert pt.exact_perm_test(known, statistic=wrong).higher_is_better is True
 
 
 def test_whole_clusters_are_swapped():

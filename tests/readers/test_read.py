@@ -89,9 +89,10 @@ def test_frames_are_read_like_files():
     ids = pd.DataFrame({"score": [True, False]}, index=["x", "y"])
     both = pt.read(ids, ids.iloc[::-1])
     assert (both.ids, values(both)) == (("x", "y"), [[1, 0], [1, 0]])
+    assert pt.read(frame).ids == ("x", "y")  # its index has a name
     call = r"For example:  pt.read\(frame, id='doc', a='new', b='old'\)"
     with pytest.raises(ReadError, match=call):
-        pt.read(frame)
+        pt.read(frame.reset_index())
     records = [{"id": "x", "new": 1, "old": None}, {"id": "y", "new": 2, "old": 3}]
     assert pt.read(records, missing="drop").ids == ("y",)
 
@@ -179,7 +180,7 @@ def test_many_systems():
         pt.read_many(File("all.csv", b"item,a_ok,b_ok,c_ok\nx,1,0,1\ny,0,0,1\n"))
     each = [File(f"{x}.csv", f"id,ok\nx,{x}\ny,0\n".encode()) for x in range(3)]
     assert values(pt.read_many(*each)) == [[0, 0], [1, 0], [2, 0]]
-    with pytest.raises(ReadError, match="systems are columns, or names in a column, of one table"):
+    with pytest.raises(ReadError, match="each file is a system: name the column of its scores"):
         pt.read_many(*each, systems="new,old")
     with pytest.raises(TypeError, match="unexpected keyword argument 'cluster'"):
         pt.read_many(*each, cluster="x")
@@ -208,7 +209,7 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
         (["id,system,score\nx,new,3\ny,new,4\n"], {}, "of two systems .* there are 1: new", None),
         (["id,system,score\nx,new,3\nx,old,4\nx,z,4\n"], {}, "are 3: new, old, z", {"a": "new"}),
         ([WIDE], {"a": "new"}, "name both systems", None),
-        ([WIDE], {"a": "2", "b": "new"}, "names 1 columns, not two or more", None),
+        ([WIDE], {"a": "2", "b": "new"}, "two columns or more, and 2, new names 1", None),
         ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters doc: no such", None),
         (["1\n0\n1\n", "0\n0\n"], {}, "a.csv has 3 lines, b.csv has 2 lines", None),
         ([A, B.replace("q", "p")], {"missing": "drop"}, "no item is left", None),
@@ -274,3 +275,43 @@ def test_a_last_line_of_sums_is_refused_and_ordinary_ones_are_not():
         read(text + "all,12,11\n")
     assert len(read(text + "all,12,12\n")) == 5
     assert len(read("id,a,b\n1,1,1\n2,1,1\n3,1,1\n4,1,1\n5,1,1\n")) == 5
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "message"),
+    [
+        ({"a": "new"}, TypeError, "read_many has no a; "),
+        ({"missing": "no"}, ReadError, "missing='no' must be drop or zero"),
+        ({"higher_is_better": "no"}, ReadError, "higher_is_better='no' must be True or False"),
+        ({"systems": "new,old", "score": "new"}, ReadError, "leave it out here"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(said, error, message):
+    table = File("t.csv", b"id,new,old\nx,1,2\ny,2,1\n")
+    with pytest.raises(error, match=message):
+        pt.read_many(table, **said)
+
+
+def test_a_column_of_numbers_and_a_text_may_be_the_score():
+    table = File("t.csv", b"id,age,before,after\nx,40,1,2\ny,51,NA,1\nz,33,2,2\n")
+    with pytest.raises(ReadError, match="numbers, and 'NA'") as caught:
+        pt.read(table)
+    assert caught.value.proposal is None
+    alone = [File(f"{x}.csv", f"id,words,{x}\np,3,1\nq,5,2\nr,4,N/A\n".encode()) for x in "ab"]
+    with pytest.raises(ReadError, match="say which columns are what"):
+        pt.read(*alone)
+
+
+def test_ids_that_are_not_written_alike_are_not_missing_scores():
+    new, old = (
+        File("new.csv", b"id,points\n001,3\n002,5\n"),
+        File("old.csv", b"id,points\n1,3\n2,5\n"),
+    )
+    for said in ({}, {"missing": "zero"}):
+        with pytest.raises(ReadError, match="so no item is left; check that ids are written alike"):
+            pt.read(new, old, **said)
+
+
+def test_a_pattern_that_is_a_name_leaves_names_whole():
+    table = File("t.csv", b"id,c4,c4_cut\nx,1,2\ny,2,1\n")
+    assert pt.read_many(table, systems="c4*").systems == ("c4", "c4_cut")

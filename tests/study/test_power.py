@@ -186,7 +186,7 @@ def test_a_curve_can_be_read():
     falling = curve(0.3, 0.7, 0.6, 0.85)  # which is read off the nearest that never falls
     assert [falling.needed(x) for x in (0.75, 0.649, 0.2, 0.9)] == [350, 200, 100, None]
     assert str(curve(0.3, 0.85)).endswith("2000 samples); 191 pairs have a power of 80%.")
-    assert str(curve(0.3)).endswith("no size here has one of 80%.")
+    assert str(curve(0.3)).endswith("no size here reaches 80%.")
     real = power_curve(*RIGHT, sizes=[*range(500, 1200, 100)], rng=0)
     assert real.needed(0.8) == pytest.approx(sample_size_binary(0.15, 0.1), rel=0.07)
     assert json.loads(real.to_json())["intervals"][0] == list(real.intervals[0])

@@ -77,7 +77,7 @@ def test_one_test_of_the_estimand_is_recommended(differences, estimand, recommen
     assert advised(found, "recommended") == [{recommended}]
     assert f"Recommended, for a claim about the {estimand}: {TITLES[recommended]}." in str(found)
     assert {x["test"] for x in found.tests if x["level"] is not None} == set(GRADED)
-    assert "Level and power are shares of samples" in str(found)
+    assert "Level and power are how often a test rejects" in str(found)
 
 
 @pytest.mark.parametrize(("n", "level"), [(20, 0.163), (100, 0.075)])

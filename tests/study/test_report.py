@@ -149,7 +149,7 @@ def test_each_step_has_its_settings(metric):
     levels = [document[key].titles["interval"] for key in ("tests", "effects")]
     assert levels == ["90% interval", "80% interval"]
     assert "with a power of 90%" in document["next"].table[-1]["about"]
-    assert "of 90%" in document["power"].sentence
+    assert "90%" in document["power"].sentence
     assert ROOM.settings(yaml.safe_load(document["source"].code)) == ROOM.settings(config)
 
 
