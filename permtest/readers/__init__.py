@@ -577,7 +577,8 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
         zero = said["missing"] == "zero"
         if zero and "run" in said:
             raise ReadError(f"{about}; runs cannot be 0")
-        left = {"lacking": f"{'set to 0' if zero else 'left out'}: {about}"}
+        left = {"set_to_zero" if zero else "left_out": int(lacking.sum())}
+        left |= {"lacking": f"{'set to 0' if zero else 'left out'}: {about}"}
         lines = lines[full] if zero else lines[~lacking[item]]
         if zero:
             zeros: dict[Any, Any] = dict.fromkeys(values, "" if "gold" in said else 0)
