@@ -74,9 +74,9 @@ BUDGETS = {
     "permtest/null": (3_800, 2_500),
     "permtest/alternatives": (2_100, 1_150),
     "permtest/study": (1_500, 900),
-    "permtest/readers": (1_200, 850),
+    "permtest/readers": (1_320, 905),  # of lines that plots do not need
     "permtest/many": (800, 500),
-    "permtest/plots": (1_100, 750),
+    "permtest/plots": (980, 695),
     "permtest/widgets": (900, 650),
     "permtest/course": (420, 290),
     "permtest/cli + permtest/app": (600, 430),
@@ -84,15 +84,6 @@ BUDGETS = {
     "JavaScript": (1_300, 1_300),
     "tests": (12_000, 12_000),
     "benchmarks + tools": (2_800, 2_800),
-}
-# Rooms that keep to their budget and must go on keeping to it.
-FINISHED = {"permtest/_*.py", "permtest/*.py", "permtest/null", "permtest/many", "permtest/plots"}
-FINISHED |= {
-    "permtest/study",
-    "permtest/alternatives",
-    "permtest/widgets",
-    "permtest/course",
-    "JavaScript",
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -273,7 +264,7 @@ def print_layout() -> None:
     """Print the lines of each room beside its budget."""
     print(f"\n{'room':48}{'files':>6}{'lines':>8}{'budget':>8}{'code':>8}{'budget':>8}")
     for room in layout():
-        lines, code, state = room.lines(), room.code(), "  finished" * (room.name in FINISHED)
+        lines, code, state = room.lines(), room.code(), "  over" * room.over()
         print(
             f"{room.name:48}{len(room.files):6}{lines:8,}{room.most_lines:8,}"
             f"{code:8,}{room.most_code:8,}{state}"

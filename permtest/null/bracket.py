@@ -224,7 +224,7 @@ class _Spectrum:
             last = int((zone.start + seen * zone.step) * self.period / (2 * pi) - 1e-6) + 1
         starts, ends = _apart(found, first, last - 1).T
         sizes = ends - starts + 1
-        js = np.arange(sizes.sum()) + np.repeat(ends + 1 - np.cumsum(sizes), sizes)
+        js = np.arange(sizes.sum()) + np.repeat(ends + 1 - np.cumsum(sizes), sizes.astype(np.intp))
         if js.size > room:
             last, js = int(js[room]), js[:room]
         self.cosines -= seen * some.size

@@ -265,9 +265,6 @@ def _made(lines: pd.DataFrame, each: dict[str, pd.DataFrame], said: Said, source
     return Scores.of_columns(values, **how)
 
 
-# ---- one table, and what its columns are ---------------------------------------------------------
-
-
 def _opened(files: Sequence[Any], said: Said) -> tuple[Table, Said]:
     """One table of the lines of all files, and what is declared of it."""
     metric = said.get("statistic")
@@ -350,9 +347,6 @@ def _numbers(table: Table, said: Said) -> list[str]:
     if any(y.mixed for each in facts.values() for y in each):  # which may be the scores
         return []
     return [x for x, each in facts.items() if all(y.kind in ("numbers", "0 or 1") for y in each)]
-
-
-# ---- what needs no declaration, and proposals ----------------------------------------------------
 
 
 def _completed(table: Table, said: Said, many: bool) -> Said:
@@ -445,9 +439,6 @@ def _likely_scores(table: Table, said: Said, many: bool) -> Said:
     return found | ({"score": scores[0]} if scores else {})
 
 
-# ---- one long frame ------------------------------------------------------------------------------
-
-
 def _lines(table: Table, said: Said, many: bool) -> pd.DataFrame:
     """A line for each item, system and run: its row, and as 0, 1, ... its score, counts or text."""
     # All items and systems are categories, whether they have lines or not.
@@ -515,9 +506,6 @@ def _columns(table: Table, said: Said) -> dict[str, list[str]]:
         problem = f"a comparison needs two columns or more, and {some(said['systems'])} "
         raise ReadError(f"{problem}names {len(found)}", table.shown)
     return found
-
-
-# ---- what is checked -----------------------------------------------------------------------------
 
 
 def _check_single(lines: pd.DataFrame, table: Table, said: Said) -> None:
@@ -602,8 +590,7 @@ def _check_last(each: dict[str, pd.DataFrame], table: Table) -> None:
     beyond = ((abs(last) > most) | (most == 0)).all()
     kinds = ("sum", sums, abs(last), 1e-2 * beyond), ("mean", sums / n, np.ptp(above, axis=1), 1e-4)
     for kind, total, wide, level in kinds:
-        # Numbers of few digits agree anyway.
-        rare = (unit / np.maximum(wide, unit)).prod() <= level * (1 + 1e-9)
+        rare = (unit / np.maximum(wide, unit)).prod() <= level * (1 + 1e-9)  # few digits do agree
         if rare and (abs(total - last) <= 0.5000001 * unit).all():
             problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
             raise table.error(int(next(iter(each.values()))["row"].iloc[-1]), problem)

@@ -337,8 +337,7 @@ class Table:
             values = {float(x or 0) for x in head} if head and not text else {0.5}
             fractions, low, high = any(x % 1 for x in values), min(values), max(values)
             kind = f"text, {size:,} different" if text else "numbers" if head else "empty"
-            mixed = text and 2 * head.count(None) < size
-            if mixed:
+            if mixed := text and 2 * head.count(None) < size:
                 kind = f"numbers, and {shown(often.index[head.index(None)])}"
             if values <= {0, 1}:
                 kind = "0 or 1"
@@ -378,9 +377,6 @@ def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
     cells = frame.astype(object).mask(frame.isna(), "").map(lambda x: str(x).strip()).astype(object)
     cells.columns = pd.Index([printable(x) if header else str(x + 1) for x in frame], dtype=object)
     return Table(path, cells, header, index=index, **fields)
-
-
-# ---- what is in files ----------------------------------------------------------------------------
 
 
 def table_of(file: Any, records: str | None = None) -> Table:

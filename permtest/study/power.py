@@ -407,7 +407,7 @@ def _rejected(values: Ints, times: Ints, alpha: float, alternative: str) -> int:
     def tested(some: Ints) -> int:
         (p, *_), _, hard = Laws.of_counts(values, some).solve(alternative)
         for i in np.flatnonzero(hard):
-            p[i] = exact_pvalues(np.repeat(values, some[i]), 0, alternative=alternative)
+            p[i] = exact_pvalues(np.repeat(values, some[i].tolist()), 0, alternative=alternative)
         return int(np.count_nonzero(registry.rejects(p, alpha)))
 
     parts = [rest[i : i + SHARE] for i in range(0, len(rest), SHARE)]

@@ -50,6 +50,8 @@ found = import_module("permtest.alternatives").bayes_test(
     (12517, 1067, 6446), (12435, 992, 6528), "recall", weight=0.3688
 )
 assert abs(found.p_h0 - 0.7050389573995882) < 1e-9, found.p_h0
+noise = import_module("numpy").random.default_rng(0).normal(size=(2, 60))
+assert import_module("permtest").exact_perm_test(*noise).method == "bracket"
 
 results = [doctest.testmod(import_module(f"permtest.{part}")) for part in parts]
 print(sum(r.attempted for r in results), "lines run on", sys.maxsize.bit_length() + 1, "bits")
