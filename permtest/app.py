@@ -128,7 +128,7 @@ class ComparisonApp(widgets.VBox):  # type: ignore[misc]
                 columns |= {name: name for name in table.names}
             shown += f"<div>{said(about)}{rows}</div>"
         try:
-            self._read(declared)
+            problem = said(f"Ready to compare {self._read(declared)}.")
         except Exception as error:
             known = {**(getattr(error, "proposal", None) or {}), **declared}
             problem = said("The menus propose what the columns are: check them, then Compare.")
