@@ -32,7 +32,7 @@ CORE = ("exact", "monte_carlo", "scores", "result", "structured", "integers")
 #: What those need besides the core.
 TOOLS = ("hypothesis", "mpmath", "pandas", "polars", "pytest", "pytest-xdist")
 #: The main job, with the core alone.
-FILES = ("notebooks/data/own_gsm8k_6b.jsonl", "notebooks/data/own_gsm8k_175b.jsonl")
+FILES = ("notebooks/data/own_gsm8k_6b.txt", "notebooks/data/own_gsm8k_175b.txt")
 JOB = ("compare", *FILES, "--score", "exact_match,first-answer", "--missing", "drop")
 #: What looks at the checkout itself.
 OF_THE_CHECKOUT = ("layout", "packaging", "book", "api", "readme")
