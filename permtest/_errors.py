@@ -26,7 +26,7 @@ def check_count(value: Any, name: str, least: int = 1, most: int = LARGEST, why:
 
 def check_finite(value: Any, name: str) -> float:
     """`value` as a float, or an error unless it is a finite number."""
-    if isinstance(value, bool) or not isinstance(value, Real):  # NumPy's booleans are no Real
+    if isinstance(value, bool) or not isinstance(value, Real):  # NumPy's booleans are not Real
         raise TypeError(f"{name}={value!r} must be a number")
     try:
         if isfinite(value):

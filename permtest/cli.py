@@ -184,7 +184,7 @@ def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str
     """What a script may want to know; at once without an interval that takes long."""
     facts: dict[str, Any] = result.to_dict() | {"confidence_interval": None}
     if not (at_once and (scores.columns or (len(scores) > QUICK and not scores.is_binary))):
-        with suppress(ValueError, MemoryError, ArithmeticError):  # there is none
+        with suppress(ValueError, MemoryError, ArithmeticError):  # no interval
             facts["confidence_interval"] = [*result.confidence_interval(level)]
     if not result.is_measured:
         facts["difference"] = float(scores.means[0] - scores.means[1])

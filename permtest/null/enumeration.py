@@ -80,7 +80,7 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
 
 
 def can_halve(law: TwoPointSum, most: int = MAX_HALVED) -> bool:
-    """Whether no threshold needs longer lists than `most` entries do in `count_tails`."""
+    """Whether `count_tail` needs lists no longer than for `most` entries, at any threshold."""
     return law.n_informative <= (MAX_HALVED_HUGE if law.top >= 2**62 else most)
 
 
