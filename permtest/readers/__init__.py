@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import reduce
 from hashlib import sha256
 from inspect import signature
+from itertools import combinations_with_replacement, cycle
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -229,7 +230,7 @@ def _scores(files: Sequence[Any], said: Said, many: bool) -> Scores:
     _check_agreement(lines, table, said)
     each, left = _paired(lines, said)
     if not ({"run", "gold", "layouts"} & said.keys() or left):
-        _check_last(each, table)
+        _check_last(each, table, said)
     by = some(said["ids"]) or "their order" if "system" in said else "the lines of one table"
     sums = [x.file and sha256(x.file.data).hexdigest() for x in table.files]
     about = [{"file": x.path, "sha256": y} for x, y in zip(table.files, sums, strict=True)]
@@ -317,9 +318,7 @@ def _right(table: Table, said: Said) -> Said:
     elif not Path(path).is_file():
         raise ReadError(f"gold {printable(gold)}: no such column, and no such file", table.shown)
     if not ids:
-        raise ReadError(
-            "right labels in a file need ids (id)", table.shown, _likely_id(table, said)
-        )
+        raise ReadError("labels in a file need ids (id)", table.shown, _likely_id(table, said))
     right = tables.table_of(File.load(path))
     own = {"ids": [right.column(x, "id") for x in ids]}
     names = [right.column(column, "gold")] if column else _free(right, own)
@@ -418,9 +417,8 @@ def _likely_scores(table: Table, said: Said, many: bool) -> Said:
     """The columns of numbers that are left; if items recur, what names systems equally often."""
     found, wide = Said(), "system" not in said
     if wide and _recurs(table, said):
-        facts = {x: table.facts(x) for x in _free(table, said)}
-        few = [x for x, y in facts.items() if y.even and y.text]
-        few = [x for x in few if 1 < facts[x].distinct <= len(table) / 4]
+        each = {x: table.facts(x) for x in _free(table, said)}
+        few = [x for x, y in each.items() if y.even and y.text and 1 < y.distinct <= len(table) / 4]
         few = [x for x in few if x == "system"] or few
         if len(few) != 1:
             return {}
@@ -434,9 +432,9 @@ def _likely_scores(table: Table, said: Said, many: bool) -> Said:
         several = len(scores) == 2 or (many and len(scores) > 2)
         odd = {"score", "layouts"} & {*scores, *said}
         return {"systems": scores} if alike and several and not odd else {}
-    if len(scores) > 1 and not table.tool:
-        scores = [x for x in scores if x == "score" or x in STATISTICS]
-    return found | ({"score": scores[0]} if scores else {})
+    known = [x for x in scores if x == "score" or x in STATISTICS or len(scores) == 1]
+    likely = scores[:1] if table.tool else known
+    return found | ({"score": likely[0]} if len(likely) == 1 else {})
 
 
 def _lines(table: Table, said: Said, many: bool) -> pd.DataFrame:
@@ -515,7 +513,8 @@ def _check_single(lines: pd.DataFrame, table: Table, said: Said) -> None:
         line = lines.iloc[i]
         first = table.place(int(lines[(lines[keys] == line[keys]).all(axis=1)]["row"].iloc[0]))[1]
         problem = f"{some(said['ids'])} {shown(line['item'])} comes twice (first in {first}); "
-        error = table.error(int(line["row"]), f"{problem}name what tells its lines apart (run)")
+        problem += "name what tells its lines apart (run), or more of its id (id)"
+        error = table.error(int(line["row"]), problem)
         error.columns = table.shown
         if table.header and "system" in said and "run" not in said:
             facts = {x: table.facts(x) for x in _free(table, said) if not _recurs(table, said, x)}
@@ -577,20 +576,21 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
     return {printable(x): lines[lines["system"] == x] for x in systems}, left
 
 
-def _check_last(each: dict[str, pd.DataFrame], table: Table) -> None:
-    """Refuse a last line that is the sum or the mean of those above, to the digits shown."""
-    columns = [x[0].to_numpy() for x in each.values()]
-    numbers = np.array([x.astype(np.float64) for x in columns])
-    above, last, n = numbers[:, :-1], numbers[:, -1], numbers.shape[1] - 1
-    if n < 3 or not abs(numbers).max() < 1e300:
-        return
-    texts = [x if isinstance(x, str) else f"{x:.15g}" for x in (column[-1] for column in columns)]
-    unit = 10.0 ** np.clip([int(Decimal(x).as_tuple().exponent) for x in texts], -300, 300)
-    sums, most = above.sum(axis=1), abs(above).max(axis=1)
-    beyond = ((abs(last) > most) | (most == 0)).all()
-    kinds = ("sum", sums, abs(last), 1e-2 * beyond), ("mean", sums / n, np.ptp(above, axis=1), 1e-4)
-    for kind, total, wide, level in kinds:
-        rare = (unit / np.maximum(wide, unit)).prod() <= level * (1 + 1e-9)  # few digits do agree
-        if rare and (abs(total - last) <= 0.5000001 * unit).all():
-            problem = f"this line has the {kind}s of the lines above, and is no item; remove it"
-            raise table.error(int(next(iter(each.values()))["row"].iloc[-1]), problem)
+def _check_last(each: dict[str, pd.DataFrame], table: Table, said: Said) -> None:
+    """Refuse one of the last five lines with sums or means of the first, to the digits shown."""
+    numbers, rows = (np.array([x[y] for x in each.values()], dtype=float) for y in (0, "row"))
+    size = numbers.shape[1] * (abs(numbers).max(initial=0) < 1e300)
+    columns = [table.frame[x[0]].to_numpy() for x in _columns(table, said).values()]
+    for n, i in combinations_with_replacement(range(max(3, size - 5), size), 2):
+        first, last, level = numbers[:, :n], numbers[:, i], 1e-4 if n == size - 1 else 1e-5
+        cells = [x[int(row)] for x, row in zip(cycle(columns), rows[:, i], strict=False)]
+        digits = [Decimal(str(table.number(x))).as_tuple().exponent for x in cells]
+        unit = 10.0 ** np.clip([*map(int, digits)], -300, 300)
+        sums, most = first.sum(axis=1), abs(first).max(axis=1)
+        beyond = 100 * ((abs(last) > most) | (most == 0)).all()
+        kinds = ("sum", sums, abs(last), beyond), ("mean", sums / n, np.ptp(first, axis=1), 1)
+        for kind, total, wide, times in kinds:
+            rare = (unit / np.maximum(wide, unit)).prod() <= times * level * (1 + 1e-9)
+            if rare and (abs(total - last) <= 0.5000001 * unit).all():  # few digits do agree
+                problem = f"this line has the {kind}s of the first {n:,} lines, and is no item; "
+                raise table.error(int(rows[0, i]), f"{problem}remove it, and others that are none")

@@ -72,12 +72,17 @@ def test_what_is_declared_is_answered(command_line):
 
 def test_a_last_line_of_means_is_refused_by_its_numbers(tmp_path):
     lines = (CASES / "iou.csv").read_text().splitlines()
-    with pytest.raises(ReadError, match="line 21: this line has the means of the lines above"):
+    with pytest.raises(ReadError, match="line 21: this line has the means of the first 19 lines"):
         pt.read("iou.csv", id="Class", a=2, b=3)
     path = tmp_path / "iou.csv"
     path.write_text("\n".join(lines[:-1]))
     scores = pt.read(path, id="Class", a=2, b=3)
     assert pt.exact_perm_test(scores).pvalue == pytest.approx(0.0068130, rel=1e-5)
+    path.write_text(
+        "\n".join([*lines, "best,97.85,97.90", "std,20.1,19.8"])
+    )  # nor if others follow
+    with pytest.raises(ReadError, match="line 21: this line has the means of the first 19 lines"):
+        pt.read(path, id="Class", a=2, b=3)
     path.write_text("\n".join([*lines[:-1], "mIoU,70.97,69.23"]))  # a hundredth more
     assert len(pt.read(path, id="Class", a=2, b=3)) == 20
 
@@ -90,5 +95,5 @@ def test_one_measure_of_trec_eval(tmp_path, command_line):
         return f"{tmp_path / 'bm25'} {tmp_path / 'colbert'} --id 2 --score 3"
 
     err = command_line("compare", *split(written(None)))[2]
-    assert "line 51: this line has the means of the lines above" in err
+    assert "line 51: this line has the means of the first 50 lines" in err
     assert pvalue(command_line, written(-1)) == pytest.approx(0.5085, abs=1e-4)
