@@ -60,9 +60,7 @@ def with_room(values: IntArray, factor: int = 1) -> IntArray:
 
 def exact_sum(values: IntArray) -> int:
     """The sum as a Python integer, whatever its size."""
-    if values.dtype == object or largest(values) * values.size >= 2**63:
-        return sum(map(int, values.tolist()))
-    return int(values.sum())
+    return int(with_room(values, values.size).sum())
 
 
 def exact_dot(a: IntArray, b: IntArray) -> int:
