@@ -132,6 +132,12 @@ def test_p_far_below_the_smallest_float():
     assert with_h.log10_pvalue == pytest.approx(result.log10_pvalue, rel=1e-13)
 
 
+def test_p_that_is_1_as_a_float():
+    result = exact_perm_test(*unit_gaps(61, 1), alternative="greater")
+    assert result.pvalue == result.pvalue_interval()[1] == 1
+    assert result.fraction() == 1 - Fraction(1, 2**61)
+
+
 def test_a_lattice_that_would_not_fit_is_refused_with_its_size_and_p_works():
     u, v = [(10**9 + n**5) * (-1) ** n for n in range(60)], [0] * 60
     result, sampled = exact_perm_test(u, v), pt.monte_carlo(u, v, K=10**5, rng=0)

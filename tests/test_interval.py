@@ -48,9 +48,11 @@ def shares(b: int, c: int, n: int) -> tuple[list[int], list[int]]:
 TIED = [10**30] * 9 + [2**63], [10**30] * 8 + [-(10**30), -(2**63)]
 
 
-@given(columns=graded_pairs(max_size=10), level=levels, alternative=alternatives)
-@example(columns=TIED, level=0.1, alternative="two-sided")
-def test_ends_are_those_of_all_subset_means(columns, level, alternative):
+@given(graded_pairs(max_size=10), st.sampled_from([1, 20]), levels, alternatives)
+@example(TIED, 1, 0.1, "two-sided")
+@example(([5] * 6, [2] * 6), 20, 0.9, "two-sided")
+def test_ends_are_those_of_all_subset_means(columns, scale, level, alternative):
+    columns = [[Fraction(x, scale) for x in column] for column in columns]
     result = exact_perm_test(*columns, alternative=alternative)
     found = result.confidence_interval(level)
     assert found == ends(differences(*columns), level, alternative)

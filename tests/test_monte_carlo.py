@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 from permtest import exact_perm_test, monte_carlo, samples_needed
 from tests.strategies import alternatives, pairs
@@ -15,6 +15,8 @@ def test_the_exact_p_lies_in_the_interval(columns, alternative):
     exact = exact_perm_test(*columns, alternative=alternative).pvalue
     result = monte_carlo(*columns, K=500, rng=0, alternative=alternative)
     low, high = result.pvalue_interval(1 - 1e-9)
+    shares = binomtest(result.n_extreme, result.n_samples).proportion_ci(1 - 1e-9, "exact")
+    assert (low, high) == pytest.approx(tuple(shares), rel=1e-6)
     assert low <= exact <= high or exact == pytest.approx(low) or exact == pytest.approx(high)
     assert result.pvalue == (result.n_extreme + 1) / (result.n_samples + 1)
 

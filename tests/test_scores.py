@@ -54,6 +54,7 @@ def test_two_of_several_systems():
     several = Scores.of_columns({"a": [1, 2], "b": [0.5, 1], "c": [3, 3]}, score="acc")
     assert (several.values.tolist(), several.scale) == ([[10, 20], [5, 10], [30, 30]], 10)
     assert [float(mean) for mean in several.means] == [1.5, 0.75, 3.0]
+    assert [Scores.of(x, x).means for x in ([], [3])] == [(0, 0), (3, 3)]
     two = several.pair(2, 0)
     assert (two.names, two.differences().tolist(), two.score) == (("c", "a"), [20, 10], "acc")
     with pytest.raises(ValueError, match="3 systems; choose two"):

@@ -2,17 +2,18 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp
+from math import ceil, exp, log, log1p
 
 import mpmath as mp
 import numpy as np
 import pytest
 
-from permtest.methods import _from_logs
+from permtest.methods import _between, _from_logs
 from permtest.null import bracket, convolution, multinomial_sum, ratio_tail, tail_kernels
 from permtest.null import lattice as several
 from permtest.null.bracket import zone_of
 from permtest.null.convolution import SAFETY, Rounded, dp_cells, fft_cells
+from permtest.null.distribution import Probability
 from permtest.null.enumeration import count_labellings
 from permtest.null.lattice import LatticeSum, box_law
 from permtest.question import ask
@@ -554,3 +555,8 @@ def test_crude_brackets_contain_p(what, crude, width, most, monkeypatch):
             assert low.value <= cells[t0:].sum() <= high.value
             apart.append(high.log - low.log)
     assert 2 * width < max(apart) < most
+
+
+def test_a_bracket_covers_the_errors_of_its_ends():
+    ends = Probability.of(0.002, 1e-5), Probability.of(0.004, 1e-4)
+    assert 1.1e-4 <= log1p(_between(*ends).error_bound) - log(2) <= 1.11e-4
