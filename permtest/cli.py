@@ -41,7 +41,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--run": ("COL", "tells runs of an item apart: seeds, samples, raters", {}),
     "--clusters": ("COL", "what is swapped as a whole, such as documents", {}),
     "--gold": ("GOLD", "the right answers: COL, FILE or FILE:COL", {}),
-    "--prediction": ("COL", "what the systems answered", {}),
+    "--prediction": ("COL", "what the systems answered (repeat it)", {"action": "append"}),
     "--pos-label": ("LABEL", "the label that f1 and the like are of", {}),
     "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, ...", {}),
     "--records": ("PATH", "where the list of records is in a JSON file", {}),
@@ -157,7 +157,7 @@ def compare(args: argparse.Namespace) -> int:
     permtest compare FILE [FILE_B] [options]
 
     Is the difference between A and B on the same items more than luck? An exact paired-permutation
-    test. If it is not clear which columns are what, permtest shows them and proposes a command.
+    test. If it is not said which columns are what, permtest shows them and may propose a command.
     With --null, --run tells repeated runs apart, and what is swapped are items, runs, or systems.
     --fail-if needs to know which direction is better.
     """

@@ -277,7 +277,7 @@ class PermutationTestResult(Shown):
                 differ = "differs" if self.n_informative == 1 else "differ"
                 found.append(f"With {few} that {differ}, p cannot be below {p_value(least)}.")
         if self.swapped == "items":
-            found.append("The answer is about these runs on new items, not newly trained systems.")
+            found.append("The answer is about these runs on new items, not about new runs.")
         if data is not None and len(data) > 1:
             for name, scores in zip(self.names, data.arrays, strict=True):
                 if scores.min() == scores.max():

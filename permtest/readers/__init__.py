@@ -55,7 +55,7 @@ def read(
     run: str | int | None = None,
     clusters: str | int | None = None,
     gold: Source | None = None,
-    prediction: str | int | None = None,
+    prediction: str | int | Sequence[str | int] | None = None,
     pos_label: str | None = None,
     statistic: str | Statistic | None = None,
     records: str | None = None,
@@ -94,7 +94,7 @@ def read(
         What is swapped as a whole, such as documents.
     gold : str, path-like or data frame, optional
         What is right: a column, a file, or a column of a file, as ``"gold.csv:label"``.
-    prediction : str or int, optional
+    prediction : str or int, or a sequence of them, optional
         What systems answered: compared with `gold`, or at least free to differ between systems.
     pos_label : str, optional
         The label that "f1" and the like are of.
@@ -141,10 +141,8 @@ def read(
     """
     said = {name: value for name, value in locals().items() if value is not None}
     paths = [said.pop(name) for name in ("path", "path_b") if name in said]
-    if (a is None) != (b is None):
-        raise ReadError("name both systems (a and b), or none")
-    if a is not None:
-        said["systems"] = [said.pop("a"), said.pop("b")]
+    if systems := [said.pop(x) for x in ("a", "b") if x in said]:
+        said["systems"] = systems
     return _read(paths, said, many=False)
 
 
@@ -229,7 +227,7 @@ def _scores(files: Sequence[Any], said: Said, many: bool) -> Scores:
     _check_single(lines, table, said)
     _check_agreement(lines, table, said)
     each, left = _paired(lines, said)
-    if not ({"run", "gold", "layouts"} & said.keys() or left):
+    if not ({"run", "gold"} & said.keys() or left):
         _check_last(each, table, said)
     by = some(said["ids"]) or "their order" if "system" in said else "the lines of one table"
     sums = [x.file and sha256(x.file.data).hexdigest() for x in table.files]
@@ -246,9 +244,8 @@ def _made(lines: pd.DataFrame, each: dict[str, pd.DataFrame], said: Said, source
         for item in items[~np.isin(items, own.index)][:1]:
             raise ReadError(f"{role}: no line says it of {shown(item)}")
         labels[role] = tuple(own[items])
-    how: Said = {x: y for x, y in said.items() if x == "higher_is_better"}
-    how |= {"source": source, "clusters": labels.get("clusters")}
-    how["ids"] = tuple(items) if said["ids"] else None
+    how: Said = {x: y for x, y in said.items() if x == "higher_is_better"} | {"source": source}
+    how |= {"ids": tuple(items) if said["ids"] else None, "clusters": labels.get("clusters")}
     how["score"] = "" if score == "score" or score.isdecimal() else printable(score)
     if "layouts" in said:
         counts = {x: y[[z for z in y if isinstance(z, int)]].to_numpy() for x, y in each.items()}
@@ -284,7 +281,8 @@ def _opened(files: Sequence[Any], said: Said) -> tuple[Table, Said]:
 
 def _named(table: Table, said: Said) -> Said:
     """What is declared, with the names of columns, and with what the kind of the files says."""
-    said = said | {x: table.column(said[x], x) for x in ROLES if x in said}
+    each = {x: [table.column(y, x) for y in tables.listed(said[x])] for x in ROLES if x in said}
+    said = said | {x: y if x == "prediction" else y[0] for x, y in each.items()}
     if len(table.files) > 1:
         if {"system", "systems"} & said.keys():
             raise ReadError("each file is a system: name the column of its scores alone (score)")
@@ -334,8 +332,8 @@ def _right(table: Table, said: Said) -> Said:
 
 def _free(table: Table, said: Said) -> list[str]:
     """The columns that are declared as nothing."""
-    taken = [said[x] for x in (*ROLES, "gold") if x in said]
-    taken += [*said["ids"], *map(table.named, tables.listed(said.get("systems")))]
+    roles = (*ROLES, "gold", "ids", "systems")
+    taken = [table.named(y) for x in roles for y in tables.listed(said.get(x))]
     return [x for x in table.names if x not in taken]
 
 
@@ -375,7 +373,7 @@ def _is_enough(said: Said) -> bool:
 
 
 def _plain(table: Table, said: Said) -> Said:
-    """What no file of these kinds needs to have declared, and no others."""
+    """What no file of these kinds needs to have declared, and no others: `read` lists them."""
     ids, wide, scores = said["ids"], "system" not in said, _numbers(table, said)
     if said.get("system") == FILE or (table.tool and not wide):
         # Tables of an id column and one column of numbers each; files of a tool with one score.
@@ -384,7 +382,6 @@ def _plain(table: Table, said: Said) -> Said:
     elif wide and ids and {"system", "score"} <= {*table.names}:
         return {"system": "system", "score": "score"}
     elif wide and not table.tool and len(ids) == 1 and len(scores) == 2:
-        # A table of an id column and exactly two others, both of numbers.
         return {"systems": scores} if scores == _free(table, said) and "score" not in scores else {}
     if not table.header and scores == table.names and len(scores) == 1 + wide:
         # Lines of two numbers without a header, and files of one number a line.
@@ -496,7 +493,7 @@ def _columns(table: Table, said: Said) -> dict[str, list[str]]:
                 needed = " or ".join(", ".join(x) for x in layouts)
                 raise ReadError(f"the metric needs columns {needed}", table.shown)
         else:
-            own = name if wide else said["prediction" if "gold" in said else "score"]
+            own = name if wide else said["prediction"][0] if "gold" in said else said["score"]
             fits = [[table.column(own, "column")]]
             called = fits[0][0] if wide else ""
         found[called[len(start) : len(called) - len(end)] if cut else called] = fits[0]
@@ -513,7 +510,9 @@ def _check_single(lines: pd.DataFrame, table: Table, said: Said) -> None:
         line = lines.iloc[i]
         first = table.place(int(lines[(lines[keys] == line[keys]).all(axis=1)]["row"].iloc[0]))[1]
         problem = f"{some(said['ids'])} {shown(line['item'])} comes twice (first in {first}); "
-        problem += "name what tells its lines apart (run), or more of its id (id)"
+        problem += (
+            "name what tells its lines apart (run), or more of its id (id), or keep one of them"
+        )
         error = table.error(int(line["row"]), problem)
         error.columns = table.shown
         if table.header and "system" in said and "run" not in said:
@@ -537,7 +536,7 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
         for i in np.flatnonzero(texts["text"] != first)[:1]:
             line, other = texts.iloc[i], f"but {shown(first.iloc[i])} in another line of"
             problem = f"{shown(line['text'])}, {other} {shown(line['item'])}; check the ids, "
-            problem += "or if systems may differ there, say what it holds (prediction)"
+            problem += "or if systems may differ there, name it too (prediction)"
             raise table.error(int(line["row"]), problem, name)
 
 
@@ -558,7 +557,7 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
         about = f"{lacking.sum():,} of {len(items):,} items lack a score: {some(items[lacking])} "
         about += f"({', '.join(f'{printable(x)} {n:,}' for x, n in numbers if n)})"
         if lacking.all():
-            raise ReadError(f"{about}, so no item is left; check that ids are written alike (id)")
+            raise ReadError(f"{about}, so no item is left; check that ids are right and alike (id)")
         if "missing" not in said:
             raise ReadError(f"{about}; say what becomes of them (missing: drop or zero)")
         zero = said["missing"] == "zero"
@@ -578,18 +577,20 @@ def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], d
 
 def _check_last(each: dict[str, pd.DataFrame], table: Table, said: Said) -> None:
     """Refuse one of the last five lines with sums or means of the first, to the digits shown."""
-    numbers, rows = (np.array([x[y] for x in each.values()], dtype=float) for y in (0, "row"))
+    names = [x for x in next(iter(each.values())) if isinstance(x, int)]
+    numbers = np.array([x[y] for x in each.values() for y in names], dtype=float)
+    rows = np.repeat([x["row"] for x in each.values()], len(names), axis=0)
     size = numbers.shape[1] * (abs(numbers).max(initial=0) < 1e300)
-    columns = [table.frame[x[0]].to_numpy() for x in _columns(table, said).values()]
+    columns = [table.frame[y].to_numpy() for x in _columns(table, said).values() for y in x]
     for n, i in combinations_with_replacement(range(max(3, size - 5), size), 2):
         first, last, level = numbers[:, :n], numbers[:, i], 1e-4 if n == size - 1 else 1e-5
-        cells = [x[int(row)] for x, row in zip(cycle(columns), rows[:, i], strict=False)]
+        cells = [x[row] for x, row in zip(cycle(columns), rows[:, i], strict=False)]
         digits = [Decimal(str(table.number(x))).as_tuple().exponent for x in cells]
         unit = 10.0 ** np.clip([*map(int, digits)], -300, 300)
-        sums, most = first.sum(axis=1), abs(first).max(axis=1)
-        beyond = 100 * ((abs(last) > most) | (most == 0)).all()
-        kinds = ("sum", sums, abs(last), beyond), ("mean", sums / n, np.ptp(first, axis=1), 1)
-        for kind, total, wide, times in kinds:
+        beyond = np.sign(abs(last) - abs(first).max(axis=1))
+        sums = 100 * (beyond.min() >= 0 and beyond.max() > 0), first.sum(axis=1), abs(last)
+        means = 1, first.mean(axis=1), np.ptp(first, axis=1)
+        for kind, (times, total, wide) in (("sum", sums), ("mean", means)):
             rare = (unit / np.maximum(wide, unit)).prod() <= times * level * (1 + 1e-9)
             if rare and (abs(total - last) <= 0.5000001 * unit).all():  # few digits do agree
                 problem = f"this line has the {kind}s of the first {n:,} lines, and is no item; "

@@ -251,8 +251,7 @@ class Table:
 
     def __post_init__(self) -> None:
         for name in self.frame.columns[self.frame.columns.duplicated()][:1]:
-            where = printable(self.path)
-            raise ReadError(f"{where}: two columns are called {shown(name)}; rename one")
+            raise ReadError(f"{printable(self.path)}: two columns called {shown(name)}; rename one")
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -320,7 +319,7 @@ class Table:
         for i in np.flatnonzero([x is None for x in found])[:1]:
             problem = f"{shown(texts[i])} is no number"
             problem += " beside decimal commas" * (self.decimal == "," and "." in texts[i])
-            problem += "; empty the cell if the score is missing, or remove a line that is no item"
+            problem += "; write it like 1234.5, empty the cell, or remove a line that is no item"
             raise self.error(int((codes == i).argmax()), problem, name)
         if all(len(x) <= DIGITS or x == repr(float(x)) for x in found):
             floats = pd.to_numeric(found)
@@ -351,7 +350,7 @@ def joined(tables: Sequence[Table], columns: Sequence[Any] = ()) -> Table:
     """One table of all lines, where columns that are declared by their numbers have one name."""
     if len(tables) == 1:
         return tables[0]
-    stems = [PurePath(x.path).name.partition(".")[0] or x.path for x in tables]
+    stems = [PurePath(x.path.removesuffix(".gz")).stem or x.path for x in tables]
     numbered = [f"{stem} ({i})" for i, stem in enumerate(stems, 1)]
     choices = [x.called for x in tables], stems, numbered
     called = next([*map(printable, x)] for x in choices if all(x) and len({*x}) == len(x))

@@ -208,7 +208,7 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
         ([A, B], {"score": "scor"}, "score scor: no such column in a.csv", None),
         (["id,system,score\nx,new,3\ny,new,4\n"], {}, "of two systems .* there are 1: new", None),
         (["id,system,score\nx,new,3\nx,old,4\nx,z,4\n"], {}, "are 3: new, old, z", {"a": "new"}),
-        ([WIDE], {"a": "new"}, "name both systems", None),
+        ([WIDE], {"a": "new"}, "two columns or more, and new names 1", None),
         ([WIDE], {"a": "2", "b": "new"}, "two columns or more, and 2, new names 1", None),
         ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters doc: no such", None),
         (["1\n0\n1\n", "0\n0\n"], {}, "a.csv has 3 lines, b.csv has 2 lines", None),
@@ -308,10 +308,26 @@ def test_ids_that_are_not_written_alike_are_not_missing_scores():
         File("old.csv", b"id,points\n1,3\n2,5\n"),
     )
     for said in ({}, {"missing": "zero"}):
-        with pytest.raises(ReadError, match="so no item is left; check that ids are written alike"):
+        with pytest.raises(ReadError, match="no item is left; check that ids are right and alike"):
             pt.read(new, old, **said)
 
 
 def test_a_pattern_that_is_a_name_leaves_names_whole():
     table = File("t.csv", b"id,c4,c4_cut\nx,1,2\ny,2,1\n")
     assert pt.read_many(table, systems="c4*").systems == ("c4", "c4_cut")
+
+
+def test_a_total_of_counts_is_no_item():
+    a, b = "id,tp,fp,fn\n1,4,0,3\n2,3,4,0\n3,2,0,1\n", "id,tp,fp,fn\n1,5,1,2\n2,1,0,2\n3,2,0,1\n"
+    with pytest.raises(ReadError, match="line 5: this line has the sums of the first 3 lines"):
+        read(a + "all,9,4,4\n", b + "all,8,1,5\n", statistic="f1")
+    assert len(read(a + "4,9,4,4\n", b + "4,8,1,6\n", statistic="f1")) == 4
+    errors = "id,a,b\n" + "".join(f"{i},{x},{x}\n" for i, x in enumerate([0, 0, 20, 0, 20]))
+    assert len(read(errors)) == 5
+
+
+def test_text_that_differs_may_be_named_more_than_once():
+    a, b = (f"id,log,key,x\n1,{s}1,{s}3,5\n2,{s}2,{s}4,{s == 'u'}\n" for s in "uv")
+    with pytest.raises(ReadError, match="column key: 'v3', but 'u3'.*name it too .prediction"):
+        read(a, b, score="x", prediction="log")
+    assert len(read(a, b, score="x", prediction=["log", "key"])) == 2

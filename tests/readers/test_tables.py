@@ -96,7 +96,7 @@ def test_a_workbook_has_one_sheet_with_the_rows_that_people_see():
         ('[{"id": 1, "a": "good", "b": 2}]', "row 1, column a: 'good' is no number"),
         ("", "line 1 is empty"),
         ("id,a,b\n", "it has a header and no lines"),
-        ("id,a,a\nx,1,2\n", "two columns are called 'a'"),
+        ("id,a,a\nx,1,2\n", "two columns called 'a'"),
         ("id,a,b\nx,1,2\ny,1,2,3\n", "Expected 3 fields in line 3, saw 4"),
         ("id,a,b\nx,1,2\n\ny,1,2\n", "line 3 is empty"),
         ('id,a,b\nx,1,"2\n', "EOF inside string"),
