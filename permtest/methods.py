@@ -299,7 +299,8 @@ def _bracket(question: Question) -> Probability:
 
 def _between(low: Probability, high: Probability) -> Probability:
     """`high`, with a bound of its error that reaches down to `low` and covers their errors."""
-    gap = high.log - low.log + high.error_bound + low.error_bound + EPS
+    rounding = EPS * (1.0 - 2.0 * low.log)  # of the two logarithms
+    gap = high.log - low.log + high.error_bound + low.error_bound + rounding
     return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
 
 

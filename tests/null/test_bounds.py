@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from permtest.methods import _between, _from_logs
+from permtest.methods import _between, _box, _from_logs
 from permtest.null import bracket, convolution, multinomial_sum, ratio_tail, tail_kernels
 from permtest.null import lattice as several
 from permtest.null.bracket import zone_of
@@ -126,6 +126,13 @@ def test_noise_of_a_window_of_several_sums():
     truth = in_window(lattice, box)
     assert holds(np.abs(box.cells.reshape(-1) - truth), box.noise, 0.0)
     assert 0 <= 1 - truth.sum() <= box.outside + 1e-14 <= 1e-13
+
+
+@pytest.mark.parametrize("outside", [0, 1e-9])
+def test_p_of_a_window_is_off_by_what_lies_outside_and_by_rounding(outside, monkeypatch):
+    monkeypatch.setattr("permtest.methods.box_law", lambda x: replace(box_law(x), outside=outside))
+    found = _box(ask(*np.random.default_rng(0).integers(0, 4, (2, 40, 3)), statistic="f1"))
+    assert 64 * convolution.EPS <= found.error_bound - outside / found.value <= 1e-12
 
 
 def test_roundings_of_frequencies_of_several_sums():
@@ -318,6 +325,23 @@ def test_cosines_bound_a_characteristic_function(entries, cut, spread):
 
 def tilted_plane(n=120):
     return ratio_tail._Tilted(event(*spans(n, 3, 0.1, 0.13)))
+
+
+@pytest.mark.parametrize("length", [1, 2, 9])
+def test_weights_in_blocks_of_rows(length, monkeypatch):
+    """Misses go by twelves in each row, so that a row may have more than both ends of a block."""
+    ones, wide, same = [(1, 1)] * 80, [(0, 12)] * 40, [(9, 1)] * 20
+    law = ratio_tail._Tilted(event(ones + [(0, 0)] * 40 + same, [(0, 0)] * 80 + wide + same))
+    region, tilt = law.region, np.linalg.solve(law.frame[1:], law.tau)
+    first = np.arange(0, region.starts.size, length)
+    monkeypatch.setattr(ratio_tail, "OTHERS", ())
+    monkeypatch.setattr(law, "log_mass", lambda *_: 0.0)
+    monkeypatch.setattr(law, "_cumulants", lambda _: (0.0,))
+    bounds = law._bounds(region.first + first, region.starts[first], 0)
+    bounds += tilt @ law.frame[0] + law.tau @ region.origin
+    off = (bounds - np.maximum.reduceat(region.heights, first))[1:-1]
+    most = 12 * abs(tilt[1]) + length * np.abs(tilt * law.frame[2]).sum() if length > 1 else 0
+    assert -1e-12 <= off.min() <= off.max() <= most + 1e-12
 
 
 def test_what_frequencies_of_a_plane_leave_out():
@@ -560,3 +584,7 @@ def test_crude_brackets_contain_p(what, crude, width, most, monkeypatch):
 def test_a_bracket_covers_the_errors_of_its_ends():
     ends = Probability.of(0.002, 1e-5), Probability.of(0.004, 1e-4)
     assert 1.1e-4 <= log1p(_between(*ends).error_bound) - log(2) <= 1.11e-4
+    for n in range(2, 990, 13):  # logarithms are rounded too
+        found = _between(*(Probability.of_ratio(count, n) for count in (1, 3)))
+        low = Fraction(found.value) / (1 + Fraction(found.error_bound)) * 2**n
+        assert 1 - 1e-12 <= low <= 1
