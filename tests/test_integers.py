@@ -132,8 +132,9 @@ def test_random_numbers_are_no_fractions():
     assert np.all(np.abs(column / scale - x) <= off)
     assert np.median(off) < 1e-15
     assert off.max() < 1e-13  # those that print like 13 digits may be such
-    alone = [in_common_units([x[i : i + 1]], ["u"])[2] for i in range(2000)]
-    assert sum(off is None for off in alone) <= 1
+    for column in (x, x.astype(np.float32)):
+        alone = [in_common_units([column[i : i + 1]], ["u"])[2] for i in range(2000)]
+        assert sum(off is None for off in alone) <= 1
 
 
 # ---- text --------------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ def test_columns_that_are_refused(column, error, message):
 def test_pairs_must_be_of_one_length_and_g_return_integers():
     with pytest.raises(ValueError, match="u has 2 entries and v has 1"):
         Scores.of([1, 2], [1])
+    with pytest.raises(ValueError, match=r"u must be one-dimensional.*one column for each system"):
+        Scores.of(*np.ones((2, 3, 2), dtype=np.int64))
     with pytest.raises(ValueError, match=r"g\(u, v\)\[1\] = 0.5 is not a whole number"):
         local_effects([2, 1], [0, 0], lambda a, b: (a - b) / 2)
 
@@ -75,6 +77,7 @@ def test_names_come_from_the_columns_unless_given():
     frame = pd.DataFrame({"new": [1, 2], "old": [0, 1]})
     assert Scores.of(frame["new"], frame["old"]).names == ("new", "old")
     assert Scores.of(frame["new"], [0, 1]).names == ("new", "v")
+    assert Scores.of(frame["new"].rename(3), frame["old"].rename(5)).names == ("u", "v")
     assert Scores.of(frame["new"], frame["old"], ("x", "y")).names == ("x", "y")
     assert Scores.of(frame["new"], frame["new"]).names == ("u", "v")
     assert Scores.of(pl.Series("a", [1]), pl.Series("b", [2])).names == ("a", "b")
