@@ -298,10 +298,11 @@ def _bracket(question: Question) -> Probability:
 
 
 def _between(low: Probability, high: Probability) -> Probability:
-    """`high`, with a bound of its error that reaches down to `low` and covers their errors."""
+    """No less than `high`, with a bound that reaches down to `low`; it covers their errors."""
+    p, log_p = high.value * (1.0 + high.error_bound), min(high.log + high.error_bound, 0.0)
     rounding = EPS * (1.0 - 2.0 * low.log)  # of the two logarithms
-    gap = high.log - low.log + high.error_bound + low.error_bound + rounding
-    return high._replace(error_bound=expm1(gap) if gap < MOST else inf)
+    gap = log_p - low.log + low.error_bound + rounding
+    return Probability(min(p, 1.0), log_p, expm1(gap) if gap < MOST else inf)
 
 
 METHODS: dict[str, Solver] = {

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, exp, log, log1p
+from math import ceil, exp
 
 import mpmath as mp
 import numpy as np
@@ -582,8 +582,9 @@ def test_crude_brackets_contain_p(what, crude, width, most, monkeypatch):
 
 
 def test_a_bracket_covers_the_errors_of_its_ends():
-    ends = Probability.of(0.002, 1e-5), Probability.of(0.004, 1e-4)
-    assert 1.1e-4 <= log1p(_between(*ends).error_bound) - log(2) <= 1.11e-4
+    found = _between(Probability.of(0.002, 1e-5), Probability.of(0.004, 1e-4))
+    assert 0.004 * (1 + 1e-4) <= found.value <= 0.004 * (1 + 1.01e-4)
+    assert 0.002 * (1 - 1.1e-5) <= found.value / (1 + found.error_bound) <= 0.002 * (1 - 1e-5)
     for n in range(2, 990, 13):  # logarithms are rounded too
         found = _between(*(Probability.of_ratio(count, n) for count in (1, 3)))
         low = Fraction(found.value) / (1 + Fraction(found.error_bound)) * 2**n
