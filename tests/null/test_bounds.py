@@ -163,6 +163,9 @@ def test_what_a_tilted_tail_leaves_out(kind, share):
         for beyond in (cells[t > mean + x], cells[t < mean - x]):
             assert beyond.sum() <= exp(-outside)
         assert x <= 4 * outside * deviation + outside * law.widths[-1]
+    x = tail_kernels.reach(tail_kernels.OUTSIDE, deviation**2, fair, float(law.widths[-1]))
+    if lattice.m <= law.top:  # not all cells are taken, but those up to mean + x
+        assert -1e-6 <= t0 + lattice.cells - 1 - min(mean + x, law.top) <= 1 + 1e-6
     m, cut = lattice.m, 12.0
     stack, book, found = np.zeros((128, 2), dtype=np.int64), np.zeros(2), []
     stack[:2] = (1, 0), (1, m // 2)
