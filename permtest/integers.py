@@ -213,7 +213,10 @@ def _as_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Exact:
             if not isinstance(number, float):
                 exact[start + i] = number.as_integer_ratio()
     numbers, own, off, reading = _read(x, single)
-    scale = lcm(own, *(q for _, q in exact.values()))
+    parts = [own, *{q for _, q in exact.values()}]
+    while len(parts) > 1:  # two at a time, so that few are long
+        parts = [lcm(*parts[i : i + 2]) for i in range(0, len(parts), 2)]
+    scale = parts[0]
     if exact:
         numbers = numbers.astype(object) * (scale // own)
         numbers[[*exact]] = [p * (scale // q) for p, q in exact.values()]
