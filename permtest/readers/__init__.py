@@ -534,10 +534,9 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
         texts = texts[texts["text"] != ""]
         first = texts.groupby("item", observed=True)["text"].transform("first")
         for i in np.flatnonzero(texts["text"] != first)[:1]:
-            line, other = texts.iloc[i], f"but {shown(first.iloc[i])} in another line of"
-            problem = f"{shown(line['text'])}, {other} {shown(line['item'])}; check the ids, "
-            problem += "or if systems may differ there, name it too (prediction)"
-            raise table.error(int(line["row"]), problem, name)
+            line, remedy = texts.iloc[i], "check the ids, or let it differ (prediction)"
+            problem = f"{shown(line['text'])}, but {shown(first.iloc[i])} in another line of "
+            raise table.error(int(line["row"]), f"{problem}{shown(line['item'])}; {remedy}", name)
 
 
 def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:

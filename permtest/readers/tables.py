@@ -361,9 +361,8 @@ def joined(tables: Sequence[Table], columns: Sequence[Any] = ()) -> Table:
     frame = pd.concat([x.frame for x in parts], ignore_index=True).fillna("")
     frame[FILE] = pd.Categorical(called, called).repeat([len(x) for x in parts])
     decimal = "," if any(x.decimal == "," for x in tables) else "."
-    header, tool = any(x.header for x in tables), all(x.tool for x in tables)
-    more: Any = {"tool": tool, "parts": parts, "index": tables[0].index}
-    return Table(tables[0].path, frame, header, decimal, **more)
+    more: Any = {"tool": all(x.tool for x in tables), "parts": parts, "index": tables[0].index}
+    return Table(tables[0].path, frame, any(x.header for x in tables), decimal, **more)
 
 
 def of_frame(frame: Any, path: str = FRAME, **fields: Any) -> Table:
@@ -390,16 +389,18 @@ def table_of(file: Any, records: str | None = None) -> Table:
         if file.kind == "lines":
             return _of_lines(file)
         if file.kind != "archive":
-            frame = getattr(pd, f"read_{file.kind}")(BytesIO(file.data))
-            return of_frame(frame, file.path, file=file)
+            module = optional(f"pyarrow.{file.kind}", needed_by=file.kind, extra="frames")
+            found = module.read_table(BytesIO(file.data))
+            if found.num_rows * found.num_columns > MOST_CELLS:
+                raise file.error(TOO_LARGE)
+            found.validate(full=True)  # pandas would read texts from wherever the file says
+            return of_frame(found, file.path, file=file)
         if sum(x.file_size for x in zipfile.ZipFile(BytesIO(file.data)).infolist()) > MOST_BYTES:
             raise file.error(TOO_LARGE)
-        how: dict[str, Any] = {"header": None, "dtype": object, "na_filter": False}
-        sheets = pd.read_excel(BytesIO(file.data), sheet_name=None, **how)
+        sheets = pd.read_excel(BytesIO(file.data), None, header=None, dtype=object, na_filter=False)
         names = [x for x, frame in sheets.items() if frame.size]
         if len(names) != 1:
-            problem = f"it has {len(names)} sheets with cells: {some(names)}"
-            raise file.error(f"{problem}; keep one, or save that as CSV")
+            raise file.error(f"it has {len(names)} sheets with cells, {some(names)}: keep one")
         return _headed(of_frame(sheets[names[0]]).frame, file)
 
 

@@ -328,6 +328,6 @@ def test_a_total_of_counts_is_no_item():
 
 def test_text_that_differs_may_be_named_more_than_once():
     a, b = (f"id,log,key,x\n1,{s}1,{s}3,5\n2,{s}2,{s}4,{s == 'u'}\n" for s in "uv")
-    with pytest.raises(ReadError, match=r"column key: 'v3', but 'u3'.*name it too .prediction"):
+    with pytest.raises(ReadError, match=r"column key: 'v3', but 'u3'.*let it differ .prediction"):
         read(a, b, score="x", prediction="log")
     assert len(read(a, b, score="x", prediction=["log", "key"])) == 2

@@ -84,7 +84,7 @@ def test_a_workbook_has_one_sheet_with_the_rows_that_people_see():
         pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
     with pd.ExcelWriter(stream, mode="a") as book:
         FRAME.to_excel(book, sheet_name="Second", index=False)
-    with pytest.raises(ReadError, match="it has 2 sheets with cells: Scores, Second; keep one"):
+    with pytest.raises(ReadError, match="it has 2 sheets with cells, Scores, Second: keep one"):
         pt.read(File("x.xlsx", stream.getvalue()), id="key", a="new", b="old")
 
 
@@ -117,13 +117,23 @@ def test_bad_files_are_refused_with_a_reason(text, why):
         pt.read(File("bad.file", text.encode("latin-1")), a="a", b="b")
 
 
+def test_texts_of_a_feather_file_are_inside_it():
+    good = data = binary("to_feather", compression="uncompressed")
+    for kind in (np.int32, np.int64):  # where the texts end: as pandas wrote them, and now does
+        ends, wrong = (np.array(x, dtype=kind).tobytes() for x in ([3, 4, 5], [2**30, 4, 5]))
+        data = data.replace(ends, wrong)
+    assert data != good
+    with pytest.raises(ReadError, match=r"it cannot be read .ArrowInvalid"):
+        pt.read(File("x.feather", data), id="key", a="new", b="old")
+
+
 def test_limits_are_stated(monkeypatch):
     monkeypatch.setattr(tables, "MOST_BYTES", 1000)
     for data in (b"x" * 1001, gzip.compress(b"x" * 1001), zipped(("x.csv", "x" * 1001))):
         with pytest.raises(ReadError, match="it is too large: at most"):
             pt.read(File("x.csv", data))
     monkeypatch.setattr(tables, "MOST_CELLS", 5)
-    for kind in ("comma", "JSON"):
+    for kind in ("comma", "JSON", "parquet"):
         with pytest.raises(ReadError, match="it is too large: at most"):
             pt.read(File("x.csv", KINDS[kind]))
 
