@@ -213,13 +213,14 @@ def _as_fractions(arrays: list[NDArray[Any]], labels: Sequence[str]) -> Exact:
             if not isinstance(number, float):
                 exact[start + i] = number.as_integer_ratio()
     numbers, own, off, reading = _read(x, single)
-    parts = [own, *{q for _, q in exact.values()}]
-    while len(parts) > 1:  # two at a time, so that few are long
-        parts = [lcm(*parts[i : i + 2]) for i in range(0, len(parts), 2)]
-    scale = parts[0]
+    ratios, found = [*exact.values()], []
+    scale = lcm(own, *(lcm(*(q for _, q in ratios[i::100])) for i in range(100)))
+    for i in range(0, len(ratios), 4):  # what is long is divided once for four
+        share = scale // (some := lcm(*(q for _, q in ratios[i : i + 4])))
+        found += [p * (some // q) * share for p, q in ratios[i : i + 4]]
     if exact:
         numbers = numbers.astype(object) * (scale // own)
-        numbers[[*exact]] = [p * (scale // q) for p, q in exact.values()]
+        numbers[[*exact]] = found
     columns = [
         x.astype(np.int64) if largest(x) < SAFE else x for x in np.split(numbers, starts[1:])
     ]
