@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from math import expm1, inf, log
+from math import expm1, inf, log, nextafter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -157,9 +157,13 @@ def interval_of_p(result: Any, confidence_level: float = 0.95) -> tuple[float, f
     alpha = (1 - check_level(confidence_level, "confidence_level")) / 2
     p, size = result.pvalue, getattr(result, "n_samples", None)
     if size is None:
-        bound = result.error_bound or 0.0
-        low = p / (1 + bound) if p > UNDERFLOW or not bound else 0.0
-        return low, p if result.method == "bracket" else min(p * (1 + bound), 1.0)
+        if not result.error_bound:
+            return p, p
+        # What is added makes up for the rounding of this sum, and the next float for that of the
+        # end; and for that of p, where it is too small to have all digits.
+        most = 1.0 + EPS + result.error_bound
+        low = nextafter(p / most, 0.0) if p > UNDERFLOW else 0.0
+        return low, p if result.method == "bracket" else min(nextafter(p * most, inf), 1.0)
     from scipy.special import betaincinv
 
     count = result.n_extreme
@@ -300,8 +304,8 @@ def _bracket(question: Question) -> Probability:
 def _between(low: Probability, high: Probability) -> Probability:
     """No less than `high`, with a bound that reaches down to `low`; it covers their errors."""
     p, log_p = high.value * (1.0 + high.error_bound), min(high.log + high.error_bound, 0.0)
-    rounding = EPS * (1.0 - 2.0 * low.log)  # of the two logarithms
-    gap = log_p - low.log + low.error_bound + rounding
+    # The last term is what both logarithms are rounded by.
+    gap = log_p - low.log + low.error_bound + EPS * (1.0 - 2.0 * low.log)
     return Probability(min(p, 1.0), log_p, expm1(gap) if gap < MOST else inf)
 
 

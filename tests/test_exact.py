@@ -130,6 +130,8 @@ def test_p_far_below_the_smallest_float_or_next_to_1():
     assert "e-1505" in str(result)
     with_h = exact_perm_test(*unit_gaps(n, n), h=abs)
     assert with_h.log10_pvalue == pytest.approx(result.log10_pvalue, rel=1e-13)
+    rounded = exact_perm_test(*unit_gaps(1082, 1))  # to few digits, downwards
+    assert rounded.pvalue < rounded.fraction() < rounded.pvalue_interval()[1]
     nearly = exact_perm_test(*unit_gaps(61, 1), alternative="greater")
     assert nearly.fraction() < nearly.pvalue == nearly.pvalue_interval()[1] == 1
 
@@ -162,7 +164,7 @@ def test_cells_far_below_the_smallest_float_that_are_no_tails():
     result = exact_perm_test(u, v, h=h)
     assert result.log10_pvalue == pytest.approx(-1100 * np.log10(2), rel=1e-13)
     assert result.fraction() == Fraction(1, 2**1100)
-    assert result.pvalue_interval() == (0.0, result.pvalue)
+    assert result.pvalue_interval() == (0.0, np.nextafter(result.pvalue, 1))
     with pytest.raises(ArithmeticError, match="absolute accuracy of method='fft'"):
         exact_perm_test(u, v, h=h, method="fft")
 
