@@ -214,11 +214,13 @@ class Question:
         """1 if t rises from each cell to the next, -1 if it falls, 0 if that is not known."""
         if self.lattice is None or self.measure is None or self.rank != 1:
             return int(self.lattice is None and self.h is None)
-        # The sums are hits and misses in turn. One ratio at least varies, if t is not always 0.
+        # The sums are hits and misses in turn. A ratio that never has misses is 1, but for an end
+        # without hits. If all that vary are such, t is 0 between the ends: next to one it is as
+        # next to the other, where it is -t by symmetry. Any other ratio rises or falls all along.
         turns = np.sign(self.lattice.basis[0]) * np.resize([1, -1], len(self.both_sums))
-        ends = self.lattice.sums(np.array([0], dtype=object))[0].tolist()
+        near = self.lattice.sums(np.array([int(self.law.top > 2)], dtype=object))[0].tolist()
         turn = set(turns.tolist()) - {0}
-        return int(turn.pop()) if len(turn) == 1 and self.exact(ends) else 0
+        return int(turn.pop()) if len(turn) == 1 and self.exact(near) else 0
 
     @cached_property
     def staircase(self) -> Staircase | None:
