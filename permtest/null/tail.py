@@ -293,8 +293,9 @@ def shorten(law: TwoPointSum, t0: int, rounds: int = ROUNDS) -> tuple[TwoPointSu
         if rest > room // step:
             multiple, rest = multiple + 1, 0
         threshold = multiple * shorter + rest + below // step
-        new = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts))
-        found = new, -(-threshold // new.unit)
+        # Nothing divides all of these: as L is a width or the difference of two, it would divide
+        # `shorter`, hence each r / step.
+        found = from_widths(law.n, *add_counts(a * shorter + r // step, law.counts)), threshold
         return shorten(*found, rounds - 1) or found
     return None
 
