@@ -41,7 +41,7 @@ OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "--run": ("COL", "tells runs of an item apart: seeds, samples, raters", {}),
     "--clusters": ("COL", "what is swapped as a whole, such as documents", {}),
     "--gold": ("GOLD", "the right answers: COL, FILE or FILE:COL", {}),
-    "--prediction": ("COL", "what the systems answered (repeat it)", {"action": "append"}),
+    "--prediction": ("COL", "what systems answered; more are free to differ", {"action": "append"}),
     "--pos-label": ("LABEL", "the label that f1 and the like are of", {}),
     "--metric": ("NAME", "accuracy (default with --gold), f1, macro_f1, las, ...", {}),
     "--records": ("PATH", "where the list of records is in a JSON file", {}),

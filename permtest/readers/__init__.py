@@ -95,7 +95,7 @@ def read(
     gold : str, path-like or data frame, optional
         What is right: a column, a file, or a column of a file, as ``"gold.csv:label"``.
     prediction : str or int, or a sequence of them, optional
-        What systems answered: compared with `gold`, or at least free to differ between systems.
+        What systems answered: the first is compared with `gold`, and all are free to differ.
     pos_label : str, optional
         The label that "f1" and the like are of.
     statistic : str or Statistic, optional
@@ -141,9 +141,10 @@ def read(
     """
     said = {name: value for name, value in locals().items() if value is not None}
     paths = [said.pop(name) for name in ("path", "path_b") if name in said]
-    if systems := [said.pop(x) for x in ("a", "b") if x in said]:
-        said["systems"] = systems
-    return _read(paths, said, many=False)
+    systems = [said.pop(x) for x in ("a", "b") if x in said]
+    if len(systems) == 1:
+        raise ReadError("name both systems (a and b), or none")
+    return _read(paths, said | ({"systems": systems} if systems else {}), many=False)
 
 
 def read_many(path: Source, *paths: Source, systems: Any = None, **declared: Any) -> Scores:
@@ -282,7 +283,7 @@ def _opened(files: Sequence[Any], said: Said) -> tuple[Table, Said]:
 def _named(table: Table, said: Said) -> Said:
     """What is declared, with the names of columns, and with what the kind of the files says."""
     each = {x: [table.column(y, x) for y in tables.listed(said[x])] for x in ROLES if x in said}
-    said = said | {x: y if x == "prediction" else y[0] for x, y in each.items()}
+    said = said | {x: y if x == "prediction" else table.column(said[x], x) for x, y in each.items()}
     if len(table.files) > 1:
         if {"system", "systems"} & said.keys():
             raise ReadError("each file is a system: name the column of its scores alone (score)")
@@ -316,7 +317,7 @@ def _right(table: Table, said: Said) -> Said:
     elif not Path(path).is_file():
         raise ReadError(f"gold {printable(gold)}: no such column, and no such file", table.shown)
     if not ids:
-        raise ReadError("labels in a file need ids (id)", table.shown, _likely_id(table, said))
+        raise ReadError("right labels need ids (id)", table.shown, _likely_id(table, said))
     right = tables.table_of(File.load(path))
     own = {"ids": [right.column(x, "id") for x in ids]}
     names = [right.column(column, "gold")] if column else _free(right, own)
@@ -332,7 +333,7 @@ def _right(table: Table, said: Said) -> Said:
 
 def _free(table: Table, said: Said) -> list[str]:
     """The columns that are declared as nothing."""
-    roles = (*ROLES, "gold", "ids", "systems")
+    roles = (*ROLES, "gold", "ids", *["systems"] * ("system" not in said))
     taken = [table.named(y) for x in roles for y in tables.listed(said.get(x))]
     return [x for x in table.names if x not in taken]
 
@@ -369,7 +370,7 @@ def _is_enough(said: Said) -> bool:
     """Whether it is said where the scores are, or the predictions beside right labels."""
     if "system" not in said:
         return "systems" in said
-    return "prediction" in said if "gold" in said else bool({"score", "layouts"} & said.keys())
+    return bool(said.get("prediction") if "gold" in said else {"score", "layouts"} & said.keys())
 
 
 def _plain(table: Table, said: Said) -> Said:
@@ -482,7 +483,7 @@ def _columns(table: Table, said: Said) -> dict[str, list[str]]:
     """The columns of the score, the prediction or the counts of each system; or of lines, as ""."""
     wide, found = "system" not in said, dict[str, list[str]]()
     names = tables.listed(said["systems"]) if wide else [""]
-    start, star, end = str(names[0]).partition("*")
+    start, star, end = ("" if names[1:] else str(names[0])).partition("*")
     if star:
         names = [x for x in table.names if x.startswith(start) and x[len(start) :].endswith(end)]
     cut = star and all(len(x) > len(start + end) for x in names)
@@ -510,9 +511,7 @@ def _check_single(lines: pd.DataFrame, table: Table, said: Said) -> None:
         line = lines.iloc[i]
         first = table.place(int(lines[(lines[keys] == line[keys]).all(axis=1)]["row"].iloc[0]))[1]
         problem = f"{some(said['ids'])} {shown(line['item'])} comes twice (first in {first}); "
-        problem += (
-            "name what tells its lines apart (run), or more of its id (id), or keep one of them"
-        )
+        problem += "name what tells its lines apart (run), more of its id (id), or keep one of them"
         error = table.error(int(line["row"]), problem)
         error.columns = table.shown
         if table.header and "system" in said and "run" not in said:
@@ -528,15 +527,17 @@ def _check_agreement(lines: pd.DataFrame, table: Table, said: Said) -> None:
         return
     firsts = lines.drop_duplicates(["system", "item"])
     names = [x for x in _free(table, said) if x == "target" or table.facts(x).text]
-    declared = [said[x] for x in ("gold", "clusters") if x in said]
-    for name in [*names * table.header, *declared]:
+    for name in [*names * table.header, *(said[x] for x in ("gold", "clusters") if x in said)]:
         texts = firsts.assign(text=table.frame[name].to_numpy()[firsts["row"]])
         texts = texts[texts["text"] != ""]
         first = texts.groupby("item", observed=True)["text"].transform("first")
         for i in np.flatnonzero(texts["text"] != first)[:1]:
-            line, remedy = texts.iloc[i], "check the ids, or let it differ (prediction)"
-            problem = f"{shown(line['text'])}, but {shown(first.iloc[i])} in another line of "
-            raise table.error(int(line["row"]), f"{problem}{shown(line['item'])}; {remedy}", name)
+            line, item = texts.iloc[i], shown(texts["item"].iloc[i])
+            problem = (
+                f"{shown(line['text'])}, but {shown(first.iloc[i])} in another line of {item}; "
+            )
+            problem += "check the ids" + ", or let it differ (prediction)" * (name in names)
+            raise table.error(int(line["row"]), problem, name)
 
 
 def _paired(lines: pd.DataFrame, said: Said) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
@@ -585,12 +586,12 @@ def _check_last(each: dict[str, pd.DataFrame], table: Table, said: Said) -> None
         first, last, level = numbers[:, :n], numbers[:, i], 1e-4 if n == size - 1 else 1e-5
         cells = [x[row] for x, row in zip(cycle(columns), rows[:, i], strict=False)]
         digits = [Decimal(str(table.number(x))).as_tuple().exponent for x in cells]
-        unit = 10.0 ** np.clip([*map(int, digits)], -300, 300)
+        unit = 10.0 ** np.clip([*map(int, digits)], -300, 0)
         beyond = np.sign(abs(last) - abs(first).max(axis=1))
         sums = 100 * (beyond.min() >= 0 and beyond.max() > 0), first.sum(axis=1), abs(last)
-        means = 1, first.mean(axis=1), np.ptp(first, axis=1)
+        means = 1, first.mean(axis=1), np.ptp(first, axis=1) * (last != first.T).all(axis=0)
         for kind, (times, total, wide) in (("sum", sums), ("mean", means)):
             rare = (unit / np.maximum(wide, unit)).prod() <= times * level * (1 + 1e-9)
-            if rare and (abs(total - last) <= 0.5000001 * unit).all():  # few digits do agree
-                problem = f"this line has the {kind}s of the first {n:,} lines, and is no item; "
-                raise table.error(int(rows[0, i]), f"{problem}remove it, and others that are none")
+            if rare and (abs(total - last) <= 0.5000001 * unit).all():
+                problem = f"this line has the {kind}s of the first {n:,} lines; remove it, and "
+                raise table.error(int(rows[0, i]), f"{problem}what else is no item, or move it up")

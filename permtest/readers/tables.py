@@ -394,7 +394,7 @@ def table_of(file: Any, records: str | None = None) -> Table:
             if found.num_rows * found.num_columns > MOST_CELLS:
                 raise file.error(TOO_LARGE)
             found.validate(full=True)  # pandas would read texts from wherever the file says
-            return of_frame(found, file.path, file=file)
+            return of_frame(found.to_pandas(integer_object_nulls=True), file.path, file=file)
         if sum(x.file_size for x in zipfile.ZipFile(BytesIO(file.data)).infolist()) > MOST_BYTES:
             raise file.error(TOO_LARGE)
         sheets = pd.read_excel(BytesIO(file.data), None, header=None, dtype=object, na_filter=False)
@@ -479,10 +479,9 @@ def _of_json(file: File, records: str | None) -> Table:
     if records is not None and isinstance(found, dict):
         each = found.items()
         found = [{"key": k} | (x if isinstance(x, dict) else {"value": x}) for k, x in each]
-    if isinstance(found, list) and found:
-        with file.reading():
-            return of_frame(pd.json_normalize(found), file.path, file=file)
     with file.reading():
+        if isinstance(found, list) and found:
+            return of_frame(pd.json_normalize(found), file.path, file=file)
         lists = sorted(_lists_in(whole), reverse=True)[:COLUMNS]
     if not lists:
         raise file.error("it holds no list of records")

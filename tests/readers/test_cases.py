@@ -78,9 +78,8 @@ def test_a_last_line_of_means_is_refused_by_its_numbers(tmp_path):
     path.write_text("\n".join(lines[:-1]))
     scores = pt.read(path, id="Class", a=2, b=3)
     assert pt.exact_perm_test(scores).pvalue == pytest.approx(0.0068130, rel=1e-5)
-    path.write_text(
-        "\n".join([*lines, "best,97.85,97.90", "std,20.1,19.8"])
-    )  # nor if others follow
+    # Others may follow.
+    path.write_text("\n".join([*lines, "best,97.85,97.90", "std,20.1,19.8"]))
     with pytest.raises(ReadError, match="line 21: this line has the means of the first 19 lines"):
         pt.read(path, id="Class", a=2, b=3)
     path.write_text("\n".join([*lines[:-1], "mIoU,70.97,69.23"]))  # a hundredth more

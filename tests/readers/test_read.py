@@ -208,7 +208,7 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
         ([A, B], {"score": "scor"}, "score scor: no such column in a.csv", None),
         (["id,system,score\nx,new,3\ny,new,4\n"], {}, "of two systems .* there are 1: new", None),
         (["id,system,score\nx,new,3\nx,old,4\nx,z,4\n"], {}, "are 3: new, old, z", {"a": "new"}),
-        ([WIDE], {"a": "new"}, "two columns or more, and new names 1", None),
+        ([WIDE], {"a": "new"}, "name both systems", None),
         ([WIDE], {"a": "2", "b": "new"}, "two columns or more, and 2, new names 1", None),
         ([WIDE[:-6]], {"a": "new", "b": "old", "clusters": "doc"}, "clusters doc: no such", None),
         (["1\n0\n1\n", "0\n0\n"], {}, "a.csv has 3 lines, b.csv has 2 lines", None),
@@ -315,6 +315,8 @@ def test_ids_that_are_not_written_alike_are_not_missing_scores():
 def test_a_pattern_that_is_a_name_leaves_names_whole():
     table = File("t.csv", b"id,c4,c4_cut\nx,1,2\ny,2,1\n")
     assert pt.read_many(table, systems="c4*").systems == ("c4", "c4_cut")
+    with pytest.raises(ReadError, match=r"column c4\*: no such column"):  # beside other names
+        pt.read(table, a="c4*", b="c4_cut")
 
 
 def test_a_total_of_counts_is_no_item():
@@ -324,6 +326,8 @@ def test_a_total_of_counts_is_no_item():
     assert len(read(a + "4,9,4,4\n", b + "4,8,1,6\n", statistic="f1")) == 4
     errors = "id,a,b\n" + "".join(f"{i},{x},{x}\n" for i, x in enumerate([0, 0, 20, 0, 20]))
     assert len(read(errors)) == 5
+    grades = "id,a,b\n1,0.5000,1.0000\n2,1.0000,0.0000\n3,0.0000,0.5000\n4,0.5000,0.5000\n"
+    assert len(read(grades)) == 4  # the mean is a grade too
 
 
 def test_text_that_differs_may_be_named_more_than_once():
@@ -331,3 +335,6 @@ def test_text_that_differs_may_be_named_more_than_once():
     with pytest.raises(ReadError, match=r"column key: 'v3', but 'u3'.*let it differ .prediction"):
         read(a, b, score="x", prediction="log")
     assert len(read(a, b, score="x", prediction=["log", "key"])) == 2
+    for said in ({"score": ["x", "key"]}, {"score": "x", "run": ["log", "key"]}):
+        with pytest.raises(ReadError, match="no such column"):
+            read(a, b, **said)
