@@ -365,10 +365,10 @@ class Laws(NamedTuple):
         (p, log_p, bound), hard = solve(t0, few)
         if alternative == "two-sided":
             p, log_p = np.where(t0 > 0, (2 * p, log_p + log(2.0)), (p, log_p))
-        tiny = p <= UNDERFLOW
+        tiny, p = p <= UNDERFLOW, np.maximum(p, SMALLEST)
         bound += np.where(tiny, 4 * EPS * (1 + np.abs(log_p)), 0.0)
         log10_p = np.where(tiny, log_p / log(10.0), np.log10(p))
-        values = np.stack([np.maximum(p, SMALLEST), log10_p, bound])
+        values = np.stack([p, log10_p, bound])
         return values, few, hard | (self.unit == 0)
 
     def _compiled(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:

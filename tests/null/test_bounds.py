@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from permtest.methods import _between, _box, _from_logs
-from permtest.null import bracket, convolution, multinomial_sum, ratio_tail, tail_kernels
+from permtest.null import bracket, convolution, multinomial_sum, ratio_tail, tail, tail_kernels
 from permtest.null import lattice as several
 from permtest.null.bracket import zone_of
 from permtest.null.convolution import SAFETY, Rounded, dp_cells, fft_cells
@@ -20,6 +20,7 @@ from permtest.question import ask
 from tests.null import counted, holds, law_of, relative_error
 from tests.null.test_ratio_tail import counted as counted_plane
 from tests.null.test_ratio_tail import event, spans
+from tests.null.test_tail import tail_in_kernels
 
 RNG = np.random.default_rng(0)
 LAWS = {
@@ -225,6 +226,36 @@ def test_logarithms_of_tails(kind, share):
     assert relative_error(p, exact) <= p.error_bound
     each = convolution.log_cells(law)[1] + 5 * 2.0**-52 * abs(p.log)
     assert each <= p.error_bound <= 1.2 * each
+
+
+@pytest.mark.parametrize("where", [(tail_kernels, "tail_sum"), (tail, "_at_frequencies")])
+def test_errors_of_sums_over_frequencies_are_errors_of_p(where, monkeypatch):
+    right, law = getattr(*where), law_of(LAWS["scores"])
+
+    def wrong(*args):
+        total, _, *left = right(*args)
+        return total * (1 - 1e-6), total * 1e-6, *left
+
+    monkeypatch.setattr(*where, wrong)
+    p = (tail.tail_in_numpy if where[0] is tail else tail_in_kernels)(law, 1600)
+    assert relative_error(p, counted(law)(1600)) <= p.error_bound <= 1.1e-6
+
+
+@EACH_LAW
+@SHARES
+def test_frequencies_in_numpy(kind, share, monkeypatch):
+    """In 40 digits; and those that are left out are small."""
+    law, found = law_of(LAWS[kind]), []
+    t0 = int(law.top * share) + 1
+    monkeypatch.setattr(tail_kernels, "SMALL", 5.0)
+    monkeypatch.setattr(tail_kernels, "add_up", lambda *args: found.append(args) or (1.0, 0.0))
+    tail.tail_in_numpy(law, t0)
+    log_phi, which, m, _, tau, _ = found[0]
+    logs, errors = log_phi(np.arange(m // 2 + 1))
+    assert np.delete(logs.real, which).max(initial=-9) <= -5
+    for j in range(0, m // 2, m // 40 + 1):
+        exact = tilted_phi(law.widths, law.counts, [tau], [2 * mp.pi * j / m], [t0])
+        assert holds(float(abs(mp.exp(mp.mpc(logs[j])) / exact - 1)), errors[j], 1e-11)
 
 
 @pytest.mark.parametrize("deviations", [0.5, 2, 4])

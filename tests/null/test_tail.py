@@ -56,13 +56,11 @@ def test_errors_are_within_the_contract_and_within_bounds_that_are_not_absurd(ki
     ends = [1, top // 2, top // 2 + 1, top - 47, top - 10, top - 2, top - 1, top, 5000, 5100, 201]
     errors, bounds = [], []
     for t0 in {t for t in (*ends, *(int(top * x) for x in places)) if 0 < t <= top}:
-        found, truth = tail(law, t0), exact(t0)
-        error = relative_error(found, truth)
-        assert error <= min(1e-12, found.error_bound + 2**-52), t0
-        if truth > Fraction(1, 10**300):
-            errors.append(error)
-            bounds.append(found.error_bound + 2**-52)
+        found = tail(law, t0)
+        errors.append(relative_error(found, exact(t0)))
+        bounds.append(found.error_bound)
     assert holds(errors, bounds)
+    assert max(errors) <= 1e-12
 
 
 @settings(max_examples=40)
