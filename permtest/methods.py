@@ -281,7 +281,7 @@ def count(question: Question, listed: bool = False) -> int:
 
 
 def _counted(question: Question, *, listed: bool = False) -> Probability:
-    return Probability.of_ratio(count(question, listed), question.law.n_informative)
+    return Probability.of_ratio(count(question, listed), 2**question.law.n_informative)
 
 
 def _bracket(question: Question) -> Probability:

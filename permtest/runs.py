@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
-from math import comb, gcd, lcm, log
+from math import comb, lcm
 from operator import neg, pos
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest._errors import TooHard, check_option
+from permtest._errors import check_option
 from permtest._text import counted, p_value
 from permtest.integers import as_integers, exact_sum, unscaled
 from permtest.methods import Solution, solve
-from permtest.null.distribution import EPS, UNDERFLOW, Probability
-from permtest.null.multinomial_sum import MultinomialSum
+from permtest.null.distribution import Probability
+from permtest.null.multinomial_sum import Draw, MultinomialSum, ways
 from permtest.question import ask
 from permtest.result import ALPHA, PermutationTestResult
 from permtest.scores import Runs, Scores, add_up, check_names
@@ -40,18 +40,11 @@ ABOUT: dict[Null, str] = {
     "systems": "newly trained systems on these items",
 }
 
-#: Additions that may be made to find in how many ways the runs of an item can be dealt.
-MOST_WAYS = 10**7
-#: Additions in NumPy that find the ways of an item; with more its sums are few, or far apart.
-DENSE = 10**7
-
 #: What rises as the sum becomes more extreme.
 EXTREMITY: dict[str, Callable[[int], int]] = {"greater": pos, "less": neg, "two-sided": abs}
 
-#: What an item is worth whose n runs have this total; what dealing the runs of an item may make of
-#: the sum, in how many ways each, and how many items are like that.
+#: What an item is worth whose n runs have this total.
 Value: TypeAlias = Callable[[int, int], int]
-Table: TypeAlias = tuple[list[int], list[int], int]
 
 
 @dataclass(frozen=True)
@@ -114,16 +107,16 @@ class RunsTestResult(PermutationTestResult):
         """The law of the sum under the null hypothesis; MemoryError where it would not fit."""
         if self._deal is None:
             return super().null_distribution
-        return MultinomialSum.of(self._deal.tables).distribution(self._deal.scale)
+        return MultinomialSum.of(self._deal.draws).distribution(self._deal.scale)
 
     @cached_property
     def smallest_pvalue(self) -> float | None:
         """The p of the most extreme labelling: no data with these scores could have a smaller."""
         if self._deal is None:
             return super().smallest_pvalue
-        tables, most = self._deal.tables, EXTREMITY[self.alternative]
-        ends = (sum(end(values) * n for values, _, n in tables) for end in (min, max))
-        return replace(self._deal, observed=max(ends, key=most)).solve().p.value
+        sums = (sum(one.ends[i] * one.times for one in self._deal.draws) for i in (0, 1))
+        most = max(sums, key=EXTREMITY[self.alternative])
+        return replace(self._deal, observed=most).solve().p.value
 
     def fraction(self) -> Fraction:
         """The exact p-value as a fraction; MemoryError if its integers would not fit."""
@@ -246,9 +239,10 @@ def exact_runs_test(
         (p, method, reason), informative = solve(question), question.law.n_informative
     else:
         mine, theirs = _whole(data) if null == "systems" else (first, second)
-        deal = _Deal(_tables(mine, theirs, value), alternative, total, data.scale)
+        even = bool(np.all(mine.sizes == theirs.sizes))
+        deal = _Deal(_draws(mine, theirs, value), even, alternative, total, data.scale)
         p, method, reason = deal.solve()
-        informative = sum(n for values, _, n in deal.tables if len(values) > 1)
+        informative = sum(one.times for one in deal.draws if len(set(one.steps)) > 1)
     return RunsTestResult(
         statistic=unscaled(total, data.scale),
         pvalue=p.value,
@@ -354,8 +348,8 @@ def _whole(data: Scores) -> list[Runs]:
 # ---- runs that are dealt -------------------------------------------------------------------------
 
 
-def _tables(a: Runs, b: Runs, value: Value) -> list[Table]:
-    """What the items add to the sum, if their runs are dealt, and in how many ways."""
+def _draws(a: Runs, b: Runs, value: Value) -> list[Draw]:
+    """What the items add to the sum, if their runs are dealt."""
     kinds: Counter[tuple[tuple[int, ...], int]] = Counter()  # all runs of an item, and n of `a`
     for n_a, n_b in set(zip(a.sizes.tolist(), b.sizes.tolist(), strict=True)):
         some, sizes = np.flatnonzero((a.sizes == n_a) & (b.sizes == n_b)), ((a, n_a), (b, n_b))
@@ -363,52 +357,28 @@ def _tables(a: Runs, b: Runs, value: Value) -> list[Table]:
         both = [one.scores[x] for one, x in zip((a, b), places, strict=True)]
         pooled = np.sort(np.concatenate(both, axis=1), axis=1)
         kinds.update((row, n_a) for row in map(tuple, pooled.tolist()))
-    tables: Counter[tuple[tuple[int, int], ...]] = Counter()
+    found = []
     for (pool, n), times in kinds.items():
-        added: Counter[int] = Counter()
-        for x, ways in _ways(pool, n).items():
-            added[value(x, n) - value(sum(pool) - x, len(pool) - n)] += ways
-        tables[tuple(sorted(added.items()))] += times
-    return [([x for x, _ in t], [w for _, w in t], n) for t, n in tables.items()]
-
-
-def _ways(pool: Sequence[int], n: int) -> dict[int, int]:
-    """In how many ways n of some runs have each sum."""
-    unit = gcd(*(x - pool[0] for x in pool)) or 1
-    steps = [(x - pool[0]) // unit for x in pool]  # the pool is in order
-    size = sum(steps[-n:]) + 1
-    if len(pool) * (n + 1) * size <= DENSE and comb(len(pool), n) < 2**63:
-        table = np.zeros((n + 1, size), dtype=np.int64)  # how many runs so far, and their sum
-        table[0, 0] = 1
-        for x in steps:
-            table[1:, x:] += table[:-1, : size - x]
-        sums = np.flatnonzero(table[n])
-        found = (n * pool[0] + unit * total for total in sums.tolist())  # of any size
-        return dict(zip(found, table[n, sums].tolist(), strict=True))
-    left, work = len(pool), 0
-    chosen = Counter({(0, 0): 1})  # how many runs of the scores so far, and their sum
-    for score, times in Counter(pool).items():
-        left -= times
-        more: Counter[tuple[int, int]] = Counter()
-        for (size, total), ways in chosen.items():
-            some = range(max(0, n - size - left), min(times, n - size) + 1)
-            work += len(some)
-            if work > MOST_WAYS:
-                raise TooHard(
-                    "there are too many ways to deal the runs; round scores to fewer digits, or "
-                    "test null='items'"
-                )
-            for taken in some:
-                more[size + taken, total + taken * score] += ways * comb(times, taken)
-        chosen = more
-    return {total: ways for (_, total), ways in chosen.items()}
+        total, rest = sum(pool), len(pool) - n
+        if len(set(pool)) <= 2:  # 0 and 1, as a rule: few sums
+            added: Counter[int] = Counter()
+            for x, number in ways(pool, n).items():
+                added[value(x, n) - value(total - x, rest)] += number
+            sums, weights = zip(*sorted(added.items()), strict=True)
+            found.append(Draw(sums, 1, times, weights=weights))
+        else:  # a mean: what is not 0 or 1 has no other value
+            base, slope = -value(total, rest), value(1, n) + value(1, rest)
+            found.append(Draw([slope * x for x in pool], n, times, base))
+    return found
 
 
 @dataclass(frozen=True)
 class _Deal:
     """The sum over items whose runs are dealt anew, and what was observed."""
 
-    tables: list[Table]
+    draws: list[Draw]
+    #: Whether both systems have as many runs of each item: what one gains the other does.
+    is_symmetric: bool
     alternative: str
     observed: int
     scale: int
@@ -420,10 +390,8 @@ class _Deal:
             p = reduce(Probability.plus, (tail(one, t0) for one, t0 in self._tails()))
             reason = "only the tail was computed, by tilting the law of each item's runs"
             return Solution(p, "tilted", reason)
-        share, every = self.fraction(), sum(self.tables[0][1])
-        p = Probability.of(float(share), EPS / 2)
-        if share < UNDERFLOW:
-            p = Probability.of_log(log(share.numerator) - log(share.denominator), 0.0)
+        share, every = self.fraction(), sum(self.draws[0].table().values())
+        p = Probability.of_ratio(share.numerator, share.denominator)
         reason = f"each of the {every:,} ways to deal the runs was counted"
         return Solution(p, "enumeration", reason)
 
@@ -431,24 +399,23 @@ class _Deal:
         """The exact p."""
         if not self._counts():
             return sum((one.tail_fraction(t0) for one, t0 in self._tails()), Fraction(0))
-        (values, ways, _), side = self.tables[0], EXTREMITY[self.alternative]
-        extreme = (w for x, w in zip(values, ways, strict=True) if side(x) >= side(self.observed))
-        return Fraction(sum(extreme), sum(ways))
+        table, side = self.draws[0].table(), EXTREMITY[self.alternative]
+        extreme = sum(w for x, w in table.items() if side(x) >= side(self.observed))
+        return Fraction(extreme, sum(table.values()))
 
     def _counts(self) -> bool:
-        return len(self.tables) == 1 and self.tables[0][2] == 1
+        return len(self.draws) == 1 and self.draws[0].times == 1
 
     def _tails(self) -> list[tuple[MultinomialSum, int]]:
         """Laws and the cells from which on their upper tails are what is as extreme."""
-        law, two_sided = MultinomialSum.of(self.tables), self.alternative == "two-sided"
+        law, two_sided = MultinomialSum.of(self.draws), self.alternative == "two-sided"
         high = abs(self.observed) if two_sided else self.observed
         low = -high if two_sided else high
         above = -((law.offset - high) // law.unit)
         below = law.top - (low - law.offset) // law.unit
         if two_sided and above + below <= law.top + 1:
             return [(law, 0)]
-        turned = (([-x for x in values[::-1]], ways[::-1], n) for values, ways, n in self.tables)
-        if two_sided and [*turned] == self.tables:  # every item adds x as often as -x
+        if two_sided and self.is_symmetric:
             return [(law, above)] * 2
         sides = {"less": (law, above), "greater": (law.mirrored(), below)}
         return [x for side, x in sides.items() if side != self.alternative and x[1] <= law.top]

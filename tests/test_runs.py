@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from permtest import Scores, exact_perm_test, exact_runs_test
 from permtest._errors import TooHard
-from permtest.runs import NULLS, _ways
+from permtest.null import multinomial_sum
+from permtest.null.multinomial_sum import ways
+from permtest.runs import NULLS
 from permtest.scores import Runs
 from tests import naive
 from tests.strategies import alternatives
@@ -174,11 +176,30 @@ def test_bad_runs(both, options, message):
 def test_what_is_out_of_reach_is_refused_soon(monkeypatch):
     """Scores that many runs share take as many additions as there are runs, not as scores."""
     tried = []
-    monkeypatch.setattr("permtest.runs.comb", lambda n, k: tried.append(n) or comb(n, k))
-    monkeypatch.setattr("permtest.runs.MOST_WAYS", 10_000)
+    monkeypatch.setattr(multinomial_sum, "comb", lambda n, k: tried.append(n) or comb(n, k))
+    monkeypatch.setattr(multinomial_sum, "MOST_WAYS", 10_000)
     with pytest.raises(TooHard, match="too many ways to deal the runs; round"):
-        _ways([total for total in range(20) for _ in range(60)], 600)
+        ways([total for total in range(20) for _ in range(60)], 600)
     assert len(tried) <= 10_000
+
+
+def test_ways_to_deal_are_counted_score_by_score():
+    for pool in np.random.default_rng(0).integers(-3, 4, (9, 9)).tolist():
+        assert ways(pool, 4) == Counter(map(sum, combinations(pool, 4)))
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_what_would_take_long_is_refused(begun, monkeypatch):
+    """As the message says, fewer digits can do, and swapping items does."""
+    a, b = np.random.default_rng(0).random((2, 8, 30))
+    coarse, a, b = [x.round(0) for x in (a, b)], a.round(3), b.round(3)
+    assert exact_runs_test(a, b, null="runs").error_bound < 1e-13
+    monkeypatch.setattr(multinomial_sum, "MOST_WORK", 10**6 if begun else 10**5)
+    assert exact_runs_test(*coarse, null="runs").pvalue > 0 < exact_runs_test(a, b).pvalue
+    monkeypatch.setattr(multinomial_sum, "_log_phi" if begun else "_tilt_to", None)
+    message = "likely sums take too long" if begun else "runs .* are too many"
+    with pytest.raises(TooHard, match=f"{message}; round scores .* test null='items'"):
+        exact_runs_test(a, b, null="runs")
 
 
 # ---- whom the answer is about --------------------------------------------------------------------
@@ -211,11 +232,3 @@ def test_three_runs_of_each_cannot_reach_a_usual_level(size, k):
     found = exact_runs_test(a, b, null="systems")
     assert found.pvalue == found.smallest_pvalue == 2 / comb(2 * k, k)
     assert ("p cannot be below 0.1 here" in str(found)) == (k == 3)
-
-
-@pytest.mark.parametrize("top", [1, 3, 400])
-def test_ways_to_deal_are_the_same_however_they_are_counted(monkeypatch, top):
-    pool = sorted(np.random.default_rng(top).integers(-top, top, 9, endpoint=True).tolist())
-    quick = _ways(pool, 4)
-    monkeypatch.setattr("permtest.runs.DENSE", 0)
-    assert _ways(pool, 4) == quick == Counter(map(sum, combinations(pool, 4)))

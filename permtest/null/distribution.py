@@ -61,12 +61,12 @@ class Probability(NamedTuple):
         return cls.of_product(log_value, 0.0, 1.0, error_bound + 2 * EPS * abs(log_value))
 
     @classmethod
-    def of_ratio(cls, count: int, exponent: int) -> Probability:
-        """count / 2^exponent, rounded once."""
-        p = Fraction(count, 2**exponent)
+    def of_ratio(cls, count: int, every: int) -> Probability:
+        """count / every, rounded once."""
+        p = count / every  # of any size
         if p > UNDERFLOW or count == 0:
-            return cls.of(float(p), EPS / 2)
-        return cls.of_log(log(count) - exponent * log(2.0), EPS * exponent)
+            return cls.of(p, EPS / 2)
+        return cls.of_log(log(count) - log(every), EPS * log(every))
 
     @classmethod
     def of_product(cls, high: float, low: float, factor: float, error_bound: float) -> Probability:

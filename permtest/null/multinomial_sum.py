@@ -1,25 +1,35 @@
 """Tails of a sum of independent variables that take several values each, accurate relative to p.
 
-T = sum of T_i, where T_i is the step s of its table with probability w_s / sum(w). Items with the
-same table are counted once. With K(tau) = sum_i log E exp(tau T_i), tilting moves the mass next to
-the threshold, as in `tail`, and the characteristic function of the tilted law, centred at its mean
-m, is inverted at the tail alone (Pagano and Tritchler 1983; Keich 2005):
+T = sum of T_i, where T_i is the sum of n of the steps of item i, drawn without replacement, or one
+of its steps, with probabilities in proportion to weights. Items that are alike are counted once.
+With K(tau) = sum_i log E exp(tau T_i), tilting moves the mass next to the threshold, as in `tail`,
+and the characteristic function phi of the tilted law is inverted at the tail alone (Pagano and
+Tritchler 1983; Keich 2005):
 
-    P(T >= t0) = exp(K - tau t0) / M sum_j phi(theta_j) e^(i theta_j (m - t0)) G(theta_j),
+    P(T >= t0) = exp(K - tau t0) / M sum_j phi(theta_j) e^(-i theta_j t0) G(theta_j),
 
 with theta_j = 2 pi j / M and G the sum of e^(-(tau + i theta) s) over the cells s above t0. M
 cells hold all but a negligible mass (Bernstein). Of the frequencies only those count at which |phi|
-is not negligible, some thirty as a rule; an FFT of each table finds them, and only there are the
-logarithms of phi computed to all digits.
+is not negligible, some forty as a rule; Fourier transforms of a few items find them.
+
+A draw without replacement is one of independent coins, given how many of them are heads (Chen and
+Liu 1997). Let coin k have the odds p_k / q_k = e^(tau x_k), times what is the same for all. Step by
+step, for h = 0, ..., n heads so far,
+
+    state_h <- q_k state_h + p_k f_k(state_(h - 1)),
+
+where f_k says what drawing step k does: it turns a number by e^(i theta x_k), moves cells by x_k,
+or adds to moments. So no table of all sums is needed, which is longer the more digits there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from math import exp, gcd, inf, log, prod, sqrt
+from functools import cached_property, partial
+from math import comb, exp, gcd, inf, log, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,101 +42,201 @@ from permtest.null.tail_kernels import add_up, reach
 
 #: Extended precision, where the platform has it: exponents of small p have thousands of units.
 EXTENDED = np.longdouble
-LONG_EPS = float(np.finfo(EXTENDED).eps)
+LONG_EPS, PI = float(np.finfo(EXTENDED).eps), 4 * np.arctan(EXTENDED(1))
 #: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
 CUT = 46.0
-#: Cells of the window or of a whole law, and cells of tables that are transformed, at most.
-MOST_CELLS, MOST_WORK = 2**22, 2**27
+#: Cells of the window or of a whole law, and additions of numbers: ten seconds or so.
+MOST_CELLS, MOST_WORK = 2**22, 10**9
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
-#: At so many frequencies or fewer a table is summed at each, instead of transformed.
-FEW = 512
+#: With so many frequencies or fewer no more items are looked at; with more, some AT_ONCE. Other
+#: steps handle so many items TOGETHER.
+FEW, AT_ONCE, TOGETHER = 64, 2**13, 32
+#: Additions that may be made to find in how many ways the runs of an item can be dealt.
+MOST_WAYS = 10**7
+#: Where it takes too long.
+REMEDY = "round scores to fewer digits, or test null='items'"
+
+
+class Draw(NamedTuple):
+    """Items of which each adds `base` and the sum of `n` of its steps, drawn without replacement.
+
+    With `weights` one step is drawn, with probabilities in proportion to them. Steps ascend.
+    """
+
+    steps: Sequence[int]
+    n: int = 1
+    times: int = 1
+    base: int = 0
+    weights: Sequence[int] = ()
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the largest of what it may add."""
+        return self.base + sum(self.steps[: self.n]), self.base + sum(self.steps[-self.n :])
+
+    @property
+    def at_top(self) -> int:
+        """In how many ways it adds the most."""
+        chosen = self.steps[-self.n :]
+        ties = self.steps.count(chosen[0]), chosen.count(chosen[0])
+        return self.weights[-1] if self.weights else comb(*ties)
+
+    @property
+    def every(self) -> int:
+        """The number of all ways, or the sum of the weights."""
+        return sum(self.weights) if self.weights else comb(len(self.steps), self.n)
+
+    def mirrored(self) -> Draw:
+        """What adds -x as often as this adds x."""
+        turned = [-x for x in self.steps[::-1]]
+        return self._replace(steps=turned, base=-self.base, weights=self.weights[::-1])
+
+    def table(self) -> dict[int, int]:
+        """What it may add, and in how many ways, or with which weight."""
+        if self.weights:
+            return dict(zip(self.steps, self.weights, strict=True))
+        return {self.base + x: w for x, w in ways(self.steps, self.n).items()}
+
+
+def ways(pool: Sequence[int], n: int) -> dict[int, int]:
+    """In how many ways n of some numbers have each sum."""
+    left, work = len(pool), 0
+    chosen = Counter({(0, 0): 1})  # how many are drawn so far, and their sum
+    for score, times in Counter(pool).items():
+        left -= times
+        more: Counter[tuple[int, int]] = Counter()
+        for (size, total), number in chosen.items():
+            some = range(max(0, n - size - left), min(times, n - size) + 1)
+            work += len(some)
+            if work > MOST_WAYS:
+                raise TooHard(f"there are too many ways to deal the runs; {REMEDY}")
+            for taken in some:
+                more[size + taken, total + taken * score] += number * comb(times, taken)
+        chosen = more
+    return {total: number for (_, total), number in chosen.items()}
+
+
+class _Block(NamedTuple):
+    """Items with as many steps each: these are rows, less the n-th largest of an item, a column."""
+
+    n: int
+    steps: Ints
+    weights: NDArray[Any]
+    counts: Ints
+    #: The least sum and the largest.
+    lows: Ints
+    tops: Ints
+
+    @classmethod
+    def of(cls, draws: Sequence[Draw], unit: int) -> _Block:
+        """The arrays of some items."""
+        n, own = draws[0].n, [one.weights or [1] * len(one.steps) for one in draws]
+        steps = np.array([[(x - one.steps[-n]) // unit for x in one.steps] for one in draws]).T
+        totals = np.array([sum(one.weights) or 1 for one in draws], dtype=EXTENDED)
+        weights = np.array(own, dtype=EXTENDED).T / totals
+        counts, lows, tops = [one.times for one in draws], steps[:n], steps[-n:]
+        return cls(n, steps, weights, np.array(counts), lows.sum(axis=0), tops.sum(axis=0))
+
+    def odds(self, tau: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Logarithms of the odds of the coins, less the n-th largest of an item, and that one."""
+        logs = EXTENDED(tau) * self.steps + np.log(self.weights)
+        nth = np.sort(logs, axis=0)[-self.n]
+        return logs - nth, nth
+
+    def chances(self, tau: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """p and q of the coins, in extended precision."""
+        with np.errstate(all="ignore"):
+            odds = np.exp(self.odds(tau)[0])
+            return 1 / (1 + 1 / odds), 1 / (1 + odds)
+
+    def log_mean(self, tau: float) -> NDArray[Any]:
+        """log E exp(tau T_i), without what is the same for all tau."""
+        (odds, nth), (p, q) = self.odds(tau), self.chances(tau)
+        heads = _drawn(self.n, q, np.ones_like(nth), lambda k, x: p[k] * x)
+        return np.asarray(np.log(heads) + np.logaddexp(0, odds).sum(axis=0) + self.n * nth)
+
+    def moments(self, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+        """E T_i and its variance, of coins."""
+        x, start = self.steps, np.zeros((3, self.counts.size))
+        start[0] = 1
+
+        def add(k: int, state: Floats) -> Floats:
+            drawn = p[k] * state
+            drawn[:, 2] += x[k] * (2 * drawn[:, 1] + x[k] * drawn[:, 0])
+            drawn[:, 1] += x[k] * drawn[:, 0]
+            return np.asarray(drawn)
+
+        one, first, second = _drawn(self.n, q, start, add)
+        return np.asarray(first / one), np.maximum(second / one - (first / one) ** 2, 0)
+
+    def cells(self, i: int, p: Floats, q: Floats, m: int) -> Floats:
+        """The law of T_i of item i, modulo m."""
+        size, steps = int(min(self.tops[i] - self.lows[i] + 1, m)), self.steps[:, i].tolist()
+        start = np.zeros(size)
+        start[-int(self.lows[i]) % size] = 1
+        found = _drawn(self.n, q[:, i], start, lambda k, x: p[k, i] * np.roll(x, steps[k], -1))
+        return np.asarray(found / found.sum())
+
+
+def _drawn(n: int, q: NDArray[Any], start: NDArray[Any], draw: Callable[..., Any]) -> NDArray[Any]:
+    """The state after all steps with n heads; with as many heads as can still become n."""
+    state, size = np.zeros((n + 1, *start.shape), start.dtype), len(q)
+    state[0], numbers = start, state.view(q.dtype)  # real ones
+    for k in range(size):
+        low, high = max(n - size + k + 1, 0), min(k + 1, n)
+        first = max(low, 1)
+        drawn = draw(k, state[first - 1 : high])
+        numbers[low : high + 1] *= q[k]
+        state[first : high + 1] += drawn
+    return np.asarray(state[n])
+
+
+def _turned(n: int, p: NDArray[Any], q: NDArray[Any], turns: NDArray[Any]) -> NDArray[Any]:
+    """The mean of the product of the turns of the steps that are drawn, at each frequency."""
+    drawn, heads = p[..., None] * turns, _drawn(n, q, np.ones_like(p[0]), lambda k, x: p[k] * x)
+    found = _drawn(n, q[..., None], np.ones_like(drawn[0]), lambda k, x: drawn[k] * x)
+    return np.asarray(found / heads[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class MultinomialSum:
-    """The law of T, a sum of independent items with tables of several steps."""
+    """The law of T, in units of S = offset + unit T."""
 
-    steps: Ints
-    weights: Sequence[int]
-    starts: Ints
-    counts: Ints
-    offset: int = 0
-    unit: int = 1
+    draws: Sequence[Draw]
+    blocks: Sequence[_Block]
+    offset: int
+    unit: int
+    #: The largest value.
+    top: int
 
     @classmethod
-    def of(cls, tables: Sequence[tuple[Sequence[int], Sequence[int], int]]) -> MultinomialSum:
-        """Tables of (values, weights, number of items); values are integers of any sign."""
-        offset = sum(min(values) * n for values, _, n in tables)
-        kept = [table for table in tables if max(table[0]) > min(table[0])]
-        moved = [[x - low for x in values] for values, _, _ in kept for low in [min(values)]]
-        unit = gcd(*(x for steps in moved for x in steps)) or 1
-        counts = [n for _, _, n in kept]
-        top = sum(max(steps) // unit * n for steps, n in zip(moved, counts, strict=True))
+    def of(cls, draws: Sequence[Draw]) -> MultinomialSum:
+        """Of items of all sorts; steps are integers of any sign."""
+        ends = [one.ends for one in draws]
+        offset = sum(low * one.times for (low, _), one in zip(ends, draws, strict=True))
+        unit = gcd(*(x - one.steps[0] for one in draws for x in one.steps)) or 1
+        spans = [(high - low) // unit for low, high in ends]
+        top = sum(span * one.times for span, one in zip(spans, draws, strict=True))
         if top >= 2**52:
             raise TooHard(f"sums have about {float(top):.1g} possible values, too many to invert")
-        steps = np.array([x // unit for steps in moved for x in steps], dtype=np.int64)
-        starts = np.cumsum([0, *map(len, moved)], dtype=np.intp)[:-1]
-        weights = [w for _, some, _ in kept for w in some]
-        return cls(steps, weights, starts, np.array(counts, dtype=np.int64), offset, unit)
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """How many steps each table has."""
-        return np.diff(self.starts, append=self.steps.size).astype(np.intp)
-
-    @property
-    def parts(self) -> list[tuple[int, int]]:
-        """Where each table starts, and where it ends."""
-        return list(zip(self.starts.tolist(), (self.starts + self.sizes).tolist(), strict=True))
-
-    @cached_property
-    def tops(self) -> Ints:
-        """The largest step of each table."""
-        return np.asarray(np.maximum.reduceat(self.steps, self.starts))
-
-    @cached_property
-    def top(self) -> int:
-        """The largest value of T."""
-        return int(self.tops @ self.counts)
-
-    @cached_property
-    def _log_shares(self) -> NDArray[Any]:
-        """Logarithms of the probabilities of all steps, in extended precision."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._shares))
-
-    @cached_property
-    def _shares(self) -> NDArray[Any]:
-        """The probabilities of all steps, in extended precision."""
-        if sum(self.weights) < 2**63:
-            whole = np.array(self.weights, dtype=np.int64)
-            return np.asarray(whole.astype(EXTENDED) / np.repeat(self._sum(whole), self.sizes))
-        totals = [sum(self.weights[a:b]) for a, b in self.parts for _ in range(a, b)]
-        return np.array([*map(_long_ratio, self.weights, totals)], dtype=EXTENDED)
+        # Those that vary most come first: they tell which frequencies count.
+        varied = sorted(zip(draws, spans, strict=True), key=lambda x: -x[0].times * x[1] ** 2)
+        alike: defaultdict[Any, list[Draw]] = defaultdict(list)
+        for one in (one for one, span in varied if span):
+            alike[one.n, len(one.steps)].append(one)
+        parts = (x[i : i + TOGETHER] for x in alike.values() for i in range(0, len(x), TOGETHER))
+        blocks = [_Block.of(part, unit) for part in parts]
+        return cls(draws, blocks, offset, unit, top)
 
     def mirrored(self) -> MultinomialSum:
         """The law of top - T."""
-        return replace(self, steps=np.repeat(self.tops, self.sizes) - self.steps)
+        return MultinomialSum.of([one.mirrored() for one in self.draws])
 
     @cached_property
-    def mean(self) -> float:
-        """The expectation of T."""
-        return float(self._sum(self._shares * self.steps) @ self.counts)
-
-    @cached_property
-    def deviation(self) -> float:
-        """The standard deviation of T."""
-        return sqrt(self._moments(self._shares)[1])
-
-    def _sum(self, values: NDArray[Any]) -> NDArray[Any]:
-        return np.add.reduceat(values, self.starts, axis=-1)
-
-    def _moments(self, shares: NDArray[Any]) -> tuple[NDArray[Any], float]:
-        """The mean of each table, and the variance of T, under some probabilities."""
-        means = self._sum(shares * self.steps)
-        centred = self.steps - np.repeat(means, self.sizes)
-        return means, float(self._sum(shares * centred**2) @ self.counts)
+    def flat(self) -> _Tilt:
+        """The law as it is."""
+        return _tilted(self, 0.0)
 
     def tail(self, t0: int) -> Probability:
         """P(T >= t0), with a bound on its relative error; TooHard where that would take long."""
@@ -134,33 +244,29 @@ class MultinomialSum:
             return CERTAIN
         if t0 > self.top:
             return IMPOSSIBLE
-        if t0 == self.top:  # every item takes its largest step
-            logs = self._log_shares[self.steps == np.repeat(self.tops, self.sizes)]
-            total, each = logs @ self.counts, 2 * abs(logs) + 4
-            high, error = float(total), LONG_EPS * float(each @ self.counts)
-            return Probability.of_product(high, float(total - high), 1.0, error)
-        if t0 >= self.mean:
+        if t0 == self.top:  # every item adds the most that it can
+            count = prod(one.at_top**one.times for one in self.draws)
+            return Probability.of_ratio(count, prod(one.every**one.times for one in self.draws))
+        if t0 >= self.flat.mean:
             return _inverted(self, t0)
         low = self.mirrored().tail(self.top - t0 + 1)
         return low.complement() if low.value < 0.9 else _inverted(self, t0)
 
     def tail_fraction(self, t0: int) -> Fraction:
         """P(T >= t0) as a fraction: tables are polynomials, packed into integers (MemoryError)."""
-        if t0 <= 0:
-            return Fraction(1)
-        numbers, tables = self.counts.tolist(), [self.weights[a:b] for a, b in self.parts]
-        total = prod(sum(table) ** n for table, n in zip(tables, numbers, strict=True))
+        total = prod(one.every**one.times for one in self.draws)
         bits = total.bit_length() + 1
         if bits * (self.top + 1) > MOST_BITS:
             raise MemoryError(
                 f"the exact fraction needs integers of {bits * (self.top + 1):,} bits, more than "
                 f"{MOST_BITS:,}; pvalue is accurate to its error_bound"
             )
-        ways, steps = 1, self.steps.tolist()
-        for (start, end), n in zip(self.parts, numbers, strict=True):
-            ways *= sum(self.weights[j] << (bits * steps[j]) for j in range(start, end)) ** n
+        ways = 1
+        for one in self.draws:
+            cells = {(x - one.ends[0]) // self.unit: w for x, w in one.table().items()}
+            ways *= sum(w << (bits * x) for x, w in cells.items()) ** one.times
         # Modulo 2^bits - 1 the digits of what lies above t0 add up.
-        return Fraction((ways >> (bits * t0)) % ((1 << bits) - 1), total)
+        return Fraction((ways >> (bits * max(t0, 0))) % ((1 << bits) - 1), total)
 
     def distribution(self, scale: int = 1) -> LatticeDistribution:
         """The whole law of S / scale, each probability accurate absolutely."""
@@ -172,174 +278,130 @@ class MultinomialSum:
             )
         padded = 1 << (2 * size - 1).bit_length()
         product = np.ones(padded // 2 + 1, dtype=np.complex128)
-        for (start, end), n in zip(self.parts, self.counts.tolist(), strict=True):
-            shares = self._shares[start:end].astype(np.float64)
-            product *= np.fft.rfft(_dense(self.steps[start:end], shares, padded)) ** n
-        noise = 4 * EPS * log(padded + 1.0) * sqrt(float(self.counts.sum()) + 1)
+        for block, p, q in self.flat.blocks:
+            for i, n in enumerate(block.counts.tolist()):
+                product *= np.fft.rfft(block.cells(i, p, q, padded), padded) ** n
+        noise = 4 * EPS * log(padded + 1.0) * sqrt(1 + sum(one.times for one in self.draws))
         cells = np.fft.irfft(product, padded)[:size]
         cells[cells < noise] = 0.0
         return LatticeDistribution(self.offset, self.unit, cells, noise, scale)
 
 
-@lru_cache(maxsize=1000)
-def _long_ratio(weight: int, total: int) -> Any:
-    """Their ratio in extended precision."""
-    share = Fraction(weight, total)
-    high = float(share)
-    return EXTENDED(high) + EXTENDED(float(share - Fraction(high)))
-
-
-def _dense(steps: Ints, shares: Floats, m: int) -> Floats:
-    """A table as an array of m cells, steps modulo m."""
-    cells = np.bincount((steps % m).astype(np.intp), shares, minlength=m)
-    return cells.astype(np.float64, copy=False)
-
-
 class _Tilt(NamedTuple):
-    """A tilt, the tilted probabilities, the mean of each table, and the variance of T."""
+    """A tilt, p and q of blocks, and the mean and the variance of T."""
 
     tau: float
-    shares: NDArray[Any]
-    means: NDArray[Any]
+    blocks: list[tuple[_Block, Floats, Floats]]
+    mean: float
     variance: float
 
 
 def _tilted(law: MultinomialSum, tau: float) -> _Tilt:
-    logs = law._log_shares + EXTENDED(tau) * law.steps
-    logs = logs - np.repeat(np.maximum.reduceat(logs, law.starts), law.sizes)
-    shares = np.exp(logs)
-    shares = shares / np.repeat(law._sum(shares), law.sizes)
-    return _Tilt(tau, shares, *law._moments(shares))
+    blocks, mean, variance = [], 0.0, 0.0
+    for block in law.blocks:
+        p, q = (x.astype(np.float64) for x in block.chances(tau))
+        blocks.append((block, p, q))
+        means, variances = block.moments(p, q)
+        mean += float((means - block.lows) @ block.counts)
+        variance += float(variances @ block.counts)
+    return _Tilt(tau, blocks, mean, variance)
 
 
 def _tilt_to(law: MultinomialSum, t0: int) -> _Tilt:
     """Newton's method, within bounds, for the tilt with mean t0, at least 1 / deviation or so."""
-    least = 1.0 / max(law.deviation, 1e-3)
-    found = _tilted(law, least)
+    deviation = max(sqrt(law.flat.variance), 1e-3)
+    found = _tilted(law, 1.0 / deviation)
     # Where a giant step is very rare, the tilt may move the mean far beyond t0.
-    while float(found.means @ law.counts) - t0 > 8 * law.deviation:
+    while found.mean - t0 > 8 * deviation:
         found = _tilted(law, found.tau / 2)
-    if float(found.means @ law.counts) >= t0:
-        return found
-    low, high = least, inf
+    low, high, narrowest = 0.0, inf, min(int((x.tops - x.lows).min()) for x in law.blocks)
     for _ in range(200):
-        gap = t0 - float(found.means @ law.counts)
-        if abs(gap) <= 1e-6 * max(sqrt(found.variance), 1e-6):
+        gap, near = t0 - found.mean, 1e-3 * max(sqrt(found.variance), 1e-6)
+        # Beyond 600 nearly all of the mass is at the top.
+        if abs(gap) <= near or (gap < 0 and low == 0) or found.tau * narrowest > 600:
             break
         low, high = (found.tau, high) if gap > 0 else (low, found.tau)
         step = found.tau + gap / max(found.variance, 1e-300)
         inside = low < step < min(high, 2 * found.tau + 1)
         found = _tilted(law, step if inside else (2 * low if high == inf else (low + high) / 2))
-        if found.tau * float(law.tops.min()) > 600:
-            break  # nearly all of the mass is at the top
     return found
 
 
 def _inverted(law: MultinomialSum, t0: int) -> Probability:
     """P(T >= t0) for a t0 that is not far below the mean, by inversion of the tilted law."""
+    size = sum(one.steps.size * one.n for one in law.blocks)
+    if FEW * size > MOST_WORK:
+        raise TooHard(f"the runs of different items are too many; {REMEDY}")
     tilt = _tilt_to(law, t0)
-    centred = law.steps - np.repeat(tilt.means, law.sizes)
-    ahead = tilt.means @ law.counts - t0  # of the threshold, in extended precision
-    exponent, error = _exponent(law, tilt, centred, ahead)
-    far = abs(float(ahead)) + reach(CUT, tilt.variance, inf, float(np.abs(centred).max())) + 1
+    longest = max(float((one.tops - one.lows).max()) for one in law.blocks)
+    far = abs(tilt.mean - t0) + reach(CUT, tilt.variance, inf, longest) + 1
     m = int(min(law.top + 1, 2 * far + 4))
     unit = 1 << max(m.bit_length() - 4, 0)
     m = -(-m // unit) * unit  # a length that a Fourier transform takes quickly
     if m > MOST_CELLS:
-        raise TooHard(
-            f"the sums have some {m:,} likely values, more than {MOST_CELLS:,}; round scores to "
-            "fewer digits"
-        )
+        raise TooHard(f"the sums have some {m:,} likely values, more than {MOST_CELLS:,}; {REMEDY}")
     r = law.top - t0 + 1 if m > law.top else m // 2
-    which, left_out = _frequencies(law, tilt, m)
-    shares, steps = tilt.shares.astype(np.float64), centred.astype(np.float64)
-
-    def log_phi(j: Ints) -> tuple[Any, Floats]:
-        logs, off = _log_phi(law, shares, steps, j, m)
-        turn = 2 * np.pi * j / m * float(ahead)
-        return logs @ law.counts + 1j * turn, off @ law.counts + EPS * (8 + 4 * np.abs(turn))
-
-    factor, rough = add_up(log_phi, which, m, r, tilt.tau, law.steps.size)
+    # Sums are those of steps less the n-th largest, which alone would exceed the threshold by
+    ahead = -t0 - sum(int(one.lows @ one.counts) for one in law.blocks)
+    turns = np.exp(2j * PI / m * np.arange(m))
+    which, left_out = _frequencies(tilt, m, turns.astype(np.complex128))
+    log_phi = partial(_log_phi, tilt, ahead, m, turns)
+    each = 8 * max(one.steps.size for one in law.blocks)
+    factor, rough = add_up(log_phi, which, m, r, tilt.tau, each)
     rough += left_out + 2 * exp(-CUT)
     if not factor > 4 * rough:
         raise TooHard("the tail is lost in the rounding of its own inversion")
+    exponent, error = _exponent(tilt, t0)
     error += rough / (factor - rough) + 16 * EPS
     high = float(exponent)
     return Probability.of_product(high, float(exponent - EXTENDED(high)), factor, error)
 
 
-def _exponent(
-    law: MultinomialSum, tilt: _Tilt, centred: NDArray[Any], ahead: Any
-) -> tuple[Any, float]:
-    """K(tau) - tau t0 without cancellation between items, and a bound on its error."""
-    x = EXTENDED(tilt.tau) * centred
-    with np.errstate(over="ignore"):
-        terms = law._shares * np.expm1(np.minimum(x, EXTENDED(11000)))
-    sums = law._sum(terms)
-    logs = x + law._log_shares
-    top = np.maximum.reduceat(logs, law.starts)
-    direct = top + np.log(law._sum(np.exp(logs - np.repeat(top, law.sizes))))
-    small = np.abs(sums) < 0.5
-    each = np.where(small, np.log1p(np.where(small, sums, 0)), direct)
-    off = np.where(small, law._sum(np.abs(terms)), np.abs(direct) + 1)
-    exponent = each @ law.counts + EXTENDED(tilt.tau) * ahead
-    moved = float(np.abs(tilt.means) @ law.counts) * tilt.tau  # what rounds in `ahead`
-    return exponent, 16 * LONG_EPS * (float(off @ law.counts) + moved + abs(float(exponent)))
+def _exponent(tilt: _Tilt, t0: int) -> tuple[Any, float]:
+    """K(tau) - tau t0, and a bound on its error."""
+    exponent, off = -EXTENDED(tilt.tau) * t0, tilt.tau * t0
+    for block, *_ in tilt.blocks:
+        moved = EXTENDED(tilt.tau) * block.lows
+        each = block.log_mean(tilt.tau) - block.log_mean(0.0) - moved
+        exponent += each @ block.counts
+        off += float((np.abs(each) + np.abs(moved) + len(block.steps)) @ block.counts)
+    return exponent, 4 * LONG_EPS * off
 
 
-def _frequencies(law: MultinomialSum, tilt: _Tilt, m: int) -> tuple[Ints, float]:
+def _frequencies(tilt: _Tilt, m: int, turns: NDArray[Any]) -> tuple[Ints, float]:
     """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
-    half, shares = m // 2 + 1, tilt.shares.astype(np.float64)
-    alive = np.arange(half, dtype=np.int64)
-    logs = np.zeros(alive.size)
-    centred = law.steps - np.repeat(tilt.means, law.sizes)
-    spread = law._sum(tilt.shares * centred**2).astype(np.float64) * law.counts
-    order = np.argsort(-spread)
-    work, parts, waves = 0, law.parts, np.exp(2j * np.pi / m * np.arange(m))
-    for number in order.tolist():
-        part = slice(*parts[number])
-        size = part.stop - part.start
-        if alive.size * size <= 4 * m or alive.size <= FEW:
-            turns = law.steps[part] % m * alive[:, None] % m
-            modulus = np.abs(waves[turns] @ shares[part])
-            work += alive.size * size
-        else:
-            modulus = np.abs(np.fft.rfft(_dense(law.steps[part], shares[part], m)))[alive]
-            work += m
-        with np.errstate(divide="ignore"):
-            logs = logs + law.counts[number] * np.log(modulus + 4 * EPS)
-        kept = logs > -CUT
-        alive, logs = alive[kept], logs[kept]
-        if work > MOST_WORK:
-            raise TooHard(
-                f"{law.counts.size:,} different items have {m:,} likely sums; that takes too long"
-            )
+    half = m // 2 + 1
+    alive, logs, work = np.arange(half), np.zeros(half), 0
+    for block, p, q in tilt.blocks:
+        row, size = 0, len(p) * block.n
+        while row < block.counts.size and alive.size > FEW:
+            some = slice(row, row + max(AT_ONCE // alive.size, 1))
+            counts, span = block.counts[some], min(int(block.tops[row] - block.lows[row]), m)
+            many = alive.size > AT_ONCE
+            work += 8 * m + size * span if many else alive.size * size * counts.size
+            if work > MOST_WORK:
+                raise TooHard(f"the {m:,} likely sums take too long; {REMEDY}")
+            if many:
+                modulus = np.abs(np.fft.rfft(block.cells(row, p, q, m), m))[None, alive]
+            else:
+                turned = turns[block.steps[:, some, None] % m * alive % m]
+                modulus = np.abs(_turned(block.n, p[:, some], q[:, some], turned))
+            off = EPS * (4 * sqrt(m) * log(m + 1) + 8 * size)
+            logs, row = logs + counts @ np.log(modulus + off), row + counts.size
+            alive, logs = alive[logs > -CUT], logs[logs > -CUT]
     return alive, half * exp(-CUT) / m * (2.0 + 2.0 / tilt.tau)
 
 
 def _log_phi(
-    law: MultinomialSum, shares: Floats, centred: Floats, j: Ints, m: int
+    tilt: _Tilt, ahead: int, m: int, turns: NDArray[Any], j: Ints
 ) -> tuple[NDArray[np.complex128], Floats]:
-    """log phi of each table at some frequencies, centred, and bounds on their errors."""
-    # Near 0 what is small is computed as such: 1 - Re phi by sines of half angles, and the
-    # imaginary part without its first-order term, which is 0 at the mean.
-    theta = (2 * np.pi * j / m)[:, None]
-    x = theta * centred
-    near = np.abs(x) < 0.5
-    square = x * x
-    series = 1 - square / 156  # of sin(x) - x
-    for product in (110, 72, 42, 20):
-        series = 1 - square / product * series
-    series *= -x * square / 6
-    down = -2 * np.sin(x / 2) ** 2
-    real = law._sum(shares * down)
-    wide = ~np.logical_and.reduceat(near | (np.abs(x) < 2), law.starts, axis=1)
-    imaginary = law._sum(shares * np.where(near, series, np.sin(x) - x))
-    # Near 0 the square of the modulus has lost what the modulus has not.
-    modulus = np.maximum(np.hypot(1 + real, imaginary), EPS)
-    excess = 2 * real + real**2 + imaginary**2
-    logs = np.where(excess < -0.5, np.log(modulus), 0.5 * np.log1p(np.maximum(excess, -0.5)))
-    value = logs + 1j * np.arctan2(imaginary, 1 + real)
-    off = 8 * EPS * (law._sum(shares * (np.abs(down) + np.abs(x) ** 3 / 6)))
-    off = np.where(wide, 8 * EPS * (1 + np.abs(law._sum(shares * np.abs(x)))), off)
-    return value, off / modulus
+    """log phi e^(-i theta t0) at some frequencies, and bounds on its error."""
+    total, error = 2j * PI / m * (j * (ahead % m) % m), np.zeros(j.size)
+    for block, *_ in tilt.blocks:
+        p, q = block.chances(tilt.tau)
+        found = _turned(block.n, p, q, turns[block.steps[..., None] % m * j % m])
+        modulus = np.maximum(np.abs(found), EPS)
+        total = total + block.counts @ (np.log(modulus) + 1j * np.angle(found))
+        error = error + block.counts @ (LONG_EPS * (4 + 2 * len(p)) / modulus)
+    total = total.real + 1j * (total.imag % (2 * PI))
+    return total.astype(np.complex128), error + EPS * (8 + np.abs(total.real))

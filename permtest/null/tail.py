@@ -47,12 +47,14 @@ from permtest.null.distribution import (
     from_widths,
 )
 from permtest.null.enumeration import QUICK, can_halve, count_tail
-from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS, MOST_WORK
+from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 PATIENCE = 6 * 10**9
 #: Widths and cells that NumPy takes together in the time of a look; and additions in that of one.
 IN_NUMPY, COSINE = 200, 10
+#: Widths times frequencies that NumPy may look at.
+MOST_WORK = 2**27
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
@@ -239,7 +241,7 @@ def is_countable(law: TwoPointSum, t0: int) -> bool:
 
 def tail_counted(law: TwoPointSum, t0: int) -> Probability:
     """P(T >= t0) from the number of labellings, in integers."""
-    return Probability.of_ratio(count_tail(law, t0), law.n_informative)
+    return Probability.of_ratio(count_tail(law, t0), 2**law.n_informative)
 
 
 @_by_symmetry

@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 
 from permtest.null.distribution import Probability, TwoPointSum, count_values, from_widths
+from permtest.null.multinomial_sum import Draw, MultinomialSum
 
 
 def law_of(widths) -> TwoPointSum:
@@ -14,6 +15,15 @@ def law_of(widths) -> TwoPointSum:
     huge = max(map(int, widths), default=0) >= 2**62
     widths = np.array(widths, dtype=object if huge else np.int64)
     return from_widths(len(widths), *count_values(widths))
+
+
+def sum_of(tables) -> MultinomialSum:
+    """The law of a sum of tables: values, weights, and how many items are like that."""
+    draws = []
+    for values, weights, n in tables:
+        steps, weights = zip(*sorted(zip(values, weights, strict=True)), strict=True)
+        draws.append(Draw(steps, 1, n, 0, weights))
+    return MultinomialSum.of(draws)
 
 
 def counted(law: TwoPointSum) -> Callable[[int], Fraction]:

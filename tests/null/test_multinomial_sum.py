@@ -1,8 +1,10 @@
 """Sums of variables with several values: tails as sure as fractions say, and far beyond them."""
 
+from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import comb, log
+from itertools import combinations
+from math import comb, log, prod
 
 import numpy as np
 import pytest
@@ -10,33 +12,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from permtest._errors import TooHard
-from permtest.null.multinomial_sum import MultinomialSum
+from permtest.null.multinomial_sum import Draw, MultinomialSum
 from tests import naive
-from tests.null import relative_error
-
-VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=5, unique=True)
-TABLES = st.lists(
-    st.tuples(VALUES, st.lists(st.integers(1, 9), min_size=5, max_size=5), st.integers(1, 4)),
-    min_size=1,
-    max_size=4,
-)
+from tests.null import relative_error, sum_of
 
 
-def tables_of(drawn):
-    return [(values, weights[: len(values)], n) for values, weights, n in drawn]
+@st.composite
+def some_draws(draw):
+    """Tables, and numbers some of which are drawn."""
+    steps, found = st.lists(st.integers(-9, 9), min_size=2, max_size=7).map(sorted), []
+    for _ in range(draw(st.integers(1, 4))):
+        some, times, base = draw(steps), draw(st.integers(1, 2)), draw(st.integers(-3, 3))
+        found.append(Draw(some, draw(st.integers(1, len(some) - 1)), times, base))
+        if draw(st.booleans()):
+            some = sorted(set(some))
+            weights = draw(st.lists(st.integers(1, 9), min_size=len(some), max_size=len(some)))
+            found[-1] = Draw(some, 1, times, 0, weights)
+    return found
 
 
-@given(TABLES, st.data())
-def test_tails_are_those_of_fractions(drawn, data):
-    tables = tables_of(drawn)
-    law = MultinomialSum.of(tables)
-    whole = naive.convolve(
-        [
-            {x: Fraction(w, sum(weights)) for x, w in zip(values, weights, strict=True)}
-            for values, weights, n in tables
-            for _ in range(n)
-        ]
-    )
+def law_by_hand(one):
+    """All draws, one after the other."""
+    weights = one.weights or [1] * len(one.steps)
+    ways = Counter()
+    for some in combinations(range(len(one.steps)), one.n):
+        ways[one.base + sum(one.steps[i] for i in some)] += prod(weights[i] for i in some)
+    return {x: Fraction(w, ways.total()) for x, w in ways.items()}
+
+
+@given(some_draws(), st.data())
+def test_tails_are_those_of_fractions(draws, data):
+    law = MultinomialSum.of(draws)
+    whole = naive.convolve([law_by_hand(one) for one in draws for _ in range(one.times)])
     t0 = data.draw(st.integers(-1, law.top + 2))
     least = law.offset + law.unit * t0
     exact = sum((p for x, p in whole.items() if x >= least), Fraction(0))
@@ -59,14 +66,14 @@ def hypergeometric(m, n):
 def test_tails_of_many_items_have_twelve_digits(deviations):
     rng = np.random.default_rng(0)
     sizes = np.bincount(rng.binomial(8, rng.random(300)), minlength=9).tolist()
-    law = MultinomialSum.of([(*hypergeometric(m, 4), n) for m, n in enumerate(sizes) if n])
-    t0 = int(min(law.mean + deviations * law.deviation, law.top - 3))
+    law = sum_of([(*hypergeometric(m, 4), n) for m, n in enumerate(sizes) if n])
+    t0 = int(min(law.flat.mean + deviations * law.flat.variance**0.5, law.top - 3))
     exact, p = law.tail_fraction(t0), law.tail(t0)
     assert relative_error(p, exact) <= min(p.error_bound + 2**-52, 1e-12)
 
 
 def test_tails_below_the_smallest_float_keep_their_logarithm():
-    law = MultinomialSum.of([([0, 1, 2], [1, 2, 1], 5000)])
+    law = sum_of([([0, 1, 2], [1, 2, 1], 5000)])
     # All of 5000 draws at 2 have the probability 4^-5000, and one less 10000 times that.
     assert law.tail(10_000).log == pytest.approx(-5000 * log(4), rel=1e-14)
     assert law.tail(9_999).log == pytest.approx(-5000 * log(4) + log(10_001), rel=1e-14)
@@ -81,7 +88,7 @@ def test_tails_below_the_smallest_float_keep_their_logarithm():
 def test_a_giant_step_that_is_next_to_impossible():
     """A tilt of one over the deviation moves nearly all of the mass there."""
     rare = ([0, 1003, 1050, 101_000], [9, 1, 10**25, 10**6], 1)
-    law = MultinomialSum.of([([0, 5], [1, 1], 27), rare])
+    law = sum_of([([0, 5], [1, 1], 27), rare])
     for t0 in (1108, 1130):
         exact, p = law.tail_fraction(t0), law.tail(t0)
         assert abs(Fraction(p.value) - exact) <= Fraction(float(p.error_bound)) * exact
@@ -90,10 +97,10 @@ def test_a_giant_step_that_is_next_to_impossible():
 
 def test_what_is_out_of_reach_is_refused():
     with pytest.raises(TooHard, match="too many to invert"):
-        MultinomialSum.of([([0, 2**53, 1], [1, 1, 1], 4)])
-    wide = MultinomialSum.of([([0, 2**40, 2**39 + 1], [1, 1, 1], 100)])
+        sum_of([([0, 2**53, 1], [1, 1, 1], 4)])
+    wide = sum_of([([0, 2**40, 2**39 + 1], [1, 1, 1], 100)])
     with pytest.raises(TooHard, match="fewer digits"):
-        wide.tail(int(wide.mean))
+        wide.tail(int(wide.flat.mean))
     with pytest.raises(MemoryError, match="cells"):
         wide.distribution()
     with pytest.raises(MemoryError, match="bits"):
