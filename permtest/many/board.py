@@ -286,15 +286,6 @@ class Leaderboard(Shown):
             found.append({key: row[key] for key in titles})
         return found
 
-    def to_frame(self) -> Any:
-        """All tests as a pandas DataFrame, one row for each pair."""
-        import pandas as pd
-
-        names = np.array(self.systems, dtype=object)
-        found = {"first": names[self.first], "second": names[self.second]}
-        arrays = ("statistic", "pvalue", "log10_pvalue", "error_bound", "n_informative", "method")
-        return pd.DataFrame(found | {x: getattr(self, x) for x in (*arrays, "adjusted", "differs")})
-
     @property
     def titles(self) -> dict[str, str]:
         """The headings of the columns of `rows`."""
