@@ -333,7 +333,8 @@ def _right(table: Table, said: Said) -> Said:
 
 def _free(table: Table, said: Said) -> list[str]:
     """The columns that are declared as nothing."""
-    roles = (*ROLES, "gold", "ids", *["systems"] * ("system" not in said))
+    wide, named = "system" not in said, isinstance(said.get("gold"), str | int)
+    roles = (*ROLES, "ids", *["gold"] * named, *["systems"] * wide)
     taken = [table.named(y) for x in roles for y in tables.listed(said.get(x))]
     return [x for x in table.names if x not in taken]
 

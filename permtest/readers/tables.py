@@ -73,11 +73,10 @@ class ReadError(ValueError):
     For example:  permtest compare a.csv --metric f1
     """
 
-    many = False
-
     def __init__(self, problem: str, columns: Columns | None = None, proposal: Any = None) -> None:
         super().__init__(problem)
         self.problem, self.columns, self.proposal = problem, columns or {}, proposal
+        self.many = False
 
     def __str__(self) -> str:
         given = dict(self.proposal or {})
