@@ -40,8 +40,9 @@ from permtest._jit import Floats, Ints
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribution, Probability
 from permtest.null.tail_kernels import add_up, reach
 
-#: Extended precision, where the platform has it: exponents of small p have thousands of units.
-EXTENDED = np.longdouble
+#: Extended precision, for large exponents; not where it lacks its functions, as in browsers.
+GOOD = abs(np.log(np.exp(TRIED := np.longdouble(0.7))) - TRIED) < 8 * np.finfo(TRIED).eps
+EXTENDED: Any = np.longdouble if GOOD else np.float64
 LONG_EPS, PI = float(np.finfo(EXTENDED).eps), 4 * np.arctan(EXTENDED(1))
 #: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
 CUT = 46.0
@@ -132,7 +133,7 @@ class _Block(NamedTuple):
     def of(cls, draws: Sequence[Draw], unit: int) -> _Block:
         """The arrays of some items."""
         n, own = draws[0].n, [one.weights or [1] * len(one.steps) for one in draws]
-        steps = np.array([[(x - one.steps[-n]) // unit for x in one.steps] for one in draws]).T
+        steps = np.array([[(x - y.steps[-n]) // unit for x in y.steps] for y in draws], np.int64).T
         totals = np.array([sum(one.weights) or 1 for one in draws], dtype=EXTENDED)
         weights = np.array(own, dtype=EXTENDED).T / totals
         counts, lows, tops = [one.times for one in draws], steps[:n], steps[-n:]
@@ -371,7 +372,7 @@ def _exponent(tilt: _Tilt, t0: int) -> tuple[Any, float]:
 def _frequencies(tilt: _Tilt, m: int, turns: NDArray[Any]) -> tuple[Ints, float]:
     """The frequencies up to m / 2 at which |phi| counts, and what the others add at most."""
     half = m // 2 + 1
-    alive, logs, work = np.arange(half), np.zeros(half), 0
+    alive, logs, work = np.arange(half, dtype=np.int64), np.zeros(half), 0
     for block, p, q in tilt.blocks:
         row, size = 0, len(p) * block.n
         while row < block.counts.size and alive.size > FEW:
