@@ -342,7 +342,7 @@ def _inverted(law: MultinomialSum, t0: int) -> Probability:
     if m > MOST_CELLS:
         raise TooHard(f"the sums have some {m:,} likely values, more than {MOST_CELLS:,}; {REMEDY}")
     r = law.top - t0 + 1 if m > law.top else m // 2
-    # Sums are those of steps less the n-th largest, which alone would exceed the threshold by
+    # T - t0 is this and the steps that are drawn, which are less the n-th largest of their item.
     ahead = -t0 - sum(int(one.lows @ one.counts) for one in law.blocks)
     turns = np.exp(2j * PI / m * np.arange(m))
     which, left_out = _frequencies(tilt, m, turns.astype(np.complex128))
