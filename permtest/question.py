@@ -156,7 +156,7 @@ class Question:
 
     def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
-        if self.measure is None:  # in one go: ties are judged by the median of all values
+        if self.measure is None:  # all at once: what is a tie depends on the median of all values
             values = (self.exact(x) for part in parts for x in part.tolist())
             return at_least(values, self.statistic)
         found, least = [], float(self.least)
@@ -349,6 +349,8 @@ def ask(
     if clusters is not None:
         data = data.clustered(clusters)
     how |= {"names": data.systems, "score": data.score}
+    declared = data.higher_is_better
+    how["higher_is_better"] = entry.higher_is_better if declared is None else declared
     how["n_entries"] = None if data.clusters is None else len(data)
     return _ask_of_measure(data, entry, how) if entry.hits else _ask_of_scores(data, entry, how)
 
@@ -376,7 +378,7 @@ def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any
             f"statistic={entry.name!r} takes one score for each entry, but there are "
             f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
-    h, scale, upper = how["h"], data.scale, data.higher_is_better
+    h, scale = how["h"], data.scale
     arrays = data.arrays if data.clusters is None else data.units.arrays
     off = Fraction(sum(data.tolerance or ()) * (1 + 1e-12))
     tolerance = ceil(2 * off * scale)  # two sums are compared, each of which may be off
@@ -399,14 +401,12 @@ def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any
         divisor=divisor,
         tolerance=tolerance,
         reading=data.reading,
-        higher_is_better=entry.higher_is_better if upper is None else upper,
         **how,
     )
 
 
 def _ask_of_measure(data: Scores, entry: statistics.Statistic, how: dict[str, Any]) -> Question:
     """The question about the difference of a measure of counts."""
-    upper = data.higher_is_better
     measure, (first, second) = statistics.measured(entry, data.units)
     measure, first, second = measure.as_one_ratio(first, second)
     lattice, sums = LatticeSum.of(first, second), tuple(map(exact_sum, first.T))
@@ -420,7 +420,6 @@ def _ask_of_measure(data: Scores, entry: statistics.Statistic, how: dict[str, An
         metric=entry.name,
         title=entry.title,
         scores=(float(measure.exact(sums)), float(measure.exact(others))),
-        higher_is_better=entry.higher_is_better if upper is None else upper,
         **how,
     )
 
@@ -441,7 +440,8 @@ def _ask_of_entries(
         u = Scores.of(u, v)
         if u.scale != 1:
             raise ValueError(f"g takes integers, but the scores are multiples of 1/{u.scale}")
-        names, clusters = names or u.names, u.clusters if clusters is None else clusters
+        names = names or u.names
+        clusters = u.clusters if clusters is None else clusters
     labels = ["g"] if callable(g) else [f"g[{i}]" for i in range(len(functions))]
     each = [local_effects(u, v, f, label) for f, label in zip(functions, labels, strict=True)]
     stay, swap = (np.stack(some, axis=1) for some in zip(*each, strict=True))

@@ -41,8 +41,8 @@ from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, LatticeDistribu
 from permtest.null.tail_kernels import add_up, reach
 
 #: Extended precision, for large exponents; not where it lacks its functions, as in browsers.
-GOOD = abs(np.log(np.exp(TRIED := np.longdouble(0.7))) - TRIED) < 8 * np.finfo(TRIED).eps
-EXTENDED: Any = np.longdouble if GOOD else np.float64
+PRECISE = abs(np.log(np.exp(TRIED := np.longdouble(0.7))) - TRIED) < 8 * np.finfo(TRIED).eps
+EXTENDED: Any = np.longdouble if PRECISE else np.float64
 LONG_EPS, PI = float(np.finfo(EXTENDED).eps), 4 * np.arctan(EXTENDED(1))
 #: e^-CUT of the mass may lie outside of the window, or at frequencies that are left out.
 CUT = 46.0

@@ -234,7 +234,7 @@ class Facts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of texts, "" where there is none, from one file or from several."""
+    """The cells of one file or of several, all as text; an empty cell is an empty text."""
 
     path: str
     frame: pd.DataFrame
