@@ -326,8 +326,6 @@ BLOCK, TOGETHER = 64, 512
 NOTHING = np.float32(80.0)
 #: What float32 may add to a bound of -log |phi|, which has some hundred terms below 1.
 ROUNDING = 0.01
-#: Up to so many equal entries are multiplied one by one.
-FEW = 8
 #: Coefficients of sin(x) / x and cos(x) in x^2: enough of them for all digits up to |x| = pi / 2.
 SINE = tuple((-1.0) ** n / factorial(2 * n + 1) for n in range(10))
 COSINE = tuple((-1.0) ** n / factorial(2 * n) for n in range(11))
@@ -364,17 +362,17 @@ def phis(
             fill_factors(block, 0.5 * widths[k] / period, beta[k], cosines, sines)
             for i in range(block.size):
                 least[i] = min(least[i], cosines[i] * cosines[i] + sines[i] * sines[i])
-            some = counts[k]
-            if some > FEW:
-                some = 1
-                for i in range(block.size):
-                    power = complex(cosines[i], sines[i]) ** counts[k]
-                    cosines[i], sines[i] = power.real, power.imag
-            for _ in range(some):
-                for i in range(block.size):
-                    x, y = real[i], imaginary[i]
-                    real[i] = x * cosines[i] - y * sines[i]
-                    imaginary[i] = x * sines[i] + y * cosines[i]
+            power = counts[k]
+            while power > 0:  # by squares, for each binary digit of the power
+                if power % 2:
+                    for i in range(block.size):
+                        x, y = real[i], imaginary[i]
+                        real[i] = x * cosines[i] - y * sines[i]
+                        imaginary[i] = x * sines[i] + y * cosines[i]
+                power //= 2
+                for i in range(block.size if power else 0):
+                    x, y = cosines[i], sines[i]
+                    cosines[i], sines[i] = x * x - y * y, 2.0 * x * y
         for i in range(block.size):
             value = complex(real[i], imaginary[i])
             values[start + i] = value
