@@ -251,19 +251,20 @@ def _apart(ranges: Ints, first: int, last: int) -> Ints:
     return np.asarray(np.stack([starts, ends], axis=1)[starts <= ends])
 
 
-def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> tuple[Ints, float]:
-    """Ranges of j up to m / 2 outside of which |phi| is below exp(-cut), and its sum there."""
+def peaks(law: TiltedLaw, m: int, cut: float, work: int) -> tuple[Ints, float]:
+    """At most `work` ranges of j to m / 2 outside of which |phi| < exp(-cut), and its sum there."""
     (widths, counts, (_, _, spread)), largest = law, float(law.widths[-1])
-    first, rest = max(int(m / largest / 2), 1) + 1, 0.0
+    first, rest, budget = max(int(m / largest / 2), 1) + 1, 0.0, min(50 * work, 10**9)
     found = [np.array([[1, min(first - 1, m // 2)]])]
     while first <= m // 2:
         last = min(2 * first, m // 2 + 1)
         ends = 2 * pi * first * largest / m, 2 * pi * last * largest / m
         some, zone = zone_of((widths / largest, counts, spread), *ends, cut, 1.7 * cut)
         budget -= zone.size * some.size
-        if budget < 0:
+        if budget < 0 or (scan := _scan(zone, m / largest, cut, work))[2] < zone.size:
             raise TooHard("the lattice of the sums is too long")
-        exceptions, bound, _ = _scan(zone, m / largest, cut, zone.size)
+        exceptions, bound, _ = scan
+        work -= len(exceptions)
         found.append(_apart(exceptions, first, last - 1))
         rest += bound * last
         first = last

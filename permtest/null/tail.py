@@ -111,7 +111,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
         tilted, window = kernels.tilt_towards(law.widths, law.counts, law.top, t0)
         ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
         if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
-            ranges, rest = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
+            ranges, rest = peaks(tilted, window.m, window.cut, work)
         factor, rough, left = kernels.tail_sum(tilted, window, work, ranges, rest)
         high, low, error = window.scale
         if left > 0:

@@ -470,7 +470,7 @@ def test_peaks_of_a_long_lattice_that_are_left_out():
     widths = 2 * law.widths
     tilted = tail_kernels.TiltedLaw(widths, law.counts, tail_kernels.tilt_of(0.01, widths))
     for m in range(256, 700, 8):
-        ranges, rest = bracket.peaks(tilted, m, cut, 1e9)
+        ranges, rest = bracket.peaks(tilted, m, cut, 10**8)
         js = np.arange(1, m // 2 + 1)
         sizes = sizes_of(tilted.tilt[2], np.pi * np.outer(js, widths) / m, law.counts)
         taken = taken_of(ranges, js.size)
