@@ -368,9 +368,9 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, in
             known = widths[:k], counts[:k], differing, top, half, half
             return TwoPointSum(u.size, start, step, *known), total_u, total_v
     u, v = with_room(u), with_room(v)
-    widths, counts = count_values(np.abs(u - v))
+    law = from_widths(len(u), *count_values(np.abs(u - v)))
     # An entry of difference d goes from -d to d.
-    law = from_widths(len(u), 2 * widths, counts, -exact_dot(widths, counts))
+    law = replace(law, offset=-law.top * law.unit, unit=2 * law.unit if law.top else 1)
     return law, exact_sum(u), exact_sum(v)
 
 
