@@ -10,7 +10,9 @@ widths does not matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from math import exp, expm1, factorial, floor, inf, log, log1p, pi, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permtest._errors import TooHard
-from permtest._jit import Floats, Ints, compiled_or, jit
+from permtest._jit import Floats, Ints, compiled_or
 from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, Probability, TwoPointSum
 from permtest.null.tail_kernels import TiltedLaw, find_tilt, log_scale, reach, tilt_of
 
@@ -251,24 +253,21 @@ def _apart(ranges: Ints, first: int, last: int) -> Ints:
     return np.asarray(np.stack([starts, ends], axis=1)[starts <= ends])
 
 
-def peaks(law: TiltedLaw, m: int, cut: float, work: int) -> tuple[Ints, float]:
-    """At most `work` ranges of j to m / 2 outside of which |phi| < exp(-cut), and its sum there."""
-    (widths, counts, (_, _, spread)), largest = law, float(law.widths[-1])
-    first, rest, budget = max(int(m / largest / 2), 1) + 1, 0.0, min(50 * work, 10**9)
-    found = [np.array([[1, min(first - 1, m // 2)]])]
-    while first <= m // 2:
-        last = min(2 * first, m // 2 + 1)
-        ends = 2 * pi * first * largest / m, 2 * pi * last * largest / m
-        some, zone = zone_of((widths / largest, counts, spread), *ends, cut, 1.7 * cut)
-        budget -= zone.size * some.size
-        if budget < 0 or (scan := _scan(zone, m / largest, cut, work))[2] < zone.size:
-            raise TooHard("the lattice of the sums is too long")
-        exceptions, bound, _ = scan
-        work -= len(exceptions)
-        found.append(_apart(exceptions, first, last - 1))
-        rest += bound * last
-        first = last
-    return np.concatenate(found), rest
+def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> Iterator[tuple[Ints, float]]:
+    """Ranges of j up to m / 2 outside of which |phi| is below exp(-cut), and its sum there."""
+    (widths, counts, (_, _, spread)), largest, half = law, float(law.widths[-1]), m // 2
+    start, turn = max(int(m / largest / 2), 1) + 1, 2 * pi * largest / m
+    ends = [*(start << k for k in range((half // start).bit_length())), half + 1]
+    found = [
+        zone_of((widths / largest, counts, spread), turn * i, turn * j, cut, 1.7 * cut)
+        for i, j in pairwise(ends)
+    ]
+    if sum(some.size * zone.size for some, zone in found) > budget:
+        raise TooHard("the lattice of the sums is too long")
+    yield np.array([[1, min(start - 1, half)]]), 0.0
+    for first, last, (_, zone) in zip(ends, ends[1:], found, strict=False):
+        exceptions, bound, _ = _scan(zone, m / largest, cut, zone.size)
+        yield _apart(exceptions, first, last - 1), bound * last
 
 
 class _Zone(NamedTuple):
@@ -360,8 +359,16 @@ def phis(
         block = js[start : start + BLOCK]
         real[:], imaginary[:], least[:] = 1.0, 0.0, 1.0
         for k in range(widths.size):
-            fill_factors(block, 0.5 * widths[k] / period, beta[k], cosines, sines)
-            for i in range(block.size):
+            turn, twice = 0.5 * widths[k] / period, 2.0 * beta[k]
+            for i in range(block.size):  # cos, beta sin of 2 pi j turn: Taylor's series of half
+                x = block[i] * turn
+                x = np.pi * (x - np.floor(x + 0.5))  # |x| <= pi / 2
+                y = x * x
+                sine, cosine = SINE[9], COSINE[10] * y + COSINE[9]
+                for n in range(8, -1, -1):
+                    sine, cosine = sine * y + SINE[n], cosine * y + COSINE[n]
+                sine *= x
+                cosines[i], sines[i] = 1.0 - 2.0 * sine * sine, twice * sine * cosine
                 least[i] = min(least[i], cosines[i] * cosines[i] + sines[i] * sines[i])
             power = counts[k]
             while power > 0:  # by squares, for each binary digit of the power
@@ -379,20 +386,6 @@ def phis(
             values[start + i] = value
             others[start + i] = min(abs(value) / np.sqrt(max(least[i], 1e-300)) + 1e-150, 1.0)
     return values, others
-
-
-@jit
-def fill_factors(block: Ints, turn: float, beta: float, cosines: Floats, sines: Floats) -> None:
-    """cos(x) and beta sin(x) at x = 2 pi j `turn` for each j, by Taylor's series at x / 2."""
-    for i in range(block.size):
-        x = block[i] * turn
-        x = np.pi * (x - np.floor(x + 0.5))  # |x| <= pi / 2
-        y = x * x
-        sine, cosine = SINE[9], COSINE[10] * y + COSINE[9]
-        for n in range(8, -1, -1):
-            sine, cosine = sine * y + SINE[n], cosine * y + COSINE[n]
-        sine *= x
-        cosines[i], sines[i] = 1.0 - 2.0 * sine * sine, 2.0 * beta * sine * cosine
 
 
 def _cosines(turn: Floats, inside: Floats, terms: Floats) -> Singles:

@@ -109,11 +109,15 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
             return tail_in_numpy(law, t0)
     if fits and NUMBA:
         tilted, window = kernels.tilt_towards(law.widths, law.counts, law.top, t0)
-        ranges, rest, n = np.array([[1, window.m // 2]]), 0.0, law.n_informative
+        whole, n = np.array([[1, window.m // 2]]), law.n_informative
+        parts, record, (high, low, error) = iter([(whole, 0.0)]), np.zeros(5), window.scale
         if law.widths[-1] >= max(LONG, CELLS_EACH * n) and n >= MANY:
-            ranges, rest = peaks(tilted, window.m, window.cut, work)
-        factor, rough, left = kernels.tail_sum(tilted, window, work, ranges, rest)
-        high, low, error = window.scale
+            parts = peaks(tilted, window.m, window.cut, min(50 * work, 10**9))
+        for ranges, rest in parts:
+            record[kernels.LEFT_OUT] += rest
+            factor, rough, left = kernels.tail_sum(tilted, window, work, ranges, record)
+            if record[kernels.LOOKED] >= work:
+                break
         if left > 0:
             return Probability.of_product(high, low, factor, error + rough / (factor - rough))
     raise TooHard(

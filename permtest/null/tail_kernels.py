@@ -23,10 +23,10 @@ from permtest.null.distribution import EPS
 OUTSIDE = 50.0
 #: Points of the characteristic function below exp(-SMALL) / sd are left out, with a bound.
 SMALL = 45.0
-#: What one width costs in `phi`, in units of what it costs in `log_bound`.
+#: What one width costs in `phi`, in units of what it costs in `square_bound`.
 DEAR = 8
-#: What a search for the points that matter keeps a record of: a bound on the rest, and its looks.
-LEFT_OUT, LOOKED = 0, 1
+#: What a sum keeps a record of: |phi| left out, looks at a width, its two parts and its error.
+LEFT_OUT, LOOKED, TOTAL, LOW, ERROR = range(5)
 #: Probabilities to move above this are kept by their distance from 1.
 LIKELY = 0.9
 #: In NumPy, how many numbers are held at a time.
@@ -175,15 +175,14 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
 
 
 @jit
-def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tuple[float, int]:
-    """Bound on -log |phi(2 pi j / m)| for first <= j <= last, and how many widths were asked.
+def square_bound(first: int, last: int, m: int, enough: float, law: TiltedLaw) -> tuple[float, int]:
+    """Bound on |phi(2 pi j / m)|^2 for first <= j <= last, and how many widths were asked.
 
     |phi|^2 = prod_k (1 - spread_k sin^2(w_k theta / 2))^c_k, and over an interval the sine is
     smallest at an end unless it passes through 0; x (1 - x) (1 + x (1 - x)) <= sin(pi x) / pi.
     """
     widths, counts, tilt = law
     product, step, looked = 1.0, 1.0 / m, 0
-    enough = np.exp(-2.0 * cut)
     for k in range(widths.size):
         looked = k + 1
         length = widths[k] * step * (last - first)
@@ -200,7 +199,7 @@ def log_bound(first: int, last: int, m: int, cut: float, law: TiltedLaw) -> tupl
             product *= (1.0 - tilt[2, k] * x * x) ** counts[k]
             if product < enough:
                 break
-    return -0.5 * np.log(product), looked
+    return product, looked
 
 
 @jit
@@ -268,14 +267,15 @@ def geometric(j: int, m: int, tau: float, cells: int) -> tuple[float, float]:
 def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law: TiltedLaw) -> int:
     """The next point j, 0 < j <= m / 2, at which |phi| may exceed exp(-cut); 0 if there is none."""
     # The stack[0, 0] intervals (first, last) are halved until a bound says that they do not matter.
+    enough = np.exp(-2.0 * cut)
     while stack[0, 0] > 0 and record[LOOKED] < work:
         top = stack[0, 0]
         first, last = stack[top, 0], stack[top, 1]
         stack[0, 0] -= 1
-        bound, looked = log_bound(first, last, m, cut, law)
+        bound, looked = square_bound(first, last, m, enough, law)
         record[LOOKED] += looked
-        if bound > cut:
-            record[LEFT_OUT] += (last - first + 1) * np.exp(-bound)
+        if bound < enough:
+            record[LEFT_OUT] += (last - first + 1) * np.sqrt(bound)
         elif first == last:
             record[LOOKED] += DEAR * law.widths.size
             return int(first)
@@ -289,16 +289,14 @@ def next_point(stack: Ints, record: Floats, m: int, cut: float, work: float, law
 
 @jit
 def tail_sum(
-    law: TiltedLaw, window: Window, work: int, ranges: Ints, rest: float
+    law: TiltedLaw, window: Window, work: int, ranges: Ints, record: Floats
 ) -> tuple[float, float, int]:
     """E_tau[exp(-tau (T - t0)); T >= t0] on m points, its error, and the work left, if any.
 
-    The points that matter have a j in one of the `ranges`; `rest` bounds |phi| elsewhere, in sum.
+    The points that matter have a j in one of the `ranges`, or were added to the record already.
     """
     tau, shift, m, cells, cut = window.tau, window.shift, window.m, window.cells, window.cut
-    largest, _ = geometric(0, m, tau, cells)
-    total, low, error = largest, 0.0, largest * 8.0 * EPS
-    stack, record = np.zeros((128, 2), dtype=np.int64), np.array([rest, 0.0])
+    stack = np.zeros((128, 2), dtype=np.int64)
     for r in range(len(ranges)):
         stack[0, 0], stack[1, 0], stack[1, 1] = 1, ranges[r, 0], ranges[r, 1]
         while record[LOOKED] < work:
@@ -309,9 +307,11 @@ def tail_sum(
             x, y = geometric(j, m, tau, cells)
             absolute = np.exp(log_size) * (1.0 if 2 * j == m else 2.0)
             term = absolute * (np.cos(angle) * x - np.sin(angle) * y)
-            total, low = add_product(term, 1.0, total, low)
-            error += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
-    error += 2.0 * largest * record[LEFT_OUT]
+            record[TOTAL], record[LOW] = add_product(term, 1.0, record[TOTAL], record[LOW])
+            record[ERROR] += absolute * max(np.sqrt(x * x + y * y), 1.0) * rounding
+    largest, _ = geometric(0, m, tau, cells)
+    total, low = add_product(largest, 1.0, record[TOTAL], record[LOW])
+    error = record[ERROR] + largest * (8.0 * EPS + 2.0 * record[LEFT_OUT])
     found, error = (total + low) / m, error / m + 2.0 * np.exp(-OUTSIDE)
     return found, error, int(work - record[LOOKED]) if found > 4.0 * error else 0
 
@@ -347,7 +347,7 @@ def upper_tails(
             a, b = starts[r], starts[r + 1]
             law, window = tilt_towards(widths[a:b], counts[a:b], tops[r], t0[r])
             ranges[0, 1] = window.m // 2
-            factor, error, left = tail_sum(law, window, work, ranges, 0.0)
+            factor, error, left = tail_sum(law, window, work, ranges, np.zeros(5))
             (high, low, rounding), half = window.scale, np.exp(0.5 * window.scale[0])
             found[r, 0], found[r, 1] = half * (1.0 + low) * factor * half, high + low
             found[r, 1] += np.log(factor)

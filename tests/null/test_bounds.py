@@ -470,10 +470,10 @@ def test_peaks_of_a_long_lattice_that_are_left_out():
     widths = 2 * law.widths
     tilted = tail_kernels.TiltedLaw(widths, law.counts, tail_kernels.tilt_of(0.01, widths))
     for m in range(256, 700, 8):
-        ranges, rest = bracket.peaks(tilted, m, cut, 10**8)
-        js = np.arange(1, m // 2 + 1)
+        ranges, rests = zip(*bracket.peaks(tilted, m, cut, 1e9), strict=True)
+        js, rest = np.arange(1, m // 2 + 1), sum(rests)
         sizes = sizes_of(tilted.tilt[2], np.pi * np.outer(js, widths) / m, law.counts)
-        taken = taken_of(ranges, js.size)
+        taken = taken_of(np.concatenate(ranges), js.size)
         assert sizes[~taken].max(initial=0) <= exp(-cut)
         assert sizes[~taken].sum() <= rest <= 4 * js.size * exp(-cut)
         assert taken.sum() <= 0.9 * js.size
@@ -586,7 +586,7 @@ def test_crude_tails_of_a_law_are_within_their_bounds(kind, share):
     t0 = int(law.top * share) + 1
     tilted, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     half, whole = lattice.m // 2, [[1, lattice.m // 2]]
-    exact, error, _ = tail_kernels.tail_sum(tilted, lattice, 10**9, np.array(whole), 0.0)
+    exact, error, _ = tail_kernels.tail_sum(tilted, lattice, 10**9, np.array(whole), np.zeros(5))
     assert error <= 1e-12 * exact
     largest, _ = tail_kernels.geometric(0, lattice.m, lattice.tau, lattice.cells)
     last = half // 40
@@ -594,8 +594,8 @@ def test_crude_tails_of_a_law_are_within_their_bounds(kind, share):
     logs = [tail_kernels.phi(j, lattice.m, lattice.shift, 700.0, tilted)[0] for j in js.tolist()]
     left_out = sum(map(exp, logs))
     for cut, ranges, rest in ((4.0, whole, 0), (7.0, whole, 0), (45.0, [[1, last]], left_out)):
-        crude = lattice._replace(cut=cut)
-        value, bound, _ = tail_kernels.tail_sum(tilted, crude, 10**9, np.array(ranges), float(rest))
+        crude, record = lattice._replace(cut=cut), np.append(rest, np.zeros(4))
+        value, bound, _ = tail_kernels.tail_sum(tilted, crude, 10**9, np.array(ranges), record)
         assert abs(value - exact) <= bound <= largest * (exp(-cut) + 2.001 * rest / lattice.m)
         assert abs(value - exact) > 1e-12 * exact
 
