@@ -540,10 +540,9 @@ def _rounded(p: Probability, sign: int) -> Fraction:
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:
     """The fraction with the smallest denominator among low < x < high."""
-    whole = floor(low) + 1
-    if whole < high:
-        return Fraction(whole)
-    whole -= 1
+    whole = floor(low)
+    if whole + 1 < high:
+        return Fraction(whole + 1)
     if low == whole:
         return whole + Fraction(1, floor(1 / (high - whole)) + 1)
     return whole + 1 / simplest(1 / (high - whole), 1 / (low - whole))
