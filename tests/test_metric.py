@@ -133,6 +133,7 @@ def breaks(_, said):
         ((GOLD, A, B, breaks), {"rng": 0}, ValueError, "returned inf for predictions swapped"),
         ((GOLD, A, B, kappa), {"K": 0}, ValueError, "K=0 must be at least 1"),
         ((GOLD, A, B, kappa), {"clusters": [1]}, ValueError, "clusters has 1 labels for 10"),
+        ((GOLD, A, B, kappa), {"clusters": {1}}, TypeError, "clusters must be one label for each"),
         ((GOLD, A, B, kappa), {"alternative": "more"}, ValueError, "alternative='more'"),
         ((GOLD, A, B, "f1"), {}, TypeError, "metric='f1' must be a function"),
         ((GOLD, np.eye(10), np.ones((10, 2)), auc), {}, ValueError, "one prediction"),

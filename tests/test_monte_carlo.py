@@ -78,6 +78,7 @@ def test_samples_needed_is_the_smallest_that_will_do(p, error, level):
     ("arguments", "error", "message"),
     [
         ((0, 0.1), ValueError, "p=0 must be above 0"),
+        ((1.5, 0.1), ValueError, r"p=1.5 must lie in \[0, 1\]"),
         ((float("nan"), 0.1), ValueError, "p=nan must be finite"),
         ((True, 0.1), TypeError, "p=True must be a number"),
         ((0.1, 0), ValueError, "relative_error=0 must be above 0"),

@@ -39,6 +39,8 @@ def test_both_ends_of_p_where_rounding_decides_ties(alternative):
     near = sum(s >= sums[0] - 4 for s in sums)
     assert result.method == "bracket"
     assert result.pvalue_interval() == pytest.approx((far / 32, near / 32), rel=1e-14)
+    alike = pt.exact_perm_test([math.pi], [math.pi], alternative=alternative)
+    assert alike.pvalue_interval()[0] >= 1 - 1e-15
 
 
 def test_h_wants_exact_scores():

@@ -131,6 +131,7 @@ def test_scores_of_runs_are_their_means():
     assert exact_perm_test(scores).swapped == "items"
     for runs, message in (
         ({"a": [[1], []], "b": [[1], [1]]}, r"a\[1\] is no list of runs, or has none"),
+        ({"a": [[1], 1], "b": [[1], [1]]}, r"a\[1\] is no list of runs, or has none"),
         ({"a": [[1, 2], [3, None]], "b": [[1], [1]]}, r"a\[1, 1\] = None is missing"),
         ({"a": [[1]], "b": [[1], [1]]}, "a has 1 entries and b has 2"),
         ({"a": [[0.1234567890123456]], "b": [[1]]}, "round them"),

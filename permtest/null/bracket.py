@@ -264,7 +264,7 @@ def peaks(law: TiltedLaw, m: int, cut: float, budget: float) -> Iterator[tuple[I
     ]
     if sum(some.size * zone.size for some, zone in found) > budget:
         raise TooHard("the lattice of the sums is too long")
-    yield np.array([[1, min(start - 1, half)]]), 0.0
+    yield np.array([[1, start - 1]]), 0.0
     for first, last, (_, zone) in zip(ends, ends[1:], found, strict=False):
         exceptions, bound, _ = _scan(zone, m / largest, cut, zone.size)
         yield _apart(exceptions, first, last - 1), bound * last

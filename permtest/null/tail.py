@@ -430,8 +430,6 @@ def count_at_most(starts: Ints, widths: Ints, counts: Ints, most: Ints, hits: In
         cells[0] = 1
         reach = 0
         for k in range(starts[r], starts[r + 1]):
-            if widths[k] > most[r]:
-                break
             for _ in range(counts[k]):
                 reach = min(reach + widths[k], most[r])
                 for t in range(reach, widths[k] - 1, -1):

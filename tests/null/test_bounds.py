@@ -31,9 +31,18 @@ LAWS = {
     "giant": [1] * 200 + [2000],
     "uneven": [1] * 46 + [10] * 352,
 }
-EACH_LAW = pytest.mark.parametrize("kind", LAWS)
-SHARES = pytest.mark.parametrize("share", [0.52, 0.6, 0.97])
+EACH_LAW = pytest.mark.parametrize("law", [*map(law_of, LAWS.values())], ids=LAWS)
 mp.mp.dps = 40
+
+
+def tail_of(kind, share):
+    """A law, and a threshold that is a share of its largest value."""
+    law = law_of(LAWS[kind])
+    return law, int(law.top * share) + 1
+
+
+TAILS = {f"{kind} {x}": tail_of(kind, x) for kind in LAWS for x in (0.52, 0.6, 0.97)}
+EACH_TAIL = pytest.mark.parametrize(("law", "t0"), TAILS.values(), ids=TAILS)
 
 
 def log_mean(steps, counts, z, t0):
@@ -66,8 +75,7 @@ def taken_of(ranges, size):
 
 
 @EACH_LAW
-def test_noise_of_cells(kind):
-    law = law_of(LAWS[kind])
+def test_noise_of_cells(law):
     exact = np.array([float(Fraction(x, 2**law.n_informative)) for x in count_labellings(law)])
     found = fft_cells(law)
     off = np.abs(found.cells - exact)
@@ -122,8 +130,7 @@ def in_window(lattice, box):
 
 
 def test_noise_of_a_window_of_several_sums():
-    rows = RNG.integers(0, 3, (60, 2))
-    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    lattice = LatticeSum.of(RNG.integers(0, 3, (60, 2)), np.zeros((60, 2), dtype=int))
     box = box_law(lattice)
     truth = in_window(lattice, box)
     assert holds(np.abs(box.cells.reshape(-1) - truth), box.noise, 0.0)
@@ -150,12 +157,9 @@ def test_roundings_of_frequencies_of_several_sums():
     assert 1e-3 * squares**0.5 <= np.linalg.norm(off) <= squares**0.5
 
 
-@EACH_LAW
-@SHARES
-def test_what_a_tilted_tail_leaves_out(kind, share):
+@EACH_TAIL
+def test_what_a_tilted_tail_leaves_out(law, t0):
     """Mass beyond the window, frequencies, and the rounding of those that are taken."""
-    law = law_of(LAWS[kind])
-    t0 = int(law.top * share) + 1
     tilted, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     cells, t = dp_cells(law.tilted(lattice.tau)), np.arange(law.top + 1)
     mean = float(t @ cells)
@@ -189,12 +193,9 @@ def test_what_a_tilted_tail_leaves_out(kind, share):
             assert holds(float(off), rough, 1e-11)
 
 
-@EACH_LAW
-@SHARES
-def test_the_scale_of_a_tilted_tail(kind, share):
+@EACH_TAIL
+def test_the_scale_of_a_tilted_tail(law, t0):
     """K(tau) - tau t0 and the tilted mean, in 40 digits."""
-    law = law_of(LAWS[kind])
-    t0 = int(law.top * share) + 1
     _, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     high, low, error = lattice.scale
     tau, ahead = mp.mpf(lattice.tau), mp.mpf(-t0)
@@ -206,12 +207,9 @@ def test_the_scale_of_a_tilted_tail(kind, share):
     assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
 
 
-@EACH_LAW
-@SHARES
-def test_logarithms_of_tails(kind, share):
+@EACH_TAIL
+def test_logarithms_of_tails(law, t0):
     """The exponent of tables, and p from the logarithms of cells, with errors of both."""
-    law = law_of(LAWS[kind])
-    t0 = int(law.top * share) + 1
     tables = [([0, w], [1, 1], c) for w, c in zip(law.widths, law.counts.tolist(), strict=True)]
     coins = sum_of(tables)
     tilt = multinomial_sum._tilt_to(coins, t0)
@@ -241,12 +239,10 @@ def test_errors_of_sums_over_frequencies_are_errors_of_p(where, monkeypatch):
     assert relative_error(p, counted(law)(1600)) <= p.error_bound <= 1.1e-6
 
 
-@EACH_LAW
-@SHARES
-def test_frequencies_in_numpy(kind, share, monkeypatch):
+@EACH_TAIL
+def test_frequencies_in_numpy(law, t0, monkeypatch):
     """In 40 digits; and those that are left out are small."""
-    law, found = law_of(LAWS[kind]), []
-    t0 = int(law.top * share) + 1
+    found = []
     monkeypatch.setattr(tail_kernels, "SMALL", 5.0)
     monkeypatch.setattr(tail_kernels, "add_up", lambda *args: found.append(args) or (1.0, 0.0))
     tail.tail_in_numpy(law, t0)
@@ -283,13 +279,11 @@ def test_characteristic_functions_of_draws(deviations):
         assert off <= error <= 1000 * off + 1e-13
 
 
-@EACH_LAW
-@SHARES
+@EACH_TAIL
 @pytest.mark.parametrize(("slack", "outside", "lost"), [(0, 17.0, 1e-5), (3, 45.0, 0.0)])
-def test_brackets_of_exact_means(kind, share, slack, outside, lost, monkeypatch):
+def test_brackets_of_exact_means(law, t0, slack, outside, lost, monkeypatch):
     """Nothing keeps them apart but roundings, and what the lower one may lose to its period."""
-    law = law_of(LAWS[kind])
-    t0, p = int(law.top * share) + 1, counted(law)
+    p = counted(law)
     tilted = bracket._Tilted(law, t0)
     tau = mp.mpf(tilted.tau) / tilted.largest  # the threshold is half a cell below t0
     scale = log_mean(law.widths, law.counts, [tau], [t0 - mp.mpf(0.5)])
@@ -309,8 +303,7 @@ def test_brackets_of_exact_means(kind, share, slack, outside, lost, monkeypatch)
 
 @EACH_LAW
 @pytest.mark.parametrize("phis", [bracket.phis, bracket._phis])
-def test_characteristic_functions_of_brackets(kind, phis):
-    law = law_of(LAWS[kind])
+def test_characteristic_functions_of_brackets(law, phis):
     tilted, period, js = bracket._Tilted(law, int(law.top * 0.6) + 1), 20.0, np.arange(1, 100, 9)
     found, others = phis(js, period, tilted.widths, tilted.counts, tilted.beta)
     tau, middle = mp.mpf(tilted.tau) / tilted.largest, mp.mpf(law.top) / 2
@@ -442,25 +435,27 @@ def test_mass_of_a_plane_that_is_left_out():
         assert one[(values < least) | (values > most)].sum() <= 2 * exp(-5)
 
 
-@pytest.mark.parametrize("room", [5, 10**6])
-def test_frequencies_that_a_bracket_leaves_out(room):
-    widths = np.sort(RNG.random(60))
-    widths /= widths[-1]
-    counts, period, rho = np.ones(60, dtype=np.int64), 400.0, np.full(60, 0.9)
-    some, zone = zone_of((widths, counts, rho), 3.0, 9.0, 6.0, 12.0)
-    found, bound, seen = bracket._scan(zone, period, 6.0, room)
-    js = np.arange(1, 1000)
+@pytest.mark.parametrize("room", [5, 60, 10**6])
+def test_frequencies_that_a_bracket_leaves_out(room, monkeypatch):
+    """Of two hundred points, by blocks of 64; sixty intervals are found in the second."""
+    monkeypatch.setattr(bracket, "TOGETHER", 1)
+    widths, cut, period = np.sort(np.random.default_rng(0).random(12)), 3.0, 400.0
+    widths, counts, rho = widths / widths[-1], np.ones(12), np.full(12, 0.9)
+    _, zone = zone_of((widths, counts, rho), 3.0, 200.0, cut, 2 * cut)
+    found, bound, seen = bracket._scan(zone, period, cut, room)
+    js = np.arange(1, 13_000)
     theta = 2 * np.pi * js / period
     end = zone.start + seen * zone.step
     inside = (theta >= zone.start + 1e-9) & (theta <= end - 1e-9)
     sizes = sizes_of(rho, np.outer(theta, widths) / 2, counts)
     taken = taken_of(bracket._apart(found, 1, js.size), js.size)
     assert (seen < zone.size) == (len(found) == room)
-    assert len(some) <= 60
+    assert (seen > 64) == (room > 5)
     left_out = inside & ~taken
     assert left_out.any()
-    assert sizes[left_out].max() <= exp(-6.0)
-    assert np.sum(sizes[left_out] / js[left_out]) <= bound <= 2 * np.sum(exp(-6.0) / js[inside])
+    assert sizes[left_out].max() <= exp(-cut)
+    most = np.sum(2 * exp(-cut) / js[theta >= zone.start])
+    assert np.sum(sizes[left_out] / js[left_out]) <= bound <= most
     assert np.sum(taken) <= 0.9 * inside.sum()
 
 
@@ -527,8 +522,7 @@ def test_errors_of_frequencies_are_errors_of_the_tail(monkeypatch):
 @pytest.mark.parametrize("error", [0.0, 1e-9])
 def test_errors_of_frequencies_are_noise_of_a_window(error, monkeypatch):
     """None, so that what a transform rounds is left, or far more."""
-    rows = RNG.integers(0, 3, (60, 2))
-    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    lattice = LatticeSum.of(RNG.integers(0, 3, (60, 2)), np.zeros((60, 2), dtype=int))
     exact, right = box_law(lattice), several._fair_product
 
     def wrong(*args):
@@ -545,8 +539,7 @@ def test_errors_of_frequencies_are_noise_of_a_window(error, monkeypatch):
 
 def test_what_a_window_leaves_out(monkeypatch):
     monkeypatch.setattr(several, "OUTSIDE", 2.0)
-    rows = RNG.integers(0, 3, (60, 2))
-    lattice = LatticeSum.of(rows, np.zeros_like(rows))
+    lattice = LatticeSum.of(RNG.integers(0, 3, (60, 2)), np.zeros((60, 2), dtype=int))
     box = box_law(lattice)
     inside = in_window(lattice, box).sum()
     assert 1e-9 < 1 - inside <= box.outside <= 4.001 * exp(-2.0)
@@ -582,8 +575,7 @@ def test_crude_tails_of_many_points_are_within_their_bounds(what, crude, monkeyp
 @pytest.mark.parametrize("share", [0.52, 0.6])
 def test_crude_tails_of_a_law_are_within_their_bounds(kind, share):
     """Frequencies that are small, or in no range, are left out of a sum."""
-    law = law_of(LAWS[kind])
-    t0 = int(law.top * share) + 1
+    law, t0 = tail_of(kind, share)
     tilted, lattice = tail_kernels.tilt_towards(law.widths, law.counts, law.top, t0)
     half, whole = lattice.m // 2, [[1, lattice.m // 2]]
     exact, error, _ = tail_kernels.tail_sum(tilted, lattice, 10**9, np.array(whole), np.zeros(5))
@@ -619,10 +611,34 @@ def test_crude_brackets_contain_p(what, crude, width, most, monkeypatch):
     assert 2 * width < max(apart) < most
 
 
+def test_bounds_of_frequencies_allow_for_rounded_angles():
+    """Of a width next to 2^40: to a turn its angles have four digits left."""
+    m, js, widths = 1000, np.arange(1, 501), np.array([2**40 + 7])
+    law = tail_kernels.TiltedLaw(widths, np.array([1]), tail_kernels.tilt_of(1e-14, widths))
+    bounds = [tail_kernels.log_bound(j, j, m, 700.0, law)[0] for j in js.tolist()]
+    sizes = sizes_of(law.tilt[2], np.pi / m * (np.outer(js, widths) % m), law.counts)
+    assert np.all(np.exp(-np.array(bounds)) >= sizes)
+
+
+def test_what_frequencies_of_draws_leave_out(monkeypatch):
+    """All but one, under a tilt so strong that all are of one size."""
+    monkeypatch.setattr(multinomial_sum, "CUT", 0.0)
+    monkeypatch.setattr(multinomial_sum, "FEW", 0)
+    tilt = multinomial_sum._tilted(sum_of([([0, 1], [1, 1], 60)]), 20.0)
+    turns = np.exp(2j * np.pi / 61 * np.arange(61))
+    which, left_out = multinomial_sum._frequencies(tilt, 61, turns)
+    assert which.tolist() == [0]
+    assert 60 / 61 - 1e-6 <= left_out <= 1.1
+
+
 def test_a_bracket_covers_the_errors_of_its_ends():
     found = _between(Probability.of(0.002, 1e-5), Probability.of(0.004, 1e-4))
     assert 0.004 * (1 + 1e-4) <= found.value <= 0.004 * (1 + 1.01e-4)
     assert 0.002 * (1 - 1.1e-5) <= found.value / (1 + found.error_bound) <= 0.002 * (1 - 1e-5)
+    for other in (0.1, 0.3):  # a sum is rounded, unless both are the same
+        both = Probability.of(0.3, 0.0).plus(Probability.of(other, 0.0))
+        off = abs(Fraction(both.value) / (Fraction(0.3) + Fraction(other)) - 1)
+        assert off <= both.error_bound <= (other != 0.3) * 2.0**-52
     for n in range(2, 990, 13):  # logarithms are rounded too
         found = _between(*(Probability.of_ratio(count, 2**n) for count in (1, 3)))
         low = Fraction(found.value) / (1 + Fraction(found.error_bound)) * 2**n

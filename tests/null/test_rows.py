@@ -28,8 +28,10 @@ def tables():
 
 @pytest.mark.parametrize("patience", [0.0, _jit.LONG])
 def test_scores_that_no_table_holds(patience, monkeypatch):
-    """Differences of TABLE or more, and magnitudes whose sums would wrap around."""
+    """Differences of TABLE or more, magnitudes whose sums would wrap around, and too long tails."""
     monkeypatch.setattr(_jit, "patience", patience)  # compiled, or in NumPy
+    _, *sums = group_differences(np.array([2**70, 1], dtype=object), np.array([0, 2]))
+    assert sums == [2**70 + 1, 2]
     for u in ([0, TABLE], [0, TABLE - 1], [2**61, 2**61 - 5], [-(2**62), 1 - 2**62], [2**59] * 9):
         u, v = np.array([u, [0] * len(u)] if max(u) == TABLE else [u, u[::-1]])
         law, *sums = group_differences(u, v)
@@ -39,6 +41,9 @@ def test_scores_that_no_table_holds(patience, monkeypatch):
         one = np.array([0])
         fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
         assert fits == (max(abs(u - v)) < TABLE and max(map(abs, first)) * len(u) < 2**61)
+    uneven = np.random.default_rng(0).integers(10**5, 10**6, 60) * (-1) ** np.arange(60)
+    *_, hard = Laws.of_counts(uneven, np.ones((1, 60), dtype=np.int64)).solve("greater")
+    assert hard
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

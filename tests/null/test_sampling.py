@@ -18,11 +18,6 @@ from tests.null import law_of
 WORD = 2**64 - 1
 
 
-def random_states(blocks, rng):
-    shape = (blocks, 4, LANES)
-    return rng.integers(0, WORD, shape, dtype=np.uint64, endpoint=True)
-
-
 def tally(law, size, seed=8):
     cells, counts = sampling.sample_cells(law, size, np.random.default_rng(seed))
     return dict(zip(cells.tolist(), counts.tolist(), strict=True))
@@ -83,7 +78,8 @@ groups = st.lists(
 @given(groups=groups, size=st.integers(0, 3 * LANES), seed=st.integers(0, 2**32))
 def test_every_entry_gets_a_bit_of_its_own(kernel, groups, size, seed):
     widths, counts = np.array(groups, dtype=np.int64).reshape(-1, 2).T
-    states = random_states(1, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    states = rng.integers(0, WORD, (1, 4, LANES), dtype=np.uint64, endpoint=True)
     sums = np.empty(size, dtype=np.int64)
     kernel(states, widths, counts, sums)
     assert sums.tolist() == naive_sums(states, widths, counts, size)
