@@ -29,8 +29,9 @@ BRIEF = 2 * 10**5
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
-#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
-INVISIBLE, RARE = 1e-12, 1e-5
+#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples,
+#: and bounds so narrow, relative to p, say more than those.
+INVISIBLE, RARE, NARROW = 1e-12, 1e-5, 1e-2
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
 
@@ -43,6 +44,7 @@ OF_TAILS = {
 
 #: The method for a p that is out of reach of exact methods and of samples, and why.
 TOO_SMALL = "bracket", "the exact p would take too long, and is too small to be sampled"
+CLOSE = "bracket", "the exact p would take too long, and bounds are closer than samples"
 
 Solver: TypeAlias = Callable[[Question], Probability]
 
@@ -97,18 +99,13 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
         yield "tilted", "only the tail of the ratio was computed, by tilting both sums", _tilted
     if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
         yield "dp", "all joint values of the sums fit in memory", _dp
-    bound = _at_most(question)
-    if bound > INVISIBLE:
-        yield "cf", "all joint values but those of negligible probability fit in memory", _box
-    if bound < RARE:
-        yield *TOO_SMALL, _bracket
-
-
-def _at_most(question: Question) -> float:
-    """A bound of p of several sums: below 1 of some ratios."""
+    found = None
     with suppress(TooHard):
-        return 1.0 if question.staircase is None else _bracket(question).value
-    return 1.0
+        found = _bracket(question) if question.staircase is not None else None
+    if found is None or found.value > INVISIBLE:
+        yield "cf", "all joint values but those of negligible probability fit in memory", _box
+    if found is not None and (found.value < RARE or found.error_bound < NARROW):
+        yield *(CLOSE if found.error_bound < NARROW else TOO_SMALL), lambda _: found
 
 
 def _solve_rounded(question: Question, method: str) -> Solution:

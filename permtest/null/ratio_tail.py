@@ -34,15 +34,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import product
-from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, log, log1p, log2
-from typing import NamedTuple
+from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, isqrt, log, log1p, log2
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._errors import TooHard
 from permtest._jit import Floats, Ints
-from permtest.null.distribution import EPS, IMPOSSIBLE, MAX_CELLS, UNDERFLOW, Probability
+from permtest.integers import exact_dot
+from permtest.null.bracket import tail_bracket
+from permtest.null.distribution import (
+    CERTAIN,
+    EPS,
+    IMPOSSIBLE,
+    MAX_CELLS,
+    UNDERFLOW,
+    Probability,
+    add_counts,
+    from_widths,
+)
 from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
 
@@ -50,6 +61,8 @@ from permtest.null.tail_kernels import reach
 #: programming leaves out, of |phi| at frequencies that are left out, and of the bound on rows that
 #: do not matter, relative to that of t0.
 OUTSIDE = 42.0
+#: The same of rows that a chord leaves out.
+BEYOND = 16.0
 #: Weights beyond exp(STEEP) are too uneven, and cut off at exp(STEEPEST).
 STEEP, STEEPEST = 590.0, 600.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
@@ -80,6 +93,9 @@ LARGEST = 2**40
 LENGTHS: list[int] = [3**a * 5**b * 7**c for a in range(16) for b in range(11) for c in range(9)]
 #: ln 2, its leading digits first: whole numbers times those are exact.
 LOG2 = (0.693147180369123816490, 1.90821492927058770002e-10)
+
+#: log E exp(tau (T - t0)), in two parts, and its error.
+_Scale: TypeAlias = tuple[float, float, float]
 
 
 class Unreached(TooHard):
@@ -120,12 +136,52 @@ class Staircase:
         raise TooHard(f"{reason}; method='auto' tries others, method='bracket' has bounds")
 
     def bracket(self) -> tuple[Probability, Probability]:
-        """Bounds of what was observed: one labelling, and Chernoff's; TooHard if above 1/2."""
-        log_bound = self._tilted.bound() if self.least > 0 and not self.strict else 0.0
-        if log_bound > -log(2.0):
-            raise TooHard("no bound is known for this staircase")
-        least = Probability.of_log(-float(self.lattice.counts.sum()) * log(2.0), 0.0)
-        return least, Probability.of_log(log_bound, 0.0)
+        """Bounds: of a half-plane within the region, and of one around the rows that matter."""
+        # Of D = A + I both systems have together, let the first have (D + Y) / 2, and (A + X) / 2
+        # of the hits. Then the difference is 2 (D X - A Y) / (D^2 - Y^2): beyond a parabola, whose
+        # inside is convex, so that tangents are within the region, and chords around it.
+        if self.least < 0 or (self.least == 0 and not self.strict):
+            low, high = replace(self, least=-self.least, strict=not self.strict).bracket()
+            return high.complement(), low.complement()
+        law = self._tilted
+        try:
+            _, scale, rows, rest = law.rows_above(-BEYOND)
+        except Unreached:
+            return IMPOSSIBLE, IMPOSSIBLE
+        middle = round(2 * float((law.frame[0] + law.means @ law.frame[1:]).sum()))
+        middle -= sum(self.totals)
+        (a, _), _, (b, _) = law.exact_frame
+        ends = [y for r in rows for y in self._crossing(a + b * r)]
+        low, high = self._beyond(middle, middle)[0], self._beyond(min(ends), max(ends))[1]
+        if not self.strict:  # what was observed is one labelling
+            low = max(low, CERTAIN.halved(int(law.counts.sum())))
+        return low, high.plus(Probability.of_log(scale[0] + log(rest), 0.0)) if rest else high
+
+    def _crossing(self, a: int) -> tuple[int, int]:
+        """Y where the parabola has so many hits, rounded down and up; any Y if it is a line."""
+        (hits, misses), (p, q) = self.totals, self.least.as_integer_ratio()
+        whole, x = p * (hits + misses), 2 * a - hits
+        root = isqrt((q * hits) ** 2 - 2 * whole * q * x + whole**2)
+        return ((q * hits - root - 1) // p, -((root - q * hits) // p)) if p else (0, 0)
+
+    def _beyond(self, y1: int, y2: int) -> tuple[Probability, Probability]:
+        """Bounds of the probability of points on the line through two of the parabola, or beyond.
+
+        All weights are integers, so that ties are what they are.
+        """
+        (hits, misses), (p, q) = self.totals, self.least.as_integer_ratio()
+        whole, slope = hits + misses, p * (y1 + y2) - 2 * q * hits
+
+        def side(a: Any, i: Any) -> Any:
+            """2 q (D X - A Y) + p (y1 + y2) Y, twice the sums at (a, i) taken for X and Y."""
+            return 4 * q * whole * a + 2 * slope * (a + i)
+
+        moves = side(*(self.lattice.steps.astype(object) @ self.lattice.basis.astype(object)).T)
+        centre = 2 * q * whole * hits + slope * whole  # X = Y = 0
+        start = side(*self.lattice.origin) + exact_dot(np.minimum(moves, 0), self.lattice.counts)
+        law = from_widths(self.lattice.n, *add_counts(np.abs(moves), self.lattice.counts))
+        least = p * (whole**2 + y1 * y2) + centre - start
+        return tail_bracket(law, least // law.unit + 1 if self.strict else -(-least // law.unit))
 
     @cached_property
     def _tilted(self) -> _Tilted:
@@ -145,7 +201,7 @@ class _Region(NamedTuple):
     """The rows that matter, and where the region begins in each."""
 
     origin: Ints  # t0: the start of the row nearest to where the tilt puts the mean
-    scale: tuple[float, float, float]  # log E exp(tau (T - t0)), in two parts, and its error
+    scale: _Scale
     first: int
     starts: Ints
     heights: Floats  # log of the weight exp(-tau (T - t0)) at these starts
@@ -187,16 +243,21 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        region = self._rows_above(-OUTSIDE)
-        if max(region.height, region.scale[0]) > STEEP:  # heights may have been cut off
+        origin, scale, (first, last), rest = self.rows_above(-OUTSIDE)
+        starts = self._starts(_every(first, last))
+        heights = self.heights(starts, first, origin)
+        heights[starts > self.ends[0, 1]] = -inf
+        height = float(heights.max())
+        if max(height, scale[0]) > STEEP:  # heights may have been cut off
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        return region
+        return _Region(origin, scale, first, starts, heights, height, rest)
 
-    def _rows_above(self, least: float) -> _Region:
-        """The rows whose bounds, relative to the scale, are above exp(least)."""
+    def rows_above(self, least: float) -> tuple[Ints, _Scale, tuple[int, int], float]:
+        """t0, its scale, first and last row whose bound relative to that is above exp(least).
+
+        And the bound on the probability of the region in all others, relative to the scale too.
+        """
         low, high = (int(x) for x in self.ends[1])
-        if high - low >= MAX_ROWS:
-            raise TooHard(f"the staircase of the two sums has {high - low + 1:,} rows")
         middle = int(np.clip(round(self.means[1]), low, high))
         # Rows are taken together in blocks, the longer the further they are away.
         away = np.arange(BLOCKS * (log1p((high - low) / BLOCKS) + 1))
@@ -205,7 +266,7 @@ class _Tilted:
         rows = np.unique(np.append(rows, (low, high)))
         starts = self._starts(rows)
         if starts.min() > self.ends[0, 1]:  # there may be a row between them
-            rows = np.arange(low, high + 1)
+            rows = _every(low, high)
             starts = self._starts(rows)
         there = np.flatnonzero(starts <= self.ends[0, 1])
         if not there.size:
@@ -217,10 +278,7 @@ class _Tilted:
         matter = np.flatnonzero(bounds > least)
         first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
         rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
-        starts = self._starts(np.arange(first, end, dtype=np.int64))
-        heights = self.heights(starts, first, origin)
-        heights[starts > self.ends[0, 1]] = -inf
-        return _Region(origin, scale, first, starts, heights, float(heights.max()), rest)
+        return origin, scale, (first, end - 1), rest
 
     def _bounds(self, rows: Ints, starts: Ints, nearest: np.intp) -> Floats:
         """Bounds on the log of the probability of the region in blocks that begin at these rows."""
@@ -254,17 +312,6 @@ class _Tilted:
         bounds[nearest] = inf  # the row of t0 matters whatever its bound
         return np.asarray(bounds)
 
-    def bound(self) -> float:
-        """Bound on the log of the tail: largest weights so far, times the mass from there on."""
-        region = self._rows_above(-4.0)
-        rows, mean = region.first + np.arange(region.starts.size), self.means[1]
-        total, at = 1.0 + region.rest, int(region.origin[1]) - region.first
-        for sign, side in ((1, slice(at, None)), (-1, slice(at, None, -1))):
-            gains = np.diff(np.exp(np.maximum.accumulate(region.heights[side])))
-            total += float(gains @ np.exp(self.log_mass(1, sign * (rows[side] - mean)))[1:])
-        # Weights that have been cut off bound nothing.
-        return region.scale[0] + log(total) if region.height < STEEPEST else inf
-
     def heights(self, s: Ints, first: int, origin: Ints) -> Floats:
         """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
         rows = np.arange(first, first + s.size, dtype=np.int64)
@@ -276,7 +323,7 @@ class _Tilted:
         even = self.q >= RARE
         return np.asarray(2 * (self.corner - origin) - self.counts[even] @ self.moves[even])
 
-    def _log_scale(self, origin: Ints) -> tuple[float, float, float]:
+    def _log_scale(self, origin: Ints) -> _Scale:
         """K(tau) - tau t0 in two parts, and its error; products of tau are exact."""
         # Rare moves add log1p(odds) - ln 2, from the corner; others log cosh(push / 2).
         rare, push = self.q < RARE, self.push
@@ -362,6 +409,13 @@ class _Tilted:
             if np.abs(moved).sum() < 1e-3 * np.abs(found).sum():
                 break
         return found
+
+
+def _every(first: int, last: int) -> Ints:
+    """The rows from the first to the last."""
+    if last - first >= MAX_ROWS:
+        raise TooHard(f"the staircase of the two sums has {last - first + 1:,} rows")
+    return np.arange(first, last + 1, dtype=np.int64)
 
 
 def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
@@ -570,7 +624,8 @@ class _Phi(NamedTuple):
             y = spread[part] * (np.pi * x * (1.0 + x)) ** 2
             bounds[left] += (y * (1.0 + 0.5 * y)) @ (0.5 * law.counts[part])
             asked += left.size * part.size
-            left, start, some = left[bounds[left] <= enough[left]], start + some, 4 * some
+            left, start = left[bounds[left] <= enough[left]], start + some
+            some = min(4 * some, max(8 * AT_ONCE // max(left.size, 1), 8))
         return bounds, asked
 
     def at(self, points: Ints) -> tuple[NDArray[np.complex128], Floats]:
