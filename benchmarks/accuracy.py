@@ -19,7 +19,7 @@ from benchmarks.data import table_1
 from benchmarks.report import Section, drawn, table
 from permtest.null import tail
 from permtest.null.distribution import count_values, from_widths
-from permtest.null.enumeration import count_labellings
+from permtest.null.labellings import count_labellings
 
 PROMISE = 1e-12  # of p down to 1e-300
 DECADES = 300  # of p below 1

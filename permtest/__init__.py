@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from permtest.exact import exact_perm_test, monte_carlo, perm_test_acc, perm_test_F1, samples_needed
 from permtest.null.convolution import convolve_dp, convolve_fft
 from permtest.null.distribution import LatticeDistribution, pmf
-from permtest.null.enumeration import enumerate_swaps
+from permtest.null.labellings import enumerate_swaps
 from permtest.result import PermutationTestResult
 from permtest.scores import Scores
 from permtest.statistics import STATISTICS, Statistic

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from fractions import Fraction
 from math import ceil
 from typing import Any, Literal, TypeAlias
@@ -11,9 +10,9 @@ from typing import Any, Literal, TypeAlias
 from permtest._errors import TooHard, check_above_zero, check_count, check_level, check_share
 from permtest._random import RNG, as_generator
 from permtest.batch import exact_perm_test_batch
-from permtest.methods import METHODS, TOO_SMALL, Solution
+from permtest.methods import Solution
 from permtest.null.distribution import Probability
-from permtest.null.sampling import sample_cells
+from permtest.null.labellings import sample_cells
 from permtest.question import Question, ask
 from permtest.result import PermutationTestResult, Samples, answer
 from permtest.statistics import Alternative, Statistic
@@ -168,11 +167,7 @@ def exact_perm_test(
     except (TooHard, MemoryError) as error:
         if method != "auto" or question.lattice is None or question.h is not None:
             raise
-        found = sample(question, SAMPLES, rng, f"an exact p is out of reach: {error}")
-    if not found.n_extreme:  # bounds say more about it than that no sample was extreme
-        with suppress(ArithmeticError):
-            found = answer(question, solution=Solution(METHODS["bracket"](question), *TOO_SMALL))
-    return found
+        return sample(question, SAMPLES, rng, f"an exact p is out of reach: {error}")
 
 
 def perm_test_F1(u: Any, v: Any = None) -> PermutationTestResult:

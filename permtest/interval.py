@@ -38,7 +38,7 @@ from permtest.integers import as_integers, exact_dot, unscaled, with_room
 from permtest.methods import interval_of_p, solve
 from permtest.null.bracket import tail_bracket
 from permtest.null.distribution import UNDERFLOW, Probability, TwoPointSum, add_counts, from_widths
-from permtest.null.enumeration import count_tail
+from permtest.null.labellings import count_tail
 from permtest.null.tail import shorten, tail_dp, tail_tilted
 from permtest.question import Differences, Question, ask
 

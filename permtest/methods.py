@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from permtest._errors import TooHard, check_level, check_option
-from permtest.null import enumeration, tail
+from permtest.null import labellings, tail
 from permtest.null.bracket import tail_bracket
 from permtest.null.convolution import ROUNDLESS, dp_cells, dp_rounding, fft_cells, log_cells
 from permtest.null.distribution import CERTAIN, EPS, MAX_CELLS, UNDERFLOW, Probability
@@ -29,9 +29,10 @@ BRIEF = 2 * 10**5
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
-#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples,
-#: and bounds so narrow, relative to p, say more than those.
-INVISIBLE, RARE, NARROW = 1e-12, 1e-5, 1e-2
+#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
+INVISIBLE, RARE = 1e-12, 1e-4
+#: Bounds so narrow, relative to p, say more than samples.
+NARROW = 1e-2
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
 
@@ -41,10 +42,6 @@ OF_TAILS = {
     "dp": "dynamic programming is quicker than tilting here",
     "enumeration": "sums have many possible values, but few labellings had to be counted",
 }
-
-#: The method for a p that is out of reach of exact methods and of samples, and why.
-TOO_SMALL = "bracket", "the exact p would take too long, and is too small to be sampled"
-CLOSE = "bracket", "the exact p would take too long, and bounds are closer than samples"
 
 Solver: TypeAlias = Callable[[Question], Probability]
 
@@ -78,8 +75,8 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
     """The table that "auto" reads: the name of a method, why it is right there, and how."""
     law, n = question.law, question.law.n_informative
     halves = question.h is None and question.thresholds is not None
-    few = law.top.bit_length() > n and enumeration.can_halve(law, enumeration.QUICK)
-    if few and (halves or n <= enumeration.MAX_ENTRIES):
+    few = law.top.bit_length() > n and labellings.can_halve(law, labellings.QUICK)
+    if few and (halves or n <= labellings.MAX_ENTRIES):
         reason = "there are few labellings, and each was counted"
         yield "enumeration", reason, METHODS["enumeration"]
     if n <= ROUNDLESS and law.dp_operations() <= BRIEF:
@@ -99,13 +96,14 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
         yield "tilted", "only the tail of the ratio was computed, by tilting both sums", _tilted
     if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
         yield "dp", "all joint values of the sums fit in memory", _dp
-    found = None
+    bounds = None
     with suppress(TooHard):
-        found = _bracket(question) if question.staircase is not None else None
-    if found is None or found.value > INVISIBLE:
+        bounds = _bracket(question) if question.staircase is not None else None
+    if bounds is None or bounds.value > INVISIBLE:
         yield "cf", "all joint values but those of negligible probability fit in memory", _box
-    if found is not None and (found.value < RARE or found.error_bound < NARROW):
-        yield *(CLOSE if found.error_bound < NARROW else TOO_SMALL), lambda _: found
+    if bounds is not None and (bounds.value < RARE or bounds.error_bound < NARROW):
+        reason = "the exact p would take too long, and samples would say less than bounds"
+        yield "bracket", reason, lambda _: bounds
 
 
 def _solve_rounded(question: Question, method: str) -> Solution:
@@ -263,17 +261,17 @@ def _box(question: Question) -> Probability:
 def count(question: Question, listed: bool = False) -> int:
     """How many labellings are extreme, in integers; `listed` refuses more than can be listed."""
     law, n = question.law, question.law.n_informative
-    if question.h is None and enumeration.can_halve(law) and question.thresholds is not None:
+    if question.h is None and labellings.can_halve(law) and question.thresholds is not None:
         lower, upper = question.thresholds
         if upper - lower <= 1:
             return int(2**n)
-        return sum(enumeration.count_tail(law, t) for t in (law.top - lower, upper))  # by symmetry
-    if listed or (n <= enumeration.MAX_ENTRIES and 2**n <= law.top):
+        return sum(labellings.count_tail(law, t) for t in (law.top - lower, upper))  # by symmetry
+    if listed or (n <= labellings.MAX_ENTRIES and 2**n <= law.top):
         widths = np.repeat(law.widths.astype(object), law.counts.astype(np.intp))
-        every = enumeration.enumerate_swaps(0 * widths, widths)
+        every = labellings.enumerate_swaps(0 * widths, widths)
         sums, repeats = np.unique(every, return_counts=True)
         return int(repeats[question.is_extreme(sums)].sum())
-    counts = enumeration.count_labellings(law)
+    counts = labellings.count_labellings(law)
     return sum(counts[t] for t in np.flatnonzero(question.extreme))
 
 

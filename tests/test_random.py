@@ -14,7 +14,7 @@ from permtest import alternatives as alt
 from permtest._jit import compile_from_now_on
 from permtest._random import as_generator, seeds, stream
 from permtest.many import board
-from permtest.null import sampling
+from permtest.null import labellings
 from permtest.study import power_curve
 from permtest.study.recommend import measured_rates
 
@@ -184,6 +184,6 @@ def test_a_bar_takes_over_after_the_first_items_where_somebody_looks(bars, monke
     assert list(_random.progress(iter(range(size)), size, "work")) == list(range(size))
     assert bars == [("work", size, 1, False, not seen)] * (size > 1)
     bars.clear()
-    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
+    monkeypatch.setattr(labellings, "WORDS_AT_ONCE", 1)
     pt.monte_carlo([1, 2, 3], [0, 1, 5], K=10**4, rng=0)
     assert [bar[:3] for bar in bars] == [("random labellings", 5, 1)]

@@ -267,7 +267,7 @@ def _binomial(law: TwoPointSum, k: int) -> Rounded:
 #: Cells of `MASS` below this may have lost digits to underflow.
 FAINT = 1e-290
 #: Cell updates that take about a second.
-PATIENCE = 3 * 10**9
+MOST_UPDATES = 3 * 10**9
 
 
 def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
@@ -280,7 +280,7 @@ def log_cells(law: TwoPointSum) -> tuple[Floats, float]:
     logs, end, centre = np.full(law.top + 1, -np.inf), law.top // 2 + 1, 0
     while end > 0:
         spent += law.dp_operations(end)
-        cells = _spread(law.tilted(-tau), end) if spent <= PATIENCE else np.zeros(end)
+        cells = _spread(law.tilted(-tau), end) if spent <= MOST_UPDATES else np.zeros(end)
         lost = np.flatnonzero(possible[:end] & (cells < FAINT))
         start = int(lost[-1]) + 1 if lost.size else 0
         if start == end:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 from math import ceil, exp, floor, log2, prod
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,12 @@ class LatticeSum:
         """The same law on a line: cells of the box around T, one row after the other."""
         widths = add_counts(np.abs(self._on_line), self.counts)
         return from_widths(self.n, *widths, self._start)
+
+    def along(self, weights: Sequence[int]) -> TwoPointSum:
+        """The law of a weighted sum of X."""
+        moves = self.steps.astype(object) @ (self.basis.astype(object) @ np.array(weights, object))
+        start = sum(map(mul, weights, self.origin)) + exact_dot(np.minimum(moves, 0), self.counts)
+        return from_widths(self.n, *add_counts(np.abs(moves), self.counts), start)
 
     def sums(self, cells: NDArray[Any]) -> IntArray:
         """X in some cells of `line`, of shape (M, m); Python integers where int64 is too small."""

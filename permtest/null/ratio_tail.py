@@ -32,28 +32,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import product
 from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, isqrt, log, log1p, log2
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permtest._errors import TooHard
 from permtest._jit import Floats, Ints
-from permtest.integers import exact_dot
 from permtest.null.bracket import tail_bracket
-from permtest.null.distribution import (
-    CERTAIN,
-    EPS,
-    IMPOSSIBLE,
-    MAX_CELLS,
-    UNDERFLOW,
-    Probability,
-    add_counts,
-    from_widths,
-)
+from permtest.null.distribution import CERTAIN, EPS, IMPOSSIBLE, MAX_CELLS, UNDERFLOW, Probability
 from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
 
@@ -63,8 +53,8 @@ from permtest.null.tail_kernels import reach
 OUTSIDE = 42.0
 #: The same of rows that a chord leaves out.
 BEYOND = 16.0
-#: Weights beyond exp(STEEP) are too uneven, and cut off at exp(STEEPEST).
-STEEP, STEEPEST = 590.0, 600.0
+#: Weights beyond exp(STEEP) are too uneven.
+STEEP = 590.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
@@ -148,8 +138,9 @@ class Staircase:
             _, scale, rows, rest = law.rows_above(-BEYOND)
         except Unreached:
             return IMPOSSIBLE, IMPOSSIBLE
-        middle = round(2 * float((law.frame[0] + law.means @ law.frame[1:]).sum()))
-        middle -= sum(self.totals)
+        # At its ends, where one system has nothing, the parabola says nothing about the difference.
+        whole, mean = sum(self.totals), float((law.frame[0] + law.means @ law.frame[1:]).sum())
+        middle = min(max(round(2 * mean) - whole, 1 - whole), whole - 1)
         (a, _), _, (b, _) = law.exact_frame
         ends = [y for r in rows for y in self._crossing(a + b * r)]
         low, high = self._beyond(middle, middle)[0], self._beyond(min(ends), max(ends))[1]
@@ -167,20 +158,12 @@ class Staircase:
     def _beyond(self, y1: int, y2: int) -> tuple[Probability, Probability]:
         """Bounds of the probability of points on the line through two of the parabola, or beyond.
 
-        All weights are integers, so that ties are what they are.
+        There 2 q (D X - A Y) + p (y1 + y2) Y >= p (D^2 + y1 y2), for a difference of p / q.
         """
         (hits, misses), (p, q) = self.totals, self.least.as_integer_ratio()
         whole, slope = hits + misses, p * (y1 + y2) - 2 * q * hits
-
-        def side(a: Any, i: Any) -> Any:
-            """2 q (D X - A Y) + p (y1 + y2) Y, twice the sums at (a, i) taken for X and Y."""
-            return 4 * q * whole * a + 2 * slope * (a + i)
-
-        moves = side(*(self.lattice.steps.astype(object) @ self.lattice.basis.astype(object)).T)
-        centre = 2 * q * whole * hits + slope * whole  # X = Y = 0
-        start = side(*self.lattice.origin) + exact_dot(np.minimum(moves, 0), self.lattice.counts)
-        law = from_widths(self.lattice.n, *add_counts(np.abs(moves), self.lattice.counts))
-        least = p * (whole**2 + y1 * y2) + centre - start
+        law = self.lattice.along((4 * q * whole + 2 * slope, 2 * slope))
+        least = p * (whole**2 + y1 * y2) + (2 * q * hits + slope) * whole - law.offset
         return tail_bracket(law, least // law.unit + 1 if self.strict else -(-least // law.unit))
 
     @cached_property
@@ -248,7 +231,7 @@ class _Tilted:
         heights = self.heights(starts, first, origin)
         heights[starts > self.ends[0, 1]] = -inf
         height = float(heights.max())
-        if max(height, scale[0]) > STEEP:  # heights may have been cut off
+        if max(height, scale[0]) > STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         return _Region(origin, scale, first, starts, heights, height, rest)
 
@@ -313,10 +296,9 @@ class _Tilted:
         return np.asarray(bounds)
 
     def heights(self, s: Ints, first: int, origin: Ints) -> Floats:
-        """-tau (T - t0) at s in each row from the first on, exactly; at most STEEPEST."""
+        """-tau (T - t0) at s in each row from the first on, exactly."""
         rows = np.arange(first, first + s.size, dtype=np.int64)
-        heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
-        return np.asarray(np.minimum(heights, STEEPEST))
+        return np.asarray(-self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1]))
 
     def twice(self, origin: Ints) -> Ints:
         """Twice the distance from t0 to T with no rare moves and half of the others."""
@@ -490,7 +472,8 @@ def _cells(law: _Tilted, negligible: float) -> tuple[Floats, tuple[int, int], in
     lost = 1e-300  # with room for what is below the smallest float
     most = negligible / (5 * len(parts))
     for k, n in parts:
-        weights = _binomials(n) * np.exp(-law.push[k] * np.arange(n + 1))
+        ways = np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64)
+        weights = ways * np.exp(-law.push[k] * np.arange(n + 1))
         whole = fsum(weights)
         mass, shift = frexp(mass * whole)
         m0, m1, below = _kept(weights, most * whole)
@@ -527,12 +510,6 @@ def _add_moves(table: Floats, weights: Floats, step_s: int, step_r: int) -> Floa
         down, right = (m * step - min(n * step, 0) for step in (step_r, step_s))
         longer[down : down + height, right : right + width] += weight * table
     return longer
-
-
-@cache
-def _binomials(n: int) -> Floats:
-    """n over m for m = 0, ..., n."""
-    return np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64)
 
 
 # ---- the tail from frequencies -------------------------------------------------------------------

@@ -46,15 +46,15 @@ from permtest.null.distribution import (
     count_rows,
     from_widths,
 )
-from permtest.null.enumeration import QUICK, can_halve, count_tail
+from permtest.null.labellings import QUICK, can_halve, count_tail
 from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
-PATIENCE = 6 * 10**9
+MOST_LOOKS = 6 * 10**9
 #: Widths and cells that NumPy takes together in the time of a look; and additions in that of one.
 IN_NUMPY, COSINE = 200, 10
 #: Widths times frequencies that NumPy may look at.
-MOST_WORK = 2**27
+MOST_IN_NUMPY = 2**27
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
@@ -95,7 +95,7 @@ def _by_symmetry(tail: Callable[..., Probability]) -> Callable[..., Probability]
 
 
 @_by_symmetry
-def tail_tilted(law: TwoPointSum, t0: int, work: int = PATIENCE) -> Probability:
+def tail_tilted(law: TwoPointSum, t0: int, work: int = MOST_LOOKS) -> Probability:
     """P(T >= t0) by inverting the characteristic function of the tilted law, at the tail only.
 
     The lattice spans some 20 standard deviations; all but a few of its frequencies are left out,
@@ -171,7 +171,7 @@ def _at_frequencies(
     places = (np.concatenate([widths, 2 * widths]) % m).astype(np.intp)
     waves = np.fft.rfft(np.bincount(places, np.concatenate([-once, twice]), m)).real
     which = np.flatnonzero(waves + (once - twice).sum() < cut + 1).astype(np.int64)
-    if which.size * widths.size > MOST_WORK:
+    if which.size * widths.size > MOST_IN_NUMPY:
         raise TooHard("too many frequencies matter for NumPy")
     log_phi = partial(_log_phi, law, whole, tilt, m)
     total, error = kernels.add_up(log_phi, which, m, cells, tau, widths.size)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from permtest._errors import TooHard
 from permtest.null.bracket import WIDTH, tail_bracket
 from permtest.null.distribution import CERTAIN, IMPOSSIBLE
-from permtest.null.enumeration import count_tail
+from permtest.null.labellings import count_tail
 from permtest.null.tail import tail_tilted
 from tests import naive
 from tests.null import counted, law_of

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from permtest import LatticeDistribution, convolve_dp, convolve_fft, enumerate_swaps, pmf
 from permtest.null.distribution import MAX_CELLS, attainable
-from permtest.null.enumeration import count_labellings
+from permtest.null.labellings import count_labellings
 from tests import naive
 from tests.null import law_of
 from tests.strategies import effects

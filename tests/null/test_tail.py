@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from permtest import _jit
 from permtest.null.convolution import EPS, log_cells
 from permtest.null.distribution import from_widths
-from permtest.null.enumeration import count_labellings, count_tail
+from permtest.null.labellings import count_labellings, count_tail
 from permtest.null.tail import (
     TooHard,
     attempts,

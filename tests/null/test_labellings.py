@@ -10,16 +10,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from permtest.null import sampling
+from permtest.null import labellings
 from permtest.null.convolution import dp_cells
-from permtest.null.sampling import BLOCK, LANES, sample_sums
+from permtest.null.labellings import BLOCK, LANES, sample_sums
 from tests.null import law_of
 
 WORD = 2**64 - 1
 
 
 def tally(law, size, seed=8):
-    cells, counts = sampling.sample_cells(law, size, np.random.default_rng(seed))
+    cells, counts = labellings.sample_cells(law, size, np.random.default_rng(seed))
     return dict(zip(cells.tolist(), counts.tolist(), strict=True))
 
 
@@ -72,7 +72,7 @@ groups = st.lists(
 )
 
 
-@pytest.mark.parametrize("kernel", [sample_sums, sampling._sample_sums])
+@pytest.mark.parametrize("kernel", [sample_sums, labellings._sample_sums])
 @settings(max_examples=12)
 @example(groups=[(3, 1), (5, 65), (2, 63), (7, 64), (9, 1)], size=70, seed=1)
 @given(groups=groups, size=st.integers(0, 3 * LANES), seed=st.integers(0, 2**32))
@@ -109,7 +109,7 @@ def test_samples_follow_the_null_law(widths, size):
 @pytest.mark.parametrize("size", [1, 63, 65, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 1000])
 def test_any_number_of_samples(size):
     law = law_of([1] * 100 + [4] * 70)
-    cells, counts = sampling.sample_cells(law, size, np.random.default_rng(0))
+    cells, counts = labellings.sample_cells(law, size, np.random.default_rng(0))
     assert counts.sum() == size
     assert counts.min() > 0
     assert (np.diff(cells) > 0).all()
@@ -129,10 +129,10 @@ def test_samples_do_not_depend_on_chunks_and_threads(monkeypatch, widths, proces
     law, size = law_of(widths), 5 * BLOCK + 17
     whole = tally(law, size)
     monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: processors)
-    monkeypatch.setattr(sampling, "WORDS_AT_ONCE", 1)
-    draw, sizes = sampling._draw, []
+    monkeypatch.setattr(labellings, "WORDS_AT_ONCE", 1)
+    draw, sizes = labellings._draw, []
     monkeypatch.setattr(
-        sampling, "_draw", lambda some, law: sizes.append(some[0]) or draw(some, law)
+        labellings, "_draw", lambda some, law: sizes.append(some[0]) or draw(some, law)
     )
     assert tally(law, size) == whole
     assert sorted(sizes) == [0, 17, *[BLOCK] * 5]
