@@ -25,6 +25,7 @@ a sum along a row being geometric, and that over rows a Fourier transform for ea
 labellings of greatest statistic few cells are left, and dynamic programming has them; all its terms
 are positive, so that each cell is accurate relative to itself. Rows that do not matter are bounded,
 not added up: for x >= 0 >= y no tail beyond (a, i) exceeds exp(K(x, y) - x a - y i) (Chernoff).
+Where both take too long, half-planes within the region and around it bound p (`Staircase.bracket`).
 """
 
 from __future__ import annotations
