@@ -98,14 +98,17 @@ class LatticeSum:
     @cached_property
     def line(self) -> TwoPointSum:
         """The same law on a line: cells of the box around T, one row after the other."""
-        widths = add_counts(np.abs(self._on_line), self.counts)
-        return from_widths(self.n, *widths, self._start)
+        return self._sum(self._on_line, -sum(map(mul, self.lows, self.strides)))
 
     def along(self, weights: Sequence[int]) -> TwoPointSum:
         """The law of a weighted sum of X."""
         moves = self.steps.astype(object) @ (self.basis.astype(object) @ np.array(weights, object))
-        start = sum(map(mul, weights, self.origin)) + exact_dot(np.minimum(moves, 0), self.counts)
-        return from_widths(self.n, *add_counts(np.abs(moves), self.counts), start)
+        return self._sum(moves, sum(map(mul, weights, self.origin)))
+
+    def _sum(self, moves: IntArray, start: int) -> TwoPointSum:
+        """The law of a sum that is `start` where no entry moves."""
+        lowest = start + exact_dot(np.minimum(moves, 0), self.counts)
+        return from_widths(self.n, *add_counts(np.abs(moves), self.counts), lowest)
 
     def sums(self, cells: NDArray[Any]) -> IntArray:
         """X in some cells of `line`, of shape (M, m); Python integers where int64 is too small."""
@@ -114,7 +117,7 @@ class LatticeSum:
     def coordinates(self, cells: NDArray[Any]) -> IntArray:
         """T in the given cells of `line`, of shape (M, r)."""
         wide = self.line.top * self.line.unit >= ROOM
-        place = self._start + self.line.unit * (cells.astype(object) if wide else cells)
+        place = self.line.offset + self.line.unit * (cells.astype(object) if wide else cells)
         digits = [
             _small(place // stride % (extent + 1) + low)
             for stride, extent, low in zip(self.strides, self.extents, self.lows, strict=True)
@@ -133,12 +136,6 @@ class LatticeSum:
         steps = zip(sums, self.origin, self.basis[0].tolist(), strict=True)
         place: int = next((x - start) // step for x, start, step in steps if step)
         return (place - self.lows[0]) // self.line.unit
-
-    @cached_property
-    def _start(self) -> int:
-        """The lowest cell of the box that some labelling reaches, as laid out on the line."""
-        corner = sum(low * s for low, s in zip(self.lows, self.strides, strict=True))
-        return exact_dot(np.minimum(self._on_line, 0), self.counts) - corner
 
     @cached_property
     def _on_line(self) -> IntArray:
