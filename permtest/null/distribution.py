@@ -106,7 +106,7 @@ class Probability(NamedTuple):
     def complement(self) -> Probability:
         """1 - p, for p at most about 1/2, where nothing cancels."""
         value = 1.0 - self.value
-        return Probability.of(value, self.error_bound * self.value / value + EPS)
+        return Probability.of(value, self.error_bound * self.value / max(value, EPS) + EPS)
 
 
 CERTAIN = Probability(1.0, 0.0, 0.0)

@@ -54,7 +54,7 @@ from permtest.null.tail_kernels import reach
 OUTSIDE = 42.0
 #: The same of rows that a chord leaves out.
 BEYOND = 16.0
-#: Weights beyond exp(STEEP) are too uneven.
+#: Weights from exp(STEEP) on are cut off, and too uneven.
 STEEP = 590.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
@@ -144,10 +144,13 @@ class Staircase:
         middle = min(max(round(2 * mean) - whole, 1 - whole), whole - 1)
         (a, _), _, (b, _) = law.exact_frame
         ends = [y for r in rows for y in self._crossing(a + b * r)]
-        low, high = self._beyond(middle, middle)[0], self._beyond(min(ends), max(ends))[1]
+        low, _ = self._beyond(middle, middle, self.strict)
+        _, high = self._beyond(min(ends), max(ends), strict=False)  # where Y = D is on the line
         if not self.strict:  # what was observed is one labelling
             low = max(low, CERTAIN.halved(int(law.counts.sum())))
-        return low, high.plus(Probability.of_log(scale[0] + log(rest), 0.0)) if rest else high
+        if rest > 0:  # it is rounded by far less than a thousandth
+            high = high.plus(Probability.of_log(scale[0] + log(1.001 * rest), 0.0))
+        return low, high
 
     def _crossing(self, a: int) -> tuple[int, int]:
         """Y where the parabola has so many hits, rounded down and up; any Y if it is a line."""
@@ -156,8 +159,8 @@ class Staircase:
         root = isqrt((q * hits) ** 2 - 2 * whole * q * x + whole**2)
         return ((q * hits - root - 1) // p, -((root - q * hits) // p)) if p else (0, 0)
 
-    def _beyond(self, y1: int, y2: int) -> tuple[Probability, Probability]:
-        """Bounds of the probability of points on the line through two of the parabola, or beyond.
+    def _beyond(self, y1: int, y2: int, strict: bool) -> tuple[Probability, Probability]:
+        """Bounds of the probability of points beyond the line through two of the parabola.
 
         There 2 q (D X - A Y) + p (y1 + y2) Y >= p (D^2 + y1 y2), for a difference of p / q.
         """
@@ -165,7 +168,7 @@ class Staircase:
         whole, slope = hits + misses, p * (y1 + y2) - 2 * q * hits
         law = self.lattice.along((4 * q * whole + 2 * slope, 2 * slope))
         least = p * (whole**2 + y1 * y2) + (2 * q * hits + slope) * whole - law.offset
-        return tail_bracket(law, least // law.unit + 1 if self.strict else -(-least // law.unit))
+        return tail_bracket(law, least // law.unit + 1 if strict else -(-least // law.unit))
 
     @cached_property
     def _tilted(self) -> _Tilted:
@@ -232,7 +235,7 @@ class _Tilted:
         heights = self.heights(starts, first, origin)
         heights[starts > self.ends[0, 1]] = -inf
         height = float(heights.max())
-        if max(height, scale[0]) > STEEP:
+        if max(height, scale[0]) >= STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
         return _Region(origin, scale, first, starts, heights, height, rest)
 
@@ -297,9 +300,10 @@ class _Tilted:
         return np.asarray(bounds)
 
     def heights(self, s: Ints, first: int, origin: Ints) -> Floats:
-        """-tau (T - t0) at s in each row from the first on, exactly."""
+        """-tau (T - t0) at s in each row from the first on, exactly; at most STEEP."""
         rows = np.arange(first, first + s.size, dtype=np.int64)
-        return np.asarray(-self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1]))
+        heights = -self.tau[0] * (s - origin[0]) - self.tau[1] * (rows - origin[1])
+        return np.asarray(np.minimum(heights, STEEP))
 
     def twice(self, origin: Ints) -> Ints:
         """Twice the distance from t0 to T with no rare moves and half of the others."""
