@@ -36,7 +36,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
 from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, isqrt, log, log1p, log2
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +84,6 @@ LARGEST = 2**40
 LENGTHS: list[int] = [3**a * 5**b * 7**c for a in range(16) for b in range(11) for c in range(9)]
 #: ln 2, its leading digits first: whole numbers times those are exact.
 LOG2 = (0.693147180369123816490, 1.90821492927058770002e-10)
-
-#: log E exp(tau (T - t0)), in two parts, and its error.
-_Scale: TypeAlias = tuple[float, float, float]
 
 
 class Unreached(TooHard):
@@ -143,7 +140,7 @@ class Staircase:
         whole, mean = sum(self.totals), float((law.frame[0] + law.means @ law.frame[1:]).sum())
         middle = min(max(round(2 * mean) - whole, 1 - whole), whole - 1)
         (a, _), _, (b, _) = law.exact_frame
-        ends = [y for r in rows for y in self._crossing(a + b * r)]
+        ends = [y for r in (rows[0], rows[-1]) for y in self._crossing(a + b * r)]
         low, _ = self._beyond(middle, middle, self.strict)
         _, high = self._beyond(min(ends), max(ends), strict=False)  # where Y = D is on the line
         if not self.strict:  # what was observed is one labelling
@@ -188,7 +185,7 @@ class _Region(NamedTuple):
     """The rows that matter, and where the region begins in each."""
 
     origin: Ints  # t0: the start of the row nearest to where the tilt puts the mean
-    scale: _Scale
+    scale: tuple[float, float, float]  # log E exp(tau (T - t0)), in two parts, and its error
     first: int
     starts: Ints
     heights: Floats  # log of the weight exp(-tau (T - t0)) at these starts
@@ -230,19 +227,19 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        origin, scale, (first, last), rest = self.rows_above(-OUTSIDE)
-        starts = self._starts(_every(first, last))
-        heights = self.heights(starts, first, origin)
+        origin, scale, rows, rest = self.rows_above(-OUTSIDE)
+        starts = self._starts(_every(rows))
+        heights = self.heights(starts, rows[0], origin)
         heights[starts > self.ends[0, 1]] = -inf
         height = float(heights.max())
         if max(height, scale[0]) >= STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        return _Region(origin, scale, first, starts, heights, height, rest)
+        return _Region(origin, scale, rows[0], starts, heights, height, rest)
 
-    def rows_above(self, least: float) -> tuple[Ints, _Scale, tuple[int, int], float]:
-        """t0, its scale, first and last row whose bound relative to that is above exp(least).
+    def rows_above(self, least: float) -> tuple[Ints, tuple[float, float, float], range, float]:
+        """t0, its scale, rows whose bounds relative to that are above exp(least), and the rest.
 
-        And the bound on the probability of the region in all others, relative to the scale too.
+        That bounds the probability of the region in all other rows, relative to the scale too.
         """
         low, high = (int(x) for x in self.ends[1])
         middle = int(np.clip(round(self.means[1]), low, high))
@@ -253,7 +250,7 @@ class _Tilted:
         rows = np.unique(np.append(rows, (low, high)))
         starts = self._starts(rows)
         if starts.min() > self.ends[0, 1]:  # there may be a row between them
-            rows = _every(low, high)
+            rows = _every(range(low, high + 1))
             starts = self._starts(rows)
         there = np.flatnonzero(starts <= self.ends[0, 1])
         if not there.size:
@@ -265,7 +262,7 @@ class _Tilted:
         matter = np.flatnonzero(bounds > least)
         first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
         rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
-        return origin, scale, (first, end - 1), rest
+        return origin, scale, range(first, end), rest
 
     def _bounds(self, rows: Ints, starts: Ints, nearest: np.intp) -> Floats:
         """Bounds on the log of the probability of the region in blocks that begin at these rows."""
@@ -310,7 +307,7 @@ class _Tilted:
         even = self.q >= RARE
         return np.asarray(2 * (self.corner - origin) - self.counts[even] @ self.moves[even])
 
-    def _log_scale(self, origin: Ints) -> _Scale:
+    def _log_scale(self, origin: Ints) -> tuple[float, float, float]:
         """K(tau) - tau t0 in two parts, and its error; products of tau are exact."""
         # Rare moves add log1p(odds) - ln 2, from the corner; others log cosh(push / 2).
         rare, push = self.q < RARE, self.push
@@ -398,11 +395,11 @@ class _Tilted:
         return found
 
 
-def _every(first: int, last: int) -> Ints:
-    """The rows from the first to the last."""
-    if last - first >= MAX_ROWS:
-        raise TooHard(f"the staircase of the two sums has {last - first + 1:,} rows")
-    return np.arange(first, last + 1, dtype=np.int64)
+def _every(rows: range) -> Ints:
+    """All of these rows, if they are not too many."""
+    if len(rows) > MAX_ROWS:
+        raise TooHard(f"the staircase of the two sums has {len(rows):,} rows")
+    return np.arange(rows.start, rows.stop, dtype=np.int64)
 
 
 def _in_rows(lattice: LatticeSum) -> tuple[tuple[tuple[int, int], ...], Ints]:
