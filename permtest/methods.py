@@ -32,7 +32,7 @@ ROUGH = 1e-6
 #: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
 INVISIBLE, RARE = 1e-12, 1e-4
 #: Bounds so narrow, relative to p, say more than samples.
-NARROW = 1e-2
+NARROW = 2e-2
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
 

@@ -60,7 +60,7 @@ STEEP = 590.0
 ACCEPTED = 1e-12
 #: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
 #: second; and how large the window may be.
-WORK, MAX_ROWS, LONGEST = 2e8, 2**23, 10**7
+WORK, MAX_ROWS, LONGEST = 2e8, 2**20, 10**7
 #: How many cells dynamic programming updates in the time that a look at a move takes; and the most
 #: in such units, about a second.
 DEARER, CELLS = 4, 2.5e8

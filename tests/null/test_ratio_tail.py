@@ -74,12 +74,15 @@ def laws(draw):
 
 #: The one row that matters besides that of the observed labelling has neighbours out of reach.
 BETWEEN_ROWS = [(1, 0), *[(1, 1)] * 11, (0, 0)], [*[(0, 0)] * 12, (0, 2)]
+#: Beyond the difference is only that one system has all hits and misses, and the other nothing.
+ALL = [(5, 0), (9, 0), (0, 0), (2, 0)], [(0, 0), (0, 0), (9, 8), (0, 0)]
 
 
 @settings(max_examples=80)
 @given(law=laws(), strict=st.booleans())
 @example(law=BETWEEN_ROWS, strict=False)
 @example(law=BETWEEN_ROWS, strict=True)
+@example(law=ALL, strict=True)
 def test_tails_equal_counts_in_integers(law, strict):
     u, v = law
     staircase = event(u, v, strict=strict)
