@@ -170,16 +170,14 @@ def test_beyond_the_best_there_is_nothing():
 
 def test_what_would_take_long_is_refused_and_bounded():
     rng = np.random.default_rng(3)
-    u, v = rng.integers(0, 10**5, (2, 60, 2))
-    u[:, 0] += 5 * 10**4
+    u, v = rng.integers(0, 3 * 10**4, (2, 60, 2))
+    u[:, 0] += 15 * 10**3
     staircase = event(u, v)
     with pytest.raises(TooHard, match="peaks"):
         staircase.tail()
     low, high = staircase.bracket()
     assert -15.5 < low.log < high.log < -14.5
-    below, above = event(v, u, strict=True).bracket()
-    assert below.value == pytest.approx(1 - high.value, rel=1e-12)
-    assert above.value == pytest.approx(1 - low.value, rel=1e-12)
+    assert high.complement() == event(v, u, strict=True).bracket()[0]
     giants = np.array([[2**41, 0], [0, 2**41], [1, 1]])
     with pytest.raises(TooHard, match="2\\^40"):
         event(giants, giants[::-1] + 1).tail()
