@@ -19,6 +19,7 @@ SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 GAPS = (1, 10, 100, 1000)
 F1_SIZES = (30, 60, 100, 130, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FLOAT_SIZES = (25, 38, 100, 500, 10_000)
+LONG_SIZES = (100, 300, 1000, 3000, 10_000)
 SEED = 20220710
 SAMPLES = 20_000  # the paper's K
 RESAMPLES = 9_999  # SciPy's default
@@ -97,6 +98,18 @@ def floats(sizes: Sequence[int]) -> str:
     return table(["", "float64", "width", "float32", "width", "four decimals", "width"], rows)
 
 
+def documents(sizes: Sequence[int]) -> str:
+    """Time of p of F1 where each entry has thousands of spans, and how far its bounds are apart."""
+    rows = []
+    for n in sizes:
+        counts = np.random.default_rng([SEED, n]).poisson((9000, 1000, 1000), (2, n, 3))
+        test = partial(pt.exact_perm_test, *counts, statistic="f1")
+        found = test()
+        width = f"{found.error_bound:.0e}" if found.method == "bracket" else "exact"
+        rows.append([f"{n:,}", duration(seconds(test), 2), width])
+    return table(["", "time", "width"], rows)
+
+
 def others(n: int) -> str:
     """Time of repeated runs, and of what a fresh process does first."""
     a, b = np.random.default_rng(SEED).integers(0, 2, (2, n, 8))
@@ -115,6 +128,7 @@ def run(
     gaps: Sequence[int] = GAPS,
     f1_sizes: Sequence[int] = F1_SIZES,
     float_sizes: Sequence[int] = FLOAT_SIZES,
+    long_sizes: Sequence[int] = LONG_SIZES,
     n: int = 10_000,
 ) -> list[Section]:
     """All times, with pictures of those by N."""
@@ -132,6 +146,7 @@ def run(
         Section(
             "Scores with all digits: time by N, and the width of the bounds", floats(float_sizes)
         ),
+        Section("F1 of thousands of spans: time by N, and the width", documents(long_sizes)),
         Section("Runs, and a fresh process", others(n)),
     ]
 

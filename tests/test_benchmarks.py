@@ -79,7 +79,7 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     """Of few and small cases, with a clock that says the same of each."""
     monkeypatch.setattr(report, "time", SimpleNamespace(process_time=count(0, 0.125).__next__))
     of_times = {"sizes": (50, 200), "gaps": (1,), "f1_sizes": (20, 200), "float_sizes": (50,)}
-    of_times["n"] = 200
+    of_times |= {"long_sizes": (50,), "n": 200}
     monkeypatch.setattr(speed, "cold", len)  # no processes
     assert command.main(tmp_path, entries=20, **of_times) == 0
     files = {path.name for path in tmp_path.iterdir()}
