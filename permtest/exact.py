@@ -78,7 +78,7 @@ def exact_perm_test(
         "f1", "f0.5" and other F-scores, "jaccard", and their means over classes, "macro_f1" and so
         on. Measures are compared by their difference, ties being decided in exact arithmetic. Where
         an exact p is out of reach, as for many sums ("macro_f1"), it is sampled, and the result
-        says so; of a ratio of two sums there is a bracket if samples would not see so small a p.
+        says so; of a ratio of two sums there is a bracket instead if that says more.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         "greater": `u` scores higher. "two-sided": the sum is at least as far from the centre of its
         null distribution, which is 0 unless `g` says otherwise.
@@ -88,7 +88,7 @@ def exact_perm_test(
         tilted law; "dp" (Alg. 3) and "fft" (Alg. 4) convolve; "cf" inverts the characteristic
         function of several sums; "enumeration" lists all labellings (at most 42 differing pairs, 24
         with `h`); "integer" counts them with integer arithmetic; "bracket" gives two bounds that
-        contain p, about 1e-5 of p apart (of ratios of two sums wide ones). "auto" takes what is
+        contain p, about 1e-5 of p apart (ratios of two sums: about 1 / N). "auto" takes what is
         quickest among those that are accurate relative to p, and where none is quick the bounds, or
         of several sums that form no ratio "cf": its accuracy is absolute, so that a small p has a
         larger `error_bound`, up to 1e-6.
