@@ -25,9 +25,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from permtest import _jit
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.integers import IntArray, exact_dot, exact_sum, with_room
+from permtest.integers import IntArray, exact_dot, exact_sum, largest, with_room
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -359,8 +358,7 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, in
         rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
         facts, starts = np.zeros((1, 5), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
-        count = count_rows if ONE_TEST + ENTRY * u.size > _jit.patience else _count_rows
-        count((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
+        count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
         total_u, total_v, unit, top, differing = facts[0].tolist()
         if unit > 0:
             k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
@@ -394,9 +392,7 @@ def _narrow(widths: NDArray[Any]) -> NDArray[Any]:
 def add_counts(values: NDArray[Any], counts: Ints) -> tuple[NDArray[Any], Ints]:
     """Distinct values, ascending, with the sums of their counts."""
     distinct, where = np.unique(values, return_inverse=True)
-    totals = np.zeros(distinct.size, dtype=np.int64)
-    np.add.at(totals, where, counts)
-    return distinct, totals
+    return distinct, np.bincount(where, counts).astype(np.int64)
 
 
 def count_values(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
@@ -468,9 +464,8 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
     end = 0
     for r in range(first.size):
         starts[r], a, b = end, u[first[r]], v[second[r]]
-        low, high = min(a.min(initial=0), b.min(initial=0)), max(a.max(initial=0), b.max(initial=0))
         facts[r] = 0
-        if max(int(high), -int(low)) * max(a.size, 2) >= 2**61:
+        if max(largest(a), largest(b)) * max(a.size, 2) >= 2**61:
             continue
         table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
         if table.size > TABLE:

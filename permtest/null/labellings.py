@@ -75,10 +75,9 @@ def enumerate_swaps(stay: ArrayLike, swap: ArrayLike) -> NDArray[Any]:
             f"enumerating 2^{stays.size} labellings is refused above N = {MAX_ENTRIES}, and above "
             f"N = {MAX_HALVED} where p is a tail; method='auto' gives the same p-value"
         )
-    kind = np.result_type(stays, swaps)
-    stays, steps = stays.astype(kind), swaps.astype(kind) - stays.astype(kind)
-    sums = np.empty(2**steps.size, dtype=kind)
-    sums[0] = stays.sum()
+    steps = swaps - stays
+    sums = np.empty(2**steps.size, dtype=steps.dtype)
+    sums[0] = int(stays.sum())
     for i, step in enumerate(steps):
         sums[2**i : 2 ** (i + 1)] = sums[: 2**i] + step
     return sums

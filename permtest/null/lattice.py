@@ -98,7 +98,10 @@ class LatticeSum:
     @cached_property
     def line(self) -> TwoPointSum:
         """The same law on a line: cells of the box around T, one row after the other."""
-        return self._sum(self._on_line, -sum(map(mul, self.lows, self.strides)))
+        size = prod(extent + 1 for extent in self.extents)
+        steps = self.steps.astype(object) if size >= ROOM else self.steps
+        moves = steps @ np.array(self.strides, dtype=steps.dtype)
+        return self._sum(moves, -sum(map(mul, self.lows, self.strides)))
 
     def along(self, weights: Sequence[int]) -> TwoPointSum:
         """The law of a weighted sum of X."""
@@ -112,17 +115,13 @@ class LatticeSum:
 
     def sums(self, cells: NDArray[Any]) -> IntArray:
         """X in some cells of `line`, of shape (M, m); Python integers where int64 is too small."""
-        return self.at(self.coordinates(cells))
-
-    def coordinates(self, cells: NDArray[Any]) -> IntArray:
-        """T in the given cells of `line`, of shape (M, r)."""
         wide = self.line.top * self.line.unit >= ROOM
         place = self.line.offset + self.line.unit * (cells.astype(object) if wide else cells)
         digits = [
             _small(place // stride % (extent + 1) + low)
             for stride, extent, low in zip(self.strides, self.extents, self.lows, strict=True)
         ]
-        return np.stack(digits, axis=1) if digits else np.zeros((len(cells), 0), dtype=np.int64)
+        return self.at(np.stack(digits, axis=1) if digits else np.zeros((len(cells), 0)))
 
     def at(self, coordinates: IntArray) -> IntArray:
         """X at points T, of shape (M, m)."""
@@ -136,14 +135,6 @@ class LatticeSum:
         steps = zip(sums, self.origin, self.basis[0].tolist(), strict=True)
         place: int = next((x - start) // step for x, start, step in steps if step)
         return (place - self.lows[0]) // self.line.unit
-
-    @cached_property
-    def _on_line(self) -> IntArray:
-        """The steps, in cells of the line."""
-        wide = (self.strides[-1] * (self.extents[-1] + 1) if self.strides else 1) >= ROOM
-        steps = self.steps.astype(object) if wide else self.steps
-        strides = np.array(self.strides, dtype=steps.dtype)
-        return np.asarray(steps @ strides)
 
 
 def _group(moves: IntArray) -> tuple[IntArray, Ints]:
@@ -274,9 +265,8 @@ def box_law(lattice: LatticeSum) -> Box:
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)
     values, squares = _fair_product(np.array(shape, dtype=np.int64), lattice)
     turned = values.astype(np.complex128)
-    corners = zip(lattice.lows, lattice.extents, lows, strict=True)
-    for axis, (low, extent, first) in enumerate(corners):
-        m = shape[axis]
+    axes = zip(shape, lattice.lows, lattice.extents, lows, strict=True)
+    for axis, (m, low, extent, first) in enumerate(axes):
         j = np.arange(values.shape[axis], dtype=np.int64)
         # Twice the distance is a whole number, so that angles can be reduced exactly.
         twice = j * (2 * low + extent - 2 * first) % (2 * m)

@@ -337,8 +337,7 @@ def _inverted(law: MultinomialSum, t0: int) -> Probability:
     longest = max(float((one.tops - one.lows).max()) for one in law.blocks)
     far = abs(tilt.mean - t0) + reach(CUT, tilt.variance, inf, longest) + 1
     m = int(min(law.top + 1, 2 * far + 4))
-    unit = 1 << max(m.bit_length() - 4, 0)
-    m = -(-m // unit) * unit  # a length that a Fourier transform takes quickly
+    m += -m % (1 << max(m.bit_length() - 4, 0))  # a length that a Fourier transform takes quickly
     if m > MOST_CELLS:
         raise TooHard(f"the sums have some {m:,} likely values, more than {MOST_CELLS:,}; {REMEDY}")
     r = law.top - t0 + 1 if m > law.top else m // 2
