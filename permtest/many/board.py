@@ -297,13 +297,8 @@ class Leaderboard(Shown):
         if self.baseline is not None:
             return system | pair | {"differs": "differs"}
         ranks = {"ranks": "possible ranks"} if self.correction in FAMILYWISE else {}
-        return (
-            {"rank": "rank"}
-            | system
-            | ranks
-            | {"letters": "alike", "tied_with_best": "tied"}
-            | pair
-        )
+        ranks |= {"letters": "alike", "tied_with_best": "tied"}
+        return {"rank": "rank"} | system | ranks | pair
 
     def sentence(self) -> str:
         """Say which system is first, which are tied with it, and how many pairs differ."""

@@ -139,10 +139,8 @@ def count_labellings(law: TwoPointSum) -> list[int]:
             "method='dp' gives p in floating point with a bound on its error",
         )
     exact = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    factors = [
-        _binomial(int(count), size * int(width), size)
-        for width, count in zip(law.widths, law.counts, strict=True)
-    ]
+    groups = zip(law.widths.tolist(), law.counts.tolist(), strict=True)
+    factors = [_binomial(count, size * width, size) for width, count in groups]
     while len(factors) > 1:  # the two smallest first
         factors.sort(key=Decimal.adjusted, reverse=True)
         factors.append(exact.multiply(factors.pop(), factors.pop()))

@@ -151,31 +151,30 @@ def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
     m += -m % (1 << max(m.bit_length() - 4, 0))  # a length that a Fourier transform takes quickly
     if m > law.top:
         m, cells = law.top + 1, law.top - t0 + 1
-    tilt, cut = (likely, rest.astype(np.float64), spread), kernels.SMALL + log(1 + variance) / 2
-    factor, rough = _at_frequencies(law, whole, tilt, m, cells, tau, cut)
+    cut = kernels.SMALL + log(1 + variance) / 2
+    which = _frequencies(law, spread, m, cut + 1)
+    log_phi = partial(_log_phi, law, whole, (likely, rest.astype(np.float64), spread), m)
+    factor, rough = kernels.add_up(log_phi, which, m, cells, tau, widths.size)
+    rough += (2 + 2 / tau) * exp(-cut) + 2 * exp(-kernels.OUTSIDE)
     if factor <= 4 * rough:
         raise TooHard("the tail is lost in rounding")
     low = float(high - EXTENDED(float(high)))
     return Probability.of_product(float(high), low, factor, error + rough / (factor - rough))
 
 
-def _at_frequencies(
-    law: TwoPointSum, whole: int, tilt: Any, m: int, cells: int, tau: float, cut: float
-) -> tuple[float, float]:
-    """E_tau[exp(-tau (T - t0)); T >= t0] as a sum over frequencies, and a bound on its error."""
+def _frequencies(law: TwoPointSum, spread: Floats, m: int, cut: float) -> Ints:
+    """The frequencies up to m / 2 at which |phi| may exceed exp(-cut)."""
     if m > MOST_CELLS:
         raise TooHard("the lattice of the tail has too many points for NumPy")
     # As -log(1 - y) >= y + y^2 / 2 for y = spread sin^2, sums of cosines bound -log |phi|.
-    widths, counts, spread = law.widths, law.counts, tilt[2]
+    widths, counts = law.widths, law.counts
     once, twice = counts * spread * (1 / 4 + spread / 8), counts * spread**2 / 32
     places = (np.concatenate([widths, 2 * widths]) % m).astype(np.intp)
     waves = np.fft.rfft(np.bincount(places, np.concatenate([-once, twice]), m)).real
-    which = np.flatnonzero(waves + (once - twice).sum() < cut + 1).astype(np.int64)
+    which = np.flatnonzero(waves + (once - twice).sum() < cut).astype(np.int64)
     if which.size * widths.size > MOST_IN_NUMPY:
         raise TooHard("too many frequencies matter for NumPy")
-    log_phi = partial(_log_phi, law, whole, tilt, m)
-    total, error = kernels.add_up(log_phi, which, m, cells, tau, widths.size)
-    return total, error + (2 + 2 / tau) * exp(-cut) + 2 * exp(-kernels.OUTSIDE)
+    return which
 
 
 def _log_phi(law: TwoPointSum, whole: int, tilt: Any, m: int, j: Ints) -> tuple[Any, Floats]:
@@ -374,8 +373,7 @@ class Laws(NamedTuple):
         tiny, p = p <= UNDERFLOW, np.maximum(p, SMALLEST)
         bound += np.where(tiny, 4 * EPS * (1 + np.abs(log_p)), 0.0)
         log10_p = np.where(tiny, log_p / log(10.0), np.log10(p))
-        values = np.stack([p, log10_p, bound])
-        return values, few, hard | (self.unit == 0)
+        return np.stack([p, log10_p, bound]), few, hard | (self.unit == 0)
 
     def _compiled(self, t0: Ints, few: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
         """P(T >= t0), its logarithm and error bound, by the kernels; and where that is too hard."""

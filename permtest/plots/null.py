@@ -69,10 +69,8 @@ def plot_null(result: PermutationTestResult, *, ax: sheet.Where = None) -> Axes:
 def view(result: PermutationTestResult) -> tuple[float, float]:
     """Limits within which all can be seen but so much mass at either end."""
     values, pmf, _ = _cells(result)
-    ends = [
-        x[np.searchsorted(y.cumsum(), UNSEEN)]
-        for x, y in ((values, pmf), (values[::-1], pmf[::-1]))
-    ]
+    sides = (values, pmf), (values[::-1], pmf[::-1])
+    ends = [x[np.searchsorted(y.cumsum(), UNSEEN)] for x, y in sides]
     low, high = (float(end(*ends, *result.marks)) for end in (min, max))
     margin = max(0.06 * (high - low), 0.7 * _step(values)) or max(1.0, 0.5 * abs(high))
     return low - margin, high + margin
