@@ -82,7 +82,7 @@ def exact_perm_test_batch(
     names: tuple[str, str] | None = None,
     **others: Any,
 ) -> BatchResult:
-    """Test the pairs along `axis`, in blocks of some thousand scores; no `others` can be given."""
+    """Test the pairs along `axis`, in blocks of some thousand scores; `others` must be None."""
     given = [name for name, value in others.items() if value is not None]
     given += ["Scores"] * (isinstance(u, Scores) or isinstance(v, Scores))
     for name in given[:1]:
@@ -160,9 +160,7 @@ def compare_rows(
 def _test_block(
     block: range, rows: Ints | None, first: Ints, second: Ints, alternative: str, alone: Alone
 ) -> dict[str, NDArray[Any]]:
-    laws, here = Laws.unknown(len(block)), slice(block.start, block.stop)
-    if rows is not None:
-        laws = Laws.of(rows, rows, first[here], second[here])
+    laws = Laws.of(rows, first[block.start : block.stop], second[block.start : block.stop])
     values, whole, hard = laws.solve(alternative)
     n_informative, method = laws.n_informative, np.where(whole, "integer", "tilted").astype(object)
     for i in np.flatnonzero(hard).tolist():

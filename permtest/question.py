@@ -146,7 +146,7 @@ class Question:
     def is_extreme(
         self, cells: NDArray[Any], sums: Callable[[NDArray[Any]], IntArray] | None = None
     ) -> NDArray[np.bool_]:
-        """Whether t is extreme, for any cells, each attainable, that hold these `sums`."""
+        """Whether t is extreme in each of some attainable cells, whose sums `sums` gives."""
         if sums is None and self._direction:
             assert self.thresholds is not None
             lower, upper = self.thresholds
@@ -317,8 +317,8 @@ def at_least(values: Iterable[Any], least: Any) -> NDArray[np.bool_]:
     # Relative to the median of |h| too, as a difference that ought to be 0 seldom is; not to the
     # largest, as h may grow exponentially.
     sizes = np.abs(found[np.isfinite(found)])
-    slack = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
-    return np.asarray(found >= float(least) - slack)
+    tolerance = TIE * max(abs(float(least)), float(np.median(sizes)) if sizes.size else 0.0)
+    return np.asarray(found >= float(least) - tolerance)
 
 
 # ---- asking ------------------------------------------------------------------------------------

@@ -417,5 +417,6 @@ class _Deal:
             return [(law, 0)]
         if two_sided and self.is_symmetric:
             return [(law, above)] * 2
-        sides = {"less": (law, above), "greater": (law.mirrored(), below)}
-        return [x for side, x in sides.items() if side != self.alternative and x[1] <= law.top]
+        sides = {"greater": (law, above), "less": (law.mirrored(), below)}
+        chosen = sides.values() if two_sided else [sides[self.alternative]]
+        return [(one, t0) for one, t0 in chosen if t0 <= law.top]

@@ -323,21 +323,21 @@ class Scores:
 # ---- clusters ------------------------------------------------------------------------------------
 
 
-def cluster_numbers(clusters: Any, n: int, name: str = "clusters") -> NDArray[np.intp]:
+def cluster_numbers(clusters: Any, n: int) -> NDArray[np.intp]:
     """The number of the cluster that each item belongs to, counted as they first occur."""
     if integers.is_unordered(clusters) or getattr(clusters, "ndim", 1) != 1:
-        raise TypeError(f"{name} must be one label for each entry, not {clusters!r}")
+        raise TypeError(f"clusters must be one label for each entry, not {clusters!r}")
     labels = clusters.tolist() if hasattr(clusters, "tolist") else list(clusters)
     if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} labels for {n} entries; give one for each")
+        raise ValueError(f"clusters has {len(labels)} labels for {n} entries; give one for each")
     numbers: dict[Any, int] = {}
     for i, label in enumerate(labels):
         if integers.is_missing(label):
-            raise ValueError(f"{name}[{i}] = {label} is missing; say where entry {i} belongs")
+            raise ValueError(f"clusters[{i}] = {label} is missing; say where entry {i} belongs")
         try:
             numbers.setdefault(label, len(numbers))
         except TypeError:
-            raise TypeError(f"{name}[{i}] = {label!r} is not a number or a string") from None
+            raise TypeError(f"clusters[{i}] = {label!r} is not a number or a string") from None
     return np.array([numbers[label] for label in labels], dtype=np.intp)
 
 

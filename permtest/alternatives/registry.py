@@ -313,8 +313,8 @@ class Check(NamedTuple):
     evidence: str
 
 
-def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
-    """Whether an assumption holds as far as scores can tell, by tests at the level `alpha`."""
+def verdict(assumption: str, scores: Scores) -> Check:
+    """Whether an assumption holds as far as scores can tell, by tests at the level 0.05."""
     n, held, evidence = len(scores), None, "scores alone cannot tell"
     if assumption == SAMPLE:
         return Check(SAMPLE, n >= REPRESENTATIVE_FROM, f"{n} pairs")
@@ -335,7 +335,7 @@ def verdict(assumption: str, scores: Scores, alpha: float = 0.05) -> Check:
             return Check(assumption, False, "scores are 0 and 1")
         p = float(np.min([shapiro(x) for x in ((d,) if assumption == NORMAL else (u, v))]))
         if not isnan(p):
-            held, evidence = p >= alpha, f"Shapiro-Wilk p = {p:.3g}"
+            held, evidence = p >= 0.05, f"Shapiro-Wilk p = {p:.3g}"
     elif assumption == VARIANCES and n >= FEW:  # a ratio of few pairs says nothing either way
         a, b = float(u.std(ddof=1)), float(v.std(ddof=1))
         held, evidence = max(a, b) <= 2 * min(a, b), f"standard deviations {a:.3g} and {b:.3g}"

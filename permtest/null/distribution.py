@@ -358,7 +358,7 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, in
         rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
         facts, starts = np.zeros((1, 5), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
-        count_rows((rows, rows, pair[0], pair[1]), facts, (starts, widths, counts))
+        count_rows((rows, pair[0], pair[1]), facts, (starts, widths, counts))
         total_u, total_v, unit, top, differing = facts[0].tolist()
         if unit > 0:
             k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
@@ -458,12 +458,12 @@ TABLE = 1024
 ONE_TEST, ENTRY = 40_000.0, 10
 
 
-def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
+def _count_rows(tests: tuple[Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
     """`count_rows` in NumPy."""
-    (u, v, first, second), (starts, widths, counts) = tests, laws
+    (rows, first, second), (starts, widths, counts) = tests, laws
     end = 0
     for r in range(first.size):
-        starts[r], a, b = end, u[first[r]], v[second[r]]
+        starts[r], a, b = end, rows[first[r]], rows[second[r]]
         facts[r] = 0
         if max(largest(a), largest(b)) * max(a.size, 2) >= 2**61:
             continue
@@ -480,7 +480,7 @@ def _count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaw
 
 @jit
 def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[int, int, int]:
-    """Count |u_i - v_i|; both sums, and how many cells of `tables` are in use, 0 if it cannot be.
+    """Count |u_i - v_i|; both sums, and the cells in use of each table; 0 if they do not fit.
 
     Each row of `tables` counts every fourth entry: equal neighbours do not wait for each other.
     """
@@ -500,19 +500,19 @@ def count_differences(u: Ints, v: Ints, tables: Ints) -> tuple[int, int, int]:
     return int(total_u), int(total_v), int(min(TABLE, high - low + 1)) if fits else 0
 
 
-@compiled_or(_count_rows, lambda tests, *_: tests[2].size * (ONE_TEST + ENTRY * tests[0].shape[1]))
-def count_rows(tests: tuple[Ints, Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
+@compiled_or(_count_rows, lambda tests, *_: tests[1].size * (ONE_TEST + ENTRY * tests[0].shape[1]))
+def count_rows(tests: tuple[Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> None:
     """Count the differences of many tests, and describe their scores.
 
-    Test r is of ``u[first[r]]`` and ``v[second[r]]``. Its law is ``starts[r] : starts[r + 1]`` of
+    Test r is of rows ``first[r]`` and ``second[r]``. Its law is ``starts[r] : starts[r + 1]`` of
     widths and counts, divided by a divisor; ``facts[r]`` has both sums, the divisor (0: it does
     not fit), the sum of the divided differences, and how many are not 0.
     """
-    (u, v, first, second), (starts, widths, counts) = tests, laws
+    (rows, first, second), (starts, widths, counts) = tests, laws
     tables, end = np.zeros((4, TABLE), dtype=np.int64), np.int64(0)
     for r in range(first.size):
         begin = starts[r] = end
-        total_u, total_v, used = count_differences(u[first[r]], v[second[r]], tables)
+        total_u, total_v, used = count_differences(rows[first[r]], rows[second[r]], tables)
         if used == 0:
             facts[r] = 0
             tables[:] = 0

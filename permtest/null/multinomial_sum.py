@@ -95,9 +95,8 @@ class Draw(NamedTuple):
 
     def table(self) -> dict[int, int]:
         """What it may add, and in how many ways, or with which weight."""
-        if self.weights:
-            return dict(zip(self.steps, self.weights, strict=True))
-        return {self.base + x: w for x, w in ways(self.steps, self.n).items()}
+        drawn = zip(self.steps, self.weights, strict=True) if self.weights else None
+        return {self.base + x: w for x, w in drawn or ways(self.steps, self.n).items()}
 
 
 def ways(pool: Sequence[int], n: int) -> dict[int, int]:
@@ -119,7 +118,7 @@ def ways(pool: Sequence[int], n: int) -> dict[int, int]:
 
 
 class _Block(NamedTuple):
-    """Items with as many steps each: these are rows, less the n-th largest of an item, a column."""
+    """Items with equally many steps, one a column; rows are steps, less the item's n-th largest."""
 
     n: int
     steps: Ints
@@ -181,7 +180,7 @@ class _Block(NamedTuple):
 
 
 def _drawn(n: int, q: NDArray[Any], start: NDArray[Any], draw: Callable[..., Any]) -> NDArray[Any]:
-    """The state after all steps with n heads; with as many heads as can still become n."""
+    """The state after all steps, with n heads; on the way only numbers that can still become n."""
     state, size = np.zeros((n + 1, *start.shape), start.dtype), len(q)
     state[0], numbers = start, state.view(q.dtype)  # real ones
     for k in range(size):
@@ -262,12 +261,12 @@ class MultinomialSum:
                 f"the exact fraction needs integers of {bits * (self.top + 1):,} bits, more than "
                 f"{MOST_BITS:,}; pvalue is accurate to its error_bound"
             )
-        ways = 1
+        packed = 1
         for one in self.draws:
             cells = {(x - one.ends[0]) // self.unit: w for x, w in one.table().items()}
-            ways *= sum(w << (bits * x) for x, w in cells.items()) ** one.times
+            packed *= sum(w << (bits * x) for x, w in cells.items()) ** one.times
         # Modulo 2^bits - 1 the digits of what lies above t0 add up.
-        return Fraction((ways >> (bits * max(t0, 0))) % ((1 << bits) - 1), total)
+        return Fraction((packed >> (bits * max(t0, 0))) % ((1 << bits) - 1), total)
 
     def distribution(self, scale: int = 1) -> LatticeDistribution:
         """The whole law of S / scale, each probability accurate absolutely."""

@@ -51,7 +51,7 @@ from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 MOST_LOOKS = 6 * 10**9
-#: Widths and cells that NumPy takes together in the time of a look; and additions in that of one.
+#: Pairs of a width and a cell that NumPy takes in the time of a look; and additions that one costs.
 IN_NUMPY, COSINE = 200, 10
 #: Widths times frequencies that NumPy may look at.
 MOST_IN_NUMPY = 2**27
@@ -59,16 +59,16 @@ MOST_IN_NUMPY = 2**27
 #: first try and in a second one: a hundredth of a second, some tenths.
 LOOKS, UPDATES = 2 * 10**6, 2 * 10**7
 MORE_LOOKS, MORE_UPDATES = 5 * 10**7, 3 * 10**8
-#: In NumPy, dynamic programming is quicker than the tilted tail of so few pairs that differ,
-#: if it updates no more cells.
+#: In NumPy, dynamic programming is quicker than the tilted tail if no more than PAIRS differ, and
+#: no more than SHORT cells are updated.
 PAIRS, SHORT = 200, 5 * 10**7
-#: Looks that are always granted, because so few take no time.
+#: Looks that are always granted; more only up to the updates of dynamic programming.
 LEAST = 10**5
-#: The second try is hopeless where the largest width has so many cells, unless widths are few: each
-#: takes some looks at a hundred widths.
+#: The second try is hopeless if the largest width has so many cells, unless there are FEW widths:
+#: |phi| may have as many peaks, each of which takes some looks at a hundred widths.
 HOPELESS, FEW = 10**5, 20
-#: From this width on, which is longer for more entries, and with so many of them, the peaks of
-#: |phi| are found on a grid.
+#: The peaks of |phi| are found on a grid if there are MANY entries, and the largest width is at
+#: least LONG and CELLS_EACH times their number.
 LONG, CELLS_EACH, MANY = 3000, 20, 150
 #: Logarithm of the number of labellings up to which those beyond a threshold are counted: as a
 #: rule halves have no more sums than can be listed.
@@ -129,7 +129,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = MOST_LOOKS) -> Probabilit
 
 @_by_symmetry
 def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
-    """The same by arrays, with the formulas of `tail_kernels` in extended precision."""
+    """What `tail_tilted` finds, by arrays: the formulas of `tail_kernels` in extended precision."""
     widths, counts, whole = law.widths, law.counts, 2 * t0 - law.top
     tau = kernels.newton(widths, counts, 0.5 * whole)
     x = EXTENDED(tau) * widths
@@ -326,12 +326,13 @@ class Laws(NamedTuple):
     n_informative: Ints
 
     @classmethod
-    def of(cls, u: Ints, v: Ints, first: Ints, second: Ints) -> Laws:
-        """The laws of the tests of ``u[first[i]]`` and ``v[second[i]]``, rows of int64 scores."""
-        size = first.size
+    def of(cls, rows: Ints | None, first: Ints, second: Ints) -> Laws:
+        """The laws of tests of two rows each; none can be counted if there are no int64 scores."""
+        size, most = first.size, 0 if rows is None else min(rows.shape[1], TABLE - 1)
         facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
-        widths, counts = np.empty((2, size * min(u.shape[1], TABLE - 1)), dtype=np.int64)
-        count_rows((u, v, first, second), facts, (starts, widths, counts))
+        widths, counts = np.empty((2, size * most), dtype=np.int64)
+        if rows is not None:
+            count_rows((rows, first, second), facts, (starts, widths, counts))
         total_u, total_v, *rest = facts.T.copy()
         return cls(starts, widths, counts, total_u - total_v, *rest)
 
@@ -348,12 +349,6 @@ class Laws(NamedTuple):
         widths, lead, top = sizes[columns] // unit[rows], times @ values, (folded @ sizes) // unit
         counts = folded[rows, columns]
         return cls(starts, widths, counts, lead, unit, top, folded.sum(axis=1))
-
-    @classmethod
-    def unknown(cls, size: int) -> Laws:
-        """Of so many tests whose scores no kernel can count."""
-        none = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros(size + 1, dtype=np.int64), none, none, *np.zeros((4, size), np.int64))
 
     def solve(self, alternative: str) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
         """Rows of p, log10 p and error bounds; where labellings were counted; which are too hard.
@@ -413,7 +408,7 @@ def compile_kernels(rows: Ints | None = None) -> None:
     """Call the kernels once, before several threads do; `rows` are like the scores, but none."""
     compile_from_now_on()
     rows, none = np.zeros((0, 0), dtype=np.int64) if rows is None else rows, np.zeros(0, np.int64)
-    Laws.of(rows, rows, none, none).solve("greater")
+    Laws.of(rows, none, none).solve("greater")
 
 
 @jit

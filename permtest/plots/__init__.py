@@ -1,8 +1,8 @@
 """Pictures, with matplotlib. Everything that is drawn is read from scores or from a result.
 
 What has a part in several pictures looks the same in all of them: `permtest.plots.roles`. Every
-function takes `ax`, where to draw: axes of the caller, with his settings, or an empty figure.
-Without it there is a new figure in the style of the project.
+function takes `ax`, where to draw: axes of the caller, whose settings they keep, or an empty
+figure. Without it there is a new figure in the style of the project.
 """
 
 try:

@@ -67,9 +67,9 @@ def canvas(
     make: Callable[[Figure], Any] = Figure.subplots,
     stack: Sequence[float] = (),
 ) -> Iterator[Axes]:
-    """The axes of the caller, or new ones that `make` puts into a figure of his or of pyplot.
+    """The caller's axes, or new ones that `make` puts into the caller's figure or one of pyplot.
 
-    A figure of his is as high as the picture needs. If it is too narrow for parts side by side,
+    The caller's figure is as high as the picture needs. If it is too narrow for parts side by side,
     these stand below each other, as high as `stack` says, in inches.
     """
     if ax is not None and not isinstance(ax, Figure):

@@ -38,8 +38,7 @@ def test_scores_that_no_table_holds(patience, monkeypatch):
         first, second = u.tolist(), v.tolist()
         assert sums == [sum(first), sum(second)]
         assert law.offset == -sum(abs(a - b) for a, b in zip(first, second, strict=True))
-        one = np.array([0])
-        fits = bool(Laws.of(u[None], v[None], one, one).unit[0])
+        fits = bool(Laws.of(np.array([u, v]), *np.array([[0], [1]])).unit[0])
         assert fits == (max(abs(u - v)) < TABLE and max(map(abs, first)) * len(u) < 2**61)
     uneven = np.random.default_rng(0).integers(10**5, 10**6, 60) * (-1) ** np.arange(60)
     *_, hard = Laws.of_counts(uneven, np.ones((1, 60), dtype=np.int64)).solve("greater")
@@ -53,8 +52,7 @@ def test_p_of_many_tests(alternative, patience, monkeypatch):
     for u, v in tables():
         if patience and np.ptp(u) > 1000:  # takes long, and ranks are as wide
             continue
-        zero = np.zeros(1, dtype=np.int64)
-        laws = Laws.of(u[None], v[None], zero, zero)
+        laws = Laws.of(np.array([u, v]), *np.array([[0], [1]]))
         values, differences = np.unique(u - v, return_counts=True)
         laws.counts[laws.starts[-1] :] = -(2**40)  # memory that nobody has written
         for some in (laws, Laws.of_counts(values, differences[None])):
