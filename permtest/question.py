@@ -336,7 +336,8 @@ def ask(
     clusters: Any = None,
 ) -> Question:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
-    entry = statistics.lookup(statistic)
+    known = statistics.STATISTICS.get(statistic) if isinstance(statistic, str) else None
+    entry = known or statistics.lookup(statistic)  # which the short way to p does not call
     if g is not None or h is not None or alternative not in statistics.ALTERNATIVES:
         _check_options(entry, g, h, alternative)
     if clusters is not None:
@@ -378,6 +379,7 @@ def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any
             f"{len(data.columns)} columns ({', '.join(data.columns)}); see STATISTICS"
         )
     h, scale = how["h"], data.scale
+    arrays = data.arrays if data.clusters is None else data.units.arrays
     off = Fraction(sum(data.tolerance or ()) * (1 + 1e-12))
     tolerance = ceil(2 * off * scale)  # two sums are compared, each of which may be off
     if h is not None and tolerance:
@@ -385,7 +387,7 @@ def _ask_of_scores(data: Scores, entry: statistics.Statistic, how: dict[str, Any
             "with h scores have to be exact, but these are floating-point numbers whose rounding "
             "can decide ties; round them to some decimals, or pass Fraction(x) of exact ones"
         )
-    law, u, v = distribution.group_differences(*data.units.arrays)
+    law, u, v = distribution.group_differences(*arrays)
     divisor = max(len(data), 1) if entry.name == "mean" else 1
     whole = scale * divisor
     return Question(

@@ -443,10 +443,11 @@ def answer(
 ) -> PermutationTestResult:
     """The result of a question, solved by a method or as said."""
     p, method, reason = solution or solve(question, method)
-    same = "statistic alternative metric names n_entries scores score higher_is_better reading rank"
-    known: dict[str, Any] = {name: getattr(question, name) for name in same.split()}
+    known: dict[str, Any] = {"reading": question.reading, "score": question.score}
+    for name in ("statistic", "alternative", "metric", "names", "n_entries", "scores"):
+        known[name] = getattr(question, name)
     if question.lattice is not None:
-        known |= {"parts": question.parts, "sums": question.observed_sums}
+        known |= {"parts": question.parts, "sums": question.observed_sums, "rank": question.rank}
         if question.measure is not None:
             known["other_sums"] = question.others(question.observed_sums)
     if samples is not None:
@@ -456,6 +457,7 @@ def answer(
         log10_pvalue=p.log10,
         n=question.law.n,
         n_informative=question.law.n_informative,
+        higher_is_better=question.higher_is_better,
         method=method,
         method_reason=reason,
         error_bound=p.error_bound if samples is None else None,

@@ -136,7 +136,7 @@ assert "joblib" not in sys.modules
 """)
 
 
-NULL = ("convolvers", "distribution", "multinomial_sum", "sampling")
+NULL = ("convolvers", "distribution", "multinomial_sum", "labellings")
 CORE = ("tests/test_exact.py", *(f"tests/null/test_{name}.py" for name in NULL))
 
 

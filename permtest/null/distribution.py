@@ -25,8 +25,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from permtest import _jit
 from permtest._jit import Floats, Ints, compiled_or, jit
-from permtest.integers import IntArray, exact_dot, exact_sum, largest, with_room
+from permtest.integers import IntArray, exact_dot, exact_sum, with_room
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -358,7 +359,8 @@ def group_differences(u: NDArray[Any], v: NDArray[Any]) -> tuple[TwoPointSum, in
         rows, pair = np.stack((u, v)), np.array([[0], [1]], dtype=np.int64)
         facts, starts = np.zeros((1, 5), dtype=np.int64), np.zeros(2, dtype=np.int64)
         widths, counts = np.empty((2, min(u.size, TABLE - 1)), dtype=np.int64)
-        count_rows((rows, pair[0], pair[1]), facts, (starts, widths, counts))
+        count = count_rows if ONE_TEST + ENTRY * u.size > _jit.patience else _count_rows
+        count((rows, pair[0], pair[1]), facts, (starts, widths, counts))
         total_u, total_v, unit, top, differing = facts[0].tolist()
         if unit > 0:
             k = int(starts[1])  # the kernel has left out 0, and divided by the divisor
@@ -464,8 +466,9 @@ def _count_rows(tests: tuple[Ints, Ints, Ints], facts: Ints, laws: ManyLaws) -> 
     end = 0
     for r in range(first.size):
         starts[r], a, b = end, rows[first[r]], rows[second[r]]
+        low, high = min(a.min(initial=0), b.min(initial=0)), max(a.max(initial=0), b.max(initial=0))
         facts[r] = 0
-        if max(largest(a), largest(b)) * max(a.size, 2) >= 2**61:
+        if max(int(high), -int(low)) * max(a.size, 2) >= 2**61:
             continue
         table = np.bincount(np.minimum(np.abs(a - b), TABLE).astype(np.intp, copy=False))
         if table.size > TABLE:

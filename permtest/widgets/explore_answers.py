@@ -12,6 +12,7 @@ import numpy as np
 from permtest.alternatives import independent_t, paired_t
 from permtest.alternatives.bayes import BayesTestResult, bayes_test
 from permtest.alternatives.folds import METRICS, block_weight
+from permtest.alternatives.means import t_quantile
 from permtest.alternatives.registry import as_floats, correlation, scores_of
 from permtest.exact import exact_perm_test
 from permtest.plots import plot_posteriors, roles, sheet
@@ -139,13 +140,11 @@ class PowerExplorer(Explorer):
         self._open(places, controls, "lead", "n", "alpha")
 
     def _compute(self) -> tuple[str, str]:
-        from scipy.special import stdtrit
-
         alpha, lead, sd, n = self.alpha.value, self.lead.value, self._sd, self.n.value
         self.power = power_t(n, lead, sd, alpha=alpha)
         self.needed = sample_size(lead, sd, power=TARGET, alpha=alpha) if lead else None
         self.detectable = minimum_detectable_effect(n, sd, power=TARGET, alpha=alpha)
-        reach = -float(stdtrit(n - 1, alpha / 2)) * sd / sqrt(n)
+        reach = t_quantile(alpha / 2, n - 1) * sd / sqrt(n)
         self.expected = lead - reach, lead + reach
         takes = f"80% takes {self.needed:,} pairs" if self.needed else "there is nothing to find"
         return f"Power against the number of pairs, and the interval to expect with {n}", (
