@@ -127,11 +127,9 @@ def draw_law(
     name = "null distribution"
     if result.n_samples is not None:
         name = f"{result.n_samples} random labellings"
-    names, base = (name, f"at least as extreme: {sheet.p_text(result)}"), np.asarray(bottom)
-    shown = []
-    for (gid, heights), label, role in zip(
-        parts.items(), names, (roles.NULL, roles.TAIL), strict=True
-    ):
+    kinds = {name: roles.NULL, f"at least as extreme: {sheet.p_text(result)}": roles.TAIL}
+    shown, base = [], np.asarray(bottom)
+    for (gid, heights), (label, role) in zip(parts.items(), kinds.items(), strict=True):
         look = role.area(ax, gid=gid, label=label)
         shown.append(ax.stairs(heights, edges, baseline=base, fill=True, **look))
         base = np.where(np.isnan(heights), bottom, heights)

@@ -282,15 +282,14 @@ class PosteriorExplorer(Explorer):
         values = np.linspace(*law.interval(0.998), 161)
         heights = law.pdf(values)
         top = float(np.sort(heights[np.isfinite(heights)])[-3])  # a pole is a point or two wide
+        area = np.minimum(heights, 2 * top)
         lower.axvspan(-rope, rope, color=roles.BAND, linewidth=0, zorder=0)
         sides = ("a", roles.A, values <= -rope), ("b", roles.B, values >= rope)
         shown = []
         for (letter, role, where), name in zip(sides, result.names, strict=True):
             look = role.area(lower, facecolor=role.rgba(0.6), linewidth=0)
             look["label"] = f"{name} better: {chances[letter]}"
-            shown.append(
-                lower.fill_between(values, np.minimum(heights, 2 * top), where=where, **look)
-            )
+            shown.append(lower.fill_between(values, area, where=where, **look))
         lower.plot(values, heights, color=roles.ink(), gid="density")
         lower.axvline(0, **roles.EQUAL.line())
         lower.set(xlim=self._limits[1], ylim=(-0.2 * top, 1.08 * top), yticks=[], ylabel="density")

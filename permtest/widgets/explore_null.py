@@ -86,9 +86,8 @@ class TailExplorer(Explorer):
         if not null.std():
             return alt, f"{start}: no swap changes anything."
         away = abs(result.marks[0] - null.mean()) / null.std()
-        sight = (
-            "can still resolve the cells" if null.pmf[observed] > self._noise else "sees only noise"
-        )
+        seen = null.pmf[observed] > self._noise
+        sight = "can still resolve the cells" if seen else "sees only noise"
         return alt, (
             f"{start} (log10 p = {result.log10_pvalue:.4f}). It is {away:.3g} standard deviations "
             f"out, where an FFT without a tilt {sight}. Tilted by a factor of "
