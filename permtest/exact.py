@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from permtest._errors import TooHard, check_above_zero, check_count, check_level, check_share
 from permtest._random import RNG, as_generator
 from permtest.batch import exact_perm_test_batch
-from permtest.methods import Solution
+from permtest.methods import SAMPLES, Solution
 from permtest.null.distribution import Probability
 from permtest.null.labellings import sample_cells
 from permtest.question import Question, ask
@@ -19,8 +19,6 @@ from permtest.statistics import Alternative, Statistic
 
 #: More than minutes of work, and up to 1.6 GB where all samples differ.
 MAX_SAMPLES = 10**8
-#: How many random labellings stand in for an exact p that is out of reach.
-SAMPLES = 100_000
 
 #: How to compute p.
 Method: TypeAlias = Literal[

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from math import expm1, inf, log, nextafter
+from math import expm1, inf, log, nextafter, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,10 +29,11 @@ BRIEF = 2 * 10**5
 AFFORDABLE_JOINT = 10**10
 #: Bound on the relative error of p that is better than none.
 ROUGH = 1e-6
-#: Below this p is lost in the noise of any joint law that fits in memory; below that, in samples.
-INVISIBLE, RARE = 1e-12, 1e-4
-#: Bounds so narrow, relative to p, say more than samples.
-NARROW = 2e-2
+#: Below this p is lost in the noise of any joint law that fits in memory.
+INVISIBLE = 1e-12
+#: How many random labellings stand in for an exact p that is out of reach; they show no p of which
+#: they have less than so many; and bounds so narrow, relative to p, always say more.
+SAMPLES, RARE, NARROW = 100_000, 3, 1e-4
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
 
@@ -97,13 +98,20 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
     if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
         yield "dp", "all joint values of the sums fit in memory", _dp
     bounds = None
-    with suppress(TooHard):
+    with suppress(TooHard, MemoryError):
         bounds = _bracket(question) if question.staircase is not None else None
     if bounds is None or bounds.value > INVISIBLE:
         yield "cf", "all joint values but those of negligible probability fit in memory", _box
-    if bounds is not None and (bounds.value < RARE or bounds.error_bound < NARROW):
+    if bounds is not None and _says_more(bounds):
         reason = "the exact p would take too long, and samples would say less than bounds"
         yield "bracket", reason, lambda _: bounds
+
+
+def _says_more(bounds: Probability) -> bool:
+    """Whether bounds are closer than the 95% interval of samples, or p is too small for these."""
+    p = bounds.value
+    apart = 4 * sqrt((1 - p) / (p * SAMPLES))
+    return p * SAMPLES < RARE or bounds.error_bound < max(apart, NARROW)
 
 
 def _solve_rounded(question: Question, method: str) -> Solution:

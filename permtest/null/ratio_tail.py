@@ -30,6 +30,7 @@ Where both take too long, half-planes within the region and around it bound p (`
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -133,7 +134,7 @@ class Staircase:
             return high.complement(), low.complement()
         law = self._tilted
         try:
-            _, scale, rows, rest = law.rows_above(-BEYOND)
+            _, _, rows, logs = law.find_rows(BEYOND)
         except Unreached:
             return IMPOSSIBLE, IMPOSSIBLE
         # At its ends, where one system has nothing, the parabola says nothing about the difference.
@@ -143,11 +144,13 @@ class Staircase:
         ends = [y for r in (rows[0], rows[-1]) for y in self._crossing(a + b * r)]
         low, _ = self._beyond(middle, middle, self.strict)
         _, high = self._beyond(min(ends), max(ends), strict=False)  # where Y = D is on the line
-        if not self.strict:  # what was observed is one labelling
-            low = max(low, CERTAIN.halved(int(law.counts.sum())))
-        if rest > 0:  # it is rounded by far less than a thousandth
-            high = high.plus(Probability.of_log(scale[0] + log(1.001 * rest), 0.0))
-        return low, high
+        # What is added to logarithms is far more than their roundings.
+        rest, every = (Probability.of_log(min(x + 1e-3, 0.0), 0.0) for x in logs.tolist())
+        high = min(high.plus(rest), every)
+        if self.strict:
+            return low, high
+        observed = CERTAIN.halved(int(law.counts.sum()))  # one labelling is what was observed
+        return max(low, observed), max(high, observed)
 
     def _crossing(self, a: int) -> tuple[int, int]:
         """Y where the parabola has so many hits, rounded down and up; any Y if it is a line."""
@@ -201,6 +204,10 @@ class _Tilted:
         self.exact_frame, self.steps = _in_rows(event.lattice)
         turns = (np.minimum(self.steps, 0), np.maximum(self.steps, 0))
         self.ends = np.stack([self.counts @ e for e in turns], axis=1)
+        # Of sums, whatever the coordinates, all terms are exact as floats.
+        largest = np.array([1, *np.abs(self.ends).max(axis=1).tolist()], dtype=object)
+        if (largest @ np.abs(np.array(self.exact_frame, dtype=object))).max() >= 2**52:
+            raise TooHard("sums of two are too large for the tilted tail")
         # From where on the statistic is extreme, less and more what roundings may come to.
         least, band = float(event.least), 32 * EPS
         self.least, self.sure = least - band, least + band
@@ -227,19 +234,21 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        origin, scale, rows, rest = self.rows_above(-OUTSIDE)
+        origin, scale, rows, (rest, _) = self.find_rows(OUTSIDE)
         starts = self._starts(_every(rows))
         heights = self.heights(starts, rows[0], origin)
         heights[starts > self.ends[0, 1]] = -inf
         height = float(heights.max())
         if max(height, scale[0]) >= STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        return _Region(origin, scale, rows[0], starts, heights, height, rest)
+        return _Region(
+            origin, scale, rows[0], starts, heights, height, float(np.exp(rest - scale[0]))
+        )
 
-    def rows_above(self, least: float) -> tuple[Ints, tuple[float, float, float], range, float]:
-        """t0, its scale, rows whose bounds relative to that are above exp(least), and the rest.
+    def find_rows(self, outside: float) -> tuple[Ints, tuple[float, float, float], range, Floats]:
+        """t0, its scale, the rows that matter, and logs of what the others, and all, have at most.
 
-        That bounds the probability of the region in all other rows, relative to the scale too.
+        The others' bounds are below exp(-outside) times the largest, or the scale if that is less.
         """
         low, high = (int(x) for x in self.ends[1])
         middle = int(np.clip(round(self.means[1]), low, high))
@@ -258,13 +267,14 @@ class _Tilted:
         nearest = there[np.abs(rows[there] - middle).argmin()]
         origin = np.array((starts[nearest], rows[nearest]))
         scale = self._log_scale(origin)
-        bounds = self._bounds(rows, starts, nearest) - scale[0]
-        matter = np.flatnonzero(bounds > least)
-        first, end = int(rows[matter[0]]), int(np.append(rows, high + 1)[matter[-1] + 1])
-        rest = float(np.exp(np.delete(bounds, slice(matter[0], matter[-1] + 1))).sum())
-        return origin, scale, range(first, end), rest
+        bounds = self._bounds(rows, starts)
+        matter = np.flatnonzero(bounds > min(scale[0], bounds.max()) - outside)
+        start, stop = min(matter[0], nearest), max(matter[-1], nearest) + 1
+        some = range(int(rows[start]), int(np.append(rows, high + 1)[stop]))
+        rest = np.logaddexp.reduce(np.delete(bounds, slice(start, stop)))
+        return origin, scale, some, np.array([rest, np.logaddexp.reduce(bounds)])
 
-    def _bounds(self, rows: Ints, starts: Ints, nearest: np.intp) -> Floats:
+    def _bounds(self, rows: Ints, starts: Ints) -> Floats:
         """Bounds on the log of the probability of the region in blocks that begin at these rows."""
         # All of a row has the same hits. Between two rows the boundary rises in both sums, so that
         # a block has no more misses than its ends and, starts being whole, one step along a row.
@@ -293,7 +303,6 @@ class _Tilted:
         for a, b in product(OTHERS, OTHERS):  # any tilt has a bound without the mass
             other = self._cumulants(np.array((a * x, b * y)))[0] - a * x * low - b * y * misses
             bounds = np.minimum(bounds, other)
-        bounds[nearest] = inf  # the row of t0 matters whatever its bound
         return np.asarray(bounds)
 
     def heights(self, s: Ints, first: int, origin: Ints) -> Floats:
@@ -342,13 +351,19 @@ class _Tilted:
             high = np.where(inside & (middle > low), middle, high)
             low = np.where(inside, low, middle)
         starts, gaps = high, self.gap(hits, misses + high * f[1, 1])
-        (a, i), (_, j), (b, k) = self.exact_frame
         for n in np.flatnonzero((gaps <= self.sure) & (starts <= end)).tolist():
-            s, r = int(starts[n]), int(rows[n])
-            while s <= end and not self.event.reached(a + r * b, i + s * j + r * k):
-                s += 1
-            starts[n] = s
+            starts[n] = self._start(int(rows[n]), int(starts[n]))
         return starts
+
+    def _start(self, r: int, s: int) -> int:
+        """Where the region begins in row r, from s on, by integers; beyond the end if nowhere."""
+        (a, i), (_, j), (b, k) = self.exact_frame
+
+        def inside(s: int) -> bool:
+            return self.event.reached(a + r * b, i + s * j + r * k)
+
+        rest = range(s, int(self.ends[0, 1]) + 1)
+        return s if inside(s) else s + bisect_left(rest, True, key=inside)
 
     def gap(self, a: Floats, i: Floats) -> Floats:
         """The difference of the ratios, with sums kept in range; never falls with a or -i."""

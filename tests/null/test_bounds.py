@@ -369,7 +369,7 @@ def test_weights_in_blocks_of_rows(length, monkeypatch):
     monkeypatch.setattr(ratio_tail, "OTHERS", ())
     monkeypatch.setattr(law, "log_mass", lambda *_: 0.0)
     monkeypatch.setattr(law, "_cumulants", lambda _: (0.0,))
-    bounds = law._bounds(region.first + first, region.starts[first], 0)
+    bounds = law._bounds(region.first + first, region.starts[first])
     bounds += tilt @ law.frame[0] + law.tau @ region.origin
     off = (bounds - np.maximum.reduceat(region.heights, first))[1:-1]
     most = 12 * abs(tilt[1]) + length * np.abs(tilt * law.frame[2]).sum() if length > 1 else 0
@@ -417,9 +417,9 @@ def test_the_scale_and_the_bound_of_a_plane(second):
     (a, _), _, (b, _) = law.exact_frame
     ways = naive.joint_counts([*map(tuple, u)], [*map(tuple, v)])
     beyond = {x: n for x, n in ways.items() if law.event.reached(*x)}
-    _, scale, rows, rest = law.rows_above(-2.0)
+    _, _, rows, (rest, _) = law.find_rows(2.0)
     left_out = sum(n for (hits, _), n in beyond.items() if (hits - a) // b not in rows)
-    assert 0 < left_out <= rest * exp(scale[0]) * 2**40 <= 2 * sum(beyond.values())
+    assert 0 < left_out <= exp(rest) * 2**40 <= 2 * sum(beyond.values())
 
 
 def test_mass_of_a_plane_that_is_left_out():
