@@ -268,7 +268,7 @@ class _Tilted:
         origin = np.array((starts[nearest], rows[nearest]))
         scale = self._log_scale(origin)
         bounds = self._bounds(rows, starts)
-        matter = np.flatnonzero(bounds > min(scale[0], bounds.max()) - outside)
+        matter = np.flatnonzero(bounds >= min(scale[0], bounds.max()) - outside)
         start, stop = min(matter[0], nearest), max(matter[-1], nearest) + 1
         some = range(int(rows[start]), int(np.append(rows, high + 1)[stop]))
         rest = np.logaddexp.reduce(np.delete(bounds, slice(start, stop)))
@@ -328,7 +328,7 @@ class _Tilted:
 
     def log_mass(self, axis: int, x: Floats | float) -> Floats:
         """Bennett's and Hoeffding's bound on the log of the tilted mass beyond mean +- x."""
-        variance, fair, jump = (max(float(moment[axis]), 1e-290) for moment in self.moments)
+        variance, fair, jump = (max(float(moment[axis]), 1e-250) for moment in self.moments)
         x = np.maximum(x, 0.0)
         u = jump * x / variance
         bennett = variance / jump**2 * ((1 + u) * np.log1p(u) - u)
