@@ -144,7 +144,7 @@ class Staircase:
         ends = [y for r in (rows[0], rows[-1]) for y in self._crossing(a + b * r)]
         low, _ = self._beyond(middle, middle, self.strict)
         _, high = self._beyond(min(ends), max(ends), strict=False)  # where Y = D is on the line
-        # What is added to logarithms is far more than their roundings.
+        # Adding up so many logarithms is rounded by far less than a thousandth.
         rest, every = (Probability.of_log(min(x + 1e-3, 0.0), 0.0) for x in logs.tolist())
         high = min(high.plus(rest), every)
         if self.strict:
@@ -292,7 +292,6 @@ class _Tilted:
         fewest = most + (self.ends[0, 1] - self.ends[0, 0]) * frame[1, 1]
         best = self.gap(np.maximum(hits, hits[after]), np.minimum(fewest, fewest[after]))
         out = (best < self.least) | ((starts > self.ends[0, 1]) & (after == number))
-        misses[out] = -1e150
         # A tilt leaves no more than the largest weight times the mass there, or 1 (Chernoff).
         low = np.minimum(hits, hits[after])  # weights rise with -hits and misses
         tilt = np.linalg.solve(frame[1:], self.tau)  # in coordinates of both sums
@@ -303,7 +302,9 @@ class _Tilted:
         for a, b in product(OTHERS, OTHERS):  # any tilt has a bound without the mass
             other = self._cumulants(np.array((a * x, b * y)))[0] - a * x * low - b * y * misses
             bounds = np.minimum(bounds, other)
-        return np.asarray(bounds)
+        # No term is more than a few times this, and each is rounded a few times.
+        largest = float(np.array((x, -y)) @ self.event.totals) + float(self.counts.sum())
+        return np.where(out, -inf, bounds + EPS * (512 + self.q.size) * largest)
 
     def heights(self, s: Ints, first: int, origin: Ints) -> Floats:
         """-tau (T - t0) at s in each row from the first on, exactly; at most STEEP."""
