@@ -9,8 +9,7 @@ polynomial,
 
 found by multiplying integers: its value at a power of ten has the coefficients as its digits
 (Kronecker's substitution). A random labelling (Alg. 1) has T = sum_k w_k Binomial(c_k, 1/2), and a
-binomial number is the number of ones among c_k random bits: it costs a few words of random bits,
-not N coin flips.
+binomial number is the number of ones among c_k random bits, a few words of them, not N coin flips.
 """
 
 from __future__ import annotations

@@ -50,11 +50,9 @@ from permtest.null.lattice import LatticeSum
 from permtest.null.tail_kernels import reach
 
 #: Logarithm of the tilted mass that may lie beyond each side of the window, or that dynamic
-#: programming leaves out, of |phi| at frequencies that are left out, and of the bound on rows that
-#: do not matter, relative to that of t0.
-OUTSIDE = 42.0
-#: The same of rows that a chord leaves out.
-BEYOND = 16.0
+#: programming leaves out, of |phi| at frequencies that are left out, and of bounds on rows that do
+#: not matter, relative to the largest; and the same of rows that a chord leaves out.
+OUTSIDE, BEYOND = 42.0, 16.0
 #: Weights from exp(STEEP) on are cut off, and too uneven.
 STEEP = 590.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.

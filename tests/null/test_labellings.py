@@ -23,9 +23,6 @@ def tally(law, size, seed=8):
     return dict(zip(cells.tolist(), counts.tolist(), strict=True))
 
 
-# ---- the bits ----------------------------------------------------------------------------------
-
-
 def xoshiro(a, b, c, d):
     """xoshiro256++ on Python integers, as Blackman and Vigna print it."""
 
@@ -85,8 +82,6 @@ def test_every_entry_gets_a_bit_of_its_own(kernel, groups, size, seed):
     assert sums.tolist() == naive_sums(states, widths, counts, size)
 
 
-# ---- the law -----------------------------------------------------------------------------------
-
 LAWS = [[1] * 63, [1] * 64, [1] * 65, [1] * 5 + [3] * 130, [2, 3, 7], [*range(1, 40), 1, 1, 5]]
 
 
@@ -118,9 +113,6 @@ def test_any_number_of_samples(size):
 def test_nothing_to_sample():
     assert tally(law_of([0, 0]), 7) == {0: 7}
     assert tally(law_of([0, 0]), 10**7) == {0: 10**7}
-
-
-# ---- one seed, the same samples ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("widths", [[1] * 100 + [4] * 70, list(range(1, 300))])

@@ -25,9 +25,12 @@ def event(u, v, strict=False) -> Staircase:
     return Staircase(LatticeSum.of(u, v), totals, mine - theirs, strict)
 
 
+def joint_counts(u, v):
+    return naive.joint_counts([*map(tuple, u)], [*map(tuple, v)])
+
+
 def counted(staircase: Staircase, u, v) -> Fraction:
-    table = naive.joint_counts(list(map(tuple, u)), list(map(tuple, v)))
-    hits = sum(ways for sums, ways in table.items() if staircase.reached(*sums))
+    hits = sum(ways for sums, ways in joint_counts(u, v).items() if staircase.reached(*sums))
     return Fraction(hits, 2 ** len(u))
 
 
@@ -129,7 +132,6 @@ def test_sentences_with_any_gap_between_systems(n, second, shared):
     low, high = staircase.bracket()
     assert_between(expected, low, high)
     assert high.log + high.error_bound - low.log < 0.07
-    assert_between(1 - expected, *event(v, u, strict=True).bracket())
 
 
 @pytest.mark.parametrize(
