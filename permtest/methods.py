@@ -31,8 +31,8 @@ AFFORDABLE_JOINT = 10**10
 ROUGH = 1e-6
 #: Below this p is lost in the noise of any joint law that fits in memory.
 INVISIBLE = 1e-12
-#: How many random labellings stand in for an exact p that is out of reach; they show no p of which
-#: they have less than so many; and bounds so narrow, relative to p, always say more.
+#: How many random labellings stand in for an exact p that is out of reach; fewer than RARE extreme
+#: ones show nothing; and bounds closer than NARROW, relative to p, always say more.
 SAMPLES, RARE, NARROW = 100_000, 3, 1e-4
 #: Logarithm of the widest bracket that a float holds.
 MOST = 700.0
@@ -108,10 +108,11 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
 
 
 def _says_more(bounds: Probability) -> bool:
-    """Whether bounds are closer than the 95% interval of samples, or p is too small for these."""
+    """Whether bounds are closer than the 95% interval from samples, or p too small for those."""
     p = bounds.value
-    apart = 4 * sqrt((1 - p) / (p * SAMPLES))
-    return p * SAMPLES < RARE or bounds.error_bound < max(apart, NARROW)
+    if p * SAMPLES < RARE:
+        return True
+    return bounds.error_bound < max(4 * sqrt((1 - p) / (p * SAMPLES)), NARROW)
 
 
 def _solve_rounded(question: Question, method: str) -> Solution:
@@ -197,8 +198,12 @@ def _tilted(question: Question) -> Probability:
     if question.thresholds is not None:
         return _by_tails(question, tail.tail_tilted)
     if question.staircase is not None:
+        if question.alternative != "two-sided":
+            return question.staircase.tail()
+        if not question.least:  # no labelling is less extreme
+            return CERTAIN
         p = question.staircase.tail()
-        return p.plus(p) if question.alternative == "two-sided" else p  # two pieces, alike
+        return p.plus(p)  # two pieces, alike
     if question.rank > 1:
         raise ArithmeticError(
             "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import permtest as pt
 from permtest._errors import TooHard
+from permtest.methods import _says_more
+from permtest.null.distribution import Probability
 from permtest.statistics import Statistic
 from tests import naive
 from tests.strategies import alternatives, count_tables
@@ -94,9 +96,6 @@ def test_ties_that_floats_lose():
     assert pt.perm_test_F1(u, v).fraction() == 1
 
 
-# ---- the statistics ----------------------------------------------------------------------------
-
-
 def test_what_cannot_be_exact_is_sampled_and_says_so():
     u, v = np.random.default_rng(0).integers(0, 3, (2, 300, 9, 3))
     result = pt.exact_perm_test(u, v, statistic="macro_f1", rng=1)
@@ -121,13 +120,17 @@ def documents(n: int, length: int, second: float):
 
 def test_bounds_of_large_counts_are_closer_than_samples():
     winner = pt.exact_perm_test(*documents(1000, 10**4, 0.105), statistic="f1")
-    assert 0 < winner.pvalue / (1 + winner.error_bound) < winner.pvalue < 1e-250
+    assert (winner.method, winner.error_bound < 1e-3, winner.pvalue < 1e-250) == ("bracket", 1, 1)
     assert "p lies between" in str(winner)
     even = pt.exact_perm_test(*documents(60, 10**5, 0.1), statistic="f1")
     assert (even.method, even.error_bound < 1e-4) == ("bracket", True)
     sampled = pt.monte_carlo(*documents(60, 10**5, 0.1), statistic="f1", rng=0)
-    low, high = sampled.pvalue_interval(0.999)
-    assert low < even.pvalue < high
+    assert sorted((*sampled.pvalue_interval(0.999), even.pvalue))[1] == even.pvalue
+
+
+def test_whether_bounds_say_more_than_samples():
+    cases = [(0.5, 0.0126), (0.5, 0.0127), (2.9e-5, 9), (3.1e-5, 9), (1, 9e-5), (1, 2e-4)]
+    assert [_says_more(Probability.of(*x)) for x in cases] == [True, False] * 3
 
 
 def test_means_have_the_p_of_sums():

@@ -113,7 +113,7 @@ def _spread(law: TwoPointSum, size: int) -> Floats:
 def dp_rounding(law: TwoPointSum) -> float:
     """Bound on the relative error of a sum of `dp_cells` of the null law, added up in pairs.
 
-    Entries are rounded by EPS / 2 at most, one by one; of few all cells are multiples of 2^-N'.
+    Entries are rounded by EPS / 2 at most, one by one; with few, cells are multiples of 2^-N'.
     """
     return EPS / 2 * (law.n_informative + 64) if law.n_informative > ROUNDLESS else 0.0
 

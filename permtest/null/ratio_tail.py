@@ -25,7 +25,7 @@ a sum along a row being geometric, and that over rows a Fourier transform for ea
 labellings of greatest statistic few cells are left, and dynamic programming has them; all its terms
 are positive, so that each cell is accurate relative to itself. Rows that do not matter are bounded,
 not added up: for x >= 0 >= y no tail beyond (a, i) exceeds exp(K(x, y) - x a - y i) (Chernoff).
-Where both take too long, half-planes within the region and around it bound p (`Staircase.bracket`).
+Where both take too long, two half-planes bound p (`Staircase.bracket`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import product
 from math import ceil, comb, exp, floor, frexp, fsum, gcd, inf, isqrt, log, log1p, log2
 from typing import NamedTuple
@@ -53,7 +53,7 @@ from permtest.null.tail_kernels import reach
 #: programming leaves out, of |phi| at frequencies that are left out, and of bounds on rows that do
 #: not matter, relative to the largest; and the same of rows that a chord leaves out.
 OUTSIDE, BEYOND = 42.0, 16.0
-#: Weights from exp(STEEP) on are cut off, and too uneven.
+#: Weights are cut off at exp(STEEP); a tail that needs such is refused.
 STEEP = 590.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
@@ -125,8 +125,8 @@ class Staircase:
     def bracket(self) -> tuple[Probability, Probability]:
         """Bounds: of a half-plane within the region, and of one around the rows that matter."""
         # Of D = A + I both systems have together, let the first have (D + Y) / 2, and (A + X) / 2
-        # of the hits. Then the difference is 2 (D X - A Y) / (D^2 - Y^2): beyond a parabola, whose
-        # inside is convex, so that tangents are within the region, and chords around it.
+        # of the hits. The difference is 2 (D X - A Y) / (D^2 - Y^2): the region lies beyond a
+        # parabola. What is beyond a tangent is in it, and beyond a chord all rows between its ends.
         if self.least < 0 or (self.least == 0 and not self.strict):
             low, high = replace(self, least=-self.least, strict=not self.strict).bracket()
             return high.complement(), low.complement()
@@ -135,7 +135,7 @@ class Staircase:
             _, _, rows, logs = law.find_rows(BEYOND)
         except Unreached:
             return IMPOSSIBLE, IMPOSSIBLE
-        # At its ends, where one system has nothing, the parabola says nothing about the difference.
+        # At |Y| = D, where one system has nothing, the parabola says nothing about the difference.
         whole, mean = sum(self.totals), float((law.frame[0] + law.means @ law.frame[1:]).sum())
         middle = min(max(round(2 * mean) - whole, 1 - whole), whole - 1)
         (a, _), _, (b, _) = law.exact_frame
@@ -244,7 +244,7 @@ class _Tilted:
         )
 
     def find_rows(self, outside: float) -> tuple[Ints, tuple[float, float, float], range, Floats]:
-        """t0, its scale, the rows that matter, and logs of what the others, and all, have at most.
+        """t0, its scale, the rows that matter, and log bounds of the others, and of all, together.
 
         The others' bounds are below exp(-outside) times the largest, or the scale if that is less.
         """
@@ -487,9 +487,9 @@ def _cells(law: _Tilted, negligible: float) -> tuple[Floats, tuple[int, int], in
     table, lows, mass, power, rounding = np.ones((1, 1)), law.corner, 1.0, 0, 0.0
     lost = 1e-300  # with room for what is below the smallest float
     most = negligible / (5 * len(parts))
+    binomials = cache(lambda n: np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64))
     for k, n in parts:
-        ways = np.array([comb(n, m) for m in range(n + 1)], dtype=np.float64)
-        weights = ways * np.exp(-law.push[k] * np.arange(n + 1))
+        weights = binomials(n) * np.exp(-law.push[k] * np.arange(n + 1))
         whole = fsum(weights)
         mass, shift = frexp(mass * whole)
         m0, m1, below = _kept(weights, most * whole)

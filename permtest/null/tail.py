@@ -327,7 +327,7 @@ class Laws(NamedTuple):
 
     @classmethod
     def of(cls, rows: Ints | None, first: Ints, second: Ints) -> Laws:
-        """The laws of tests of two rows each; none can be counted if there are no int64 scores."""
+        """The laws of tests of two rows each; without rows of int64 scores none is counted."""
         size, most = first.size, 0 if rows is None else min(rows.shape[1], TABLE - 1)
         facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * most), dtype=np.int64)
