@@ -35,5 +35,5 @@ def run(
 def check(*arguments: str, **how: Any) -> str:
     """What it printed, if it ended well and printed no error."""
     done = run(*arguments, **how)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr[-3000:]
+    assert (done.returncode, done.stderr) == (0, ""), (done.returncode, done.stderr[-3000:])
     return done.stdout
