@@ -135,7 +135,7 @@ def count_labellings(law: TwoPointSum) -> list[int]:
         raise MemoryError(
             f"integer arithmetic would need numbers of {digits:,} digits ({law.n_informative:,} "
             f"differing pairs, {law.top + 1:,} cells), more than the limit of {MAX_DIGITS:,}; "
-            "method='dp' gives p in floating point with a bound on its error",
+            "method='auto' gives p, or bounds of it, in floating point",
         )
     exact = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
     groups = zip(law.widths.tolist(), law.counts.tolist(), strict=True)
