@@ -86,7 +86,7 @@ def exact_perm_test(
         tilted law; "dp" (Alg. 3) and "fft" (Alg. 4) convolve; "cf" inverts the characteristic
         function of several sums; "enumeration" lists all labellings (at most 42 differing pairs, 24
         with `h`); "integer" counts them with integer arithmetic; "bracket" gives two bounds that
-        contain p, about 1e-5 of p apart (of ratios seldom more than 1 / N). "auto" takes what is
+        contain p, about 1e-5 of p apart (of ratios often more). "auto" takes what is
         quickest among those that are accurate relative to p, and where none is quick the bounds, or
         of several sums that form no ratio "cf": its accuracy is absolute, so that a small p has a
         larger `error_bound`, up to 1e-6.

@@ -97,18 +97,18 @@ def plan(question: Question) -> Iterator[tuple[str, str, Solver]]:
         yield "tilted", "only the tail of the ratio was computed, by tilting both sums", _tilted
     if law.top < MAX_CELLS and law.dp_operations() <= AFFORDABLE_JOINT:
         yield "dp", "all joint values of the sums fit in memory", _dp
-    bounds = None
-    with suppress(TooHard, MemoryError):
-        bounds = _bracket(question) if question.staircase is not None else None
-    if bounds is None or bounds.value > INVISIBLE:
+    bounds = Probability(1.0, 0.0, inf)
+    with suppress(ArithmeticError, MemoryError):  # of a ratio of two sums there are some
+        bounds = _bracket(question)
+    if bounds.value > INVISIBLE:
         yield "cf", "all joint values but those of negligible probability fit in memory", _box
-    if bounds is not None and _says_more(bounds):
+    if _says_more(bounds):
         reason = "the exact p would take too long, and samples would say less than bounds"
         yield "bracket", reason, lambda _: bounds
 
 
 def _says_more(bounds: Probability) -> bool:
-    """Whether bounds are closer than the 95% interval from samples, or p too small for those."""
+    """Whether bounds are closer than a 95% interval from samples, or p is too small to sample."""
     p = bounds.value
     if p * SAMPLES < RARE:
         return True
@@ -200,10 +200,9 @@ def _tilted(question: Question) -> Probability:
     if question.staircase is not None:
         if question.alternative != "two-sided":
             return question.staircase.tail()
-        if not question.least:  # no labelling is less extreme
-            return CERTAIN
-        p = question.staircase.tail()
-        return p.plus(p)  # two pieces, alike
+        # Two pieces, alike, unless all labellings are as extreme as a tie.
+        p = question.staircase.tail() if question.least else CERTAIN
+        return p.plus(p)
     if question.rank > 1:
         raise ArithmeticError(
             "method='tilted' is for sums on a line and for ratios of two sums; method='auto' finds "

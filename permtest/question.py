@@ -156,7 +156,7 @@ class Question:
 
     def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
-        if self.measure is None:  # all at once: what is a tie depends on the median of all values
+        if self.measure is None:  # all together: ties depend on the median of all values
             values = (self.exact(x) for part in parts for x in part.tolist())
             return at_least(values, self.statistic)
         found, least = [], float(self.least)
@@ -337,7 +337,7 @@ def ask(
 ) -> Question:
     """Validate what all tests share, and reduce it to a question (Alg. 2, lines 2-4)."""
     known = statistics.STATISTICS.get(statistic) if isinstance(statistic, str) else None
-    entry = known or statistics.lookup(statistic)  # which the short way to p does not call
+    entry = known or statistics.lookup(statistic)  # a name that is known takes no call
     if g is not None or h is not None or alternative not in statistics.ALTERNATIVES:
         _check_options(entry, g, h, alternative)
     if clusters is not None:

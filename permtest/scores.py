@@ -166,7 +166,7 @@ class Scores:
     ) -> Scores:
         """Validate a column of scores for each of two or more systems, by name, as `of` does."""
         labels, given = labels or [f"scores[{x!r}]" for x in columns], list(columns.values())
-        ready = True  # arrays of integers already; no function here, on the short way to p
+        ready = True  # arrays of integers already, told without a call on the way to p
         for x in given:
             ready = ready and type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.int64
         if not ready:

@@ -126,13 +126,13 @@ class Staircase:
         """Bounds: of a half-plane within the region, and of one around the rows that matter."""
         # Of D = A + I both systems have together, let the first have (D + Y) / 2, and (A + X) / 2
         # of the hits. The difference is 2 (D X - A Y) / (D^2 - Y^2): the region lies beyond a
-        # parabola. What is beyond a tangent is in it, and beyond a chord all rows between its ends.
+        # parabola. All beyond a tangent is in it; its rows between two points lie beyond the chord.
         if self.least < 0 or (self.least == 0 and not self.strict):
             low, high = replace(self, least=-self.least, strict=not self.strict).bracket()
             return high.complement(), low.complement()
         law = self._tilted
         try:
-            _, _, rows, logs = law.find_rows(BEYOND)
+            _, rows, logs = law.find_rows(BEYOND)
         except Unreached:
             return IMPOSSIBLE, IMPOSSIBLE
         # At |Y| = D, where one system has nothing, the parabola says nothing about the difference.
@@ -142,7 +142,7 @@ class Staircase:
         ends = [y for r in (rows[0], rows[-1]) for y in self._crossing(a + b * r)]
         low, _ = self._beyond(middle, middle, self.strict)
         _, high = self._beyond(min(ends), max(ends), strict=False)  # where Y = D is on the line
-        # Adding up so many logarithms is rounded by far less than a thousandth.
+        # Sums of logarithms are rounded by far less than a thousandth.
         rest, every = (Probability.of_log(min(x + 1e-3, 0.0), 0.0) for x in logs.tolist())
         high = min(high.plus(rest), every)
         if self.strict:
@@ -151,7 +151,7 @@ class Staircase:
         return max(low, observed), max(high, observed)
 
     def _crossing(self, a: int) -> tuple[int, int]:
-        """Y where the parabola has so many hits, rounded down and up; any Y if it is a line."""
+        """Y where the parabola passes these hits, rounded down and up; any Y if it is a line."""
         (hits, misses), (p, q) = self.totals, self.least.as_integer_ratio()
         whole, x = p * (hits + misses), 2 * a - hits
         root = isqrt((q * hits) ** 2 - 2 * whole * q * x + whole**2)
@@ -171,7 +171,7 @@ class Staircase:
     @cached_property
     def _tilted(self) -> _Tilted:
         if max(self.totals) >= LARGEST or max(self.lattice.extents) >= LARGEST:
-            raise TooHard("sums beyond 2^40 are too large for the tilted tail")
+            raise TooHard("sums beyond 2^40 are too large; method='auto' tries others")
         return _Tilted(self)
 
     def reached(self, a: int, i: int) -> bool:
@@ -202,10 +202,10 @@ class _Tilted:
         self.exact_frame, self.steps = _in_rows(event.lattice)
         turns = (np.minimum(self.steps, 0), np.maximum(self.steps, 0))
         self.ends = np.stack([self.counts @ e for e in turns], axis=1)
-        # Of sums, whatever the coordinates, all terms are exact as floats.
+        # All terms of a sum are exact as floats, so that nothing is lost where they cancel.
         largest = np.array([1, *np.abs(self.ends).max(axis=1).tolist()], dtype=object)
         if (largest @ np.abs(np.array(self.exact_frame, dtype=object))).max() >= 2**52:
-            raise TooHard("sums of two are too large for the tilted tail")
+            raise TooHard("both sums need numbers that are too large; method='auto' tries others")
         # From where on the statistic is extreme, less and more what roundings may come to.
         least, band = float(event.least), 32 * EPS
         self.least, self.sure = least - band, least + band
@@ -232,21 +232,20 @@ class _Tilted:
     @cached_property
     def region(self) -> _Region:
         """The rows that matter: all but those whose bounds are next to nothing."""
-        origin, scale, rows, (rest, _) = self.find_rows(OUTSIDE)
-        starts = self._starts(_every(rows))
+        origin, rows, (rest, _) = self.find_rows(OUTSIDE)
+        scale, starts = self._log_scale(origin), self._starts(_every(rows))
         heights = self.heights(starts, rows[0], origin)
         heights[starts > self.ends[0, 1]] = -inf
         height = float(heights.max())
         if max(height, scale[0]) >= STEEP:
             raise TooHard("the staircase is far from where a tilt puts the mass")
-        return _Region(
-            origin, scale, rows[0], starts, heights, height, float(np.exp(rest - scale[0]))
-        )
+        rest = float(np.exp(rest - scale[0]))
+        return _Region(origin, scale, rows[0], starts, heights, height, rest)
 
-    def find_rows(self, outside: float) -> tuple[Ints, tuple[float, float, float], range, Floats]:
-        """t0, its scale, the rows that matter, and log bounds of the others, and of all, together.
+    def find_rows(self, outside: float) -> tuple[Ints, range, Floats]:
+        """t0, the rows that matter, and two logs: what the others come to at most, and what all do.
 
-        The others' bounds are below exp(-outside) times the largest, or the scale if that is less.
+        The others' bounds are below exp(-outside) times the largest, or its scale if that is less.
         """
         low, high = (int(x) for x in self.ends[1])
         middle = int(np.clip(round(self.means[1]), low, high))
@@ -264,13 +263,13 @@ class _Tilted:
             raise Unreached("no labelling reaches the staircase")
         nearest = there[np.abs(rows[there] - middle).argmin()]
         origin = np.array((starts[nearest], rows[nearest]))
-        scale = self._log_scale(origin)
         bounds = self._bounds(rows, starts)
-        matter = np.flatnonzero(bounds >= min(scale[0], bounds.max()) - outside)
+        largest = min(self._log_scale(origin)[0], bounds.max())
+        matter = np.flatnonzero(bounds >= largest - outside)
         start, stop = min(matter[0], nearest), max(matter[-1], nearest) + 1
         some = range(int(rows[start]), int(np.append(rows, high + 1)[stop]))
         rest = np.logaddexp.reduce(np.delete(bounds, slice(start, stop)))
-        return origin, scale, some, np.array([rest, np.logaddexp.reduce(bounds)])
+        return origin, some, np.array([rest, np.logaddexp.reduce(bounds)])
 
     def _bounds(self, rows: Ints, starts: Ints) -> Floats:
         """Bounds on the log of the probability of the region in blocks that begin at these rows."""

@@ -328,7 +328,8 @@ class Laws(NamedTuple):
     @classmethod
     def of(cls, rows: Ints | None, first: Ints, second: Ints) -> Laws:
         """The laws of tests of two rows each; without rows of int64 scores none is counted."""
-        size, most = first.size, 0 if rows is None else min(rows.shape[1], TABLE - 1)
+        size = first.size
+        most = min(rows.shape[1], TABLE - 1) if rows is not None else 0
         facts, starts = np.zeros((size, 5), dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         widths, counts = np.empty((2, size * most), dtype=np.int64)
         if rows is not None:

@@ -414,7 +414,7 @@ def test_the_scale_and_the_bound_of_a_plane(second):
     off = float(abs(mp.mpf(high) + low - log_mean(law.steps, law.counts, tau, origin.tolist())))
     assert off <= error <= max(100 * off, 1e-14 * (1 + abs(high)))
     (a, _), _, (b, _) = law.exact_frame
-    _, _, rows, (rest, every) = law.find_rows(2.0)
+    _, rows, (rest, every) = law.find_rows(2.0)
     beyond = {x: n for x, n in joint_counts(u, v).items() if law.event.reached(*x)}
     left_out = sum(n for (hits, _), n in beyond.items() if (hits - a) // b not in rows)
     assert 0 < left_out <= exp(rest) * 2**40 <= 2 * sum(beyond.values()) <= exp(every) * 2**41
