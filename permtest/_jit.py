@@ -13,6 +13,7 @@ from functools import cache, partial, wraps
 from importlib.util import find_spec
 from math import inf
 from threading import current_thread, main_thread
+from types import FunctionType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -61,7 +62,8 @@ def compiled_or(plain: Any, steps: Steps = lambda *_: inf) -> Callable[[Kernel],
 def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> Kernel:
     """Compile `function` with Numba at its first call, and keep the machine code on disk."""
     # A kernel takes numbers and arrays, and calls kernels of its own file only: machine code on
-    # disk is thrown away when the file of the kernel changes, not when that of a callee does.
+    # disk is thrown away when the file of the kernel changes, not when that of a callee does. None
+    # that Python calls returns a named tuple: a signal while Numba makes one ends the process.
 
     @cache
     def compiled() -> Any:
@@ -70,14 +72,15 @@ def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> K
         from numba import njit
 
         compile_from_now_on()
-        names = function.__globals__
-        for name in function.__code__.co_names:
-            if hasattr(names.get(name), "compiled"):  # a kernel that this one calls
-                names[name] = names[name].compiled()
+        # Kernels that it calls are named by a copy, so that those of Python still go by `call`.
+        names = dict(function.__globals__)
+        called = [n for n in function.__code__.co_names if hasattr(names.get(n), "compiled")]
+        names |= {name: names[name].compiled() for name in called}
+        copy = FunctionType(function.__code__, names, function.__name__)
         try:
-            kernel = njit(cache=True, nogil=True)(function)
+            kernel = njit(cache=True, nogil=True)(copy)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
-            kernel = njit(nogil=True)(function)
+            kernel = njit(nogil=True)(copy)
         vars(kernel)["compile"] = partial(_undisturbed, kernel.compile)
         return kernel
 

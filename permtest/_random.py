@@ -1,7 +1,6 @@
 """Long computations: random numbers for each part, workers for the parts, and a bar for the wait.
 
-Only this module makes generators from `rng=`, and only it spreads work over threads or over the
-active joblib backend.
+Only this module makes generators from `rng=`, or spreads work over threads or joblib's backend.
 """
 
 from __future__ import annotations

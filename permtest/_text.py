@@ -2,8 +2,7 @@
 
 A result has rows of plain values; JSON, tables of text and tables of HTML are made of these here.
 HTML has small tables, no script, and loads nothing. Text has the colour of the page and nothing has
-a background, so that results can be read in light and dark notebooks. What comes from data is
-escaped here.
+a background, so that all notebooks can show results. What comes from data is escaped here.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ items go to the first system alone and c to the second, of n, and the true diffe
     z(delta) = (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))),
 
 where q, the likeliest share of items that go to the second alone, is the larger root of
-2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. A test against a margin is the
-p-value at one shift.
+2 n q^2 + ((2 n - b + c) delta - b - c) q - c delta (1 - delta) = 0. A margin is tested at a shift.
 """
 
 from __future__ import annotations
@@ -50,15 +49,13 @@ MAX_COUNTED, MAX_EXACT = 36, 30
 #: Else an end is known to a standard error over the first number, or for fewer than so many pairs,
 #: of which p has wide bounds, over the second.
 SHARP, BLUNT, MANY = 8000, 1000, 60
-#: Dynamic programming may update so many cells, and of so many pairs the tilted tail look at so
-#: many widths: some milliseconds.
+#: Cells that dynamic programming may update; looks at widths, and fewest pairs, of a tilted tail.
 UPDATES, WORK, TILTED = 4 * 10**6, 4 * 10**6, 150
 #: Beyond this width of a shifted law p has bounds; beyond the second on coarse lattices.
 LONG, LONGEST = 4000, 60_000
 #: Bounds are not made narrower than this, relative to p; so many shifts are looked at.
 NARROWEST, MOST = 5e-5, 300
-#: Where bounds turn out wider than this, a standard error is given so many steps, then fewer, but
-#: not fewer than the last.
+#: Where bounds turn out wider than this, a standard error is given so many steps, then fewer.
 WIDE, STEPS, FEWEST = 1.02, 1000, 10
 
 #: Ends of score intervals are rounded outward, by the width of the range halved so often.

@@ -194,8 +194,7 @@ class Question:
             t = self.lattice.cell(self.observed_sums) if self.lattice and turn else None
         if t is not None:
             # Two-sided means as far from the centre of the null law, about which every sum of
-            # effects is symmetric. Wherever g(v, u) = -g(u, v) it is 0, and this is the paper's
-            # h(x) = |x|.
+            # effects is symmetric. Where g(v, u) = -g(u, v) it is 0: h(x) = |x| of the paper.
             if self.alternative == "two-sided":
                 return min(t, top - t) - out, max(t, top - t) + out
             upper = (self.alternative == "greater") == (turn > 0)

@@ -136,6 +136,7 @@ def test_the_book_works_from_disk_on_a_phone(book, browser):
     tab.locator("label.nav-overlay-icon").click()
     tab.get_by_placeholder("Search").fill("mcnemar")
     tab.keyboard.press("Enter")
+    tab.get_by_text("Search finished").wait_for()  # until then results move
     tab.get_by_role("link", name="permtest.alternatives.mcnemar").first.click()
     tab.wait_for_url("**/permtest.alternatives.html*#permtest.alternatives.mcnemar")
     assert all(url.startswith(("file:", "data:")) for url in requests)

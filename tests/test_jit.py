@@ -30,25 +30,6 @@ def test_without_a_folder_to_keep_machine_code_in():
 
 
 @machine_code
-def test_an_interrupt_inside_a_call_of_numba_is_one(monkeypatch):
-    """It comes wrapped in an error of each call that it went through."""
-
-    def stopped():
-        try:
-            try:
-                raise KeyboardInterrupt
-            except KeyboardInterrupt as error:
-                raise SystemError("unpickled") from error
-        except SystemError as error:
-            raise SystemError("called") from error
-
-    stopped.compile = None
-    monkeypatch.setattr("numba.njit", lambda **_: lambda _: stopped)
-    with pytest.raises(KeyboardInterrupt):
-        jit(lambda: None)()
-
-
-@machine_code
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are POSIX's")
 def test_a_signal_does_not_stop_the_compiler_halfway(monkeypatch, request):
     """LLVM calls Python back, and the process would die of an error there."""

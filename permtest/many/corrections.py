@@ -57,8 +57,7 @@ def adjusted_pvalues(p: Floats, correction: str) -> Floats:
     return adjusted
 
 
-#: Labellings that are looked at together, items whose coins are tossed at a time, and labellings
-#: that a processor looks at abreast.
+#: Labellings and items whose coins are tossed at a time; labellings looked at side by side.
 BLOCK, ITEMS, ABREAST = 1024, 2**10, 16
 #: Whole numbers below these add up without error in float32, and in float64 even when two do.
 SHORT, EXACT = 2**24, 2**51

@@ -4,8 +4,7 @@ Under the law tilted to the threshold, P(T >= t) is the mean of exp(-lambda x) 1
 T - t in cells and lambda the tilt of a cell. Graham and Vaaler (1981) found the functions next to
 that one, above and below, whose Fourier transforms vanish beyond one cycle a cell: their means are
 sums over the frequencies below that, of which all but some thousands are small, and differ by the
-mass of about one cell. So the bounds get as close as the frequencies reach; the lattice of the
-widths does not matter.
+mass of about one cell. So bounds get as close as the frequencies reach, on any lattice of widths.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ SMALL = 22.0
 #: Frequencies with a bound above exp(-EXCEPTIONAL) are computed, as long as there is time,
 #: but for those that turn out to be below exp(-NEGLIGIBLE).
 EXCEPTIONAL, NEGLIGIBLE = 12.5, 17.0
-#: Cosines of the grid that may be looked at, and factors of phi that may be computed: about a
-#: hundredth of a second each.
+#: Cosines of the grid, and factors of phi, that may be computed: each about .01 s.
 COSINES, FACTORS = 6 * 10**7, 4 * 10**6
 #: What a frequency costs beside its factors, in factors.
 EACH = 20

@@ -235,8 +235,7 @@ def norm(cells: Floats) -> float:
 
 def _product(f: Rounded, g: Rounded) -> Rounded:
     """One convolution through a real FFT, with its errors."""
-    # A transform of length m adds noise of EPS sqrt(log2 m) at most, spread evenly; each factor
-    # averages the noise of the other.
+    # A transform of length m adds noise, EPS sqrt(log2 m) at most; factors average each other's.
     from scipy import fft
 
     n = f.cells.size + g.cells.size - 1

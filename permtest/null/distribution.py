@@ -1,14 +1,13 @@
 """Probabilities, laws on equally spaced integers, and the law of a sum of swaps.
 
-A law gives P(S = offset + unit t) for t = 0, 1, ..., M - 1, as f(z) in the
-paper; of several sums it lists the points that can be reached. `pmf` is the law of one entry under
-the null hypothesis: stay or swap, each with probability 1/2 (Eq. 4).
+A law gives P(S = offset + unit t) for t = 0, 1, ..., M - 1, as f(z) in the paper; of several sums
+it lists the points that can be reached. `pmf` is the law of one entry under the null hypothesis:
+stay or swap, each with probability 1/2 (Eq. 4).
 
 S = sum_n Z_n where Z_n stays or swaps. Write Z_n = low_n + width_n B_n with B_n in {0, 1}: only
 the multiset of the widths matters, entries of width 0 contribute a constant, and a common divisor
 of the widths is only a unit of length. So N entries shrink to a handful of (width, count) groups,
-and everything after this module costs nothing in N. `count_rows` counts the differences of many
-tests at once.
+and everything after this module costs nothing in N. `count_rows` counts those of many tests.
 """
 
 from __future__ import annotations

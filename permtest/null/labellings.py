@@ -2,8 +2,7 @@
 
 For N <= 24 the 2^N labellings are listed one by one (Eq. 4). Of T = T_1 + T_2, sums over two halves
 of the entries, the 2^(N/2) values of each are listed in order, and #{T <= t} is the sum over T_1 of
-#{T_2 <= t - T_1} (Horowitz and Sahni 1974). All counts together are the coefficients of a
-polynomial,
+#{T_2 <= t - T_1} (Horowitz and Sahni 1974). All counts together are coefficients,
 
     sum_t #{T = t} X^t = prod_k (1 + X^w_k)^c_k,
 
@@ -32,8 +31,7 @@ from permtest.null.distribution import TwoPointSum, add_counts, count_values
 MAX_ENTRIES = 24
 #: Lists of so many sums take some hundredths of a second to make and to combine.
 MAX_SUMS = 2**21
-#: Entries that need no longer lists; those that need a twentieth of a second; and of Python
-#: integers, which take much longer.
+#: Entries that need no longer lists, that need .05 s, and of Python integers, which take longer.
 MAX_HALVED, QUICK, MAX_HALVED_HUGE = 42, 38, 28
 
 

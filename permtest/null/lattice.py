@@ -4,8 +4,7 @@ Every entry adds one vector if it stays and another if it is swapped, so that th
 the sum over n of stay_n + B_n (swap_n - stay_n), B_n a fair coin. Sums that always move together
 are one sum: what varies is a point T of the lattice that the differences generate, whose dimension
 is their rank (two for F1, of the four sums in Eq. 16). Equal differences, up to sign, are counted
-once. The lattice can be laid out as a line (Kronecker's substitution), and then whatever works for
-one sum works for many.
+once. Laid out as a line (Kronecker's substitution), the lattice is that of a single sum.
 """
 
 from __future__ import annotations

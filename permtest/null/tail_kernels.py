@@ -157,8 +157,8 @@ _reach = jit(reach)
 
 
 @jit
-def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedLaw, Window]:
-    """The law tilted to t0 > top / 2, and its lattice; top < 2^53, and M w below 2^63."""
+def find_window(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[Floats, tuple[Any, ...]]:
+    """The tilt to t0 > top / 2, and what a `Window` holds; top < 2^53, and M w below 2^63."""
     twice_excess = 2 * t0 - top
     tau = find_tilt(widths, counts, 0.5 * twice_excess)
     law = TiltedLaw(widths, counts, tilt_of(tau, widths))
@@ -171,7 +171,13 @@ def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedL
     fits = above + below <= top  # or else all cells are taken
     m, cells = (int(above + below), int(above)) if fits else (top + 1, top - t0 + 1)
     cut = SMALL + np.log1p(np.sqrt(variance))
-    return law, Window(tau, shift, (high, low, error), m, cells, cut)
+    return law.tilt, (tau, shift, (high, low, error), m, cells, cut)
+
+
+def tilt_towards(widths: Ints, counts: Ints, top: int, t0: int) -> tuple[TiltedLaw, Window]:
+    """The law tilted to t0 > top / 2, and its lattice."""
+    tilt, window = find_window(widths, counts, top, t0)
+    return TiltedLaw(widths, counts, tilt), Window(*window)
 
 
 @jit
@@ -344,11 +350,12 @@ def upper_tails(
     ranges = np.ones((1, 2), dtype=np.int64)
     for r in range(t0.size):
         if tops[r] < 2 * t0[r] < 2 * tops[r]:
-            a, b = starts[r], starts[r + 1]
-            law, window = tilt_towards(widths[a:b], counts[a:b], tops[r], t0[r])
-            ranges[0, 1] = window.m // 2
+            w, c = widths[starts[r] : starts[r + 1]], counts[starts[r] : starts[r + 1]]
+            tilt, (tau, shift, scale, m, cells, cut) = find_window(w, c, tops[r], t0[r])
+            law, window = TiltedLaw(w, c, tilt), Window(tau, shift, scale, m, cells, cut)
+            ranges[0, 1] = m // 2
             factor, error, left = tail_sum(law, window, work, ranges, np.zeros(5))
-            (high, low, rounding), half = window.scale, np.exp(0.5 * window.scale[0])
+            (high, low, rounding), half = scale, np.exp(0.5 * scale[0])
             found[r, 0], found[r, 1] = half * (1.0 + low) * factor * half, high + low
             found[r, 1] += np.log(factor)
             found[r, 2], found[r, 3] = rounding + error / (factor - error) + 4.0 * EPS, left

@@ -1,8 +1,7 @@
 """Files that people have: which columns are what is declared, or proposed, and never guessed.
 
 What is read becomes one table of text, whether it comes from one file or from several, and from it
-one long frame, a line for each item, system and run. The checks are made on that frame, and scores
-are made of it.
+one long frame, a line for each item, system and run. That is checked, and scores are made of it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 #: Each job is run once, small, so that everything is compiled and imported; then with much to do,
 #: again and again until the signal comes, which is therefore never too late.
 STOPPED = """
-import signal, threading, time
+import signal, sys, threading, time
+from contextlib import suppress
 import numpy as np
 import joblib, pandas               # imports, which no signal may cut
 import permtest as pt
@@ -61,15 +62,31 @@ def usable():
             return
     raise AssertionError(f"something goes on computing: {others}")
 
+def stopping_at(n):             # where Numba calls Python for the n-th time, to make a result
+    calls = iter(range(1, n))
+
+    def profile(frame, event, _):
+        if (event, frame.f_code.co_name) == ("call", "_numba_unpickle") and not next(calls, 0):
+            raise KeyboardInterrupt
+
+    return profile
+
 expected = pt.monte_carlo(U, V, K=999, rng=0).n_extreme
 signal.signal(signal.SIGALRM, signal.default_int_handler)
+sys.unraisablehook = lambda _: None  # Python drops one that comes in a destructor; another follows
 for name, job in JOBS.items():
     job(500, 20)
+    for n in range(1, 10):
+        sys.setprofile(stopping_at(n))
+        with suppress(KeyboardInterrupt):
+            job(500, 20)
+        sys.setprofile(None)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 10)
         while True:
             job(20_000, 10**6)
     except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         usable()
     print(name)
 """
