@@ -316,8 +316,10 @@ class PermutationTestResult(Shown):
 
         self._refuse_samples("confidence_interval")
         if self._question is None or self._question.lattice is not None:
-            one = "one sum, in which pairs, clusters or items are swapped"
-            raise ValueError(f"confidence_interval is for tests of {one}, not of {self.metric}")
+            raise ValueError(
+                "confidence_interval is for tests of one sum, in which pairs, clusters or items are "
+                f"swapped, not of {self.metric}; of counts, alternatives.bayes_test has one"
+            )
         return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:

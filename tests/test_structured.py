@@ -17,11 +17,11 @@ import permtest as pt
 from permtest._errors import TooHard
 from permtest.methods import _says_more
 from permtest.null.distribution import Probability
-from permtest.statistics import Statistic
+from permtest.statistics import _MEASURES, Statistic
 from tests import naive
 from tests.strategies import alternatives, count_tables
 
-RATIOS = list(naive.MEASURES)
+RATIOS = sorted({*naive.MEASURES, *(measure.name for measure in _MEASURES)})
 EASY = ["precision", "recall", "f1", "f0.5", "jaccard"]
 #: Precision is 1 of both systems, unless one of them has all hits: then the other has 0 / 0.
 HITS_ALONE = [(1, 0, 0), (0, 0, 2), (3, 0, 0)], [(0, 0, 1), (2, 0, 0), (0, 0, 3)]

@@ -259,7 +259,7 @@ def box_law(lattice: LatticeSum) -> Box:
         raise MemoryError(
             f"the joint null distribution of {sums} needs {prod(sizes):,} "
             f"cells, more than {MAX_CELLS:,}, the limit; "
-            "monte_carlo has an estimate of p with an interval",
+            "p does not need it (method='auto'); monte_carlo has a sampled distribution",
         )
     shape = tuple(fft.next_fast_len(size, real=True) for size in sizes)
     values, squares = _fair_product(np.array(shape, dtype=np.int64), lattice)
