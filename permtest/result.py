@@ -317,8 +317,8 @@ class PermutationTestResult(Shown):
         self._refuse_samples("confidence_interval")
         if self._question is None or self._question.lattice is not None:
             raise ValueError(
-                "confidence_interval is for tests of one sum, in which pairs, clusters or items are "
-                f"swapped, not of {self.metric}; of counts, alternatives.bayes_test has one"
+                "confidence_interval is for tests of one sum, in which pairs, clusters or items "
+                f"are swapped, not of {self.metric}; of counts, alternatives.bayes_test has one"
             )
         return interval_of(self._question, confidence_level)
 
