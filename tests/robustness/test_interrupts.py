@@ -18,8 +18,9 @@ from contextlib import suppress
 import numpy as np
 import joblib, pandas               # imports, which no signal may cut
 import permtest as pt
-from permtest import alternatives as alt, study
+from permtest import alternatives as alt
 from permtest._jit import compile_from_now_on
+from permtest.study import power_curve
 
 compile_from_now_on()               # so that the small jobs load all machine code
 rng = np.random.default_rng(0)
@@ -29,7 +30,7 @@ W, X = rng.integers(0, 2000, (2, 20_000))
 A, B = rng.normal(size=(2, 20_000))
 MANY = rng.integers(0, 30, (150, 20_000))
 
-def systems(n):
+def board(n):
     return {f"s{i}": row[:n] for i, row in enumerate(MANY)}
 
 JOBS = {                                    # n items, K repetitions
@@ -40,14 +41,10 @@ JOBS = {                                    # n items, K repetitions
     "monte_carlo": lambda n, K: pt.monte_carlo(U[:n], V[:n], K=100 * K, rng=0),
     "bootstrap": lambda n, K: alt.bootstrap(U[:n], V[:n], K=K, rng=0),
     "paired_bootstrap": lambda n, K: alt.paired_bootstrap(U[:n], V[:n], K=K, rng=0),
-    "power_curve": lambda n, K: study.power_curve(U[:n], V[:n], experiments=K, rng=0),
-    "wilcoxon": lambda n, K: study.power_curve(
-        A[:n], B[:n], test="wilcoxon", experiments=K, rng=0
-    ),
-    "compare_many": lambda n, K: pt.compare_many(systems(n)),
-    "max_t": lambda n, K: pt.compare_many(
-        systems(n), baseline="s0", correction="max_t", K=K, rng=0
-    ),
+    "power_curve": lambda n, K: power_curve(U[:n], V[:n], experiments=K, rng=0),
+    "wilcoxon": lambda n, K: power_curve(A[:n], B[:n], test="wilcoxon", experiments=K, rng=0),
+    "compare_many": lambda n, K: pt.compare_many(board(n)),
+    "max_t": lambda n, K: pt.compare_many(board(n), baseline="s0", correction="max_t", K=K, rng=0),
 }
 
 def usable():

@@ -58,7 +58,7 @@ for name, job in JOBS.items():
         job()
     except (MemoryError, ValueError) as error:
         where = traceback.extract_tb(error.__traceback__)[-1].filename
-        own = "permtest" in where and "site-packages" not in where
+        own = where.startswith(pt.__path__[0])
         print(name, type(error).__name__, "own" if own else where, error, sep="|")
     else:
         print(name, "answered", sep="|")
