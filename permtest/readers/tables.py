@@ -289,7 +289,8 @@ class Table:
         for file in self.files:
             if name not in file.names:
                 problem = f"{option} {printable(name, LETTERS)}: no such column in "
-                raise ReadError(f"{problem}{printable(file.path)}", file.shown)
+                more = "; counts need a metric" * any(x.startswith(f"{name}_") for x in file.names)
+                raise ReadError(f"{problem}{printable(file.path)}{more}", file.shown)
         return name
 
     def place(self, row: int) -> tuple[str, str]:

@@ -206,6 +206,7 @@ RATERS = "item_id,rater_id,system,score\n" + "".join(
         ([LONG], {**LONG_SAID, "a": "newest", "b": "old"},
          "no system is called 'newest': there are new, old", None),
         ([A, B], {"score": "scor"}, "score scor: no such column in a.csv", None),
+        (["x,new_tp,old_tp\ny,1,2\n"], {"a": "new", "b": "old"}, "counts need a metric", None),
         (["id,system,score\nx,new,3\ny,new,4\n"], {}, "of two systems .* there are 1: new", None),
         (["id,system,score\nx,new,3\nx,old,4\nx,z,4\n"], {}, "are 3: new, old, z", {"a": "new"}),
         ([WIDE], {"a": "new"}, "name both systems", None),
