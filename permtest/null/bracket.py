@@ -49,8 +49,7 @@ MOST_ALIKE = 300
 BRIEF, FEWEST = 10**5, 64
 #: So many entries bound |phi| at a frequency that -log of the bound is this on average.
 ENOUGH = 28.0
-#: By how much -log |phi| may be less between two points of a grid at least, and more where the
-#: bound of it is above LOW on average.
+#: By how much -log |phi| may be less between two points of a grid; more where it is above LOW.
 SLACK, LOW = 0.4, 20.0
 
 

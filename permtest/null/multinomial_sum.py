@@ -50,8 +50,7 @@ CUT = 46.0
 MOST_CELLS, MOST_WORK = 2**22, 10**9
 #: Bits of the integers that count all ways, at most.
 MOST_BITS = 2**27
-#: With so many frequencies or fewer no more items are looked at; with more, some AT_ONCE. Other
-#: steps handle so many items TOGETHER.
+#: Beyond FEW frequencies more items are looked at, some AT_ONCE; other steps take some TOGETHER.
 FEW, AT_ONCE, TOGETHER = 64, 2**13, 32
 #: Additions that may be made to find in how many ways the runs of an item can be dealt.
 MOST_WAYS = 10**7

@@ -57,11 +57,9 @@ OUTSIDE, BEYOND = 42.0, 16.0
 STEEP = 590.0
 #: What all errors together may be; below 1e-300 relative to the logarithm.
 ACCEPTED = 1e-12
-#: Moves that may be looked at, and rows that may be added up, some nanoseconds each: about a
-#: second; and how large the window may be.
+#: Moves that may be looked at, rows that may be added up, about a second, and the longest window.
 WORK, MAX_ROWS, LONGEST = 2e8, 2**20, 10**7
-#: How many cells dynamic programming updates in the time that a look at a move takes; and the most
-#: in such units, about a second.
+#: Cells that dynamic programming updates in the time of a look at a move; and the most, a second.
 DEARER, CELLS = 4, 2.5e8
 #: What a move costs at a frequency that matters, in units of what it costs to leave it out.
 DEAR = 20
