@@ -76,7 +76,7 @@ def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> K
         names = dict(function.__globals__)
         called = [n for n in function.__code__.co_names if hasattr(names.get(n), "compiled")]
         names |= {name: names[name].compiled() for name in called}
-        copy = FunctionType(function.__code__, names, function.__name__)
+        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
         try:
             kernel = njit(cache=True, nogil=True)(copy)
         except RuntimeError:  # no folder to keep machine code in: compile once a process
