@@ -21,9 +21,6 @@ from permtest._text import counted, interval, number, p_value, plain, text_table
 OK, FAILED, BAD, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 SIDES, RUNS = ("two-sided", "greater", "less"), ("pass@", "pass^")
 
-#: Scores that are not 0 or 1 have an interval at once up to so many items; JSON always has it.
-QUICK = 500
-
 WAY = {"default": None, "dest": "higher_is_better"}
 FLOAT, MANY = {"type": float}, {"choices": ("holm", "bh", "max_t", "none")}
 
@@ -127,10 +124,12 @@ def _parser() -> argparse.ArgumentParser:
         how: dict[str, Any] = {"help": title, "usage": usage, "description": about}
         command = commands.add_parser(run.__name__, **how | FORM)
         command.set_defaults(command=run, prog=command.prog)
+        one_way = command.add_mutually_exclusive_group()
         for name in names.split():
             metavar, told, more = OPTIONS[name]
             how = {"metavar": metavar} if metavar else {"action": "store_true"}
-            command.add_argument(name, help=told, **how | more)
+            place = one_way if WAY.items() <= more.items() else command
+            place.add_argument(name, help=told, **how | more)
         if run is report:  # whose YAML file may say them
             command.set_defaults(alternative=None, alpha=None)
     return parser
@@ -174,18 +173,19 @@ def compare(args: argparse.Namespace) -> int:
 
         result = exact_perm_test(scores, rng=args.seed, **how)
     gate = _gate(result, args) if args.fail_if else {}
-    facts = _facts(result, scores, level, at_once=not args.json) | {"seed": args.seed} | gate
+    facts = _facts(result, scores, level) | {"seed": args.seed} | gate
     lines = _lines(result, scores, facts) + ([gate["decision"]] if gate else [])
     _print("\n".join(lines), facts, args)
     return FAILED if gate.get("failed") else OK
 
 
-def _facts(result: Any, scores: Any, level: float, *, at_once: bool) -> dict[str, Any]:
-    """What a script may want to know; at once without an interval that takes long."""
-    facts: dict[str, Any] = result.to_dict() | {"confidence_interval": None}
-    if not (at_once and (scores.columns or (len(scores) > QUICK and not scores.is_binary))):
-        with suppress(ValueError, MemoryError, ArithmeticError):  # no interval
-            facts["confidence_interval"] = [*result.confidence_interval(level)]
+def _facts(result: Any, scores: Any, level: float) -> dict[str, Any]:
+    """What a script may want to know."""
+    facts: dict[str, Any] = result.to_dict()
+    ends: Any = None
+    with suppress(ValueError, MemoryError, ArithmeticError):  # no interval
+        ends = result.confidence_interval(level)
+    facts |= {"confidence_interval": ends and [*ends], "interval_warning": ends and ends.warning}
     if not result.is_measured:
         facts["difference"] = float(scores.means[0] - scores.means[1])
     facts["notes"] += filter(None, [scores.source.get("lacking")])
@@ -205,8 +205,8 @@ def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     kind, ends = "measures" if scores.columns else "means", facts["confidence_interval"]
     gap = f"difference of {kind}: {number(facts['difference'])}"
     gap += f", {100 * facts['confidence_level']:.6g}% interval {interval(*ends)}" if ends else ""
-    differ, least = result.n_informative, result.smallest_pvalue
-    pairs = f"{counted(result.n, result.swapped)}, {differ} of which differ{'s' * (differ == 1)}"
+    gap += f". {warning.partition('. ')[0]}." if (warning := facts["interval_warning"]) else ""
+    pairs, least = result._pairs(), result.smallest_pvalue
     pairs += f"; the smallest p that they could give is {p_value(least)}" if least else ""
     paired = f"paired by {facts['paired_by']}", scores.source.get("lacking")
     lines = [x for x in result.notes if x not in about] + [result.sentence(), gap, pairs]
@@ -289,7 +289,7 @@ def plan(args: argparse.Namespace) -> None:
     if args.shares is not None:
         of = dict(zip(("p_b", "p_c"), args.shares, strict=True))
         given = "A alone is right on {p_b:.4g} of the items, and B alone on {p_c:.4g}"
-    if None in of.values():
+    if None in of.values() or (args.shares and (args.delta, args.sigma) != (None, None)):
         raise ValueError("name --delta and --sigma, or --shares")
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)

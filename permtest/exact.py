@@ -263,8 +263,7 @@ def monte_carlo(
     True
     """
     how: dict[str, Any] = {"statistic": statistic, "alternative": alternative}
-    question = ask(u, v, g, h, names=names, clusters=clusters, **how)
-    return sample(question, K, rng, "asked for")
+    return sample(ask(u, v, g, h, names=names, clusters=clusters, **how), K, rng, "asked for")
 
 
 def sample(question: Question, K: int, rng: RNG, reason: str) -> PermutationTestResult:

@@ -103,8 +103,7 @@ def metric_test(
     value = partial(_scores, metric, called, right, both)
     observed = value(rows[:0])
     coins = (rng.integers(0, 2, informative.size, dtype=bool)[unit] for _ in range(size))
-    drawn = (value(rows[heads]) for heads in coins)
-    every = progress(drawn, size, "random labellings")
+    every = progress((value(rows[heads]) for heads in coins), size, "random labellings")
     differences = np.fromiter((u - v for u, v in every), float, size)
     values, counts = np.unique(differences, return_counts=True)
     turn: Any = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]

@@ -315,11 +315,10 @@ class PermutationTestResult(Shown):
         from permtest.interval import interval_of
 
         self._refuse_samples("confidence_interval")
-        if self._question is None or self._question.lattice is not None:
-            raise ValueError(
-                "confidence_interval is for tests of one sum, in which pairs, clusters or items "
-                f"are swapped, not of {self.metric}; of counts, alternatives.bayes_test has one"
-            )
+        if self._question is None:
+            raise ValueError("confidence_interval is for tests in which items are swapped")
+        if self._question.lattice is not None:
+            raise ValueError(f"{self.metric} has no interval here; alternatives.bayes_test has one")
         return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:

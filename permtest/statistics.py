@@ -106,6 +106,12 @@ class Statistic:
     macro: bool = False
     higher_is_better: bool | None = True
 
+    def __post_init__(self) -> None:
+        both = self.hits, self.misses
+        sound = (len(x) in (2, 3) and any(x) and all(w == int(w) >= 0 for w in x) for x in both)
+        if any(both) and not all(sound):
+            raise ValueError(f"hits and misses, {both}, must have whole weights for tp, fp and fn")
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The counts that an entry needs; empty where it has one score."""

@@ -14,8 +14,6 @@ from tests import naive, strategies
 
 CONVOLVERS = [paper.convolve_dp, paper.convolve_fft]
 
-# ---- the paper's algorithms --------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("convolve", CONVOLVERS)
 @given(strategies.pairs(("binary", "small", "signed", "even"), max_size=8))
@@ -48,9 +46,6 @@ def test_algorithm_5_loses_a_tie_as_it_is_printed(convolve):
     printed = paper.perm_test_f1(u, v, convolve)
     tied = paper.perm_test_f1(u, v, convolve, paper.f1_gap_with_ties)
     assert [printed, tied] == pytest.approx([0.25, 0.5], abs=1e-12)
-
-
-# ---- accuracy and speed ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -89,9 +84,6 @@ def test_the_command_writes_a_report(tmp_path, monkeypatch, capsys):
     titles += ["Scores with all digits: time by N, and the width of the bounds"]
     assert [title for title in titles if f"## {title}\n" not in text] == []
     assert "every bound holds" in capsys.readouterr().out
-
-
-# ---- simulations -------------------------------------------------------------------------------
 
 
 def failures(title, sets, **changes):

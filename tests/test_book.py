@@ -41,9 +41,6 @@ def pages(book: Path) -> list[Path]:
     return sorted(book.rglob("*.html"))
 
 
-# ---- what is there -----------------------------------------------------------------------------
-
-
 def test_every_source_has_a_page(book):
     wanted = {f"notebooks/{path.stem}.html" for path in NOTEBOOKS}
     wanted |= {f"docs/{path.stem}.html" for path in DOCUMENTS if path.stem != "contents"}
@@ -85,9 +82,6 @@ def test_solutions_are_folded_and_pictures_have_texts():
     assert [list(output["data"]) for output in drawn["outputs"]] == [["image/png"], ["text/plain"]]
 
 
-# ---- what it leads to, and what it loads -------------------------------------------------------
-
-
 def test_every_link_leads_somewhere_and_no_page_loads_anything_from_elsewhere(book):
     missing = []
     for page in pages(book):
@@ -109,17 +103,11 @@ def test_every_link_leads_somewhere_and_no_page_loads_anything_from_elsewhere(bo
         assert not re.search(r"url\(.?(https?:)?//|@import", style.read_text("utf-8")), style
 
 
-# ---- formulas ----------------------------------------------------------------------------------
-
-
 def test_a_command_that_the_formulas_do_not_know_is_an_error():
     formula = runpy.run_path(str(ROOT / "docs" / "conf.py"))["formula"]
     assert "<mfrac>" in formula(r"\frac{1}{2}", "inline")
     with pytest.raises(ValueError, match=r"nonsense in the formula"):
         formula(r"\nonsense x", "inline")
-
-
-# ---- in a browser ------------------------------------------------------------------------------
 
 
 @pytest.mark.browser

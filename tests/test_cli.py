@@ -53,6 +53,15 @@ def test_what_keeps_p_from_being_small_comes_first_and_what_was_left_out_is_said
     assert len(out) <= 8
 
 
+def test_an_interval_says_where_it_may_not_hold(command_line, tmp_path):
+    (tmp_path / "s.csv").write_text("x,y\n" + "0,0\n1,0\n2,0\n" * 7 + "900,0\n")
+    said = ["compare", "s.csv", "--a", "x", "--b", "y"]
+    assert command_line(*said)[1].splitlines()[2].endswith(". Of 22 pairs only 15 differ.")
+    warning = json.loads(command_line(*said, "--json")[1])["interval_warning"]
+    result = pt.exact_perm_test(pt.read("s.csv", a="x", b="y"))
+    assert warning == result.confidence_interval().warning
+
+
 @pytest.mark.parametrize("options", [[], ["--metric", "sum"], ["--alternative", "less"]])
 def test_json_holds_to_the_contract(command_line, table, options):
     found = json.loads(command_line("compare", table, "--json", *options)[1])
@@ -85,6 +94,7 @@ def test_json_of_counts_and_of_runs(command_line, tmp_path):
         assert {*CONTRACT.split()} <= found.keys()
         given = {how.split("=")[0].strip("-").replace("metric", "statistic"): how.split("=")[1]}
         assert found["pvalue"] == pt.exact_runs_test(scores, **given).pvalue
+    assert "over all items; the smallest p" in command_line(*said, "--null=systems")[1]
     code, _, error = command_line("leaderboard", *said[1:], "--metric", "pass@2")
     assert (code, "of repeated runs" in error) == (2, True)
 
@@ -96,6 +106,7 @@ HIGHER, LOWER = "--higher-is-better", "--lower-is-better"
     ("options", "code", "said"),
     [
         ("--fail-if worse", 2, "needs to know the direction"),
+        (f"--fail-if worse {HIGHER} {LOWER}", 2, "not allowed with argument"),
         (f"--fail-if worse {HIGHER}", 0, "new is not significantly worse than old"),
         (f"--fail-if worse {LOWER}", 1, "new is significantly worse than old (p = "),
         (f"--fail-if not-better {HIGHER}", 0, "new is significantly better"),
@@ -155,6 +166,7 @@ def test_report(command_line, table, tmp_path):
         ("--delta .1 --sigma .5 --json", '{"n": 199, "wanted": 0.8, "unit": "items", "delta": 0.1'),
         ("--shares .06 .03", "A alone is right on 0.06 of the items"),
         ("--delta .1", "name --delta and --sigma"),
+        ("--delta .1 --sigma .5 --shares .1 .2", "name --delta and --sigma, or --shares"),
         ("--delta 0 --sigma 1", "the difference is too small, 0"),
     ],
 )

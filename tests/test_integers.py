@@ -54,9 +54,6 @@ def test_what_decimals_are_kept_as(column, integers, scale):
     assert (pairs.u.tolist(), pairs.scale) == (integers, scale)
 
 
-# ---- scores as they come -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_a_float_means_the_same_in_any_column(dtype):
     """Whole or not, the columns hold the decimals that are printed."""
@@ -64,9 +61,6 @@ def test_a_float_means_the_same_in_any_column(dtype):
     whole, halves = np.array([large, 1, 1], dtype), np.array([large, 0.5, 0.5], dtype)
     result = pt.exact_perm_test(whole, halves)
     assert (result.statistic, result.n_informative) == (1.0, 2)
-
-
-# ---- scores as programs compute them -----------------------------------------------------------
 
 
 def judges(rng, n):
@@ -135,9 +129,6 @@ def test_random_numbers_are_no_fractions():
     for column in (x, x.astype(np.float32)):
         alone = [in_common_units([column[i : i + 1]], ["u"])[2] for i in range(2000)]
         assert sum(off is None for off in alone) <= 1
-
-
-# ---- text --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [str, "{:.17g}".format, "{:.18e}".format, "{:.15g}".format])

@@ -59,8 +59,6 @@ def test_number_of_samples_and_rng_are_checked(options, error):
         monte_carlo([1], [0], **{"K": 10} | options)
 
 
-# ---- how many samples --------------------------------------------------------------------------
-
 unit_interval = st.floats(1e-12, 1, exclude_max=True)
 
 

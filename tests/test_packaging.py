@@ -45,9 +45,6 @@ def requirements(*extras: str) -> dict[str, str]:
     return found
 
 
-# ---- conda and Binder --------------------------------------------------------------------------
-
-
 def test_conda_environment_agrees_with_pyproject_and_binder_uses_it():
     assert (ROOT / "binder/environment.yml").read_bytes() == (ROOT / "environment.yml").read_bytes()
     wanted = {CONDA_NAMES.get(k, k): v for k, v in requirements("lab", "frames").items()}
@@ -77,9 +74,6 @@ def test_binder_image_is_described_completely():
     assert "Building conda environment for python=3.12" in dockerfile
     for name in ("binder/environment.yml", "./binder/postBuild", "binder/start"):
         assert name in dockerfile
-
-
-# ---- one version, clean files ------------------------------------------------------------------
 
 
 def test_one_version_everywhere():

@@ -34,9 +34,6 @@ def headings(number: str) -> list[str]:
     return re.findall(r"^#{2,3} (.*)", prose(number), re.M)
 
 
-# ---- the map -----------------------------------------------------------------------------------
-
-
 def test_the_map_the_readme_and_the_folder_have_the_same_notebooks():
     there = [(number, path.name) for number, path in LESSONS.items()]
     assert there == [(f"{k:02}", path.name) for k, path in enumerate(LESSONS.values(), start=1)]
@@ -81,9 +78,6 @@ def test_the_map_says_how_long_notebooks_and_paths_take():
     assert len(sums) > 8
     for read, total in sums:
         assert not read or total == sum(minutes(number)[0] for number in read), read
-
-
-# ---- the teacher's page -------------------------------------------------------------------------
 
 
 def test_sections_exist():

@@ -283,6 +283,15 @@ def test_clusters_are_swapped_as_a_whole(table, data, alternative):
 PAIRS = pt.Scores.of_counts({"u": [[1, 2]], "v": [[0, 2]]})
 
 
+@pytest.mark.parametrize(("hits", "misses"), [
+    ((1, 0, 0), ()), ((), (0, 1, 0)), ((1,), (1,)), ((0, 0, 0), (0, 1, 0)),
+    ((1, 0, 0), (0, -1, 0)), ((0.5, 0, 0), (0, 1, 0)),
+])  # fmt: skip
+def test_weights_of_a_ratio_are_checked(hits, misses):
+    with pytest.raises(ValueError, match="must have whole weights"):
+        Statistic("x", hits=hits, misses=misses)
+
+
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [

@@ -95,8 +95,7 @@ def mcnemar_pvalue(b: Any, c: Any, method: str, alternative: str) -> Any:
         middle = [(_at_most(k, n) + _at_most(k - 1, n)) / 2 for k in (c, b)]
         known = (n > 0) & ((b != c) | (alternative != "two-sided"))
         return np.where(known, by_sides(alternative, *middle), 1.0)
-    p = t_pvalue(_root(b, c, method, alternative), np.inf, alternative)
-    return np.where(n > 0, p, 1.0)
+    return np.where(n > 0, t_pvalue(_root(b, c, method, alternative), np.inf, alternative), 1.0)
 
 
 def _at_most(k: Any, n: Any) -> Any:

@@ -305,8 +305,7 @@ class TwoPointSum:
     @property
     def deviation(self) -> float:
         """The standard deviation of T where staying and moving are equally likely."""
-        widths = self.widths.astype(np.float64)
-        return float(np.sqrt(np.sum(self.counts * widths**2))) / 2
+        return float(np.sqrt(np.sum(self.counts * self.widths.astype(np.float64) ** 2))) / 2
 
     def dp_operations(self, size: int | None = None) -> float:
         """About how many cells dynamic programming updates, of the first `size`, or of all."""

@@ -59,8 +59,7 @@ class LatticeSum:
     @classmethod
     def of(cls, stay: IntArray, swap: IntArray) -> LatticeSum:
         """Group local effects, rows of m integers, in coordinates in which the box is small."""
-        change = swap - stay
-        moves, counts = _group(change)
+        moves, counts = _group(swap - stay)
         # Whether it was turned or not, an entry adds this if it does not move, and then its move.
         both = np.array([exact_sum(column) for column in (stay + swap).T], dtype=object)
         origin = (both - counts @ moves.astype(object)) // 2

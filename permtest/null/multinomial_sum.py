@@ -225,8 +225,7 @@ class MultinomialSum:
         for one in (one for one, span in varied if span):
             alike[one.n, len(one.steps)].append(one)
         parts = (x[i : i + TOGETHER] for x in alike.values() for i in range(0, len(x), TOGETHER))
-        blocks = [_Block.of(part, unit) for part in parts]
-        return cls(draws, blocks, offset, unit, top)
+        return cls(draws, [_Block.of(part, unit) for part in parts], offset, unit, top)
 
     def mirrored(self) -> MultinomialSum:
         """The law of top - T."""

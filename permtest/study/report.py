@@ -208,8 +208,8 @@ class Comparison:
 
     @property
     def interval(self) -> ConfidenceInterval | None:
-        """That of the difference, if there is one."""
-        return self.answers["exact"].interval
+        """That of the difference, if there is one; of a ratio that of the paired bootstrap."""
+        return self.answers["paired_bootstrap" if self.units.columns else "exact"].interval
 
     def to_dict(self) -> dict[str, Any]:
         """What the exact test found, its interval and its level, as plain values."""
@@ -235,8 +235,6 @@ def _compare(scores: Scores, entry: Statistic, config: Mapping[str, Any]) -> Com
     others = [x for x in asked if x != "exact"]
     table = compare_all(units, tests=others, confidence_level=level, K=options["K"], **how)
     exact = answer_of("exact", test, units, entry, level)
-    if counts:
-        exact = replace(exact, interval=table["paired_bootstrap"].interval)
     return Comparison(units, test, alpha, replace(table, answers=(exact, *table)), config)
 
 
@@ -255,7 +253,8 @@ def _finding(c: Comparison) -> Section:
     }
     draw = drawing("plot_estimation", units, c.interval)
     draw = drawing("plot_null", test) if units.columns else draw
-    told = test.sentence() + f" The difference has a {level} of {ends}." * bool(ends)
+    way = " (paired bootstrap, approximate)" * bool(units.columns)
+    told = test.sentence() + f" The difference has a {level} of {ends}{way}." * bool(ends)
     return Section("finding", " against ".join(units.names), told, facts(found), draw=draw)
 
 

@@ -53,9 +53,6 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", f"{sys.executable} {command}"], **how)
 
 
-# ---- the command line ----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def scores(tmp_path):
     path = tmp_path / "scores.csv"
