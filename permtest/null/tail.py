@@ -51,8 +51,9 @@ from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS
 
 #: How many widths `tail_tilted` looks at before it gives up, 5 ns each: half a minute.
 MOST_LOOKS = 6 * 10**9
-#: Pairs of a width and a cell that NumPy takes in the time of a look; and additions that one costs.
-IN_NUMPY, COSINE = 200, 10
+#: Pairs of a width and a cell that NumPy takes in the time of a look; and additions that cost as
+#: much as a cell of its Fourier transform, and as a width at a frequency that may matter.
+IN_NUMPY, CELL, WIDTH = 200, 30, 30
 #: Widths times frequencies that NumPy may look at.
 MOST_IN_NUMPY = 2**27
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a
@@ -104,9 +105,9 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = MOST_LOOKS) -> Probabilit
     spread = 21 * law.deviation
     room = float(law.widths[-1]) * min(law.top + 1.0, spread)
     fits, steps = law.top < 2**53 and room <= 2**62, spread * law.widths.size
-    if fits and COSINE * steps <= _jit.patience and steps < IN_NUMPY * work:
+    if fits and CELL * spread <= _jit.patience and steps < IN_NUMPY * work:
         with suppress(TooHard):
-            return tail_in_numpy(law, t0)
+            return tail_in_numpy(law, t0, most=_jit.patience / WIDTH)
     if fits and NUMBA:
         tilted, window = kernels.tilt_towards(law.widths, law.counts, law.top, t0)
         whole, n = np.array([[1, window.m // 2]]), law.n_informative
@@ -128,7 +129,7 @@ def tail_tilted(law: TwoPointSum, t0: int, work: int = MOST_LOOKS) -> Probabilit
 
 
 @_by_symmetry
-def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
+def tail_in_numpy(law: TwoPointSum, t0: int, most: float = MOST_IN_NUMPY) -> Probability:
     """What `tail_tilted` finds, by arrays: the formulas of `tail_kernels` in extended precision."""
     widths, counts, whole = law.widths, law.counts, 2 * t0 - law.top
     tau = kernels.newton(widths, counts, 0.5 * whole)
@@ -152,7 +153,7 @@ def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
     if m > law.top:
         m, cells = law.top + 1, law.top - t0 + 1
     cut = kernels.SMALL + log(1 + variance) / 2
-    which = _frequencies(law, spread, m, cut + 1)
+    which = _frequencies(law, spread, m, cut + 1, min(most, MOST_IN_NUMPY))
     log_phi = partial(_log_phi, law, whole, (likely, rest.astype(np.float64), spread), m)
     factor, rough = kernels.add_up(log_phi, which, m, cells, tau, widths.size)
     rough += (2 + 2 / tau) * exp(-cut) + 2 * exp(-kernels.OUTSIDE)
@@ -162,7 +163,7 @@ def tail_in_numpy(law: TwoPointSum, t0: int) -> Probability:
     return Probability.of_product(float(high), low, factor, error + rough / (factor - rough))
 
 
-def _frequencies(law: TwoPointSum, spread: Floats, m: int, cut: float) -> Ints:
+def _frequencies(law: TwoPointSum, spread: Floats, m: int, cut: float, most: float) -> Ints:
     """The frequencies up to m / 2 at which |phi| may exceed exp(-cut)."""
     if m > MOST_CELLS:
         raise TooHard("the lattice of the tail has too many points for NumPy")
@@ -172,7 +173,7 @@ def _frequencies(law: TwoPointSum, spread: Floats, m: int, cut: float) -> Ints:
     places = (np.concatenate([widths, 2 * widths]) % m).astype(np.intp)
     waves = np.fft.rfft(np.bincount(places, np.concatenate([-once, twice]), m)).real
     which = np.flatnonzero(waves + (once - twice).sum() < cut).astype(np.int64)
-    if which.size * widths.size > MOST_IN_NUMPY:
+    if which.size * widths.size > most:
         raise TooHard("too many frequencies matter for NumPy")
     return which
 
