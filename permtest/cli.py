@@ -20,7 +20,6 @@ from permtest._text import counted, interval, number, p_value, plain, text_table
 
 OK, FAILED, BAD, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 SIDES, RUNS = ("two-sided", "greater", "less"), ("pass@", "pass^")
-
 WAY = {"default": None, "dest": "higher_is_better"}
 FLOAT, MANY = {"type": float}, {"choices": ("holm", "bh", "max_t", "none")}
 
@@ -202,12 +201,13 @@ def _print(text: str, facts: Any, args: argparse.Namespace) -> None:
 def _lines(result: Any, scores: Any, facts: Mapping[str, Any]) -> list[str]:
     """The answer in at most eight lines; first what keeps it from being one."""
     about = [x for x in result.notes if x.startswith("The answer is about")]
-    kind, ends = "measures" if scores.columns else "means", facts["confidence_interval"]
+    kind, ends = "measures" if result.is_measured else "means", facts["confidence_interval"]
     gap = f"difference of {kind}: {number(facts['difference'])}"
     gap += f", {100 * facts['confidence_level']:.6g}% interval {interval(*ends)}" if ends else ""
     gap += f". {warning.partition('. ')[0]}." if (warning := facts["interval_warning"]) else ""
-    pairs, least = result._pairs(), result.smallest_pvalue
-    pairs += f"; the smallest p that they could give is {p_value(least)}" if least else ""
+    least = result.smallest_pvalue or 0.0
+    pairs = counted(result.n, "items") if facts.get("null") == "systems" else result._pairs()
+    pairs += f"; the smallest p that they could give is {p_value(least)}" * (least > 1e-300)
     paired = f"paired by {facts['paired_by']}", scores.source.get("lacking")
     lines = [x for x in result.notes if x not in about] + [result.sentence(), gap, pairs]
     lines.append(". ".join(["; ".join(filter(None, paired)), *about]))
@@ -290,7 +290,7 @@ def plan(args: argparse.Namespace) -> None:
         of = dict(zip(("p_b", "p_c"), args.shares, strict=True))
         given = "A alone is right on {p_b:.4g} of the items, and B alone on {p_c:.4g}"
     if None in of.values() or (args.shares and (args.delta, args.sigma) != (None, None)):
-        raise ValueError("name --delta and --sigma, or --shares")
+        raise ValueError("name --delta and --sigma, or --shares, not both")
     how: dict[str, Any] = {"alpha": args.alpha, "alternative": args.alternative}
     needed = units_needed(of, power=args.power, **how)
     facts = {"n": needed, "wanted": args.power, "unit": "items", **of, **how}

@@ -91,8 +91,9 @@ class ConfidenceInterval(NamedTuple("Ends", [("low", float), ("high", float)])):
     warning : str, optional
         That differences look skewed or are mostly 0, although the interval assumes that every pair
         is shifted by the same amount. Default: None.
-    method : {"shift", "score"}
-        By which test the differences inside are not rejected: the exact one or Tango's score test.
+    method : str
+        By which test the values inside are not rejected: "shift", the exact one, "score", Tango's
+        score test, or another by its name in `alternatives`, such as "paired_bootstrap".
 
     Examples
     --------
@@ -555,7 +556,7 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     n, zeros = differences.n, int(counts[values == 0].sum())
     if TIES * zeros >= n > 0 and n - zeros < FEW:
         return (
-            f"Of {n:,} {swapped} only {n - zeros} differ. Intervals for the mean difference and "
+            f"Of {n:,} {swapped} only {n - zeros} differ, too few to rely on the interval. It and "
             "tests against a margin assume that every pair is shifted by the same amount, ties "
             f"too; with fewer than {FEW} that differ, a 95% interval may cover the mean in fewer "
             "than 90% of samples."
@@ -566,8 +567,8 @@ def shift_warning(differences: Differences, swapped: str = "pairs") -> str | Non
     if n >= needed or abs(g1) <= CHANCE * spread:  # of g1, in normal samples
         return None
     return (
-        f"The differences look skewed: for g1 = {g1:.2g}, the rule of thumb 25 g1^2 asks for "
-        f"{needed:,.0f} {swapped}, and there are {n:,}. Intervals for the mean difference and "
+        f"The differences look skewed, so an interval may not hold: for g1 = {g1:.2g}, the rule of "
+        f"thumb 25 g1^2 asks for {needed:,.0f} {swapped}, and there are {n:,}. Intervals and "
         "tests against a margin assume that differences are symmetric about it. If they are not, "
         "errors are more frequent than they should be: with 20 lognormal differences, a 95% "
         "interval covers the mean in 88% of samples. The studentised bootstrap, "

@@ -130,17 +130,14 @@ class RunsTestResult(PermutationTestResult):
             found.insert(0, f"p cannot be below {p_value(least)} here.")
         return tuple(found)
 
-    def _pairs(self) -> str:
-        """How many items and runs there are."""
-        whole = self.null == "systems"
-        runs = " and ".join(counted(k // (self.n if whole else 1), "runs") for k in self.n_runs)
-        return f"{counted(self.n, 'items')}, {runs}" + " over all items" * whole
-
     def sentence(self) -> str:
         """What ``print(result)`` shows, without the notes."""
+        whole = self.null == "systems"
+        runs = " and ".join(counted(k // (self.n if whole else 1), "runs") for k in self.n_runs)
+        size = f"{counted(self.n, 'items')}, {runs}" + " over all items" * whole
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         test = f"exact {sides} test of whether {NULLS[self.null]}"
-        return f"{self._effect()} over {self._pairs()}: p = {self.pvalue_text()} ({test})."
+        return f"{self._effect()} over {size}: p = {self.pvalue_text()} ({test})."
 
     def rows(self) -> list[dict[str, Any]]:
         """As of `PermutationTestResult`, and `about`."""

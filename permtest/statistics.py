@@ -108,9 +108,9 @@ class Statistic:
 
     def __post_init__(self) -> None:
         both = self.hits, self.misses
-        sound = (len(x) in (2, 3) and any(x) and all(w == int(w) >= 0 for w in x) for x in both)
+        sound = (len(x) == 3 and any(x) and {*map(type, x)} == {int} and min(x) >= 0 for x in both)
         if any(both) and not all(sound):
-            raise ValueError(f"hits and misses, {both}, must have whole weights for tp, fp and fn")
+            raise ValueError(f"hits and misses, {both}, must be three int each, >= 0 and not all 0")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -154,11 +154,11 @@ def test_an_interval_is_the_pair_of_its_ends_and_has_a_warning():
     found = exact_perm_test([50] + [0] * 29, [1] * 30).confidence_interval(0.9)
     low, high = found
     assert (found.low, found.high) == found == (low, high)
-    assert found.warning.startswith("The differences look skewed: for g1 = 5.2")
+    assert found.warning.startswith("The differences look skewed, so an interval may not")
     again = pickle.loads(pickle.dumps(found))
     assert (again, again.warning, again.method) == (found, found.warning, "shift")
     few = exact_perm_test([4] * 19 + [3] * 81, [3] * 100).confidence_interval()
-    assert few.warning.startswith("Of 100 pairs only 19 differ.")
+    assert few.warning.startswith("Of 100 pairs only 19 differ, ")
     assert exact_perm_test([4] * 20 + [3] * 80, [3] * 100).confidence_interval().warning is None
     assert exact_perm_test([4, 5] * 9, [3] * 18).confidence_interval().warning is None  # no ties
 
@@ -300,7 +300,7 @@ def test_words_and_json():
         "To show that small minus large is above -0.5 on average: p = 0.0938 (one-sided exact "
         "paired-permutation test); the mean difference is 0 over 6 pairs. " + found.warning
     )
-    assert found.warning.startswith("Of 6 pairs only 2 differ.")
+    assert found.warning.startswith("Of 6 pairs only 2 differ, ")
     both = equivalence_test(U, V, 0.5, names=("small", "large"))
     assert "is between -0.5 and 0.5 on average: p = 0.0938 (two one-sided exact" in str(both)
     facts = json.loads(both.to_json())

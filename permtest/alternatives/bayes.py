@@ -197,8 +197,8 @@ def posterior(
     if not 0.1 <= check_finite(prior, "prior") <= LARGEST:
         raise ValueError(f"prior={prior} must be a number from 0.1 to {LARGEST:g}")
     cells, of = as_weight(weight, len(table)) * table.sum(axis=0) + prior, METRICS[metric]
-    gain = max(of.hits)
-    return MetricPosterior(metric, float(cells @ of.hits) / gain, float(cells @ of.misses), gain)
+    gain, (a, b) = max(of.hits), (float(cells @ x[: cells.size]) for x in (of.hits, of.misses))
+    return MetricPosterior(metric, a / gain, b, gain)
 
 
 def _ahead(

@@ -19,7 +19,7 @@ from permtest.statistics import STATISTICS, Alternative, Statistic
 
 #: Metrics whose hits and misses are sums of columns, and the columns.
 METRICS = {name: STATISTICS[name] for name in ("precision", "recall", "f1")}
-METRICS["accuracy"] = Statistic("accuracy", "accuracy", hits=(1, 0), misses=(0, 1))
+METRICS["accuracy"] = Statistic("accuracy", "accuracy", hits=(1, 0, 0), misses=(0, 1, 0))
 COLUMNS = dict.fromkeys(METRICS, COUNTS) | {"accuracy": ("correct", "wrong")}
 #: The largest count, as tails of Beta variables lose their digits with larger ones.
 LARGEST = 1e10

@@ -261,7 +261,7 @@ class AlternativeResult(Shown):
         most = 1.0 if TESTS[self.test].estimate_name == WINS else inf
         low = -most if self.alternative == "less" else float(low)
         high = most if self.alternative == "greater" else float(high)
-        return ConfidenceInterval(low, high, confidence_level)
+        return ConfidenceInterval(low, high, confidence_level, method=self.test)
 
     def pvalue_text(self) -> str:
         """p with three significant digits, marked if it is sampled."""

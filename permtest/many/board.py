@@ -291,8 +291,8 @@ class Leaderboard(Shown):
         """The headings of the columns of `rows`."""
         other = "the highest" if self.higher_is_better is None else "the best"
         level = f"{100 * (1 - self.alpha):.6g}%"
-        counted = self._entry.unit.removeprefix("points")  # such as correct answers
-        system = {"system": "system", "value": counted or self.title}
+        unit = "" if self._entry.columns else self._entry.unit
+        system = {"system": "system", "value": self.title if unit in ("", "points") else unit}
         pair = {"difference": f"minus {self.baseline or other}", "interval": f"{level} interval"}
         pair |= {"pvalue": "p", "adjusted": "adjusted p"}
         if self.baseline is not None:

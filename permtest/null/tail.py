@@ -53,7 +53,7 @@ from permtest.null.multinomial_sum import EXTENDED, LONG_EPS, MOST_CELLS
 MOST_LOOKS = 6 * 10**9
 #: Pairs of a width and a cell that NumPy takes in the time of a look; and additions that cost as
 #: much as a cell of its Fourier transform, and as a width at a frequency that may matter.
-IN_NUMPY, CELL, WIDTH = 200, 30, 30
+IN_NUMPY, CELL, WIDTH = 200, 30, 120
 #: Widths times frequencies that NumPy may look at.
 MOST_IN_NUMPY = 2**27
 #: Widths that the tilted tail may look at, and cells that dynamic programming may update, in a

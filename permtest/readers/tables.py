@@ -289,8 +289,8 @@ class Table:
         for file in self.files:
             if name not in file.names:
                 problem = f"{option} {printable(name, LETTERS)}: no such column in "
-                more = "; counts need a metric" * any(x.startswith(f"{name}_") for x in file.names)
-                raise ReadError(f"{problem}{printable(file.path)}{more}", file.shown)
+                tip = "; counts need a metric" * (option == "column" and f"{name}_tp" in file.names)
+                raise ReadError(f"{problem}{printable(file.path)}{tip}", file.shown)
         return name
 
     def place(self, row: int) -> tuple[str, str]:

@@ -244,7 +244,8 @@ def _percent(alpha: float) -> str:
 
 def _finding(c: Comparison) -> Section:
     test, units, level = c.test, c.units, _percent(c.alpha)
-    ends = interval(*c.interval) if c.interval and c.interval != (-inf, inf) else ""
+    way = " (paired bootstrap, approximate)" * bool(units.columns)
+    ends = interval(*c.interval) + way if c.interval and c.interval != (-inf, inf) else ""
     seen = c.answers["exact"].estimate_name
     found = {
         f"{seen}; {level} {ends or 'unknown'}": f"{float(test.statistic):+.4g}",
@@ -253,8 +254,7 @@ def _finding(c: Comparison) -> Section:
     }
     draw = drawing("plot_estimation", units, c.interval)
     draw = drawing("plot_null", test) if units.columns else draw
-    way = " (paired bootstrap, approximate)" * bool(units.columns)
-    told = test.sentence() + f" The difference has a {level} of {ends}{way}." * bool(ends)
+    told = test.sentence() + f" The difference has a {level} of {ends}." * bool(ends)
     return Section("finding", " against ".join(units.names), told, facts(found), draw=draw)
 
 
