@@ -72,7 +72,7 @@ def jit(function: Kernel, plain: Any = None, steps: Steps = lambda *_: inf) -> K
         from numba import njit
 
         compile_from_now_on()
-        # Kernels that it calls are named by a copy, so that those of Python still go by `call`.
+        # Compiled callees go into a copy of its globals: Python's calls still go through `call`.
         names = dict(function.__globals__)
         called = [n for n in function.__code__.co_names if hasattr(names.get(n), "compiled")]
         names |= {name: names[name].compiled() for name in called}

@@ -156,7 +156,7 @@ class Question:
 
     def sums_are_extreme(self, parts: Iterable[IntArray]) -> NDArray[np.bool_]:
         """Whether t is at least as extreme as observed, for the sums of shape (M, m) in parts."""
-        if self.measure is None:  # all together: ties depend on the median of all values
+        if self.measure is None:  # all values at once, as ties depend on their median
             values = (self.exact(x) for part in parts for x in part.tolist())
             return at_least(values, self.statistic)
         found, least = [], float(self.least)

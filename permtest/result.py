@@ -318,7 +318,7 @@ class PermutationTestResult(Shown):
         if self._question is None:
             raise ValueError("confidence_interval is for tests in which items are swapped")
         if self._question.lattice is not None:
-            raise ValueError(f"{self.metric} has no interval; of ratios, paired_bootstrap has one")
+            raise ValueError(f"{self.metric} has no interval; see alternatives.paired_bootstrap")
         return interval_of(self._question, confidence_level)
 
     def _refuse_samples(self, what: str) -> None:

@@ -110,7 +110,7 @@ class Statistic:
         both = self.hits, self.misses
         sound = (len(x) == 3 and any(x) and {*map(type, x)} == {int} and min(x) >= 0 for x in both)
         if any(both) and not all(sound):
-            raise ValueError(f"hits and misses, {both}, must be three int each, >= 0 and not all 0")
+            raise ValueError(f"hits and misses {both} must each be three integers >= 0, not all 0")
 
     @property
     def columns(self) -> tuple[str, ...]:

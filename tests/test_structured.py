@@ -288,7 +288,7 @@ PAIRS = pt.Scores.of_counts({"u": [[1, 2]], "v": [[0, 2]]})
     ((1, 0, 0), (0, -1, 0)), ((0.5, 0, 0), (0, 1, 0)),
 ])  # fmt: skip
 def test_weights_of_a_ratio_are_checked(hits, misses):
-    with pytest.raises(ValueError, match="must be three int each"):
+    with pytest.raises(ValueError, match="must each be three integers"):
         Statistic("x", hits=hits, misses=misses)
 
 

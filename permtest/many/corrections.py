@@ -57,7 +57,7 @@ def adjusted_pvalues(p: Floats, correction: str) -> Floats:
     return adjusted
 
 
-#: Labellings and items whose coins are tossed at a time; labellings looked at side by side.
+#: Labellings in a block, items whose coins are tossed at a time, labellings looked at abreast.
 BLOCK, ITEMS, ABREAST = 1024, 2**10, 16
 #: Whole numbers below these add up without error in float32, and in float64 even when two do.
 SHORT, EXACT = 2**24, 2**51

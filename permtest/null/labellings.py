@@ -2,7 +2,7 @@
 
 For N <= 24 the 2^N labellings are listed one by one (Eq. 4). Of T = T_1 + T_2, sums over two halves
 of the entries, the 2^(N/2) values of each are listed in order, and #{T <= t} is the sum over T_1 of
-#{T_2 <= t - T_1} (Horowitz and Sahni 1974). All counts together are coefficients,
+#{T_2 <= t - T_1} (Horowitz and Sahni 1974). All counts together are the coefficients in
 
     sum_t #{T = t} X^t = prod_k (1 + X^w_k)^c_k,
 
